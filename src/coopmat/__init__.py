@@ -1,0 +1,1 @@
+"""coopmat: compile, check, simulate and run cooperative (joint) matrix kernels."""

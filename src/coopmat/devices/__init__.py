@@ -1,0 +1,39 @@
+"""Architectures, their matrix combinations, and how matrices are spread over work-items.
+
+The rows are those of sycl_ext_oneapi_matrix, appendix "Supported Combinations Per Hardware", one
+module per family. ``generic`` has no table: it takes every shape and type.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from coopmat.devices import amd, intel_amx, intel_xmx, nvidia
+from coopmat.devices.model import USES, Combination, DeviceDescription, Use
+from coopmat.diagnostics import Error
+
+__all__ = ["ARCHITECTURES", "USES", "Combination", "DeviceDescription", "Use", "describe"]
+
+_GENERIC = DeviceDescription("generic", "generic", (16, 4, 8, 32, 64), (), any_combination=True)
+
+ARCHITECTURES: dict[str, DeviceDescription] = {
+    description.name: description
+    for description in (*intel_amx.ARCHITECTURES, *intel_xmx.ARCHITECTURES, *nvidia.ARCHITECTURES,
+                        *amd.ARCHITECTURES, _GENERIC)
+}
+"""Every architecture by its name, in the order of the contract."""
+
+_SIMULATED_PREFIX = "sim:"
+
+
+def describe(name: str) -> DeviceDescription:
+    """The architecture called ``name``, with or without the prefix ``sim:``.
+
+    Raises :class:`coopmat.Error` naming the known architectures if there is none of that name.
+    """
+    bare = str(name).removeprefix(_SIMULATED_PREFIX)
+    if bare in ARCHITECTURES:
+        return ARCHITECTURES[bare]
+    close = difflib.get_close_matches(bare, ARCHITECTURES, n=1)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    raise Error(f"unknown architecture {bare!r}{hint} (known: {', '.join(ARCHITECTURES)})")

@@ -1,0 +1,233 @@
+"""The records of the device tables: matrix combinations and architectures.
+
+``Combination`` has the members of ``struct combination`` in sycl_ext_oneapi_matrix, section "Runtime
+Query", plus ``native``. ``DeviceDescription`` is one architecture. Both are frozen and refuse to be
+built wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from coopmat.devices.features import feature_macros
+from coopmat.diagnostics import Error, KernelNotSupported
+from coopmat.formats import format_of
+
+Use = Literal["a", "b", "accumulator"]
+USES: tuple[Use, ...] = ("a", "b", "accumulator")
+
+Size = int | tuple[Literal["max"], int]
+"""One size of a table row: the only one (``16``), or every one from 1 up to it (``up_to(16)``)."""
+
+
+def up_to(limit: int) -> Size:
+    """Every size from 1 to ``limit``: what the appendix writes as ``<= limit``."""
+    return ("max", limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One combination of types and sizes of ``D = A*B + C`` that a device supports.
+
+    For each dimension by itself, either ``max_*size`` is positive (every size from 1 to it is
+    supported) and ``*size`` is 0, or the other way round (that one size is). ``native`` says whether
+    the hardware does it in its own instructions.
+    """
+
+    max_msize: int
+    max_nsize: int
+    max_ksize: int
+    msize: int
+    nsize: int
+    ksize: int
+    atype: str
+    btype: str
+    ctype: str
+    dtype: str
+    native: bool = True
+
+    def __post_init__(self) -> None:
+        for dimension, (limit, exact) in zip("MNK", self._sizes, strict=True):
+            if limit < 0 or exact < 0 or (limit > 0) == (exact > 0):
+                raise ValueError(f"{dimension}: exactly one of the maximum ({limit}) and the exact size "
+                                 f"({exact}) must be positive")
+        if not types_are_consistent(*self.types):
+            raise ValueError(f"{self._types_text}: A, B, C and D are either all integers or all floats")
+        a, b, c, d = (format_of(name) for name in self.types)
+        if a.bits != b.bits:
+            raise ValueError(f"{self._types_text}: A and B differ in width")
+        if min(c.bits, d.bits) < a.bits:
+            raise ValueError(f"{self._types_text}: an accumulator is narrower than the operands")
+
+    @classmethod
+    def row(cls, a: str, b: str, c: str, d: str, m: Size, n: Size, k: Size) -> Combination:
+        """A row of a table: types and sizes in the order in which the appendix has its columns."""
+        (max_m, exact_m), (max_n, exact_n), (max_k, exact_k) = map(_limit_and_exact, (m, n, k))
+        return cls(max_m, max_n, max_k, exact_m, exact_n, exact_k, a, b, c, d)
+
+    @property
+    def types(self) -> tuple[str, str, str, str]:
+        """The types of A, B, C and D."""
+        return (self.atype, self.btype, self.ctype, self.dtype)
+
+    @property
+    def _sizes(self) -> tuple[tuple[int, int], ...]:
+        """(limit, exact size) of M, N and K."""
+        return ((self.max_msize, self.msize), (self.max_nsize, self.nsize), (self.max_ksize, self.ksize))
+
+    @property
+    def _types_text(self) -> str:
+        return types_text(*self.types)
+
+    def supports_sizes(self, m: int | None, n: int | None, k: int | None) -> bool:
+        """Whether the sizes are among this row's; None stands for any."""
+        return all(wanted is None or (wanted == exact if exact else 1 <= wanted <= limit)
+                   for wanted, (limit, exact) in zip((m, n, k), self._sizes, strict=True))
+
+    def supports_matrix(self, fmt: str, use: Use, rows: int, columns: int) -> bool:
+        """Whether a matrix of this element type, use and shape occurs in this row."""
+        return fmt in self.types_of(use) and self.supports_sizes(*_sizes_given_by(use, rows, columns))
+
+    def types_of(self, use: Use) -> tuple[str, ...]:
+        """The element types that a matrix of this use may have."""
+        return {"a": (self.atype,), "b": (self.btype,), "accumulator": (self.ctype, self.dtype)}[use]
+
+    def shape_distance(self, m: int | None, n: int | None, k: int | None) -> float:
+        """How far the sizes are from this row's nearest ones, in doublings; None stands for any."""
+        distance = 0.0
+        for wanted, (limit, exact) in zip((m, n, k), self._sizes, strict=True):
+            if wanted is not None:
+                at_least_one = max(wanted, 1)
+                distance += abs(math.log2(at_least_one / (exact or min(at_least_one, limit))))
+        return distance
+
+    def __str__(self) -> str:
+        sizes = " ".join(f"{dimension}={exact}" if exact else f"{dimension}<={limit}"
+                         for dimension, (limit, exact) in zip("MNK", self._sizes, strict=True))
+        return f"{self._types_text}, {sizes}"
+
+
+def _limit_and_exact(size: Size) -> tuple[int, int]:
+    return (0, size) if isinstance(size, int) else (size[1], 0)
+
+
+def _sizes_given_by(use: Use, rows: int, columns: int) -> tuple[int | None, int | None, int | None]:
+    """M, N and K as far as a matrix of this use and shape fixes them."""
+    return {"a": (rows, None, columns), "b": (None, columns, rows), "accumulator": (rows, columns, None)}[use]
+
+
+def types_text(a: str, b: str, c: str, d: str) -> str:
+    """The types of a multiply-accumulate as messages show them."""
+    return f"{a}*{b} + {c} -> {d}"
+
+
+def types_are_consistent(a: str, b: str, c: str, d: str) -> bool:
+    """Whether the four element types are all integers or all floating-point numbers."""
+    return len({format_of(name).is_float for name in (a, b, c, d)}) == 1
+
+
+TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
+    "intel_amx": (("ctype", "dtype"),),
+    "intel_xmx": (("ctype", "dtype"),),
+    "nvidia": (("atype", "btype"),),
+    "amd": (("atype", "btype"), ("ctype", "dtype")),
+    "generic": (),
+}
+"""Per family, the members of a combination that must be equal (sycl_ext_oneapi_matrix, appendix)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceDescription:
+    """One architecture: what a kernel may use on it.
+
+    ``sub_group_sizes``: the first is the size where a kernel requires none. ``any_combination``: the
+    device has no table and takes every shape and every consistent choice of types.
+    """
+
+    name: str
+    vendor_family: str
+    sub_group_sizes: tuple[int, ...]
+    combinations: tuple[Combination, ...]
+    has_fp64: bool = True
+    any_combination: bool = False
+
+    def __post_init__(self) -> None:
+        if self.vendor_family not in TYPE_RULES:
+            raise ValueError(f"{self.name}: unknown family '{self.vendor_family}'")
+        if not self.sub_group_sizes or len(set(self.sub_group_sizes)) != len(self.sub_group_sizes):
+            raise ValueError(f"{self.name}: expected distinct sub-group sizes, found {self.sub_group_sizes}")
+        if any(size < 1 or size & (size - 1) for size in self.sub_group_sizes):
+            raise ValueError(f"{self.name}: sub-group sizes are powers of two, found {self.sub_group_sizes}")
+        if bool(self.combinations) == self.any_combination:
+            raise ValueError(f"{self.name}: expected either a table of combinations or none at all")
+        if len(set(self.combinations)) != len(self.combinations):
+            raise ValueError(f"{self.name}: a combination is listed twice")
+        for row in self.combinations:
+            self._check_row(row)
+
+    def _check_row(self, row: Combination) -> None:
+        for first, second in TYPE_RULES[self.vendor_family]:
+            if getattr(row, first) != getattr(row, second):
+                raise ValueError(f"{self.name}: {row}: {first} and {second} must be equal")
+        if "fp64" in row.types and not self.has_fp64:
+            raise ValueError(f"{self.name}: {row}: the device has no fp64")
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """The OpenCL C feature and extension macros that this device defines."""
+        return feature_macros(self.has_fp64)
+
+    def supports(self, a: str, b: str, c: str, d: str, m: int, n: int, k: int) -> bool:
+        """Whether ``D = A*B + C`` with these types is supported, A being m x k and B k x n."""
+        if self.any_combination:
+            return min(m, n, k) >= 1 and types_are_consistent(a, b, c, d)
+        return any(row.types == (a, b, c, d) and row.supports_sizes(m, n, k) for row in self.combinations)
+
+    def supports_matrix(self, fmt: str, use: Use, rows: int, columns: int) -> bool:
+        """Whether a matrix of this element type, use and shape is part of any supported combination."""
+        format_of(fmt)
+        if use not in USES:
+            raise Error(f"unknown matrix use {use!r} (known: {', '.join(USES)})")
+        if self.any_combination:
+            return min(rows, columns) >= 1
+        return any(row.supports_matrix(fmt, use, rows, columns) for row in self.combinations)
+
+    def nearest(self, a: str, b: str, c: str, d: str, m: int, n: int, k: int,
+                limit: int = 3) -> list[Combination]:
+        """The ``limit`` combinations most like the one asked for: the same types first, then the shape."""
+        wanted = (a, b, c, d)
+
+        def distance(row: Combination) -> tuple[int, float]:
+            different = sum(have != want for have, want in zip(row.types, wanted, strict=True))
+            return different, row.shape_distance(m, n, k)
+
+        return sorted(self.combinations, key=distance)[:limit]
+
+    def require(self, a: str, b: str, c: str, d: str, m: int, n: int, k: int) -> None:
+        """Raise :class:`KernelNotSupported`, naming the nearest supported combinations, unless supported."""
+        if not self.supports(a, b, c, d, m, n, k):
+            raise KernelNotSupported(
+                f"{self.name} does not support the matrix multiply-accumulate {types_text(a, b, c, d)}, "
+                f"M={m} N={n} K={k}; {self._alternatives(self.nearest(a, b, c, d, m, n, k))}")
+
+    def require_matrix(self, fmt: str, use: Use, rows: int, columns: int) -> None:
+        """Raise :class:`KernelNotSupported`, naming the nearest combinations, unless supported."""
+        if not self.supports_matrix(fmt, use, rows, columns):
+            raise KernelNotSupported(
+                f"{self.name} does not support a {rows}x{columns} {fmt} matrix with use '{use}'; "
+                f"{self._alternatives(self._nearest_to_matrix(fmt, use, rows, columns))}")
+
+    def _nearest_to_matrix(self, fmt: str, use: Use, rows: int, columns: int,
+                           limit: int = 3) -> list[Combination]:
+        def distance(row: Combination) -> tuple[bool, float]:
+            return fmt not in row.types_of(use), row.shape_distance(*_sizes_given_by(use, rows, columns))
+
+        return sorted(self.combinations, key=distance)[:limit]
+
+    def _alternatives(self, rows: Sequence[Combination]) -> str:
+        if self.any_combination:
+            return "it takes every size from 1 on, with types that are all integers or all floats"
+        return "nearest supported: " + "; ".join(str(row) for row in rows)

@@ -1,0 +1,35 @@
+"""NVIDIA tensor cores: sycl_ext_oneapi_matrix, appendix "Nvidia Tensor Cores Supported Combinations".
+
+The appendix gives each row a minimum compute capability; a device has every row up to its own.
+"""
+
+from __future__ import annotations
+
+from coopmat.devices.model import Combination, DeviceDescription
+
+_FAMILY = "nvidia"
+_COMPUTE_CAPABILITIES = (70, 72, 75, 80, 86, 89, 90)
+_WMMA_SHAPES = ((16, 16, 16), (8, 32, 16), (32, 8, 16))
+
+# (minimum compute capability, type of A and B, type of C, type of D, shapes M, N, K)
+_TABLE: tuple[tuple[int, str, str, str, tuple[tuple[int, int, int], ...]], ...] = (
+    (70, "fp16", "fp32", "fp32", _WMMA_SHAPES),
+    (70, "fp16", "fp16", "fp16", _WMMA_SHAPES),
+    (70, "fp16", "fp32", "fp16", _WMMA_SHAPES),
+    (70, "fp16", "fp16", "fp32", _WMMA_SHAPES),
+    (72, "sint8", "sint32", "sint32", _WMMA_SHAPES),
+    (72, "uint8", "sint32", "sint32", _WMMA_SHAPES),
+    (80, "tf32", "fp32", "fp32", ((16, 16, 8),)),
+    (80, "bf16", "fp32", "fp32", _WMMA_SHAPES),
+    (80, "fp64", "fp64", "fp64", ((8, 8, 4),)),
+)
+
+
+def _combinations(compute_capability: int) -> tuple[Combination, ...]:
+    return tuple(Combination.row(ab, ab, c, d, *shape)
+                 for minimum, ab, c, d, shapes in _TABLE if minimum <= compute_capability
+                 for shape in shapes)
+
+
+ARCHITECTURES = tuple(DeviceDescription(f"nvidia_gpu_sm_{cc}", _FAMILY, (32,), _combinations(cc))
+                      for cc in _COMPUTE_CAPABILITIES)

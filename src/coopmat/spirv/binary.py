@@ -1,0 +1,242 @@
+"""SPIR-V binaries: words to instructions and back (SPIR-V specification, section 2.3).
+
+The reader takes either byte order and checks all that later code relies on: the header, word counts, the
+number and form of every instruction's operands, ids within the bound, one definition per id.
+"""
+
+from __future__ import annotations
+
+import gc
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from coopmat.diagnostics import ValidationError
+from coopmat.spirv.grammar import ENUMERATIONS, ID_KINDS, MAGIC, InstructionRow, Op, instruction, operands_of
+from coopmat.spirv.instruction import Instruction, decode_string, has_parameters
+
+HEADER_WORDS = 5
+MAX_BOUND = 0x3FFFFF + 1
+"""Ids above 0x3FFFFF are beyond SPIR-V's universal limits."""
+VERSIONS = ((1, 0), (1, 6))
+
+
+class Header(NamedTuple):
+    """The words after the magic number."""
+
+    version: int
+    generator: int
+    bound: int
+    schema: int
+
+
+class Contents(NamedTuple):
+    """What a binary holds: its header, its instructions, and the instruction that defines each id."""
+
+    header: Header
+    instructions: list[Instruction]
+    definitions: dict[int, Instruction]
+
+
+def check_header(header: Header) -> None:
+    """Raise ValidationError if the version or the id bound is out of range."""
+    major, minor = header.version >> 16, header.version >> 8 & 0xFF
+    if not VERSIONS[0] <= (major, minor) <= VERSIONS[1] or header.version & 0xFF:
+        raise ValidationError("header-version", f"the version word is {header.version:#010x}; expected "
+                              "0x00010000 (1.0) to 0x00010600 (1.6)", 4)
+    if not 0 < header.bound <= MAX_BOUND:
+        raise ValidationError("header-bound", f"the id bound is {header.bound}; expected 1 to {MAX_BOUND}",
+                              12)
+
+
+def _unpack(data: bytes) -> tuple[int, ...]:
+    """The words of a binary in this machine's terms, whatever its byte order."""
+    if len(data) % 4:
+        raise ValidationError("word-size", f"a SPIR-V binary is a sequence of 4-byte words, but this one has "
+                              f"{len(data)} bytes", len(data) - len(data) % 4)
+    if len(data) < 4 * HEADER_WORDS:
+        raise ValidationError("header-size", f"a SPIR-V binary begins with {HEADER_WORDS} header words; "
+                              f"found {len(data) // 4}", len(data))
+    for order in "<>":
+        if struct.unpack_from(order + "I", data)[0] == MAGIC:
+            return struct.unpack(f"{order}{len(data) // 4}I", data)
+    raise ValidationError("header-magic", f"the first word is {data[:4].hex()}; expected the magic number "
+                          f"{MAGIC:#010x} in either byte order", 0)
+
+
+class _Layout(NamedTuple):
+    """How the words of an instruction with one opcode and word count are cut up and checked.
+
+    ``body`` is the index of the first operand word.  ``ids`` is the indices of the words that are ids, or
+    None if all words after the first are.  ``decode``: the operands depend on the words' values, so only
+    decoding them shows their form.
+    """
+
+    opcode: int
+    body: int
+    has_type: bool
+    has_result: bool
+    ids: tuple[int, ...] | None
+    decode: bool
+
+
+def _layout(first: int, offset: int) -> _Layout:
+    count, opcode = first >> 16, first & 0xFFFF
+    if count == 0:
+        raise ValidationError("word-count", "an instruction has word count 0", offset)
+    row = instruction(opcode)
+    if row is None:
+        return _Layout(opcode, 1, False, False, (), False)
+    body = 1 + row.has_type + row.has_result
+    if count < body:
+        raise ValidationError("operand-missing", f"{row.name} has {count} words; at least {body} are needed",
+                              offset)
+    ids = _fixed_ids(row, count, body)
+    if ids is None:
+        return _Layout(opcode, body, row.has_type, row.has_result, tuple(range(1, body)), True)
+    if len(ids) == count - 1 and ids:
+        return _Layout(opcode, body, row.has_type, row.has_result, None, False)
+    return _Layout(opcode, body, row.has_type, row.has_result, ids, False)
+
+
+def _fixed_ids(row: InstructionRow, count: int, body: int) -> tuple[int, ...] | None:
+    """The indices of the id words, if the word count alone says where they are; else None."""
+    ids = list(range(1, body))
+    position = body
+    for kind, quantifier in operands_of(row, count - body):
+        if quantifier and position == count:
+            continue
+        takes_rest = quantifier == "*" or kind == "LiteralContextDependentNumber"
+        end = count if takes_rest else position + 1
+        if kind in ID_KINDS or (kind == "PairIdRefIdRef" and (end - position) % 2 == 0):
+            ids += range(position, end)
+        elif not _is_one_word(kind):
+            return None
+        position = end
+    return tuple(ids) if position == count else None
+
+
+def _is_one_word(kind: str) -> bool:
+    """Whether an operand that is no id takes one word, whatever its value (a number may take more)."""
+    enumeration = ENUMERATIONS.get(kind)
+    if enumeration is None:
+        return kind in ("LiteralInteger", "LiteralContextDependentNumber")
+    return not has_parameters(enumeration)
+
+
+class _Reader:
+    """Reads the instructions of one module."""
+
+    def __init__(self, words: tuple[int, ...], bound: int) -> None:
+        self.words = words
+        self.bound = bound
+        self.definitions: dict[int, Instruction] = {}
+        self.sets: dict[int, str] = {}
+
+    def read(self) -> list[Instruction]:
+        words, definitions, bound = self.words, self.definitions, self.bound
+        layouts: dict[int, _Layout] = {}
+        found: list[Instruction] = []
+        position, total = HEADER_WORDS, len(words)
+        while position < total:
+            first = words[position]
+            layout = layouts.get(first)
+            if layout is None:
+                layout = layouts[first] = self.new_layout(first, position)
+            end = position + (first >> 16)
+            if end > total:
+                self.truncated(position, end - total)
+            opcode, body, has_type, has_result, ids, decode = layout
+            type_id = words[position + 1] if has_type else None
+            result_id = words[position + body - 1] if has_result else None
+            new = Instruction(opcode, type_id, result_id, words[position + body:end], 4 * position)
+            if ids is None:
+                used: Sequence[int] = words[position + 1:end]
+                if min(used) == 0 or max(used) >= bound:
+                    self.bad_id(new, used)
+            elif ids:
+                for index in ids:
+                    if not 0 < words[position + index] < bound:
+                        self.bad_id(new, (words[position + index],))
+            if decode:
+                self.check_operands(new)
+            if has_result:
+                assert result_id is not None
+                if result_id in definitions:
+                    self.redefined(new)
+                definitions[result_id] = new
+            found.append(new)
+            position = end
+        return found
+
+    def new_layout(self, first: int, position: int) -> _Layout:
+        if position + (first >> 16) > len(self.words):
+            self.truncated(position, position + (first >> 16) - len(self.words))
+        return _layout(first, 4 * position)
+
+    def truncated(self, position: int, missing: int) -> None:
+        raise ValidationError("word-count", f"the binary ends {missing} words before the end of its last "
+                              "instruction", 4 * position)
+
+    def bad_id(self, new: Instruction, ids: Sequence[int]) -> None:
+        bad = next(i for i in ids if not 0 < i < self.bound)
+        raise ValidationError("id-bound", f"{new.name} uses id {bad}; ids run from 1 to bound - 1 = "
+                              f"{self.bound - 1}", new.offset)
+
+    def redefined(self, new: Instruction) -> None:
+        before = self.definitions[new.result_id or 0]
+        raise ValidationError("id-unique", f"{new.name} defines id {new.result_id}, which {before.name} at "
+                              f"byte {before.offset:#x} has defined", new.offset)
+
+    def check_operands(self, new: Instruction) -> None:
+        """Decode the operands, which raises if they are malformed, and check the ids among them."""
+        if new.opcode in (Op.ExtInst, Op.ExtInstWithForwardRefsKHR) and new.words:
+            new.context = self.sets.get(new.words[0], "")
+        elif new.opcode == Op.Switch and new.words:
+            new.context = self.selector_words(new.words[0])
+        elif new.opcode == Op.ExtInstImport and new.result_id is not None:
+            name = decode_string(new.words, 0)
+            self.sets[new.result_id] = name[0] if name is not None else ""
+        for kind, value in new.operands:
+            if kind in ID_KINDS and not 0 < int(value) < self.bound:
+                self.bad_id(new, (int(value),))
+
+    def selector_words(self, selector: int) -> int:
+        """The number of words of a case literal, from the selector's type."""
+        definition = self.definitions.get(selector)
+        type_id = definition.type_id if definition is not None else None
+        kind = self.definitions.get(type_id) if type_id is not None else None
+        if kind is not None and kind.opcode == Op.TypeInt and kind.words[0] > 32:
+            return (min(kind.words[0], 64) + 31) // 32
+        return 1
+
+
+def read(data: bytes) -> Contents:
+    """Read a binary.  Raises ValidationError, with the byte offset, if it is malformed."""
+    words = _unpack(data)
+    header = Header(*words[1:HEADER_WORDS])
+    check_header(header)
+    reader = _Reader(words, header.bound)
+    with _collector_paused():
+        return Contents(header, reader.read(), reader.definitions)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from walking the growing module; reading makes no reference cycles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def write(header: Header, instructions: Sequence[Instruction]) -> bytes:
+    """The little-endian binary of a module."""
+    words: list[int] = [MAGIC, *header]
+    for item in instructions:
+        words += item.to_words()
+    return struct.pack(f"<{len(words)}I", *words)

@@ -1,0 +1,237 @@
+"""The SPIR-V grammar: what every instruction and enumerant is made of, from the project's own tables.
+
+``Op`` and the other enumerations are the tables' classes (:mod:`coopmat.spirv.tables`); the functions here
+turn a row's text into typed facts, once per row and on demand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from coopmat.spirv.tables import decorations, glsl_std_450, opencl_std, operands
+from coopmat.spirv.tables.base import Mask, Row
+from coopmat.spirv.tables.capabilities import Capability
+from coopmat.spirv.tables.decorations import (
+    AccessQualifier,
+    BuiltIn,
+    Decoration,
+    ExecutionMode,
+    FPDenormMode,
+    FPOperationMode,
+    FPRoundingMode,
+    FunctionParameterAttribute,
+    HostAccessQualifier,
+    LinkageType,
+    LoadCacheControl,
+    StoreCacheControl,
+)
+from coopmat.spirv.tables.opcodes import Op
+from coopmat.spirv.tables.operands import (
+    AddressingModel,
+    CooperativeMatrixLayout,
+    CooperativeMatrixOperands,
+    CooperativeMatrixReduce,
+    CooperativeMatrixUse,
+    Dim,
+    ExecutionModel,
+    FPEncoding,
+    FPFastMathMode,
+    FunctionControl,
+    GroupOperation,
+    ImageFormat,
+    ImageOperands,
+    KernelProfilingInfo,
+    LoopControl,
+    MatrixMultiplyAccumulateOperands,
+    MemoryAccess,
+    MemoryModel,
+    MemorySemantics,
+    PackedVectorFormat,
+    Scope,
+    SelectionControl,
+    SourceLanguage,
+    StorageClass,
+)
+
+__all__ = [
+    "ENUMERATIONS", "EXTENDED_INSTRUCTIONS", "ID_KINDS", "MAGIC", "OPENCL_STD", "OPENCL_STD_NAMES",
+    "PAIRS", "TERMINATORS",
+    "AccessQualifier", "AddressingModel", "BuiltIn", "Capability", "CooperativeMatrixLayout",
+    "CooperativeMatrixOperands", "CooperativeMatrixReduce", "CooperativeMatrixUse", "Decoration", "Dim",
+    "ExecutionMode", "ExecutionModel", "FPDenormMode", "FPEncoding", "FPFastMathMode", "FPOperationMode",
+    "FPRoundingMode", "FunctionControl", "FunctionParameterAttribute", "GroupOperation",
+    "HostAccessQualifier", "ImageFormat", "ImageOperands", "InstructionRow", "KernelProfilingInfo",
+    "LinkageType", "LoadCacheControl", "LoopControl", "Mask", "MatrixMultiplyAccumulateOperands",
+    "MemoryAccess", "MemoryModel", "MemorySemantics", "Op", "OperandSpec", "PackedVectorFormat",
+    "Requirements", "Row", "Scope", "SelectionControl", "SourceLanguage", "StorageClass",
+    "StoreCacheControl", "extended_operands", "instruction", "operands_of", "parameters", "requirements",
+]
+
+MAGIC = 0x07230203
+
+ID_KINDS = frozenset({"IdRef", "IdScope", "IdMemorySemantics", "IdResult", "IdResultType"})
+
+PAIRS: dict[str, tuple[str, str]] = {
+    "PairIdRefIdRef": ("IdRef", "IdRef"),
+    "PairIdRefLiteralInteger": ("IdRef", "LiteralInteger"),
+    "PairLiteralIntegerIdRef": ("LiteralInteger", "IdRef"),
+}
+"""Kinds that stand for two operands."""
+
+TERMINATORS = frozenset({
+    Op.Branch, Op.BranchConditional, Op.Switch, Op.Return, Op.ReturnValue, Op.Kill, Op.Unreachable,
+    Op.TerminateInvocation, Op.AbortKHR,
+})
+"""The instructions that end a block."""
+
+
+def _enumerations() -> dict[str, type[Row] | type[Mask]]:
+    found: dict[str, type[Row] | type[Mask]] = {"Capability": Capability}
+    for table in (decorations, operands):
+        for name, value in vars(table).items():
+            if isinstance(value, type) and issubclass(value, Row | Mask) and value not in (Row, Mask):
+                found[name] = value
+    return found
+
+
+ENUMERATIONS = _enumerations()
+"""Operand kind → its enumeration."""
+
+OPENCL_STD: dict[str, int] = {name: number for name, (number, _) in opencl_std.INSTRUCTIONS.items()}
+"""Number of each instruction of the extended set ``OpenCL.std``."""
+
+OPENCL_STD_NAMES: dict[int, str] = {number: name for name, number in OPENCL_STD.items()}
+"""Name of each instruction of the extended set ``OpenCL.std``."""
+
+EXTENDED_INSTRUCTIONS: dict[str, dict[str, int]] = {
+    "OpenCL.std": OPENCL_STD,
+    "GLSL.std.450": glsl_std_450.NUMBERS,
+}
+"""Name and number of the instructions of every extended set that the tables know."""
+
+
+class OperandSpec(NamedTuple):
+    """One operand of a row: its kind, and ``""`` (once), ``"?"`` (optional) or ``"*"`` (any number)."""
+
+    kind: str
+    quantifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What a module must declare to use an instruction or an enumerant.
+
+    Any one of ``capabilities`` is enough, any one of ``extensions`` too; ``version`` is the first core
+    version that has it (None: only an extension does) and ``last_version`` the last one.
+    """
+
+    capabilities: tuple[Capability, ...]
+    extensions: tuple[str, ...]
+    version: tuple[int, int] | None
+    last_version: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionRow:
+    """One instruction of the grammar; ``operands`` leaves out the result type and the result id."""
+
+    name: str
+    opcode: Op
+    has_type: bool
+    has_result: bool
+    operands: tuple[OperandSpec, ...]
+    capabilities: tuple[Capability, ...]
+    extensions: tuple[str, ...]
+    version: tuple[int, int] | None
+    last_version: tuple[int, int] | None
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")
+    return int(major), int(minor)
+
+
+@cache
+def _requirements(text: str) -> Requirements:
+    """Parse a row's requirements (see :mod:`coopmat.spirv.tables.base`)."""
+    capabilities: list[Capability] = []
+    extensions: list[str] = []
+    version: tuple[int, int] | None = (1, 0)
+    last_version = None
+    for word in text.split():
+        if word.startswith("SPV_"):
+            extensions.append(word)
+        elif word == "ext":
+            version = None
+        elif word.startswith("<="):
+            last_version = _version(word[2:])
+        elif word[0].isdigit():
+            version = _version(word)
+        else:
+            capabilities.append(Capability[word])
+    return Requirements(tuple(capabilities), tuple(extensions), version, last_version)
+
+
+@cache
+def _operands(signature: str) -> tuple[OperandSpec, ...]:
+    specs = []
+    for word in signature.split():
+        kind = word.rstrip("?*")
+        specs.append(OperandSpec(kind, word[len(kind):]))
+    return tuple(specs)
+
+
+def requirements(member: Row | Mask) -> Requirements:
+    """What the instruction, enumerant or single mask bit ``member`` requires."""
+    return _requirements(member.requires)
+
+
+def parameters(member: Row | Mask) -> tuple[OperandSpec, ...]:
+    """The operands that an enumerant or a single mask bit brings along."""
+    return _operands(member.signature)
+
+
+_ROWS: dict[int, InstructionRow | None] = {}
+
+
+def instruction(opcode: int) -> InstructionRow | None:
+    """The grammar row of an opcode; None when the tables do not know it."""
+    if opcode not in _ROWS:
+        _ROWS[opcode] = _row(opcode)
+    return _ROWS[opcode]
+
+
+def _row(opcode: int) -> InstructionRow | None:
+    op = Op._value2member_map_.get(opcode)
+    if not isinstance(op, Op):
+        return None
+    specs = _operands(op.signature)
+    kinds = [spec.kind for spec in specs]
+    needs = requirements(op)
+    return InstructionRow(
+        "Op" + op.spelling, op, "type" in kinds, "result" in kinds,
+        tuple(spec for spec in specs if spec.kind not in ("type", "result")),
+        needs.capabilities, needs.extensions, needs.version, needs.last_version)
+
+
+_SHORT_FORMS: dict[Op, str] = {
+    Op.CooperativeMatrixPrefetchINTEL: "IdRef IdRef IdRef LiteralInteger IdRef IdRef?",
+}
+"""Operands of a form with fewer words that producers write, too: LLVM's prefetch has no offsets."""
+
+
+def operands_of(row: InstructionRow, words: int) -> tuple[OperandSpec, ...]:
+    """The operands of an instruction that has this number of operand words."""
+    short = _SHORT_FORMS.get(row.opcode)
+    if short is not None and words < sum(not spec.quantifier for spec in row.operands):
+        return _operands(short)
+    return row.operands
+
+
+def extended_operands(instruction_set: str, number: int) -> tuple[OperandSpec, ...] | None:
+    """The operands of an extended instruction; None when the tables do not know it."""
+    if instruction_set == "OpenCL.std" and number in OPENCL_STD_NAMES:
+        return _operands(opencl_std.INSTRUCTIONS[OPENCL_STD_NAMES[number]][1])
+    return None

@@ -1,0 +1,186 @@
+"""What a host needs to know of a module's kernels: names, parameters, required sizes.
+
+SPIR-V integers have no sign, and some producers declare every buffer as one of bytes. A module may say
+more in strings of the form ``kernel_arg_type.<kernel>.<type>,<type>,…,`` (a convention of the SPIR-V
+translator of LLVM, which our front end follows): then the parameter's C type is known as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coopmat.diagnostics import ValidationError
+from coopmat.spirv.grammar import Decoration, ExecutionMode, ExecutionModel, FPEncoding, Op, StorageClass
+from coopmat.spirv.grammar import FunctionParameterAttribute as Attribute
+from coopmat.spirv.module import Function, Module
+
+ARGUMENT_TYPES = "kernel_arg_type"
+
+_POINTER_KINDS = {
+    StorageClass.CrossWorkgroup: "global",
+    StorageClass.UniformConstant: "constant",
+    StorageClass.Workgroup: "local",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """A type as memory holds it: ``kind`` is int, float, bfloat, bool, pointer or record; ``bits`` the width
+    of one scalar, ``count`` the number of vector components, ``size`` all bytes, padding included."""
+
+    kind: str
+    bits: int
+    count: int
+    size: int
+
+    def __str__(self) -> str:
+        name = {"bfloat": "bfloat16", "record": f"structure of {self.size} bytes"}.get(self.kind)
+        scalar = name or f"{self.kind}{self.bits}"
+        return scalar if self.count == 1 else f"{scalar} x {self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel's parameter.
+
+    ``kind`` is global, constant or local for a pointer, value for all else; ``type`` is what a pointer
+    points to, or the value's type; ``const`` means that the kernel does not write through the pointer;
+    ``type_name`` is the type in the source language, where the module tells it.
+    """
+
+    name: str
+    kind: str
+    type: DataType
+    const: bool
+    type_name: str | None
+
+    @property
+    def is_untyped(self) -> bool:
+        """Whether this is a pointer of which the module says no more than that it points to bytes."""
+        return self.kind != "value" and self.type_name is None and self.type.bits == 8
+
+    def __str__(self) -> str:
+        shown = self.type_name or str(self.type)
+        prefix = "" if self.kind == "value" else f"{self.kind} {'const ' * self.const}"
+        star = " *" if self.kind != "value" and self.type_name is None else " "
+        return f"{prefix}{shown}{star}{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSignature:
+    """A kernel: its name, its parameters and the sizes that it requires, if any."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    work_group_size: tuple[int, int, int] | None
+    sub_group_size: int | None
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.parameters))})"
+
+
+def kernel_signatures(module: Module) -> dict[str, KernelSignature]:
+    """Name → signature of every kernel of the module, in the module's order."""
+    functions = {function.id: function for function in module.functions}
+    type_names = _argument_types(module)
+    found: dict[str, KernelSignature] = {}
+    for entry in module.entry_points:
+        if entry.model != ExecutionModel.Kernel:
+            continue
+        if entry.function_id not in functions:
+            raise ValidationError("entry-point-function", f"entry point '{entry.name}' names id "
+                                  f"{entry.function_id}, which is not a function")
+        function = functions[entry.function_id]
+        modes = dict(module.execution_modes(function.id))
+        size = modes.get(ExecutionMode.LocalSize)
+        sub_group = modes.get(ExecutionMode.SubgroupSize)
+        found[entry.name] = KernelSignature(
+            entry.name, _parameters(module, function, type_names.get(entry.name)),
+            (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None,
+            sub_group[0] if sub_group else None)
+    return found
+
+
+def _argument_types(module: Module) -> dict[str, list[str]]:
+    found = {}
+    for text in module.strings.values():
+        label, _, rest = text.partition(".")
+        kernel, dot, types = rest.rpartition(".")
+        if label == ARGUMENT_TYPES and dot:
+            found[kernel] = types.split(",")[:-1]
+    return found
+
+
+def _parameters(module: Module, function: Function, type_names: list[str] | None) -> tuple[Parameter, ...]:
+    if type_names is None or len(type_names) != len(function.parameters):
+        type_names = []
+    result = []
+    for position, parameter in enumerate(function.parameters):
+        assert parameter.result_id is not None
+        assert parameter.type_id is not None
+        attributes = {words[0] for decoration, words in module.decorations(parameter.result_id)
+                      if decoration == Decoration.FuncParamAttr}
+        type_ = module.definition(parameter.type_id)
+        kind = "value"
+        if type_.opcode == Op.TypePointer and Attribute.ByVal not in attributes:
+            kind = _POINTER_KINDS.get(StorageClass(type_.words[0]), "")
+            if not kind:
+                raise ValidationError("kernel-parameter", f"parameter {position} of a kernel points to storage "
+                                      f"class {StorageClass(type_.words[0]).name}", parameter.offset)
+        pointee = type_.words[1] if type_.opcode == Op.TypePointer else parameter.type_id
+        result.append(Parameter(
+            name=module.names.get(parameter.result_id) or f"argument {position}",
+            kind=kind,
+            type=data_type(module, pointee),
+            const=kind == "constant" or Attribute.NoWrite in attributes,
+            type_name=type_names[position] if type_names else None))
+    return tuple(result)
+
+
+def data_type(module: Module, type_id: int, depth: int = 0) -> DataType:
+    """How a type lies in memory (OpenCL C 6.1.5); ValidationError for one that cannot."""
+    type_ = module.definition(type_id)
+    if depth > 64:
+        raise ValidationError("type-nesting", "types are nested more than 64 deep", type_.offset)
+    match type_.opcode:
+        case Op.TypeBool:
+            return DataType("bool", 8, 1, 1)
+        case Op.TypeInt:
+            return DataType("int", type_.words[0], 1, max(1, type_.words[0] // 8))
+        case Op.TypeFloat:
+            kind = "bfloat" if type_.words[1:] == (FPEncoding.BFloat16KHR,) else "float"
+            return DataType(kind, type_.words[0], 1, type_.words[0] // 8)
+        case Op.TypePointer:
+            return DataType("pointer", 64, 1, 8)
+        case Op.TypeVector:
+            scalar, count = data_type(module, type_.words[0], depth + 1), type_.words[1]
+            return DataType(scalar.kind, scalar.bits, count, scalar.size * (4 if count == 3 else count))
+        case Op.TypeArray:
+            item, length = data_type(module, type_.words[0], depth + 1), module.constant_value(type_.words[1])
+            return DataType("record", 8, 1, item.size * int(length or 0))
+        case Op.TypeStruct:
+            return DataType("record", 8, 1, _record_size(module, type_id, depth))
+        case Op.TypeOpaque | Op.TypeVoid:
+            return DataType("int", 8, 1, 1)
+    raise ValidationError("memory-type", f"{type_.name} cannot be in memory that a host sees", type_.offset)
+
+
+def _record_size(module: Module, type_id: int, depth: int) -> int:
+    packed = any(decoration == Decoration.CPacked for decoration, _ in module.decorations(type_id))
+    end, widest = 0, 1
+    for member in module.definition(type_id).words:
+        alignment = 1 if packed else _alignment(module, member, depth + 1)
+        widest = max(widest, alignment)
+        end = -(-end // alignment) * alignment + data_type(module, member, depth + 1).size
+    return -(-end // widest) * widest
+
+
+def _alignment(module: Module, type_id: int, depth: int) -> int:
+    type_ = module.definition(type_id)
+    if depth > 64:
+        raise ValidationError("type-nesting", "types are nested more than 64 deep", type_.offset)
+    if type_.opcode == Op.TypeArray:
+        return _alignment(module, type_.words[0], depth + 1)
+    if type_.opcode == Op.TypeStruct:
+        return max((_alignment(module, member, depth + 1) for member in type_.words), default=1)
+    return data_type(module, type_id, depth).size

@@ -1,0 +1,133 @@
+"""Names for ids that people can read: from OpName, else from what the id is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from coopmat.spirv.disassembler import TypeTable, number_text
+from coopmat.spirv.grammar import AccessQualifier, BuiltIn, Decoration, FPEncoding, Op, Row, StorageClass
+from coopmat.spirv.instruction import Instruction, decode_string
+
+if TYPE_CHECKING:
+    from coopmat.spirv.module import Module
+
+_INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long"}
+_FLOATS = {16: "half", 32: "float", 64: "double"}
+_PLAIN: dict[int, str] = {
+    Op.TypeVoid: "void", Op.TypeBool: "bool", Op.TypeEvent: "Event", Op.TypeDeviceEvent: "DeviceEvent",
+    Op.TypeReserveId: "ReserveId", Op.TypeQueue: "Queue", Op.TypePipeStorage: "PipeStorage",
+    Op.TypeNamedBarrier: "NamedBarrier", Op.ConstantTrue: "true", Op.ConstantFalse: "false",
+}
+_GRAPHICS_BUILTINS = {
+    BuiltIn.NumWorkgroups: "gl_NumWorkGroups", BuiltIn.WorkgroupSize: "gl_WorkGroupSize",
+    BuiltIn.WorkgroupId: "gl_WorkGroupID", BuiltIn.LocalInvocationId: "gl_LocalInvocationID",
+    BuiltIn.GlobalInvocationId: "gl_GlobalInvocationID",
+    BuiltIn.LocalInvocationIndex: "gl_LocalInvocationIndex", BuiltIn.Position: "gl_Position",
+    BuiltIn.PointSize: "gl_PointSize", BuiltIn.VertexIndex: "gl_VertexIndex",
+    BuiltIn.InstanceIndex: "gl_InstanceIndex", BuiltIn.FragCoord: "gl_FragCoord",
+    BuiltIn.FragDepth: "gl_FragDepth", BuiltIn.FrontFacing: "gl_FrontFacing",
+    BuiltIn.PointCoord: "gl_PointCoord", BuiltIn.ClipDistance: "gl_ClipDistance",
+    BuiltIn.CullDistance: "gl_CullDistance", BuiltIn.VertexId: "gl_VertexID",
+    BuiltIn.InstanceId: "gl_InstanceID", BuiltIn.PrimitiveId: "gl_PrimitiveID",
+    BuiltIn.InvocationId: "gl_InvocationID", BuiltIn.Layer: "gl_Layer",
+    BuiltIn.ViewportIndex: "gl_ViewportIndex", BuiltIn.TessLevelOuter: "gl_TessLevelOuter",
+    BuiltIn.TessLevelInner: "gl_TessLevelInner", BuiltIn.TessCoord: "gl_TessCoord",
+    BuiltIn.PatchVertices: "gl_PatchVertices", BuiltIn.SampleId: "gl_SampleID",
+    BuiltIn.SamplePosition: "gl_SamplePosition", BuiltIn.SampleMask: "gl_SampleMask",
+    BuiltIn.HelperInvocation: "gl_HelperInvocation",
+}
+
+
+class FriendlyNames:
+    """The names of a module's ids, all different."""
+
+    def __init__(self, module: Module) -> None:
+        self._names: dict[int, str] = {}
+        self._used: set[str] = set()
+        self._next_suffix: dict[str, int] = {}
+        self._types = TypeTable()
+        for item in module.instructions:
+            self._types.add(item)
+            self._take(item)
+
+    def name(self, identifier: int) -> str:
+        """The name of an id, without the percent sign."""
+        return self._names.get(identifier) or str(identifier)
+
+    def _save(self, identifier: int, suggestion: str) -> None:
+        """Give the id the suggested name, made valid and unique, unless it has one already."""
+        if identifier in self._names:
+            return
+        base = re.sub(r"[^A-Za-z0-9_]", "_", suggestion) or "_"
+        if base.isdigit() and base != str(identifier):
+            base = f"_{base}"  # all digits would be read as a number
+        name = base
+        suffix = self._next_suffix.get(base, 0)
+        while name in self._used:
+            name = f"{base}_{suffix}"
+            suffix += 1
+        self._next_suffix[base] = suffix
+        self._used.add(name)
+        self._names[identifier] = name
+
+    def _take(self, item: Instruction) -> None:
+        words = item.words
+        if item.opcode == Op.Name:
+            decoded = decode_string(words, 1)
+            self._save(words[0], decoded[0] if decoded is not None else "")
+        elif item.opcode == Op.Decorate and words[1] == Decoration.BuiltIn:
+            self._save_builtin(words[0], words[2])
+        elif item.result_id is not None:
+            self._save(item.result_id, self._description(item, item.result_id))
+
+    def _save_builtin(self, identifier: int, number: int) -> None:
+        builtin = BuiltIn._value2member_map_.get(number)
+        if isinstance(builtin, BuiltIn):
+            self._save(identifier, _GRAPHICS_BUILTINS.get(builtin, builtin.spelling))
+
+    def _description(self, item: Instruction, result: int) -> str:
+        """What the id stands for; its number where there is nothing short to say."""
+        words = item.words
+        match item.opcode:
+            case Op.TypeInt:
+                if words[0] in _INTEGERS:
+                    return ("" if words[1] else "u") + _INTEGERS[words[0]]
+                return f"{'i' if words[1] else 'u'}{words[0]}"
+            case Op.TypeFloat if len(words) > 1:
+                return "bfloat16" if words[1] == FPEncoding.BFloat16KHR else f"fp{words[0]}_{words[1]}"
+            case Op.TypeFloat:
+                return _FLOATS.get(words[0], f"fp{words[0]}")
+            case Op.TypeVector:
+                return f"v{words[1]}{self.name(words[0])}"
+            case Op.TypeMatrix:
+                return f"mat{words[1]}{self.name(words[0])}"
+            case Op.TypeArray:
+                return f"_arr_{self.name(words[0])}_{self.name(words[1])}"
+            case Op.TypeRuntimeArray:
+                return f"_runtimearr_{self.name(words[0])}"
+            case Op.TypePointer:
+                return f"_ptr_{_spelling(StorageClass, words[0])}_{self.name(words[1])}"
+            case Op.TypeUntypedPointerKHR:
+                return f"_ptr_{_spelling(StorageClass, words[0])}"
+            case Op.TypePipe:
+                return f"Pipe{_spelling(AccessQualifier, words[0])}"
+            case Op.TypeOpaque:
+                decoded = decode_string(words, 0)
+                return f"Opaque_{decoded[0] if decoded is not None else ''}"
+            case Op.TypeStruct:
+                return f"_struct_{result}"
+            case Op.Constant:
+                return self._constant(item, result)
+        return _PLAIN.get(item.opcode, str(result))
+
+    def _constant(self, item: Instruction, result: int) -> str:
+        text = number_text(item.words, self._types.scalar(item.type_id))
+        if text is None:
+            return str(result)
+        return f"{self.name(item.type_id or 0)}_{text.replace('-', 'n')}"
+
+
+def _spelling(enumeration: type[Row], value: int) -> str:
+    member = enumeration._value2member_map_.get(value)
+    return member.spelling if isinstance(member, Row) else str(value)

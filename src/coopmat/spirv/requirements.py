@@ -1,0 +1,208 @@
+"""Which capabilities and extensions a module's instructions need.
+
+Most of it stands in the grammar's rows: every instruction, enumerant and mask bit names the capabilities of
+which any one allows it.  The rest depends on types: widths of integers and floats, sizes of vectors,
+components of cooperative matrices, operands of dot products and atomics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from coopmat.spirv.grammar import (
+    Capability,
+    CooperativeMatrixLayout,
+    FPEncoding,
+    Mask,
+    Op,
+    Row,
+    instruction,
+    requirements,
+)
+from coopmat.spirv.instruction import Instruction, mask_bits
+
+Alternatives = tuple[Capability, ...]
+
+INTEGER_CAPABILITIES = {4: Capability.Int4TypeINTEL, 8: Capability.Int8, 16: Capability.Int16,
+                        64: Capability.Int64}
+FLOAT_CAPABILITIES = {16: Capability.Float16, 64: Capability.Float64}
+_MATRIX_ENCODINGS = {
+    FPEncoding.BFloat16KHR: Capability.BFloat16CooperativeMatrixKHR,
+    FPEncoding.Float8E4M3EXT: Capability.Float8CooperativeMatrixEXT,
+    FPEncoding.Float8E5M2EXT: Capability.Float8CooperativeMatrixEXT,
+}
+_ATOMIC_FLOAT = {
+    Op.AtomicFAddEXT: {16: Capability.AtomicFloat16AddEXT, 32: Capability.AtomicFloat32AddEXT,
+                       64: Capability.AtomicFloat64AddEXT},
+    Op.AtomicFMinEXT: {16: Capability.AtomicFloat16MinMaxEXT, 32: Capability.AtomicFloat32MinMaxEXT,
+                       64: Capability.AtomicFloat64MinMaxEXT},
+    Op.AtomicFMaxEXT: {16: Capability.AtomicFloat16MinMaxEXT, 32: Capability.AtomicFloat32MinMaxEXT,
+                       64: Capability.AtomicFloat64MinMaxEXT},
+}
+_INTEGER_ATOMICS = frozenset({
+    Op.AtomicLoad, Op.AtomicStore, Op.AtomicExchange, Op.AtomicCompareExchange,
+    Op.AtomicCompareExchangeWeak, Op.AtomicIIncrement, Op.AtomicIDecrement, Op.AtomicIAdd, Op.AtomicISub,
+    Op.AtomicSMin, Op.AtomicUMin, Op.AtomicSMax, Op.AtomicUMax, Op.AtomicAnd, Op.AtomicOr, Op.AtomicXor,
+})
+_DOT_PRODUCTS = frozenset({Op.SDot, Op.UDot, Op.SUDot, Op.SDotAccSat, Op.UDotAccSat, Op.SUDotAccSat})
+_LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2}
+_COMMON_VECTORS = (2, 3, 4)
+_KERNEL_VECTORS = (8, 16)
+
+
+def implied(capabilities: Iterable[Capability]) -> set[Capability]:
+    """The capabilities together with all that they imply."""
+    closed: set[Capability] = set()
+    waiting = list(capabilities)
+    while waiting:
+        capability = waiting.pop()
+        if capability not in closed:
+            closed.add(capability)
+            waiting += requirements(capability).capabilities
+    return closed
+
+
+class Needs:
+    """Collects what the instructions of one module need; feed it every instruction in order.
+
+    ``version`` is the module's version: an extension that has become core by then is not asked for.
+    """
+
+    def __init__(self, version: tuple[int, int]) -> None:
+        self.version = version
+        self._alternatives: dict[Alternatives, None] = {}
+        self._extensions: dict[str, None] = {}
+        self._definitions: dict[int, Instruction] = {}
+        self._seen: set[tuple[type, int]] = set()
+
+    def add(self, item: Instruction) -> None:
+        """Take in one instruction."""
+        if item.result_id is not None:
+            self._definitions[item.result_id] = item
+        row = instruction(item.opcode)
+        if row is None or row.opcode in (Op.Capability, Op.Extension):
+            return
+        if row.opcode in _ATOMIC_FLOAT:
+            self._atomic_float(row.opcode, item)
+        else:
+            self._member(row.opcode)
+        for alternatives in self._by_type(row.opcode, item):
+            self._require(alternatives)
+        for _, value in item.operands:
+            if isinstance(value, Mask):
+                for bit in mask_bits(type(value), int(value)) or ():
+                    self._member(bit)
+            elif isinstance(value, Row):
+                self._member(value)
+
+    def _member(self, member: Row | Mask) -> None:
+        """Take in an instruction, an enumerant or a mask bit."""
+        key = (type(member), int(member))
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        needs = requirements(member)
+        if needs.capabilities:
+            self._require(needs.capabilities)
+        elif needs.extensions and (needs.version is None or needs.version > self.version):
+            self._extensions[needs.extensions[0]] = None
+
+    def _require(self, alternatives: Alternatives) -> None:
+        self._alternatives[alternatives] = None
+
+    def capabilities(self) -> list[Capability]:
+        """The capabilities to declare: where several would do, the first, unless another is there anyway."""
+        chosen = {options[0]: None for options in self._alternatives if len(options) == 1}
+        for options in self._alternatives:
+            if not implied(chosen).intersection(options):
+                chosen[options[0]] = None
+        return sorted(chosen)
+
+    def extensions(self) -> list[str]:
+        """The extensions to declare, those of the capabilities included."""
+        found = dict(self._extensions)
+        for capability in implied(self.capabilities()):
+            needs = requirements(capability)
+            if needs.extensions and (needs.version is None or needs.version > self.version):
+                found[needs.extensions[0]] = None
+        return sorted(found)
+
+    # -- what depends on types -------------------------------------------------------
+
+    def _atomic_float(self, opcode: Op, item: Instruction) -> None:
+        """The rows of these instructions name one capability per width; one of them is meant."""
+        capability = _ATOMIC_FLOAT[opcode].get(self._scalar_width(item.type_id) or 0)
+        if capability is None:
+            self._member(opcode)
+        else:
+            self._require((capability,))
+
+    def _by_type(self, opcode: Op, item: Instruction) -> Iterator[Alternatives]:
+        """What follows from the types that an instruction declares or works on."""
+        words = item.words
+        if opcode == Op.TypeInt and words[0] != 32:
+            yield (INTEGER_CAPABILITIES.get(words[0], Capability.ArbitraryPrecisionIntegersALTERA),)
+        elif opcode == Op.TypeFloat and len(words) == 1 and words[0] in FLOAT_CAPABILITIES:
+            yield (FLOAT_CAPABILITIES[words[0]],)
+        elif opcode == Op.TypeVector and words[1] not in _COMMON_VECTORS:
+            yield (Capability.Vector16 if words[1] in _KERNEL_VECTORS else Capability.VectorAnyINTEL,)
+        elif opcode == Op.TypeCooperativeMatrixKHR:
+            yield from self._matrix_component(words[0])
+        elif opcode in _LAYOUT_OPERAND:
+            if self._constant(words[_LAYOUT_OPERAND[opcode]]) == CooperativeMatrixLayout.PackedINTEL:
+                yield (Capability.PackedCooperativeMatrixINTEL,)
+        elif opcode in _INTEGER_ATOMICS and self._is_long(item):
+            yield (Capability.Int64Atomics,)
+        elif opcode in _DOT_PRODUCTS:
+            yield from self._dot_product(words[0])
+        elif opcode == Op.Dot and self._encoding(self._operand_type(words[0])) == FPEncoding.BFloat16KHR:
+            yield (Capability.BFloat16DotProductKHR,)
+
+    def _matrix_component(self, type_id: int) -> Iterator[Alternatives]:
+        kind = self._definitions.get(type_id)
+        if kind is not None and kind.opcode == Op.TypeInt and kind.words[0] == 4:
+            yield (Capability.Int4CooperativeMatrixINTEL,)
+        encoding = self._encoding(type_id)
+        if encoding in _MATRIX_ENCODINGS:
+            yield (_MATRIX_ENCODINGS[FPEncoding(encoding)],)
+
+    def _dot_product(self, vector: int) -> Iterator[Alternatives]:
+        """Rules of SPV_KHR_integer_dot_product: packed in a scalar, four bytes, any other vector."""
+        kind = self._definitions.get(self._operand_type(vector) or 0)
+        if kind is None:
+            return
+        if kind.opcode == Op.TypeInt:
+            yield (Capability.DotProductInput4x8BitPacked,)
+        elif kind.words[1] == 4 and self._scalar_width(kind.words[0]) == 8:
+            yield (Capability.DotProductInput4x8Bit, Capability.DotProductInputAll)
+        else:
+            yield (Capability.DotProductInputAll,)
+
+    def _is_long(self, item: Instruction) -> bool:
+        """Whether an atomic works on 64-bit integers."""
+        type_id = item.type_id if item.type_id is not None else self._operand_type(item.words[-1])
+        kind = self._definitions.get(type_id or 0)
+        return kind is not None and kind.opcode == Op.TypeInt and kind.words[0] == 64
+
+    def _operand_type(self, identifier: int) -> int | None:
+        definition = self._definitions.get(identifier)
+        return definition.type_id if definition is not None else None
+
+    def _scalar_width(self, type_id: int | None) -> int | None:
+        kind = self._definitions.get(type_id or 0)
+        return kind.words[0] if kind is not None and kind.opcode in (Op.TypeInt, Op.TypeFloat) else None
+
+    def _encoding(self, type_id: int | None) -> int | None:
+        """The encoding of a float type or of a vector's component."""
+        kind = self._definitions.get(type_id or 0)
+        if kind is not None and kind.opcode == Op.TypeVector:
+            kind = self._definitions.get(kind.words[0])
+        if kind is not None and kind.opcode == Op.TypeFloat and len(kind.words) > 1:
+            return kind.words[1]
+        return None
+
+    def _constant(self, identifier: int) -> int | None:
+        definition = self._definitions.get(identifier)
+        if definition is not None and definition.opcode == Op.Constant:
+            return definition.words[0]
+        return None

@@ -1,0 +1,51 @@
+"""What all tests share: the long form of sweeps, and independent implementations that may be absent."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def _ziglang() -> bool:
+    return importlib.util.find_spec("ziglang") is not None
+
+
+def _intel_runtime() -> bool:
+    from tests import intel_runtime
+
+    return intel_runtime.library() is not None
+
+
+# Name of an oracle → whether it is here, and how to get it.
+ORACLES = {
+    "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
+    "clang": (_ziglang, "a clang with a SPIR-V back end: pip install ziglang"),
+    "intel-opencl": (_intel_runtime, "Intel's CPU runtime: pip install pyopencl intel-opencl-rt intel-cmplr-lib-rt"),
+    "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the long form of the sweeps")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    present = {name: found() for name, (found, _) in ORACLES.items()}
+    for item in items:
+        for marker in item.iter_markers("oracle"):
+            name = marker.args[0]
+            if not present[name]:
+                item.add_marker(pytest.mark.skip(reason=f"{name} is not here ({ORACLES[name][1]})"))
+        if "slow" in item.keywords and not config.getoption("--long"):
+            item.add_marker(pytest.mark.skip(reason="the long form of a sweep: run with --long"))
+
+
+@pytest.fixture(scope="session")
+def long_form(request: pytest.FixtureRequest) -> bool:
+    """Whether --long was given."""
+    return bool(request.config.getoption("--long"))
