@@ -1,1 +1,54 @@
-"""coopmat: compile, check, simulate and run cooperative (joint) matrix kernels."""
+"""coopmat: compile, check, simulate and run cooperative (joint) matrix kernels.
+
+    import coopmat as cm
+    device = cm.device("sim:intel_gpu_pvc")
+    program = cm.build(source, device=device)
+    cm.Queue(device).enqueue(program.kernel("gemm"), global_size, local_size, a, b, c).wait()
+"""
+
+from coopmat.devices import Combination
+from coopmat.diagnostics import (
+    CompileError,
+    Diagnostic,
+    DivergentGroupOperation,
+    Error,
+    KernelNotSupported,
+    LaunchError,
+    Misaligned,
+    OutOfBounds,
+    SimulationError,
+    SourceLocation,
+    UndefinedBehavior,
+    ValidationError,
+)
+from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, build, device, devices, local
+from coopmat.targets.simulator import SimulatorOptions
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Combination",
+    "CompileError",
+    "Device",
+    "Diagnostic",
+    "DivergentGroupOperation",
+    "Error",
+    "Event",
+    "Kernel",
+    "KernelNotSupported",
+    "LaunchError",
+    "LocalMemory",
+    "Misaligned",
+    "OutOfBounds",
+    "Program",
+    "Queue",
+    "SimulationError",
+    "SimulatorOptions",
+    "SourceLocation",
+    "UndefinedBehavior",
+    "ValidationError",
+    "build",
+    "device",
+    "devices",
+    "local",
+]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 TAB_WIDTH = 8
+SNIPPET_WIDTH = 160  # of a longer source line, the part around the caret is shown
 
 
 # --------------------------------------------------------------------------------------
@@ -116,11 +117,13 @@ def _snippet(location: SourceLocation | None) -> list[str]:
     """The source line and, below it, a caret with tildes over the token's length."""
     if location is None or not location.source_line:
         return []
-    line = location.source_line
-    before = line[: location.column - 1].expandtabs(TAB_WIDTH)
-    width = max(1, min(location.length, len(line) - location.column + 1))
+    line, column = location.source_line, location.column - 1
+    start = max(0, column - SNIPPET_WIDTH // 2) if len(line) > SNIPPET_WIDTH else 0
+    shown = line[start : start + SNIPPET_WIDTH]
+    before = shown[: column - start].expandtabs(TAB_WIDTH)
+    width = max(1, min(location.length, start + len(shown) - column))
     gutter = f"{location.line:5} | "
-    return [gutter + line.expandtabs(TAB_WIDTH),
+    return [gutter + shown.expandtabs(TAB_WIDTH),
             " " * (len(gutter) - 2) + "| " + " " * len(before) + "^" + "~" * (width - 1)]
 
 
@@ -143,12 +146,15 @@ class DiagnosticSink:
     """Collects the diagnostics of one compilation.
 
     ``ignored`` holds the names of warnings that are turned off (``-Wno-<name>``; ``"all"`` for
-    ``-w``), ``warnings_as_errors`` is ``-Werror``. After ``error_limit`` errors the compilation stops.
+    ``-w``), ``warnings_as_errors`` is ``-Werror``. After ``error_limit`` errors the compilation stops;
+    ``error_count`` is how many there were so far. The same message at the same place counts once.
     """
 
     def __init__(self, *, ignored: Iterable[str] = (), warnings_as_errors: bool = False,
                  error_limit: int = 50) -> None:
         self.diagnostics: list[Diagnostic] = []
+        self.error_count = 0
+        self._seen: set[Diagnostic] = set()
         self.ignored = frozenset(ignored)
         self.warnings_as_errors = warnings_as_errors
         self.error_limit = error_limit
@@ -166,16 +172,14 @@ class DiagnosticSink:
             if self.warnings_as_errors:
                 diagnostic = Diagnostic("error", diagnostic.message, diagnostic.location,
                                         diagnostic.code, diagnostic.option, diagnostic.notes)
-        if diagnostic in self.diagnostics:
+        if diagnostic in self._seen:
             return
+        self._seen.add(diagnostic)
         self.diagnostics.append(diagnostic)
-        if diagnostic.severity == "error" and self.error_count >= self.error_limit:
-            raise CompileError(self.diagnostics)
-
-    @property
-    def error_count(self) -> int:
-        """Number of errors so far."""
-        return sum(d.severity == "error" for d in self.diagnostics)
+        if diagnostic.severity == "error":
+            self.error_count += 1
+            if self.error_count >= self.error_limit:
+                raise CompileError(self.diagnostics)
 
     def finish(self) -> list[Diagnostic]:
         """Raise :class:`CompileError` if there was an error; else return the warnings."""

@@ -18,7 +18,7 @@ from coopmat.spirv.grammar import MAGIC, StorageClass
 
 FILES = sorted((Path(__file__).parent / "data").glob("*.spv"))
 MODULES = {path.stem: path.read_bytes() for path in FILES}
-relaxed = settings(derandomize=True, deadline=None, max_examples=300)
+relaxed = settings(derandomize=True, deadline=None, max_examples=120)
 
 
 def binary(*instructions: list[int], bound: int = 10, version: int = 0x10400) -> bytes:

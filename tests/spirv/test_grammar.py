@@ -158,7 +158,7 @@ def test_every_operand_kind_is_known(core: dict[str, Any]) -> None:
 
 def test_opencl_std_equals_khronos() -> None:
     entries = khronos("extinst.opencl.std.100.grammar.json")["instructions"]
-    assert OPENCL_STD == {entry["opname"]: entry["opcode"] for entry in entries}
+    assert {entry["opname"]: entry["opcode"] for entry in entries} == OPENCL_STD
     assert len(OPENCL_STD_NAMES) == len(entries)
     for entry in entries:
         specs = extended_operands("OpenCL.std", entry["opcode"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import shutil
 import struct
 import subprocess
@@ -26,7 +28,7 @@ from coopmat.spirv.grammar import (
 
 FILES = sorted((Path(__file__).parent / "data").glob("*.spv"))
 MODULES = {path.stem: path.read_bytes() for path in FILES}
-relaxed = settings(derandomize=True, deadline=None, max_examples=200)
+relaxed = settings(derandomize=True, deadline=None, max_examples=60)
 
 HEAD = "OpCapability Kernel\nOpCapability Addresses\nOpMemoryModel Physical64 OpenCL\n"
 
@@ -88,7 +90,7 @@ def test_spirv_as_reads_our_text(path: Path, tmp_path: Path) -> None:
     text, out = tmp_path / "text.spvasm", tmp_path / "out.spv"
     module = Module.from_bytes(path.read_bytes())
     text.write_text(module.to_text())
-    tool("spirv-as", "--preserve-numeric-ids", f"--target-env=spv{module.version_text}".replace("spv", "spv", 1),
+    tool("spirv-as", "--preserve-numeric-ids", f"--target-env=spv{module.version_text}",
          str(text), "-o", str(out))
     theirs, ours = out.read_bytes(), module.to_bytes()
     assert theirs[20:] == ours[20:]
@@ -117,7 +119,8 @@ def test_bound_grows_with_the_ids() -> None:
 
 
 def test_comments_that_are_no_header() -> None:
-    text = "; Version: banana\n; Bound: many\n; Generator: Acme\n%1 = OpTypeVoid ; Version: 1.0\n; Bound: 50\n"
+    text = ("; Version: banana\n; Bound: many\n; Generator: Acme\n; Generator: Khronos; "
+            + "0" * 5000 + "\n%1 = OpTypeVoid ; Version: 1.0\n; Bound: 50\n")
     assert Module.from_text(text).header == (0x10400, GENERATOR, 2, 0)
 
 
@@ -255,7 +258,7 @@ def test_unknown_is_written_and_read_as_words(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", [
-    [Op.Name, 1, 0x00006261, 0x12345678],
+    [Op.Name, 1, 0x61006261],
     [Op.Name, 1, 0xFF000061],
     [Op.String, 1, 0x000000FF],
     [Op.String, 1, 0x00000D61],
@@ -264,12 +267,7 @@ def test_strings_that_text_cannot_hold_stay_words(words: list[int]) -> None:
     """Bytes after the terminator, bytes that are no UTF-8, carriage returns."""
     opcode, *rest = words
     data = struct.pack(f"<{6 + len(rest)}I", 0x07230203, 0x10400, 0, 5, 0, len(rest) + 1 << 16 | opcode, *rest)
-    try:
-        module = Module.from_bytes(data)
-    except ValidationError as error:
-        assert error.rule == "operand-surplus"
-        return
-    text = module.to_text()
+    text = Module.from_bytes(data).to_text()
     assert Module.from_text(text).to_bytes() == data
     text.encode("utf-8")
 
@@ -279,6 +277,13 @@ def test_numbers_wider_than_their_type_stay_words() -> None:
     module = Module.from_text(text)
     assert body(module)[-1] == "%2 = OpConstant %1 !0xffffffff"
     assert str(module.instructions[-1]) == "%2 = OpConstant %1 !0xffffffff"
+
+
+def test_bound_counts_ids_among_words() -> None:
+    module = Module.from_text("!0x00020013 !0x00000005")
+    assert module.bound == 6
+    assert module.definition(5).opcode == Op.TypeVoid
+    assert Module.from_text("!0x0002fff0 !0x00000005").bound == 1
 
 
 # -- errors ------------------------------------------------------------------------------
@@ -300,8 +305,8 @@ def test_numbers_wider_than_their_type_stay_words() -> None:
     ("%0 = OpTypeVoid", 1, 1, "numeric ids run from 1 to 4194303, found '%0'"),
     ("%99999999999999999999 = OpTypeVoid", 1, 1, "numeric ids run from 1 to 4194303"),
     ("hello", 1, 1, "expected an instruction or '%id =', found 'hello'"),
-    ("%1 = OpTypeInt 8 0\n%2 = OpConstant %1 256", 2, 20, "expected a 8-bit integer, found '256'"),
-    ("%1 = OpTypeFloat 32\n%2 = OpConstant %1 one", 2, 20, "expected a 32-bit floating-point number, found 'one'"),
+    ("%1 = OpTypeInt 8 0\n%2 = OpConstant %1 256", 2, 20, "expected a number for OpTypeInt 8, found '256'"),
+    ("%1 = OpTypeFloat 32\n%2 = OpConstant %1 one", 2, 20, "expected a number for OpTypeFloat 32, found 'one'"),
     ("%2 = OpConstant %1 5", 1, 20, "the result type of a constant is no OpTypeInt or OpTypeFloat declared before"),
     ("OpSwitch %1 %2 5 %3", 1, 16, "the selector's type is no OpTypeInt"),
     ("%4 = OpExtInst %1 %2 fma %3", 1, 22, "the instruction set is no OpExtInstImport declared before"),
@@ -312,9 +317,11 @@ def test_numbers_wider_than_their_type_stay_words() -> None:
     ("OpStore %1 %2 Volatile|Algned 4", 1, 15, "expected a name of MemoryAccess"),
     ("!0x0003fff0 !1", 1, 1, "the first word announces 3 words, but there are 2"),
     ("%1 = !0x0001fff0", 1, 1, "an instruction written as words holds its result id among them"),
+    ('OpName %1 "\ud800"', 1, 11, "characters that UTF-8 cannot encode"),
+    ('OpName %1 "a\0b"', 1, 11, "a string cannot hold a zero byte"),
     ("OpCapability !0x1ffffffff", 1, 14, "expected '!' and a 32-bit integer"),
     ("%1 = OpTypeVoid\n%1 = OpTypeBool", 2, 6, "OpTypeBool defines id 1"),
-    ("OpNop\n!0x00030013 !1 !2", 2, 1, "OpTypeVoid has 1 words more"),
+    ("OpNop\n!0x00030013 !1 !2", 2, 1, "OpTypeVoid has 1 operand words, but its operands take 0"),
 ])
 def test_messages(text: str, line: int, column: int, message: str) -> None:
     found = broken(text)
@@ -328,8 +335,7 @@ def test_too_long_an_instruction_is_refused() -> None:
 
 @relaxed
 @given(st.sampled_from(sorted(MODULES)), st.randoms(use_true_random=False), st.booleans())
-def test_mutated_text_raises_nothing_else(name: str, rng: object, friendly: bool) -> None:
-    assert hasattr(rng, "randrange")
+def test_mutated_text_raises_nothing_else(name: str, rng: random.Random, friendly: bool) -> None:
     text = Module.from_bytes(MODULES[name]).to_text(friendly_names=friendly)
     for _ in range(rng.randrange(1, 4)):
         start = rng.randrange(len(text))
@@ -346,10 +352,8 @@ def test_mutated_text_raises_nothing_else(name: str, rng: object, friendly: bool
 @relaxed
 @given(st.text(alphabet='OpTypeInt%123 !0x="\n;|\\é', max_size=60))
 def test_noise_raises_nothing_else(text: str) -> None:
-    try:
-        Module.from_text(text)
-    except ValidationError as error:
-        assert str(error)
+    with contextlib.suppress(ValidationError):
+        assert Module.from_text(text).to_bytes()
 
 
 # -- names -------------------------------------------------------------------------------

@@ -66,9 +66,9 @@ class Token(NamedTuple):
         return self.text.startswith("!")
 
 
-def fail(token: Token, message: str) -> NoReturn:
+def fail(token: Token, message: str, rule: str = RULE) -> NoReturn:
     """Raise ValidationError at a token."""
-    raise ValidationError(RULE, f"line {token.line}, column {token.column}: {message}")
+    raise ValidationError(rule, f"line {token.line}, column {token.column}: {message}")
 
 
 def assemble(text: str, *, version: tuple[int, int] = (1, 4)) -> binary.Contents:
@@ -219,19 +219,23 @@ class _Assembler:
         for statement in _statements(self.tokens):
             places[4 * (binary.HEADER_WORDS + len(words))] = statement.opcode
             words += self.instruction(statement)
-        largest = max(self.ids.largest + 1, self.header.bound)
-        header = self.header._replace(bound=largest)
-        binary.check_header(header)
+        binary.check_header(self.header._replace(bound=max(self.header.bound, 1)))
+        header = self.header._replace(bound=binary.MAX_BOUND)  # the least bound shows when all ids are read
         data = struct.pack(f"<{len(words) + binary.HEADER_WORDS}I", MAGIC, *header, *words)
         try:
-            return binary.read(data)
+            contents = binary.read(data)
         except ValidationError as error:
             token = places.get(error.offset or 0)
             if token is None:
                 raise
             message = str(error).rsplit(" at byte ", 1)[0]
-            raise ValidationError(error.rule, f"line {token.line}, column {token.column}: {message}",
-                                  error.offset) from None
+            fail(token, message, error.rule)
+        largest = self.ids.largest
+        if any(token.is_raw for token in self.tokens):
+            used = (i for item in contents.instructions for i in (item.result_id or 0, *item.ids()))
+            largest = max(largest, max(used))
+        header = self.header._replace(bound=max(self.header.bound, largest + 1))
+        return contents._replace(header=header)
 
     def instruction(self, statement: _Statement) -> list[int]:
         """The words of one instruction."""
@@ -274,7 +278,7 @@ class _Assembler:
         if token.is_id:
             return [self.ids.number(token)]
         if token.text.startswith('"'):
-            return encode_string(_unquoted(token))
+            return _string_words(token)
         bits = integer_bits(token.text[token.is_raw:], 32)
         if bits is None:
             fail(token, f"expected '!' and a 32-bit integer, an id, an integer or a string, found {_shown(token)}")
@@ -290,8 +294,14 @@ def _row(token: Token) -> InstructionRow:
     return row
 
 
-def _unquoted(token: Token) -> str:
-    return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
+def _string_words(token: Token) -> list[int]:
+    """The words of a quoted string; a backslash stands before a character taken as it is."""
+    text = re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
+    if "\0" in text:
+        fail(token, "a string cannot hold a zero byte")
+    if not text.isascii() and text != text.encode("utf-8", "replace").decode("utf-8"):
+        fail(token, "this string has characters that UTF-8 cannot encode")
+    return encode_string(text)
 
 
 class _Operands:
@@ -384,10 +394,7 @@ class _Operands:
     def string(self, token: Token) -> None:
         if not token.text.startswith('"'):
             fail(token, f"expected a string in double quotes, found {_shown(token)}")
-        text = _unquoted(token)
-        if "\0" in text:
-            fail(token, "a string cannot hold a zero byte")
-        self.words += encode_string(text)
+        self.words += _string_words(token)
 
     def case_literal(self) -> None:
         """The literal of a case of OpSwitch: as wide as the selector."""
@@ -403,7 +410,6 @@ class _Operands:
         if kind is None:
             fail(token, f"{what} is no OpTypeInt or OpTypeFloat declared before; write the value as '!0x…' words")
         width = kind.words[0]
-        name = f"{width}-bit {'integer' if kind.opcode == Op.TypeInt else 'floating-point number'}"
         if kind.opcode == Op.TypeInt:
             bits = integer_bits(token.text, width) if 0 < width <= 64 else None
             if bits is not None and kind.words[1] and bits >> width - 1 and width % 32:
@@ -412,7 +418,7 @@ class _Operands:
             layout = float_layout(*kind.words[:2])
             bits = parse_float(token.text, layout) if layout is not None else None
         if bits is None:
-            fail(token, f"expected a {name}, found {_shown(token)}")
+            fail(token, f"expected a number for {kind.name} {width}, found {_shown(token)}")
         self.words += encode_number(bits, (width + 31) // 32)
 
     def enumerant(self, token: Token, kind: str, enumeration: type[Row] | type[Mask]) -> None:

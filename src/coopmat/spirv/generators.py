@@ -51,12 +51,15 @@ def generator_text(word: int) -> str:
 def generator_word(text: str) -> int | None:
     """The generator word that :func:`generator_text` has written; None for anything else."""
     name, separator, version = text.rpartition("; ")
-    if not separator or not (version.isascii() and version.isdigit()) or int(version[:6]) > 0xFFFF:
+    if not separator or not _is_half_word(version):
         return None
     tool = 0 if name == _OWN else _NUMBERS.get(name)
     if tool is None and name.startswith("Unknown(") and name.endswith(")"):
         number = name[len("Unknown("):-1]
-        tool = int(number) if number.isascii() and number.isdigit() and len(number) < 6 else None
-    if tool is None or tool > 0xFFFF:
-        return None
-    return tool << 16 | int(version)
+        tool = int(number) if _is_half_word(number) else None
+    return None if tool is None else tool << 16 | int(version)
+
+
+def _is_half_word(text: str) -> bool:
+    """Whether the text is a decimal number below 65536."""
+    return text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= 0xFFFF

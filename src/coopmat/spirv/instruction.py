@@ -178,8 +178,8 @@ class _Decoder:
         row = instruction(self.source.opcode)
         self.read_all(operands_of(row, len(self.words)) if row is not None else _ANY_WORDS)
         if self.position < len(self.words):
-            surplus = len(self.words) - self.position
-            self.fail("operand-surplus", f"{self.source.name} has {surplus} words more than it has operands")
+            self.fail("operand-surplus", f"{self.source.name} has {len(self.words)} operand words, but its "
+                      f"operands take {self.position}")
         return tuple(self.found)
 
     def fail(self, rule: str, message: str) -> None:

@@ -124,18 +124,24 @@ def _hexadecimal(bits: int, layout: FloatLayout) -> str:
 
 
 _HEX_FLOAT = re.compile(r"([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?[pP]([+-]?\d{1,6})", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?", re.ASCII)
+_DECIMAL = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d{1,6}))?", re.ASCII)
+_LONGEST = 1000
+"""The most characters of a floating-point literal; a double's exact value has fewer."""
 _INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|\d+)", re.ASCII)
 
 
 def parse_float(text: str, layout: FloatLayout) -> int | None:
     """The bits of a decimal or hexadecimal float; None if the text is neither."""
+    if len(text) > _LONGEST:
+        return None
     match = _HEX_FLOAT.fullmatch(text)
     if match is not None:
         return _parse_hexadecimal(match, layout)
-    if _DECIMAL.fullmatch(text) is None:
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
         return None
-    bits = encode_float(Fraction(text), layout)
+    power = max(-3 * _LONGEST, min(int(match[2] or 0), 3 * _LONGEST))  # beyond, no digits bring it back
+    bits = encode_float(Fraction(match[1]) * Fraction(10) ** power, layout)
     return bits | 1 << layout.width - 1 if text.startswith("-") else bits
 
 

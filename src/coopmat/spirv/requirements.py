@@ -15,6 +15,7 @@ from coopmat.spirv.grammar import (
     FPEncoding,
     Mask,
     Op,
+    Requirements,
     Row,
     instruction,
     requirements,
@@ -46,6 +47,7 @@ _INTEGER_ATOMICS = frozenset({
 })
 _DOT_PRODUCTS = frozenset({Op.SDot, Op.UDot, Op.SUDot, Op.SDotAccSat, Op.UDotAccSat, Op.SUDotAccSat})
 _LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2}
+_NON_SEMANTIC = Requirements((), ("SPV_KHR_non_semantic_info",), (1, 6), None)
 _COMMON_VECTORS = (2, 3, 4)
 _KERNEL_VECTORS = (8, 16)
 
@@ -71,7 +73,7 @@ class Needs:
     def __init__(self, version: tuple[int, int]) -> None:
         self.version = version
         self._alternatives: dict[Alternatives, None] = {}
-        self._extensions: dict[str, None] = {}
+        self._extensions: dict[tuple[str, ...], None] = {}
         self._definitions: dict[int, Instruction] = {}
         self._seen: set[tuple[type, int]] = set()
 
@@ -82,6 +84,8 @@ class Needs:
         row = instruction(item.opcode)
         if row is None or row.opcode in (Op.Capability, Op.Extension):
             return
+        if row.opcode == Op.ExtInstImport and str(item.operands[0].value).startswith("NonSemantic."):
+            self._extend(_NON_SEMANTIC, self._extensions)
         if row.opcode in _ATOMIC_FLOAT:
             self._atomic_float(row.opcode, item)
         else:
@@ -104,8 +108,12 @@ class Needs:
         needs = requirements(member)
         if needs.capabilities:
             self._require(needs.capabilities)
-        elif needs.extensions and (needs.version is None or needs.version > self.version):
-            self._extensions[needs.extensions[0]] = None
+        self._extend(needs, self._extensions)
+
+    def _extend(self, needs: Requirements, found: dict[tuple[str, ...], None]) -> None:
+        """Add the extensions of which one is needed, if the module's version does not hold the thing."""
+        if needs.extensions and (needs.version is None or needs.version > self.version):
+            found[needs.extensions] = None
 
     def _require(self, alternatives: Alternatives) -> None:
         self._alternatives[alternatives] = None
@@ -120,12 +128,14 @@ class Needs:
 
     def extensions(self) -> list[str]:
         """The extensions to declare, those of the capabilities included."""
-        found = dict(self._extensions)
+        alternatives = dict(self._extensions)
         for capability in implied(self.capabilities()):
-            needs = requirements(capability)
-            if needs.extensions and (needs.version is None or needs.version > self.version):
-                found[needs.extensions[0]] = None
-        return sorted(found)
+            self._extend(requirements(capability), alternatives)
+        chosen = {names[0] for names in alternatives if len(names) == 1}
+        for names in alternatives:
+            if not chosen.intersection(names):
+                chosen.add(names[0])
+        return sorted(chosen)
 
     # -- what depends on types -------------------------------------------------------
 

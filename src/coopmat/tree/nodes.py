@@ -308,7 +308,10 @@ class Assign(Expression):
 
 @dataclass(eq=False, frozen=True, slots=True)
 class CurrentValue(Expression):
-    """Stands, inside an :class:`Update`'s value, for what the place held before."""
+    """Stands, inside an :class:`Update`'s value, for what the place held before; compares by identity."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -543,9 +546,15 @@ class Loop(Statement):
 
 @dataclass(eq=False, frozen=True, slots=True)
 class Case(Statement):
-    """A label inside a switch's body: reached for the value ``value``, or ``default`` if that is None."""
+    """A label inside a switch's body: reached for the value ``value``, or ``default`` if that is None.
+
+    Compares by identity.
+    """
 
     value: int | None
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True)

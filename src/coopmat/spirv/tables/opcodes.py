@@ -346,7 +346,7 @@ class Op(Row):
     GetDefaultQueue = 303, "type result", "DeviceEnqueue"
     BuildNDRange = 304, "type result IdRef IdRef IdRef", "DeviceEnqueue"
 
-    # image
+    # core, numbered after the sections above
     ImageSparseSampleImplicitLod = 305, "type result IdRef IdRef ImageOperands?", "SparseResidency"
     ImageSparseSampleExplicitLod = 306, "type result IdRef IdRef ImageOperands", "SparseResidency"
     ImageSparseSampleDrefImplicitLod = 307, "type result IdRef IdRef IdRef ImageOperands?", "SparseResidency"
@@ -361,49 +361,23 @@ class Op(Row):
     ImageSparseGather = 314, "type result IdRef IdRef IdRef ImageOperands?", "SparseResidency"
     ImageSparseDrefGather = 315, "type result IdRef IdRef IdRef ImageOperands?", "SparseResidency"
     ImageSparseTexelsResident = 316, "type result IdRef", "SparseResidency"
-
-    # debug
     NoLine = 317
-
-    # atomic
     AtomicFlagTestAndSet = 318, "type result IdRef IdScope IdMemorySemantics", "Kernel"
     AtomicFlagClear = 319, "IdRef IdScope IdMemorySemantics", "Kernel"
-
-    # image
     ImageSparseRead = 320, "type result IdRef IdRef ImageOperands?", "SparseResidency"
-
-    # miscellaneous
     SizeOf = 321, "type result IdRef", "Addresses 1.1"
-
-    # types
     TypePipeStorage = 322, "result", "PipeStorage 1.1"
-
-    # pipe
     ConstantPipeStorage = 323, "type result LiteralInteger LiteralInteger LiteralInteger", "PipeStorage 1.1"
     CreatePipeFromPipeStorage = 324, "type result IdRef", "PipeStorage 1.1"
-
-    # device-side enqueue
     GetKernelLocalSizeForSubgroupCount = (325, "type result IdRef IdRef IdRef IdRef IdRef",
         "SubgroupDispatch 1.1")
     GetKernelMaxNumSubgroups = 326, "type result IdRef IdRef IdRef IdRef", "SubgroupDispatch 1.1"
-
-    # types
     TypeNamedBarrier = 327, "result", "NamedBarrier 1.1"
-
-    # barrier
     NamedBarrierInitialize = 328, "type result IdRef", "NamedBarrier 1.1"
     MemoryNamedBarrier = 329, "IdRef IdScope IdMemorySemantics", "NamedBarrier 1.1"
-
-    # debug
     ModuleProcessed = 330, "LiteralString", "1.1"
-
-    # mode-setting
     ExecutionModeId = 331, "IdRef ExecutionMode", "1.2"
-
-    # annotation
     DecorateId = 332, "IdRef Decoration", "SPV_GOOGLE_hlsl_functionality1 1.2"
-
-    # non-uniform group
     GroupNonUniformElect = 333, "type result IdScope", "GroupNonUniform 1.3"
     GroupNonUniformAll = 334, "type result IdScope IdRef", "GroupNonUniformVote 1.3"
     GroupNonUniformAny = 335, "type result IdScope IdRef", "GroupNonUniformVote 1.3"
@@ -455,21 +429,13 @@ class Op(Row):
         "GroupNonUniformArithmetic GroupNonUniformClustered GroupNonUniformPartitionedEXT 1.3")
     GroupNonUniformQuadBroadcast = 365, "type result IdScope IdRef IdRef", "GroupNonUniformQuad 1.3"
     GroupNonUniformQuadSwap = 366, "type result IdScope IdRef IdRef", "GroupNonUniformQuad 1.3"
-
-    # composite
     CopyLogical = 400, "type result IdRef", "1.4"
-
-    # memory
     PtrEqual = 401, "type result IdRef IdRef", "1.4"
     PtrNotEqual = 402, "type result IdRef IdRef", "1.4"
     PtrDiff = 403, "type result IdRef IdRef", "Addresses VariablePointers VariablePointersStorageBuffer 1.4"
-
-    # image
     ColorAttachmentReadEXT = 4160, "type result IdRef IdRef?", "TileImageColorReadAccessEXT ext"
     DepthAttachmentReadEXT = 4161, "type result IdRef?", "TileImageDepthReadAccessEXT ext"
     StencilAttachmentReadEXT = 4162, "type result IdRef?", "TileImageStencilReadAccessEXT ext"
-
-    # conversion
     BitcastExtractEXT = 4195, "type result IdRef IdRef", "BitcastExtractEXT ext"
 
     # extensions

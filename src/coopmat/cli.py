@@ -1,0 +1,183 @@
+"""The command ``coopmat``: thin functions over the public Python names.
+
+Exit codes: 0 for success, 1 for every error, with the message on standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.table import Table
+
+from coopmat import demo as demonstration
+from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, save_outputs
+from coopmat.devices import Combination
+from coopmat.diagnostics import Error
+from coopmat.files import write_atomically
+from coopmat.runtime import Device, Program, Queue, build, device, devices
+from coopmat.terminal import console, table
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+                  help="Compile, check, simulate and run cooperative (joint) matrix kernels.")
+
+Source = Annotated[Path, typer.Argument(metavar="FILE", help="OpenCL C (.cl), LLVM IR (.ll), SPIR-V (.spv, .spvasm).")]
+Defines = Annotated[list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro.")]
+Includes = Annotated[list[str] | None, typer.Option("-I", metavar="DIR", help="Search DIR for #include files.")]
+Warnings = Annotated[list[str] | None, typer.Option("-W", metavar="error|no-NAME", help="Change a warning.")]
+Quiet = Annotated[bool, typer.Option("-w", help="Turn all warnings off.")]
+DeviceName = Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="As `coopmat devices` lists it.")]
+
+# What `coopmat compile --emit` takes, and how a program gives it.
+EMITTERS = {
+    "llvm": lambda program: program.llvm_ir.encode(),
+    "spirv": lambda program: program.spirv,
+    "spirv-asm": lambda program: program.spirv_asm.encode(),
+}
+
+
+def main() -> None:
+    """Run the command line; an error that has a message never shows a traceback."""
+    try:
+        code = app(standalone_mode=False, prog_name="coopmat")
+    except typer.TyperException as error:
+        fail(f"{error.format_message()} (see `coopmat --help`)")
+    except (typer.Abort, KeyboardInterrupt):
+        fail("interrupted")
+    except Error as error:
+        fail(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def fail(message: str) -> NoReturn:
+    """Print an error and exit with 1."""
+    is_diagnostic = any(f": {severity}: " in message.split("\n", 1)[0] for severity in ("error", "warning"))
+    print(message if is_diagnostic else f"coopmat: error: {message}", file=sys.stderr)
+    sys.exit(1)
+
+
+def _options(define: list[str] | None, include: list[str] | None, warning: list[str] | None,
+             quiet: bool) -> list[str]:
+    """The command line's options in the form that :func:`coopmat.build` takes."""
+    return [*(f"-D{text}" for text in define or ()), *(f"-I{path}" for path in include or ()),
+            *(f"-W{what}" for what in warning or ()), *(["-w"] if quiet else [])]
+
+
+def _build(file: Path, options: list[str], target: Device | None) -> Program:
+    program = build(file, options, target)
+    for diagnostic in program.warnings:
+        print(diagnostic, file=sys.stderr)
+    return program
+
+
+# ------------------------------------------------------------------------------- devices
+
+
+@app.command("devices")
+def show_devices(
+    name: Annotated[str | None, typer.Argument(metavar="DEVICE", help="Show this device's combinations.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the devices, or the matrix combinations of one."""
+    chosen = [device(name)] if name is not None else devices()
+    if as_json:
+        shown = [one.to_json() for one in chosen]
+        print(json.dumps(shown[0] if name is not None else shown, indent=1))
+        return
+    console().print(_combination_table(chosen[0]) if name is not None else _device_table(chosen))
+
+
+def _device_table(shown: list[Device]) -> Table:
+    result = table("device", "architecture", "sub-group sizes", "matrix combinations")
+    for one in shown:
+        count = len(one.matrix_combinations)
+        result.add_row(one.name, one.architecture, _sizes(one), str(count) if count else "every shape and type")
+    return result
+
+
+def _combination_table(shown: Device) -> Table:
+    result = table("A", "B", "C", "D", "M", "N", "K", "native", title=f"{shown.name}: sub-group sizes {_sizes(shown)}")
+    for row in shown.matrix_combinations:
+        result.add_row(row.atype, row.btype, row.ctype, row.dtype, *_shape(row), "yes" if row.native else "no")
+    if not shown.matrix_combinations:
+        result.add_row(*["every type"] * 4, *["every size"] * 3, "exact")
+    return result
+
+
+def _sizes(shown: Device) -> str:
+    return ", ".join(map(str, shown.sub_group_sizes))
+
+
+def _shape(row: Combination) -> list[str]:
+    pairs = ((row.max_msize, row.msize), (row.max_nsize, row.nsize), (row.max_ksize, row.ksize))
+    return [f"<= {largest}" if largest else str(exact) for largest, exact in pairs]
+
+
+# --------------------------------------------------------------------- check and compile
+
+
+@app.command()
+def check(file: Source, define: Defines = None, include: Includes = None, warning: Warnings = None,
+          quiet: Quiet = False, device_name: DeviceName = None) -> None:
+    """Print the diagnostics of a kernel file; exit with 1 if there is an error."""
+    target = device(device_name) if device_name is not None else None
+    _build(file, _options(define, include, warning, quiet), target)
+
+
+@app.command("compile")
+def compile_file(
+    file: Source,
+    output: Annotated[Path, typer.Option("-o", metavar="OUT", help="The file to write.")],
+    emit: Annotated[str, typer.Option(metavar="|".join(EMITTERS), help="What to write.")] = "spirv",
+    define: Defines = None, include: Includes = None, warning: Warnings = None, quiet: Quiet = False,
+    device_name: DeviceName = None,
+) -> None:
+    """Translate a kernel file; the output is written whole or not at all."""
+    if emit not in EMITTERS:
+        raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
+    program = _build(file, _options(define, include, warning, quiet), device(device_name or "sim:generic"))
+    write_atomically(output, EMITTERS[emit](program))
+
+
+# ----------------------------------------------------------------------------------- run
+
+
+@app.command()
+def run(
+    file: Source,
+    kernel: Annotated[str, typer.Option(metavar="NAME", help="The kernel to run.")],
+    global_size: Annotated[str, typer.Option("--global", metavar="X[,Y[,Z]]", help="Number of work-items.")],
+    local_size: Annotated[str, typer.Option("--local", metavar="X[,Y[,Z]]", help="Work-items in a work-group.")],
+    argument: Annotated[list[str] | None, typer.Option(
+        "--arg", metavar="VALUE|FILE.npy|zeros:DTYPE:SHAPE|local:BYTES", help="The next argument.")] = None,
+    out: Annotated[list[str] | None, typer.Option(
+        "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
+    define: Defines = None, include: Includes = None, warning: Warnings = None, quiet: Quiet = False,
+    device_name: DeviceName = None,
+) -> None:
+    """Run one kernel on a device, with arguments from the command line and files."""
+    target = device(device_name)
+    sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size)
+    program = _build(file, _options(define, include, warning, quiet), target)
+    chosen = program.kernel(kernel)
+    parameters = chosen.signature.parameters
+    arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
+                 for index, text in enumerate(argument or ())]
+    outputs = parse_outputs(out or [], arguments)
+    event = Queue(target).enqueue(chosen, *sizes, *arguments).wait()
+    save_outputs(outputs, arguments)
+    print(f"{kernel} on {target.name}: {event.elapsed * 1e3:.1f} ms")
+
+
+@app.command()
+def demo() -> None:
+    """Classify handwritten digits with matrix kernels on every device, and check each result."""
+    if not demonstration.run():
+        sys.exit(1)

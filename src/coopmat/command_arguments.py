@@ -1,0 +1,121 @@
+"""Kernel arguments, sizes and outputs as text on the command line of ``coopmat run``."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from coopmat.diagnostics import Error, LaunchError
+from coopmat.files import read_bytes, write_atomically
+from coopmat.formats import FORMATS
+from coopmat.runtime import local
+from coopmat.runtime.arguments import array_dtype
+from coopmat.spirv.kernels import Parameter
+
+MAX_ARRAY_BYTES = 2**32
+
+
+def parse_sizes(option: str, text: str) -> tuple[int, ...]:
+    """``"64,16"`` as (64, 16); LaunchError if it is not one to three whole numbers."""
+    parts = text.split(",")
+    if not all(re.fullmatch(r"\d{1,12}", part.strip()) for part in parts):
+        raise LaunchError(f"{option} takes one to three whole numbers such as 64,16; found '{text}'")
+    return tuple(int(part) for part in parts)
+
+
+def parse_argument(text: str, parameter: Parameter | None) -> Any:
+    """One --arg as the value to launch with; ``parameter`` is what it is for, if the kernel has it."""
+    if text.startswith("zeros:"):
+        return _zeros(text)
+    if text.startswith("local:"):
+        size = text.removeprefix("local:")
+        if not size.isdecimal():
+            raise LaunchError(f"--arg {text}: expected local:BYTES, such as local:1024")
+        return local(int(size))
+    if text.endswith(".npy"):
+        return _load_array(Path(text), parameter)
+    return _number(text, parameter)
+
+
+def _zeros(text: str) -> np.ndarray:
+    match = re.fullmatch(r"zeros:(\w+):(\d+(?:[x,]\d+)*)", text)
+    if not match:
+        raise LaunchError(f"--arg {text}: expected zeros:DTYPE:SHAPE, such as zeros:int32:256x256")
+    shape = tuple(int(size) for size in re.split("[x,]", match[2]))
+    dtype = _dtype(match[1])
+    if np.prod([float(size) for size in shape]) * dtype.itemsize > MAX_ARRAY_BYTES:
+        raise LaunchError(f"--arg {text}: more than {MAX_ARRAY_BYTES} bytes")
+    return np.zeros(shape, dtype)
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    """A dtype by numpy's name, ml_dtypes' name, or the name of a matrix type (bf16, sint8, …)."""
+    if name in FORMATS:
+        return np.dtype(FORMATS[name].dtype)
+    if name == "bfloat16":
+        return np.dtype(ml_dtypes.bfloat16)
+    try:
+        dtype = np.dtype(name)
+    except TypeError:
+        dtype = np.dtype(object)
+    if dtype.kind not in "iuf":
+        raise LaunchError(f"unknown element type '{name}': use a numpy name such as int8 or float16, bfloat16, "
+                          f"or one of {', '.join(FORMATS)}")
+    return dtype
+
+
+def _load_array(path: Path, parameter: Parameter | None) -> np.ndarray:
+    """A .npy file. Numpy stores the types of ml_dtypes as raw bytes: the parameter says what they are."""
+    try:
+        array = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise Error(f"cannot read '{path}' as a .npy file: {error}") from error
+    if not isinstance(array, np.ndarray):
+        raise Error(f"'{path}' is an archive of arrays; expected a .npy file with one")
+    if array.dtype.kind == "V" and parameter is not None and parameter.type.kind == "bfloat" and array.itemsize == 2:
+        array = array.view(ml_dtypes.bfloat16)
+    return np.ascontiguousarray(array)
+
+
+def _number(text: str, parameter: Parameter | None) -> Any:
+    """A number; for a floating-point parameter it is rounded to the parameter's type, as a C literal is."""
+    try:
+        value = int(text, 0)
+    except ValueError:
+        try:
+            value = float(text)
+        except ValueError:
+            raise LaunchError(f"--arg {text}: expected a number, FILE.npy, zeros:DTYPE:SHAPE or local:BYTES") from None
+    if parameter is not None and parameter.kind == "value" and parameter.type.kind in ("float", "bfloat"):
+        with np.errstate(over="ignore"):
+            rounded = array_dtype(parameter).type(value)
+        return rounded if np.isfinite(float(rounded)) or not np.isfinite(value) else value
+    return value
+
+
+def parse_outputs(texts: list[str], arguments: list[Any]) -> dict[int, Path]:
+    """The --out options as argument index → file, checked before anything runs."""
+    outputs: dict[int, Path] = {}
+    for text in texts:
+        index, equals, name = text.partition("=")
+        if not equals or not index.isdecimal() or not name:
+            raise LaunchError(f"--out {text}: expected INDEX=FILE.npy, such as 2=c.npy")
+        if int(index) >= len(arguments) or not isinstance(arguments[int(index)], np.ndarray):
+            raise LaunchError(f"--out {text}: argument {index} is not an array")
+        if not Path(name).parent.is_dir():
+            raise LaunchError(f"--out {text}: there is no folder '{Path(name).parent}'")
+        outputs[int(index)] = Path(name)
+    return outputs
+
+
+def save_outputs(outputs: dict[int, Path], arguments: list[Any]) -> None:
+    """Write the arrays, each file whole or not at all."""
+    for index, path in outputs.items():
+        stream = io.BytesIO()
+        np.save(stream, arguments[index], allow_pickle=False)
+        write_atomically(path, stream.getvalue())

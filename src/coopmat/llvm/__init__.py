@@ -1,0 +1,39 @@
+"""LLVM, kept at arm's length: it verifies IR and runs its SPIR-V back end in a helper process.
+
+LLVM aborts its process on many errors; here that is an error of the package, never the end of the user's
+process. ``docs/llvm-ir.md`` describes the IR that is accepted.
+"""
+
+from __future__ import annotations
+
+from coopmat.diagnostics import CompileError, Diagnostic, SourceFile
+from coopmat.llvm import client, imports
+from coopmat.llvm.checks import check
+from coopmat.llvm.metadata import kernel_argument_types
+from coopmat.spirv.module import Module
+
+__all__ = ["to_spirv", "verify"]
+
+
+def verify(ir: str, *, source_name: str = "<llvm>") -> None:
+    """Raise :class:`coopmat.diagnostics.CompileError` with LLVM's message unless the IR is well formed."""
+    client.declarations(ir, source_name=source_name)
+
+
+def to_spirv(ir: str, *, source_name: str = "<llvm>") -> bytes:
+    """The SPIR-V binary of textual LLVM IR.
+
+    LLVM's back end compiles it, and every imported built-in function becomes the instruction it names.
+    Raises :class:`coopmat.diagnostics.CompileError` for IR that LLVM rejects, for calls of functions that
+    nothing defines, and for what SPIR-V cannot express; :class:`coopmat.diagnostics.Error` when LLVM
+    takes too long or cannot be started.
+    """
+    declared = client.declarations(ir, source_name=source_name)
+    hidden = imports.hidden_names(declared)
+    module = Module.from_bytes(client.emit_spirv(ir, hidden, source_name=source_name))
+    check(module, SourceFile(source_name, ir))
+    try:
+        return imports.resolve(module, hidden, kernel_argument_types(ir)).to_bytes()
+    except CompileError as error:
+        raise CompileError([Diagnostic(d.severity, f"{source_name}: {d.message}", None, d.code)
+                            for d in error.diagnostics]) from None

@@ -1,0 +1,61 @@
+"""Checks a module for what LLVM's back end lets pass: impossible matrices, addresses of functions."""
+
+from __future__ import annotations
+
+import re
+
+from coopmat.diagnostics import CompileError, Diagnostic, SourceFile, SourceLocation
+from coopmat.spirv.grammar import CooperativeMatrixUse, Op, Scope
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module import Module
+
+_SCOPES = (Scope.Workgroup, Scope.Subgroup)
+_ORDER = ("after the element type come scope, rows, columns and use, as in "
+          'target("spirv.CooperativeMatrixKHR", float, 3, 8, 16, 2) for an accumulator of a sub-group')
+
+
+def check(module: Module, source: SourceFile) -> None:
+    """Raise CompileError for what the back end translates without a word, but not as it was meant."""
+    _check_matrix_types(module, source)
+    for item in module.of_opcode(Op.TypePointer):
+        if module.defines(item.words[1]) and module.definition(item.words[1]).opcode == Op.TypeFunction:
+            # the back end writes null for the address of a function
+            raise CompileError([Diagnostic("error", f"{source.name}: a function has no address in SPIR-V; it can "
+                                                    f"only be called", None)])
+
+
+def _check_matrix_types(module: Module, source: SourceFile) -> None:
+    """Raise CompileError for a cooperative matrix that cannot exist, such as one whose numbers are in the
+    order of the RFC's first examples; the message points at the type in ``source``."""
+    for item in module.of_opcode(Op.TypeCooperativeMatrixKHR):
+        element = module.definition(item.words[0])
+        numbers = [int(module.constant_value(word) or 0) for word in item.words[1:5]]
+        reason = _flaw(element, *numbers)
+        if reason is not None:
+            location = _find(source, numbers)
+            raise CompileError([Diagnostic("error", f"{reason}: {_ORDER}", location)])
+
+
+def _flaw(element: Instruction, scope: int, rows: int, columns: int, use: int) -> str | None:
+    if element.opcode not in (Op.TypeInt, Op.TypeFloat):
+        return f"a cooperative matrix of {element.name.removeprefix('OpType').lower()} elements does not exist"
+    if rows < 1 or columns < 1:
+        return f"a cooperative matrix has at least one row and one column, found {rows} and {columns}"
+    if scope not in list(_SCOPES):
+        wanted = " or ".join(f"{known.value} ({known.name})" for known in _SCOPES)
+        return f"the scope of a cooperative matrix is {wanted}, found {scope}"
+    if use not in list(CooperativeMatrixUse):
+        return f"the use of a cooperative matrix is 0 (A), 1 (B) or 2 (accumulator), found {use}"
+    return None
+
+
+def _find(source: SourceFile, numbers: list[int]) -> SourceLocation | None:
+    """Where a target type with these numbers stands in the text."""
+    pattern = r'target\(\s*"spirv\.CooperativeMatrixKHR"\s*,[^,()]+' + "".join(
+        rf",\s*{number}\s*" for number in numbers) + r"\)"
+    found = re.search(pattern, source.text)
+    if found is None:
+        return None
+    line = source.text.count("\n", 0, found.start()) + 1
+    column = found.start() - (source.text.rfind("\n", 0, found.start()) + 1) + 1
+    return SourceLocation(source, line, column, len(found.group()))

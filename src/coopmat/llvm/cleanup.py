@@ -1,0 +1,158 @@
+"""Tidies a module that LLVM's back end wrote: pointers that were cast to bytes and back, kernel parameters
+whose pointee LLVM could not know, linkage of built-in variables, and what nothing uses any more."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from coopmat.llvm.editor import Editor
+from coopmat.llvm.metadata import pointee
+from coopmat.spirv.grammar import Decoration, Op
+from coopmat.spirv.instruction import Instruction, make
+
+
+def clean_up(editor: Editor, argument_types: Mapping[str, Sequence[str]]) -> None:
+    """Apply all of it; ``argument_types`` are the OpenCL C types of kernels' parameters, where known.
+
+    They are noted as the SPIR-V translator does, in a string ``kernel_arg_type.<kernel>.<type>,<type>,``.
+    """
+    _drop_variable_linkage(editor)
+    _fold_pointer_casts(editor)
+    _retype_parameters(editor, argument_types)
+    for kernel, types in argument_types.items():
+        editor.string(f"kernel_arg_type.{kernel}.{''.join(f'{type_},' for type_ in types)}")
+    _fold_pointer_casts(editor)
+    editor.sweep()
+
+
+def _drop_variable_linkage(editor: Editor) -> None:
+    """A variable with a BuiltIn decoration is imported from nowhere."""
+    built_in = {item.words[0] for item in editor.head
+                if item.opcode == Op.Decorate and item.words[1] == Decoration.BuiltIn}
+    editor.head = [item for item in editor.head
+                   if not (item.opcode == Op.Decorate and item.words[0] in built_in
+                           and item.words[1] == Decoration.LinkageAttributes)]
+
+
+# --------------------------------------------------------------------------------------
+# Casts
+# --------------------------------------------------------------------------------------
+
+
+def _fold_pointer_casts(editor: Editor) -> None:
+    """Use a pointer itself where it was cast to another type and back, then drop casts without a use."""
+    same: dict[int, int] = {}
+    for item in editor.functions:
+        if _is_pointer_cast(editor, item):
+            assert item.result_id is not None
+            source = _earlier(editor, item.words[0], item.type_id, same)
+            if source is not None:
+                same[item.result_id] = source
+    editor.functions = [_substitute(item, same) for item in editor.functions]
+    for item in editor.functions:
+        editor.add(item)
+    used = {identifier for item in editor.functions for identifier in item.ids()}
+    dead = {item.result_id for item in editor.functions
+            if _is_pointer_cast(editor, item) and item.result_id not in used and item.result_id is not None}
+    if dead:
+        editor.functions = [item for item in editor.functions if item.result_id not in dead]
+        editor.remove(dead)
+        _fold_pointer_casts(editor)
+
+
+def _is_pointer_cast(editor: Editor, item: Instruction) -> bool:
+    return (item.opcode == Op.Bitcast and item.type_id is not None
+            and editor.definition(item.type_id).opcode == Op.TypePointer
+            and editor.type_of(item.words[0]).opcode == Op.TypePointer)
+
+
+def _earlier(editor: Editor, pointer: int, type_id: int | None, same: dict[int, int]) -> int | None:
+    """A pointer of type ``type_id`` that ``pointer`` was cast from, or ``pointer`` itself."""
+    while True:
+        pointer = same.get(pointer, pointer)
+        item = editor.definition(pointer)
+        if item.type_id == type_id:
+            return pointer
+        if not _is_pointer_cast(editor, item):
+            return None
+        pointer = item.words[0]
+
+
+def _substitute(item: Instruction, same: dict[int, int]) -> Instruction:
+    """The instruction with other ids in the place of some of its operands.
+
+    No instruction that uses a pointer has an operand of several words, so words and operands correspond.
+    """
+    if not any(word in same for word in item.words) or len(item.operands) != len(item.words):
+        return item
+    words = tuple(same.get(word, word) if operand.is_id else word
+                  for operand, word in zip(item.operands, item.words, strict=True))
+    return Instruction(item.opcode, item.type_id, item.result_id, words, item.offset, item.context)
+
+
+# --------------------------------------------------------------------------------------
+# Kernel parameters
+# --------------------------------------------------------------------------------------
+
+
+def _retype_parameters(editor: Editor, argument_types: Mapping[str, Sequence[str]]) -> None:
+    """A pointer parameter of a kernel that is only ever cast to one other type gets that type; one that is
+    never used gets the type that the metadata tell."""
+    kernels = {entry.function_id: list(argument_types.get(entry.name, ()))
+               for entry in editor.module.entry_points}
+    users: defaultdict[int, list[Instruction]] = defaultdict(list)
+    for item in editor.functions:
+        for identifier in item.ids():
+            users[identifier].append(item)
+    changed: list[Instruction] = []
+    names: list[str] | None = None  # of the types of a kernel's parameters that are still to come
+    for item in editor.functions:
+        if item.opcode == Op.Function:
+            names = kernels.get(item.result_id or 0)
+        elif item.opcode == Op.FunctionParameter and names is not None:
+            name = names.pop(0) if names else ""
+            item = _retyped(editor, item, users[item.result_id or 0], name)
+        changed.append(item)
+    editor.functions = _with_function_types(editor, changed)
+
+
+def _retyped(editor: Editor, parameter: Instruction, users: list[Instruction], type_name: str) -> Instruction:
+    """A kernel's parameter, with a better type if there is one."""
+    assert parameter.type_id is not None
+    type_ = editor.definition(parameter.type_id)
+    if type_.opcode != Op.TypePointer:
+        return parameter
+    wanted = _only_cast(editor, users)
+    code = pointee(type_name)
+    if not users and code is not None:
+        wanted = editor.type_pointer(type_.words[0], editor.type_scalar(code))
+    if wanted is None:
+        return parameter
+    return editor.add(make(Op.FunctionParameter, type_id=wanted, result_id=parameter.result_id))
+
+
+def _only_cast(editor: Editor, users: list[Instruction]) -> int | None:
+    """The type that all the users, which are casts, cast to."""
+    types = {item.type_id if _is_pointer_cast(editor, item) else None for item in users}
+    return types.pop() if len(types) == 1 else None
+
+
+def _with_function_types(editor: Editor, items: list[Instruction]) -> list[Instruction]:
+    """The functions with types that agree with their parameters."""
+    result = list(items)
+    for start, item in enumerate(items):
+        if item.opcode != Op.Function:
+            continue
+        parameters = []
+        for follower in items[start + 1:]:
+            if follower.opcode != Op.FunctionParameter:
+                break
+            assert follower.type_id is not None
+            parameters.append(follower.type_id)
+        assert item.type_id is not None
+        type_id = editor.unique(Op.TypeFunction, item.type_id, *parameters)
+        if type_id != item.words[1]:
+            result[start] = make(Op.Function, item.words[0], type_id, type_id=item.type_id,
+                                 result_id=item.result_id)
+    return result

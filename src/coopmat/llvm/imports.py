@@ -1,0 +1,281 @@
+"""Imported built-in functions become instructions.
+
+LLVM's back end turns a call of a built-in function that it does not know into a call of an imported
+function, and gets some that it does know wrong. Two steps repair that:
+
+* :func:`hidden_names`, before the back end: functions that take or return a cooperative matrix, and those in
+  :data:`MISTAKEN`, get names that mean nothing to LLVM.
+* :func:`resolve`, after it: every call of an imported function becomes the instruction that its name says.
+  By default ``__spirv_<Name>`` is ``Op<Name>``, whose operands the arguments fill in the grammar's order;
+  :data:`SPECIAL` has the functions for which more is to be said.
+
+``docs/llvm-ir.md`` describes the names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from coopmat.diagnostics import CompileError, Diagnostic
+from coopmat.llvm import opencl_functions
+from coopmat.llvm.calls import Call
+from coopmat.llvm.cleanup import clean_up
+from coopmat.llvm.editor import Editor
+from coopmat.llvm.names import BuiltinName, PointerCode, parse
+from coopmat.spirv.grammar import Decoration, LinkageType, Op, instruction
+from coopmat.spirv.instruction import Instruction, decode_string
+from coopmat.spirv.module import Module
+
+MATRIX_TYPE = "spirv.CooperativeMatrixKHR"
+
+MISTAKEN = re.compile("|".join((
+    "__spirv_CooperativeMatrixPrefetchINTEL",  # operands get lost
+    r"__spirv_\w*Convert\w*_(?:sat|rt[eznp])",  # saturation and rounding get lost
+    "convert_u?(?:char|short|int|long)",  # integers are extended by the wrong sign
+    r"vloada_half\d",  # becomes vload_halfn, which places vectors of three elsewhere
+)))
+"""Functions without a matrix that the back end knows, but translates wrongly."""
+
+
+def hidden_names(declarations: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """New names for those of the declared functions (name, LLVM type) that LLVM must not recognise.
+
+    What the old name says about the parameters stays: the back end reads pointees from it.
+    """
+    hidden: dict[str, str] = {}
+    for name, type_ in declarations:
+        if MATRIX_TYPE in type_ or MISTAKEN.search(name):
+            identifier = f"coopmat_import_{len(hidden)}"
+            hidden[name] = f"_Z{len(identifier)}{identifier}{_parameter_list(name)}"
+    return hidden
+
+
+def _parameter_list(name: str) -> str:
+    mangled = re.match(r"_Z(\d+)", name)
+    return name[mangled.end() + int(mangled.group(1)):] if mangled is not None else ""
+
+
+def resolve(module: Module, hidden: Mapping[str, str],
+            argument_types: Mapping[str, Sequence[str]] | None = None) -> Module:
+    """The module without imported functions; ``hidden`` is what :func:`hidden_names` gave, and
+    ``argument_types`` the OpenCL C types of kernels' parameters, as far as known.
+
+    Raises CompileError naming a function that is called and is no known built-in function.
+    """
+    originals = {new: old for old, new in hidden.items()}
+    editor = Editor(module)
+    imports = {identifier: originals.get(name, name) for identifier, name in _imported_functions(module)}
+    names = {identifier: parse(name) for identifier, name in imports.items()}
+
+    def change(item: Instruction) -> list[Instruction] | None:
+        if item.opcode != Op.FunctionCall or item.words[0] not in imports:
+            return None
+        function, *arguments = item.words
+        assert item.type_id is not None
+        assert item.result_id is not None
+        call = Call(editor, imports[function], names[function], item.type_id, item.result_id, arguments)
+        _replace(call)
+        return call.code
+
+    editor.rewrite_functions(change)
+    _check_no_other_use(editor, imports)
+    editor.remove(set(imports))
+    clean_up(editor, argument_types or {})
+    return editor.finish()
+
+
+def _imported_functions(module: Module) -> list[tuple[int, str]]:
+    found = []
+    for function in module.functions:
+        for decoration, words in module.decorations(function.id):
+            if decoration == Decoration.LinkageAttributes and words[-1] == LinkageType.Import:
+                decoded = decode_string(words, 0)
+                found.append((function.id, decoded[0] if decoded is not None else ""))
+    return found
+
+
+def _check_no_other_use(editor: Editor, imports: Mapping[int, str]) -> None:
+    for item in editor.functions:
+        if item.opcode != Op.Function:
+            for used in item.ids():
+                if used in imports:
+                    raise CompileError([Diagnostic(
+                        "error", f"'{imports[used]}' is a built-in function: it can be called, but has no "
+                                 f"address ({item.name})", None)])
+
+
+def _replace(call: Call) -> None:
+    """Append the instructions for a call."""
+    call.point_as_named()
+    if call.name.family == "spirv":
+        special = SPECIAL.get(call.name.name)
+        if special is not None:
+            special(call)
+            return
+        op = _operation(call.name)
+        row = instruction(op) if op is not None else None
+        if row is not None:
+            call.instruction(row)
+            return
+    elif opencl_functions.replace(call):
+        return
+    raise CompileError([Diagnostic(
+        "error", f"function '{call.function}' is called, but not defined, and it is no built-in function that "
+                 f"is known", None)])
+
+
+# --------------------------------------------------------------------------------------
+# __spirv_ functions
+# --------------------------------------------------------------------------------------
+
+_DECLARATIVE = re.compile(r"Type|Constant|SpecConstant|Function|Label|Phi|Variable|Branch|Return|Switch")
+_CLANG_ARITHMETIC = re.compile(r"CooperativeMatrix([FIUS](?:Add|Sub|Mul|Div|Negate))\Z")
+
+
+def _operation(name: BuiltinName) -> Op | None:
+    """The instruction that a ``__spirv_`` function names; None if there is none that a function can hold."""
+    clang = _CLANG_ARITHMETIC.match(name.name)
+    member = Op.__members__.get(clang.group(1) if clang is not None else name.name)
+    return None if member is None or _DECLARATIVE.match(name.name) else member
+
+
+def _by_component(floating: Op, integer: Op, operands: int) -> Callable[[Call], None]:
+    """A matrix operation whose name leaves open what the components are."""
+    def replace(call: Call) -> None:
+        call.expect(operands)
+        is_float = _component(call, 0).opcode == Op.TypeFloat
+        call.replace(floating if is_float else integer, *call.arguments)
+    return replace
+
+
+def _matrix_type(call: Call, index: int) -> Instruction:
+    type_ = call.argument_type(index)
+    if type_.opcode != Op.TypeCooperativeMatrixKHR:
+        raise call.fail(f"expected a cooperative matrix as argument {index + 1}")
+    return type_
+
+
+def _component(call: Call, index: int) -> Instruction:
+    return call.editor.component(_matrix_type(call, index))
+
+
+def _times_scalar(call: Call) -> None:
+    """``matrix * scalar``; the RFC's example passes an int for a matrix of floats, which C converts.
+
+    OpMatrixTimesScalar needs a capability that OpenCL does not have: the scalar fills a matrix.
+    """
+    call.expect(2)
+    if call.argument_type(0).opcode != Op.TypeCooperativeMatrixKHR:
+        call.arguments.reverse()
+    component = _component(call, 0)
+    scalar = _as_component(call, component)
+    factor = call.value(Op.CompositeConstruct, call.result_type, scalar)
+    call.replace(Op.FMul if component.opcode == Op.TypeFloat else Op.IMul, call.arguments[0], factor)
+
+
+def _as_component(call: Call, component: Instruction) -> int:
+    """The scalar argument 1 in the component's type."""
+    scalar = call.argument_type(1)
+    assert component.result_id is not None
+    if scalar.result_id == component.result_id:
+        return call.arguments[1]
+    conversions = {
+        (Op.TypeInt, Op.TypeFloat): Op.ConvertSToF, (Op.TypeFloat, Op.TypeInt): Op.ConvertFToS,
+        (Op.TypeInt, Op.TypeInt): Op.SConvert, (Op.TypeFloat, Op.TypeFloat): Op.FConvert,
+    }
+    op = conversions.get((Op(scalar.opcode), Op(component.opcode)))
+    if op is None:
+        raise call.fail("expected a number as the scalar factor")
+    return call.value(op, component.result_id, call.arguments[1])
+
+
+def _load(call: Call) -> None:
+    """A matrix load; where the name does not tell the pointee, the stride counts the matrix's elements."""
+    matrix = call.editor.definition(call.result_type)
+    if matrix.opcode != Op.TypeCooperativeMatrixKHR:
+        raise call.fail("expected a function that returns a cooperative matrix")
+    _memory_access(call, matrix, Op.CooperativeMatrixLoadKHR, layout=1)
+
+
+def _store(call: Call) -> None:
+    """A matrix store; the pointee is found as for a load."""
+    _memory_access(call, _matrix_type(call, 1), Op.CooperativeMatrixStoreKHR, layout=2)
+
+
+def _memory_access(call: Call, matrix: Instruction, op: Op, layout: int) -> None:
+    if len(call.arguments) <= layout:
+        raise call.fail(f"expected at least {layout + 1} arguments, found {len(call.arguments)}")
+    call.literal(call.arguments[layout], "the layout")
+    code = call.name.parameters[0] if call.name.parameters else None
+    if not isinstance(code, PointerCode) or code.pointee is None:
+        call.point_to(0, matrix.words[0])
+    row = instruction(op)
+    assert row is not None
+    call.instruction(row)
+
+
+def _length(call: Call) -> None:
+    """The call's operand is a value, the instruction's its type."""
+    call.expect(1)
+    matrix = _matrix_type(call, 0)
+    assert matrix.result_id is not None
+    call.replace(Op.CooperativeMatrixLengthKHR, matrix.result_id)
+
+
+def _access_chain(op: Op, *, with_element: bool) -> Callable[[Call], None]:
+    """An access chain: the result's type follows from what the pointer points to."""
+    def replace(call: Call) -> None:
+        base = _typed_pointer(call.editor, call.arguments[0])
+        pointer = call.editor.type_of(base)
+        if pointer.opcode != Op.TypePointer:
+            raise call.fail("expected a pointer as argument 1")
+        pointee = pointer.words[1]
+        for index in call.arguments[2 if with_element else 1:]:
+            pointee = _part(call, pointee, index)
+        type_id = call.editor.type_pointer(pointer.words[0], pointee)
+        part = call.value(op, type_id, base, *call.arguments[1:])
+        call.value(Op.Bitcast, call.result_type, part, result=call.result)
+    return replace
+
+
+def _typed_pointer(editor: Editor, pointer: int) -> int:
+    """What a pointer was before it was cast."""
+    item = editor.definition(pointer)
+    while item.opcode == Op.Bitcast and editor.type_of(item.words[0]).opcode == Op.TypePointer:
+        pointer = item.words[0]
+        item = editor.definition(pointer)
+    return pointer
+
+
+def _part(call: Call, type_id: int, index: int) -> int:
+    """The type of a part of a composite type."""
+    composite = call.editor.definition(type_id)
+    if composite.opcode == Op.TypeStruct:
+        member = call.literal(index, "the index of a member")
+        if member < len(composite.words):
+            return composite.words[member]
+    elif composite.opcode in (Op.TypeArray, Op.TypeVector, Op.TypeCooperativeMatrixKHR):
+        return composite.words[0]
+    raise call.fail(f"the pointer points to {composite.name}, which has no part for the index; expected a "
+                    f"pointer to a cooperative matrix or another composite")
+
+
+SPECIAL: dict[str, Callable[[Call], None]] = {
+    "CooperativeMatrixLoadKHR": _load,
+    "CooperativeMatrixStoreKHR": _store,
+    "CooperativeMatrixLengthKHR": _length,
+    "CooperativeMatrixBinaryAdd": _by_component(Op.FAdd, Op.IAdd, 2),
+    "CooperativeMatrixBinarySub": _by_component(Op.FSub, Op.ISub, 2),
+    "CooperativeMatrixBinaryMul": _by_component(Op.FMul, Op.IMul, 2),
+    "CooperativeMatrixBinaryDiv": _by_component(Op.FDiv, Op.SDiv, 2),
+    "CooperativeMatrixScalarNeg": _by_component(Op.FNegate, Op.SNegate, 1),
+    "CooperativeMatrixScalarMul": _times_scalar,
+    "CooperativeMatrixScalarMulKHR": _times_scalar,
+    "MatrixTimesScalar": _times_scalar,
+    "AccessChain": _access_chain(Op.AccessChain, with_element=False),
+    "InBoundsAccessChain": _access_chain(Op.InBoundsAccessChain, with_element=False),
+    "PtrAccessChain": _access_chain(Op.PtrAccessChain, with_element=True),
+    "InBoundsPtrAccessChain": _access_chain(Op.InBoundsPtrAccessChain, with_element=True),
+}
+"""Functions whose instruction is more than their name and arguments."""

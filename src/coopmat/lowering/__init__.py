@@ -1,0 +1,22 @@
+"""Lowering of the typed kernel tree: one walk, two builders (SPIR-V and LLVM IR)."""
+
+from __future__ import annotations
+
+from coopmat.lowering.llvm_builder import to_llvm_ir
+from coopmat.lowering.spirv_builder import SpirvBuilder
+from coopmat.lowering.walk import lower
+from coopmat.spirv.module import Module
+from coopmat.tree.nodes import Program
+
+__all__ = ["to_llvm_ir", "to_spirv"]
+
+
+def to_spirv(program: Program) -> Module:
+    """The program as a SPIR-V module for the OpenCL environment.
+
+    Raises :class:`coopmat.diagnostics.CompileError` for what only lowering can see: a call of a function
+    without definition, a program-scope initialiser that is not a constant.
+    """
+    builder = SpirvBuilder()
+    lower(program, builder)
+    return builder.finish()

@@ -1,0 +1,119 @@
+"""Questions about the tree that the walk asks before it lowers something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+Node = n.Expression | n.Place | n.Statement
+
+
+@cache
+def _field_names(class_: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(class_) if field.name not in ("type", "location"))
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below ``node``, in source order."""
+    class_: type = type(node)
+    for name in _field_names(class_):
+        value: Any = getattr(node, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, Node):
+                yield item
+
+
+def descendants(node: Node) -> Iterator[Node]:
+    """``node`` and every node below it."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed(list(children(node)))
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionFacts:
+    """What is known of a function before it is lowered.
+
+    ``in_memory``: the parameters that need an address (all uses other than reading them whole).
+    ``shared``: variables declared inside that live longer than an activation, with their initialisers.
+    ``has_labels``: control flow may be anything, so no merge block can be named.
+    """
+
+    in_memory: frozenset[n.Variable]
+    shared: tuple[n.Declare, ...]
+    has_labels: bool
+    calls: tuple[n.Function, ...]
+
+
+def function_facts(function: n.Function) -> FunctionFacts:
+    """Collect what :class:`FunctionFacts` holds of a function with a body."""
+    assert function.body is not None
+    nodes = list(descendants(function.body))
+    read_whole = {id(node.place) for node in nodes if isinstance(node, n.Load)}
+    return FunctionFacts(
+        in_memory=frozenset(node.variable for node in nodes
+                            if isinstance(node, n.VariablePlace) and id(node) not in read_whole),
+        shared=tuple(node for node in nodes if isinstance(node, n.Declare)
+                     and node.variable.address_space is not t.AddressSpace.PRIVATE),
+        has_labels=any(isinstance(node, n.Label) for node in nodes),
+        calls=tuple(node.function for node in nodes if isinstance(node, n.Call)))
+
+
+def has_entry(statement: n.Statement) -> bool:
+    """Whether control can come into the middle of ``statement``: by goto, or from a switch around it."""
+    inside = list(descendants(statement))
+    own = {id(case) for node in inside if isinstance(node, n.Switch) for case in node.cases}
+    return any(isinstance(node, n.Label) or (isinstance(node, n.Case) and id(node) not in own)
+               for node in inside)
+
+
+_SPECULATIVE_LIMIT = 12  # nodes; beyond that a branch is cheaper than computing in vain
+_ALWAYS_SAFE = (n.Constant, n.Zero, n.Unary, n.Logical, n.Conditional, n.Select, n.Bitcast, n.VectorOf,
+                n.Splat, n.Swizzle, n.WorkItemQuery, n.CurrentValue)
+
+
+def is_speculative(node: n.Expression, initialized: set[n.Variable]) -> bool:
+    """Whether the expression is short and may be evaluated though its value is not needed.
+
+    That leaves out effects, memory that might not be there, values that might not be defined
+    (``initialized`` variables are) and operations that are undefined for some operands.
+    """
+    parts = list(descendants(node))
+    return len(parts) <= _SPECULATIVE_LIMIT and all(_is_safe(part, initialized) for part in parts)
+
+
+def branches(node: Node, initialized: set[n.Variable]) -> bool:
+    """Whether ``node`` itself is evaluated by branching around what is not needed."""
+    match node:
+        case n.Logical(right=right):
+            return not is_speculative(right, initialized)
+        case n.Conditional(type=type_, if_true=if_true, if_false=if_false):
+            is_plain = isinstance(type_, (t.Scalar, t.Vector, t.Enumeration))
+            return not (is_plain and all(is_speculative(side, initialized) for side in (if_true, if_false)))
+    return False
+
+
+def needs_blocks(node: n.Expression, initialized: set[n.Variable]) -> bool:
+    """Whether evaluating the expression takes more than one basic block."""
+    return any(branches(part, initialized) for part in descendants(node))
+
+
+def _is_safe(node: Node, initialized: set[n.Variable]) -> bool:
+    match node:
+        case n.VariablePlace(variable=variable):
+            return variable in initialized and not variable.volatile
+        case n.Load(place=place):
+            return isinstance(place, n.VariablePlace)
+        case n.Binary(operator=operator, left=left):
+            is_division = operator in (n.BinaryOperator.DIVIDE, n.BinaryOperator.REMAINDER)
+            return not (is_division and left.type.element.is_integer)
+        case n.Convert(operand=operand, type=type_, saturate=saturate):
+            return saturate or not (operand.type.element.is_float and type_.element.is_integer)
+    return isinstance(node, _ALWAYS_SAFE)

@@ -1,0 +1,188 @@
+"""Names of the built-in functions that the LLVM builder calls (``docs/llvm-ir.md`` gives the rules).
+
+Functions of OpenCL C are mangled as clang mangles them, by the Itanium C++ ABI. An instruction of SPIR-V is
+``_Z<length>__spirv_<Name>``, where ``<length>`` counts ``__spirv_<Name>``, followed by parameter codes or,
+where cooperative matrices are involved, by codes of the matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from coopmat.tree import types as t
+
+_SCALAR_CODES = {
+    t.BOOL: "b", t.CHAR: "c", t.UCHAR: "h", t.SHORT: "s", t.USHORT: "t", t.INT: "i", t.UINT: "j",
+    t.LONG: "l", t.ULONG: "m", t.HALF: "Dh", t.FLOAT: "f", t.DOUBLE: "d", t.BFLOAT16: "DF16b",
+}
+_MATRIX_KINDS = {"sint": "s", "uint": "u", "float": "f", "bfloat": "bf"}
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+# --------------------------------------------------------------------------------------
+# Parameter codes
+# --------------------------------------------------------------------------------------
+
+
+class _Mangler:
+    """Itanium codes of a parameter list; a compound type that occurs again is ``S_``, ``S0_``, ..."""
+
+    def __init__(self) -> None:
+        self.seen: list[object] = []
+
+    def parameter(self, type_: t.Type) -> str:
+        if isinstance(type_, t.Scalar):
+            return _SCALAR_CODES[type_]
+        if isinstance(type_, t.Enumeration):
+            return "i"
+        if type_ in self.seen:
+            return self.again(type_)
+        code = self.compound(type_)
+        self.seen.append(type_)
+        return code
+
+    def again(self, key: object) -> str:
+        index = self.seen.index(key)
+        return "S_" if index == 0 else f"S{_DIGITS[index - 1]}_"
+
+    def compound(self, type_: t.Type) -> str:
+        match type_:
+            case t.Vector(scalar=scalar, count=count):
+                return f"Dv{count}_{_SCALAR_CODES[scalar]}"
+            case t.Pointer():
+                return "P" + self.pointee(type_)
+        name = str(type_).replace(" ", "_")
+        return f"{len(name)}{name}"
+
+    def pointee(self, pointer: t.Pointer) -> str:
+        """What a pointer points to; with qualifiers it is a candidate for substitution of its own."""
+        space = pointer.address_space
+        qualifiers = "" if space is t.AddressSpace.PRIVATE else f"U3AS{space.value}"
+        qualifiers += ("V" if pointer.volatile else "") + ("K" if pointer.const else "")
+        key = (qualifiers, pointer.pointee)
+        if qualifiers and key in self.seen:
+            return self.again(key)
+        code = "v" if isinstance(pointer.pointee, t.Void) else self.parameter(pointer.pointee)
+        if qualifiers:
+            self.seen.append(key)
+        return qualifiers + code
+
+
+def parameter_codes(types: Iterable[t.Type]) -> str:
+    """The Itanium codes of a parameter list."""
+    mangler = _Mangler()
+    return "".join(mangler.parameter(type_) for type_ in types) or "v"
+
+
+def mangled(name: str, types: Iterable[t.Type]) -> str:
+    """The name of an OpenCL C function."""
+    return f"_Z{len(name)}{name}{parameter_codes(types)}"
+
+
+# --------------------------------------------------------------------------------------
+# SPIR-V instructions
+# --------------------------------------------------------------------------------------
+
+
+def matrix_code(matrix: t.Matrix) -> str:
+    """``f32_sc3_8x16_u2``: element, scope, rows and columns, use."""
+    scalar = matrix.scalar
+    return (f"{_MATRIX_KINDS[scalar.kind]}{scalar.bits}_sc{matrix.scope.value}_{matrix.rows}x{matrix.columns}"
+            f"_u{matrix.use.value}")
+
+
+def instruction_name(name: str, types: Iterable[t.Type]) -> str:
+    """The name of a SPIR-V instruction without matrices."""
+    return mangled(f"__spirv_{name}", types)
+
+
+def matrix_instruction_name(name: str, matrices: Iterable[t.Matrix], pointer: t.Pointer | None = None) -> str:
+    """The name of a SPIR-V instruction on matrices; with ``pointer`` it tells what that points to."""
+    full = f"__spirv_{name}"
+    codes = "_".join(dict.fromkeys(map(matrix_code, matrices)))
+    separator = "_" if pointer is None else f"{parameter_codes([pointer])}."
+    return f"_Z{len(full)}{full}{separator}{codes}"
+
+
+def conversion_name(name: str, target: t.Type, rounding: str | None, saturate: bool) -> str:
+    """The identifier of a conversion instruction with a rounding mode or saturation, as the SPIR-V
+    translator spells it: ``ConvertFToS_Rint4_sat_rte``."""
+    result = f"_R{target}" if not isinstance(target, t.Matrix) else ""
+    return f"{name}{result}{'_sat' if saturate else ''}{f'_{rounding}' if rounding is not None else ''}"
+
+
+# --------------------------------------------------------------------------------------
+# OpenCL C
+# --------------------------------------------------------------------------------------
+
+_RENAMED = {"fclamp": "clamp", "fmax_common": "max", "fmin_common": "min"}
+_ROUNDING_SUFFIXES = ("_rte", "_rtz", "_rtp", "_rtn")  # by SPIR-V's FPRoundingMode
+_LOADS = ("vloadn", "vload_half", "vload_halfn", "vloada_halfn", "prefetch", "printf", "nan")
+_SIGN_OF = {"s": "sint", "u": "uint"}
+_UNSIGNED_LOW = 1  # the second operand of upsample has no sign
+
+
+def opencl_call(instruction: str, types: Sequence[t.Type], literals: Sequence[int]) -> str:
+    """The mangled OpenCL C function that is the OpenCL.std instruction ``instruction``."""
+    numbers = list(literals)
+    name, types = instruction, list(types)
+    prefix, _, rest = instruction.partition("_")
+    if prefix in _SIGN_OF and rest:
+        name = rest
+        types = [_with_sign(type_, _SIGN_OF[prefix]) for type_ in types]
+        if name == "upsample":
+            types[_UNSIGNED_LOW] = _with_sign(types[_UNSIGNED_LOW], "uint")
+    if name.endswith("_r") and name.startswith("vstore"):
+        name = name.removesuffix("_r") + _ROUNDING_SUFFIXES[numbers.pop()]
+    if name.startswith(("vload", "vstore")):
+        name = _with_count(name, types, numbers)
+    if instruction in _LOADS:
+        types = [_constant(type_) for type_ in types]
+    return mangled(_RENAMED.get(name, name), types)
+
+
+def _with_count(name: str, types: Sequence[t.Type], numbers: Sequence[int]) -> str:
+    """``vloadn`` with n = 4 is ``vload4``; a store's n is the length of what it stores."""
+    base, separator, suffix = name.partition("_rt")
+    if base.endswith("n"):
+        value = types[0]
+        count = value.count if base.startswith("vstore") and isinstance(value, t.Vector) else numbers[0]
+        base = f"{base.removesuffix('n')}{count}"
+    return base + separator + suffix
+
+
+def _with_sign(type_: t.Type, kind: str) -> t.Type:
+    match type_:
+        case t.Scalar(kind="sint" | "uint", bits=bits):
+            return t.Scalar(kind, bits)
+        case t.Vector(scalar=t.Scalar(kind="sint" | "uint", bits=bits), count=count):
+            return t.Vector(t.Scalar(kind, bits), count)
+    return type_
+
+
+def _constant(type_: t.Type) -> t.Type:
+    if isinstance(type_, t.Pointer):
+        return t.Pointer(type_.pointee, type_.address_space, True, type_.volatile)
+    return type_
+
+
+# BuiltIn -> the OpenCL C function that reads it, and that function's result type.
+WORK_ITEM_FUNCTIONS: dict[str, tuple[str, t.Scalar]] = {
+    "GlobalInvocationId": ("get_global_id", t.SIZE_T),
+    "LocalInvocationId": ("get_local_id", t.SIZE_T),
+    "WorkgroupId": ("get_group_id", t.SIZE_T),
+    "GlobalSize": ("get_global_size", t.SIZE_T),
+    "WorkgroupSize": ("get_local_size", t.SIZE_T),
+    "EnqueuedWorkgroupSize": ("get_enqueued_local_size", t.SIZE_T),
+    "NumWorkgroups": ("get_num_groups", t.SIZE_T),
+    "GlobalOffset": ("get_global_offset", t.SIZE_T),
+    "GlobalLinearId": ("get_global_linear_id", t.SIZE_T),
+    "LocalInvocationIndex": ("get_local_linear_id", t.SIZE_T),
+    "WorkDim": ("get_work_dim", t.UINT),
+    "SubgroupSize": ("get_sub_group_size", t.UINT),
+    "SubgroupMaxSize": ("get_max_sub_group_size", t.UINT),
+    "NumSubgroups": ("get_num_sub_groups", t.UINT),
+    "NumEnqueuedSubgroups": ("get_enqueued_num_sub_groups", t.UINT),
+    "SubgroupId": ("get_sub_group_id", t.UINT),
+    "SubgroupLocalInvocationId": ("get_sub_group_local_id", t.UINT),
+}

@@ -1,0 +1,58 @@
+"""Cooperative-matrix expressions; arithmetic and conversions are with the scalars' and vectors'."""
+
+from __future__ import annotations
+
+from coopmat.lowering.builder import Value
+from coopmat.lowering.context import Context, evaluate
+from coopmat.lowering.conversions import convert
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+
+def _matrix(type_: t.Type) -> t.Matrix:
+    assert isinstance(type_, t.Matrix)
+    return type_
+
+
+@evaluate.register
+def _(node: n.MatrixLoad, context: Context) -> Value:
+    pointer, stride = context.evaluate_all((node.pointer, node.stride), node)
+    return context.builder.matrix_load(_matrix(node.type), pointer, node.layout, stride)
+
+
+@evaluate.register
+def _(node: n.MatrixStore, context: Context) -> Value:
+    pointer, matrix, stride = context.evaluate_all((node.pointer, node.matrix, node.stride), node)
+    context.builder.matrix_store(pointer, matrix, node.layout, stride)
+    return Value(t.VOID, None)
+
+
+@evaluate.register
+def _(node: n.MatrixMultiplyAdd, context: Context) -> Value:
+    a, b, c = context.evaluate_all((node.a, node.b, node.c), node)
+    return context.builder.matrix_multiply_add(_matrix(node.type), a, b, c, node.operands)
+
+
+@evaluate.register
+def _(node: n.MatrixFill, context: Context) -> Value:
+    value, = context.evaluate_all((node.value,), node)
+    return context.builder.matrix_fill(_matrix(node.type), value)
+
+
+@evaluate.register
+def _(node: n.MatrixTimesScalar, context: Context) -> Value:
+    matrix, scalar = context.evaluate_all((node.matrix, node.scalar), node)
+    return context.builder.matrix_times_scalar(matrix, scalar)
+
+
+@evaluate.register
+def _(node: n.MatrixLength, context: Context) -> Value:
+    return context.builder.matrix_length(node.matrix)
+
+
+@evaluate.register
+def _(node: n.MatrixCoordinates, context: Context) -> Value:
+    matrix, index = context.evaluate_all((node.matrix, node.index), node)
+    if index.type not in (t.INT, t.UINT):
+        index = convert(context, index, t.INT)
+    return context.builder.matrix_coordinates(matrix, index)

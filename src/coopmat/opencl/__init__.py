@@ -1,0 +1,63 @@
+"""OpenCL C: source text to the typed kernel tree."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from coopmat import devices
+from coopmat.devices import DeviceDescription
+from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, SourceFile, SourceLocation
+from coopmat.opencl import builtins, parse, preprocess, sema
+from coopmat.opencl.messages.semantic import TOO_DEEP_FOR_PYTHON
+from coopmat.opencl.sema import conversion_builtins, matrix
+from coopmat.tree.nodes import Program
+
+__all__ = ["compile_source", "is_builtin_function"]
+
+_RECURSION_LIMIT = 20_000
+
+
+def is_builtin_function(name: str) -> bool:
+    """Whether OpenCL C declares a function of this name, which ``__has_builtin`` asks."""
+    return name in builtins.names() or name in matrix.FUNCTION_NAMES or conversion_builtins.is_conversion(name)
+
+
+def compile_source(text: str, *, name: str = "<source>", path: Path | None = None,
+                   defines: Mapping[str, str | None] | None = None, include_paths: Iterable[str | Path] = (),
+                   device: DeviceDescription | None = None, ignored_warnings: Iterable[str] = (),
+                   werror: bool = False) -> tuple[Program, list[Diagnostic]]:
+    """Compile OpenCL C to the kernel tree; returns the program and the warnings.
+
+    ``name`` is what messages call the source; ``path`` is its file, next to which ``#include "…"``
+    looks first. ``defines`` are macros (None means 1), ``device`` decides which features exist (the
+    generic one if None), ``ignored_warnings`` are the names behind ``-Wno-``. Raises
+    :class:`~coopmat.diagnostics.CompileError` with all diagnostics if there is an error.
+    """
+    description = device if device is not None else devices.describe("generic")
+    sink = DiagnosticSink(ignored=ignored_warnings, warnings_as_errors=werror)
+    file = SourceFile(str(path) if path is not None and name == "<source>" else name, text)
+    features = frozenset(description.extensions)
+    with _deep_recursion():
+        try:
+            preprocessor = preprocess.Preprocessor(sink, include_paths=include_paths, defines=defines or {},
+                                                   features=features, has_builtin=is_builtin_function)
+            unit = parse.parse(preprocessor.run(file), sink, sema.TYPE_NAMES)
+            program = sema.analyze(unit, sink, features=features)
+        except RecursionError:
+            sink.report(TOO_DEEP_FOR_PYTHON, SourceLocation(file, 1, 1))
+            raise CompileError(sink.diagnostics) from None
+    return program, sink.finish()
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Room for nested expressions and statements; the parser limits how deep they nest."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,70 @@
+"""The built-in functions of OpenCL C 3.0: one table of rows, and overload resolution over it.
+
+Each row (see :mod:`.patterns`) gives names, a signature over generic types, and the operation or the
+nodes that a call becomes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.builtins import arithmetic, memory, synchronization, work_items
+from coopmat.opencl.builtins.patterns import Row
+from coopmat.opencl.builtins.resolution import BuiltinFamily, resolve
+from coopmat.opencl.messages import builtins as messages
+from coopmat.tree.nodes import Expression
+
+if TYPE_CHECKING:
+    from coopmat.opencl.sema.context import Context
+
+ROWS: tuple[Row, ...] = (*work_items.ROWS, *arithmetic.ROWS, *memory.ROWS, *synchronization.ROWS)
+"""The table."""
+
+_COPY_ADVICE = "copy in a loop over the work-items of the group, followed by a barrier"
+
+UNSUPPORTED: dict[str, str] = {
+    "async_work_group_copy": _COPY_ADVICE,
+    "async_work_group_strided_copy": _COPY_ADVICE,
+    "wait_group_events": _COPY_ADVICE,
+    "printf": "store the values to a buffer and print them on the host",
+}
+"""Functions of OpenCL C that are known by name only, with what to do instead."""
+
+
+def _families() -> dict[str, BuiltinFamily]:
+    members: dict[str, list[tuple[Row, tuple[int, ...]]]] = {}
+    for row in ROWS:
+        for name, counts in row.functions():
+            members.setdefault(name, []).append((row, counts))
+    return {name: BuiltinFamily(name, tuple(rows)) for name, rows in members.items()}
+
+
+TABLE: dict[str, BuiltinFamily] = _families()
+"""Every built-in function by name."""
+
+
+def names() -> frozenset[str]:
+    """The names of all built-in functions."""
+    return frozenset(TABLE)
+
+
+def is_known(name: str) -> bool:
+    """Whether :func:`resolve_call` has something to say about ``name``."""
+    return name in TABLE or name in UNSUPPORTED
+
+
+def resolve_call(context: Context, name: str, arguments: list[Expression], location: SourceLocation | None,
+                 close: SourceLocation | None) -> Expression:
+    """The node of a call of a built-in function (``is_known(name)``).
+
+    ``arguments`` are values (arrays decayed); ``location`` is the callee and ``close`` the closing
+    parenthesis. Where no overload fits, or several do equally well, that is reported and the error
+    expression returned.
+    """
+    if name in UNSUPPORTED:
+        return context.error(messages.UNSUPPORTED, location, name=name, advice=UNSUPPORTED[name])
+    return resolve(context, TABLE[name], arguments, location, close)
+
+
+__all__ = ["ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "is_known", "names", "resolve_call"]

@@ -1,0 +1,61 @@
+"""Type names and constants of OpenCL C that every program can use without declaring them.
+
+The global scope of the semantic analysis declares them; the parser knows the names of the types.
+"""
+
+from __future__ import annotations
+
+from coopmat.tree.types import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    PTRDIFF_T,
+    SIZE_T,
+    UINT,
+    ULONG,
+    Enumeration,
+    Type,
+)
+
+MEMORY_ORDER = Enumeration("memory_order")
+MEMORY_SCOPE = Enumeration("memory_scope")
+
+# The C11 atomic types have the representation of the plain types (OpenCL C 6.15.12.6): the
+# difference lies in the functions that access them.
+TYPEDEFS: dict[str, Type] = {
+    "size_t": SIZE_T,
+    "ptrdiff_t": PTRDIFF_T,
+    "intptr_t": LONG,
+    "uintptr_t": ULONG,
+    "cl_mem_fence_flags": UINT,
+    "memory_order": MEMORY_ORDER,
+    "memory_scope": MEMORY_SCOPE,
+    "atomic_int": INT,
+    "atomic_uint": UINT,
+    "atomic_long": LONG,
+    "atomic_ulong": ULONG,
+    "atomic_float": FLOAT,
+    "atomic_double": DOUBLE,
+    "atomic_size_t": SIZE_T,
+    "atomic_ptrdiff_t": PTRDIFF_T,
+    "atomic_intptr_t": LONG,
+    "atomic_uintptr_t": ULONG,
+    "atomic_flag": INT,
+}
+"""Predefined type names besides the keywords (OpenCL C 6.3.1, 6.15.8, 6.15.12)."""
+
+ENUM_CONSTANTS: dict[str, tuple[Enumeration, int]] = {
+    "memory_order_relaxed": (MEMORY_ORDER, 0),
+    "memory_order_acquire": (MEMORY_ORDER, 2),
+    "memory_order_release": (MEMORY_ORDER, 3),
+    "memory_order_acq_rel": (MEMORY_ORDER, 4),
+    "memory_order_seq_cst": (MEMORY_ORDER, 5),
+    "memory_scope_work_item": (MEMORY_SCOPE, 0),
+    "memory_scope_work_group": (MEMORY_SCOPE, 1),
+    "memory_scope_device": (MEMORY_SCOPE, 2),
+    "memory_scope_all_svm_devices": (MEMORY_SCOPE, 3),
+    "memory_scope_all_devices": (MEMORY_SCOPE, 3),
+    "memory_scope_sub_group": (MEMORY_SCOPE, 4),
+}
+"""Predefined enumerators with their enumeration and value; the other predefined constants are macros."""

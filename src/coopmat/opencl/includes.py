@@ -1,0 +1,64 @@
+"""Finding and reading the files that ``#include`` names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from coopmat.diagnostics import Diagnostic, SourceFile, SourceLocation
+from coopmat.opencl.lex import MAX_SOURCE_CHARACTERS
+from coopmat.opencl.messages import lexical as messages
+
+_UTF8_BYTES = 4  # at most, for one character
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderName:
+    """A file as ``#include`` names it: ``"file"``, or ``<file>`` if ``angled``."""
+
+    file: str
+    angled: bool
+
+
+class IncludeSearch:
+    """Looks for a header: next to the file that includes it (only ``"file"``), then in the ``-I`` folders."""
+
+    def __init__(self, include_paths: Iterable[str | Path]) -> None:
+        self._include_paths = [Path(folder) for folder in include_paths]
+
+    def folders(self, header: HeaderName, includer: str) -> list[Path]:
+        """The folders to look in, in order."""
+        own = [] if header.angled else [Path(includer).parent]
+        return own + self._include_paths
+
+    def find(self, header: HeaderName, includer: str) -> Path | None:
+        """The file's path; None if there is none. Only ordinary files count."""
+        for folder in self.folders(header, includer):
+            path = folder / header.file
+            try:
+                if path.is_file():
+                    return path
+            except (OSError, ValueError):  # a name that no file can have
+                continue
+        return None
+
+    def not_found(self, header: HeaderName, includer: str, location: SourceLocation) -> Diagnostic:
+        """The message that a header was not found, naming the folders."""
+        folders = [f"'{folder}'" for folder in self.folders(header, includer)]
+        searched = f"; searched in {', '.join(folders)}" if folders else "; no folder is given with -I"
+        return Diagnostic.of(messages.FILE_NOT_FOUND, location, file=header.file, searched=searched)
+
+
+def read_source(path: Path, location: SourceLocation) -> SourceFile | Diagnostic:
+    """The file's text, or the message that says why it cannot be read."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_SOURCE_CHARACTERS * _UTF8_BYTES:
+            return Diagnostic.of(messages.SOURCE_TOO_LARGE, location, size=size, limit=MAX_SOURCE_CHARACTERS)
+        return SourceFile(str(path), path.read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        reason = f"not UTF-8 text (byte {error.start})"
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+    return Diagnostic.of(messages.FILE_NOT_READABLE, location, file=str(path), reason=reason)

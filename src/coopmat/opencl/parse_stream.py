@@ -1,0 +1,202 @@
+"""The parser's view of the tokens: a cursor, reports with recovery, and the scopes of type names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from coopmat.diagnostics import Diagnostic, DiagnosticSink, Message, SourceFile, SourceLocation, note
+from coopmat.opencl.messages import syntax as messages
+from coopmat.opencl.tokens import Token, TokenKind
+
+MAX_NESTING = 256
+"""Parentheses, brackets, braces, declarators and statements inside one another."""
+
+# A pragma elsewhere stands in the middle of a statement or declaration.
+_BEFORE_PRAGMA = frozenset({";", "{", "}", ")", ":", "else", "do"})
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+
+
+class SyntaxFailure(Exception):
+    """An error that was reported; caught where parsing can go on."""
+
+
+class TokenStream:
+    """A cursor over the tokens. ``token`` is the one that is looked at, ``previous`` the one before it."""
+
+    def __init__(self, tokens: list[Token], sink: DiagnosticSink, type_names: frozenset[str]) -> None:
+        self.sink = sink
+        self._tokens = self._without_misplaced_pragmas(tokens)
+        self._position = 0
+        self._depth = 0
+        self._ended = False  # whether it was reported that the source ends too early
+        self.type_scopes: list[dict[str, bool]] = [dict.fromkeys(type_names, True)]
+        self.token = self._tokens[0]
+        self.previous = self.token
+
+    def _without_misplaced_pragmas(self, tokens: list[Token]) -> list[Token]:
+        kept: list[Token] = []
+        for token in tokens:
+            if (token.kind is TokenKind.PRAGMA and kept and kept[-1].kind is not TokenKind.PRAGMA
+                    and kept[-1].text not in _BEFORE_PRAGMA):
+                self.sink.report(messages.MISPLACED_PRAGMA, token.location)
+                continue
+            kept.append(token)
+        if not kept or kept[-1].kind is not TokenKind.END:
+            place = kept[-1].location if kept else SourceLocation(SourceFile("<source>", ""), 1, 1)
+            kept.append(Token(TokenKind.END, "", place))
+        return kept
+
+    # ------------------------------------------------------------------ the cursor
+
+    @property
+    def location(self) -> SourceLocation:
+        """Where the current token stands."""
+        return self.token.location
+
+    def peek(self, distance: int = 1) -> Token:
+        """A token further on; the END token where there is none."""
+        return self._tokens[min(self._position + distance, len(self._tokens) - 1)]
+
+    def advance(self) -> Token:
+        """Go to the next token and return the one that was current."""
+        self.previous = self.token
+        if self._position < len(self._tokens) - 1:
+            self._position += 1
+        self.token = self._tokens[self._position]
+        return self.previous
+
+    @property
+    def at_end(self) -> bool:
+        """Whether all tokens are used up."""
+        return self.token.kind is TokenKind.END
+
+    def at(self, *texts: str) -> bool:
+        """Whether the current token is one of these punctuators or keywords."""
+        return self.token.text in texts and self.token.kind in (TokenKind.PUNCTUATOR, TokenKind.IDENTIFIER)
+
+    def accept(self, text: str) -> bool:
+        """Go past the current token if it is ``text``."""
+        if self.at(text):
+            self.advance()
+            return True
+        return False
+
+    # ------------------------------------------------------------------ reports
+
+    def report(self, message: Message, location: SourceLocation | None = None,
+               notes: tuple[Diagnostic, ...] = (), **values: object) -> None:
+        """Report at the current token, or elsewhere."""
+        self.sink.report(message, location or self.location, notes, **values)
+
+    def fail(self, message: Message, location: SourceLocation | None = None,
+             notes: tuple[Diagnostic, ...] = (), **values: object) -> SyntaxFailure:
+        """Report, and give the exception to raise."""
+        self.report(message, location, notes, **values)
+        return SyntaxFailure()
+
+    def after_previous(self) -> SourceLocation:
+        """The place just behind the previous token, where something is missing."""
+        location = self.previous.location
+        return replace(location, column=location.column + location.length, length=1, macro=None, spelling=None)
+
+    def expect(self, text: str, after: str = "") -> Token:
+        """Go past ``text``, or report that it is missing (``after``: "after expression")."""
+        if self.at(text):
+            return self.advance()
+        what = f"'{text}' {after}".rstrip()
+        raise self.fail(messages.EXPECTED, what=what)
+
+    def expect_semicolon(self, after: str) -> None:
+        """Go past ``;``. Where it is missing report so, behind the previous token, and go on there if a
+        new line follows, otherwise behind the next ``;``."""
+        if self.accept(";"):
+            return
+        self.report(messages.EXPECTED, self.after_previous(), what=f"';' {after}")
+        if not (self.token.at_line_start or self.at("}") or self.at_end):
+            self.recover()
+
+    def close(self, opening: Token) -> Token:
+        """Go past the bracket that closes ``opening``."""
+        text = _CLOSERS[opening.text]
+        if self.at(text):
+            return self.advance()
+        if self.at_end:
+            if self._ended:
+                raise SyntaxFailure
+            self._ended = True
+        hint = note(f"to match this '{opening.text}'", opening.location)
+        raise self.fail(messages.EXPECTED, notes=(hint,), what=f"'{text}'")
+
+    # ------------------------------------------------------------------ recovery
+
+    def recover(self, before: tuple[str, ...] = ()) -> None:
+        """Skip to behind the next ``;``, over brackets with all that is in them; stop before a ``}``
+        that closes something outside, or before one of ``before``."""
+        depth = 0
+        while not self.at_end:
+            if self.token.kind is TokenKind.PRAGMA and depth == 0:
+                return
+            if self.at("(", "[", "{"):
+                depth += 1
+            elif self.at(")", "]") and depth:
+                depth -= 1
+            elif self.at("}"):
+                if depth == 0:
+                    return
+                depth -= 1
+                if depth == 0:
+                    self.advance()
+                    return
+            elif depth == 0 and self.at(*before):
+                return
+            elif self.at(";") and depth == 0:
+                self.advance()
+                return
+            elif self.at(";") and self._at_new_statement():
+                depth = 0  # a bracket was never closed
+                self.advance()
+                return
+            self.advance()
+
+    def _at_new_statement(self) -> bool:
+        """Whether the ``;`` at the cursor ends a line, so that it is no ``for``'s."""
+        return self.peek().at_line_start
+
+    # ------------------------------------------------------------------ nesting and scopes
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """One level deeper, for the time of a ``with``; reports where that is too deep."""
+        if self._depth >= MAX_NESTING:
+            raise self.fail(messages.TOO_DEEP, limit=MAX_NESTING)
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
+    @contextmanager
+    def type_scope(self) -> Iterator[None]:
+        """A block's scope of type names."""
+        self.type_scopes.append({})
+        try:
+            yield
+        finally:
+            self.type_scopes.pop()
+
+    def declare(self, name: str | None, is_type: bool) -> None:
+        """Note that ``name`` means a type, or something else, from here on."""
+        if name is not None:
+            self.type_scopes[-1][name] = is_type
+
+    def names_type(self, token: Token) -> bool:
+        """Whether an identifier is the name of a type here."""
+        if token.kind is not TokenKind.IDENTIFIER:
+            return False
+        for scope in reversed(self.type_scopes):
+            if token.text in scope:
+                return scope[token.text]
+        return False

@@ -1,0 +1,592 @@
+"""The preprocessor of OpenCL C: source text to the parser's tokens (C99 5.1.1.2, phases 1 to 7; 6.10).
+
+:class:`Preprocessor` reads files, obeys directives and expands macros; errors go to the
+:class:`~coopmat.diagnostics.DiagnosticSink`, and the work goes on behind them. Only what would not
+end otherwise (an endless expansion, a source too large) raises :class:`~coopmat.diagnostics.CompileError`
+at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, Message, SourceFile, SourceLocation, note
+from coopmat.opencl.builtin_macros import BuiltinMacros, Names, parse_header_name
+from coopmat.opencl.conditions import evaluate
+from coopmat.opencl.includes import HeaderName, IncludeSearch, read_source
+from coopmat.opencl.lex import normalize, report_malformed, tokenize, would_paste
+from coopmat.opencl.literals import FloatingConstant, IntegerConstant, parse_literal
+from coopmat.opencl.macros import Builtin, DefinitionParser, Expander, MacroTable
+from coopmat.opencl.messages import lexical as messages
+from coopmat.opencl.pragmas import PragmaParser
+from coopmat.opencl.predefined import definitions
+from coopmat.opencl.tokens import DIGRAPHS, Origin, Token, TokenKind, spell, use_site
+
+MAX_INCLUDE_DEPTH = 200
+MAX_LINE_NUMBER = 2**31 - 1
+
+_FILE_COST = 100  # an included file counts as so many tokens, however short it is
+
+_OPENING = ("if", "ifdef", "ifndef")
+_CONTINUING = ("elif", "else", "endif")
+
+
+# --------------------------------------------------------------------------------------
+# Files
+# --------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Conditional:
+    """A group of ``#if`` to ``#endif``: is this branch ``active``, was any ``taken``, came ``#else``?"""
+
+    opened: SourceLocation
+    active: bool
+    taken: bool
+    seen_else: bool = False
+
+
+@dataclass(slots=True)
+class _Line:
+    """The tokens of a directive: ``mark`` is the ``#``, ``end`` an END token behind ``tokens``."""
+
+    mark: Token
+    tokens: list[Token]
+    end: Token
+
+    @property
+    def first(self) -> Token:
+        """The first token after the ``#``, or the end."""
+        return self.tokens[0] if self.tokens else self.end
+
+
+class _OpenFile:
+    """A file that is being read."""
+
+    def __init__(self, source: SourceFile, tokens: list[Token]) -> None:
+        self.source = source
+        self.conditionals: list[_Conditional] = []
+        self._tokens = tokens
+        self._position = 0
+        self._line_offset = 0
+        self._presumed_name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name as ``#line`` may have changed it."""
+        return self._presumed_name if self._presumed_name is not None else self.source.name
+
+    @property
+    def in_skipped_group(self) -> bool:
+        """Whether the innermost conditional's current branch is not taken."""
+        return bool(self.conditionals) and not self.conditionals[-1].active
+
+    def peek(self) -> Token:
+        """The next token."""
+        return self._tokens[self._position]
+
+    def take(self) -> Token:
+        """The next token; END stays the next one for ever."""
+        token = self._tokens[self._position]
+        if token.kind is not TokenKind.END:
+            self._position += 1
+        return self._presumed(token)
+
+    def take_line(self) -> _Line:
+        """The line that starts with the next token, a ``#``."""
+        start = self._position + 1
+        stop = start
+        while not self._tokens[stop].at_line_start:
+            stop += 1
+        mark, *tokens = [self._presumed(token) for token in self._tokens[self._position:stop]]
+        self._position = stop
+        last = use_site((tokens or [mark])[-1].origin)
+        end = replace(last, column=last.column + last.length, length=1)
+        return _Line(mark, tokens, Token(TokenKind.END, "", end))
+
+    def set_line(self, physical_line: int, number: int, name: str | None) -> None:
+        """``#line``: the line after ``physical_line`` has this number."""
+        self._line_offset = number - (physical_line + 1)
+        if name is not None:
+            self._presumed_name = name
+
+    def skip_group(self) -> None:
+        """Go to the directive that ends the current branch, or to the end of the file."""
+        depth = 0
+        tokens, position = self._tokens, self._position
+        while (token := tokens[position]).kind is not TokenKind.END:
+            if token.at_line_start and token.is_punctuator("#") and not tokens[position + 1].at_line_start:
+                name = tokens[position + 1].text
+                if depth == 0 and name in _CONTINUING:
+                    break
+                depth += (name in _OPENING) - (name == "endif")
+            position += 1
+        self._position = position
+
+    def _presumed(self, token: Token) -> Token:
+        if not self._line_offset and self._presumed_name is None:
+            return token
+        place = use_site(token.origin)
+        origin = replace(place, line=place.line + self._line_offset, presumed_name=self._presumed_name,
+                         physical_line=place.line)
+        return Token(token.kind, token.text, origin, token.leading_space, token.at_line_start)
+
+
+# --------------------------------------------------------------------------------------
+# The preprocessor
+# --------------------------------------------------------------------------------------
+
+
+class Preprocessor:
+    """Preprocesses one translation unit.
+
+    ``defines`` are the ``-D`` options: a name, or a name with parameters as in ``"MAX(a, b)"``, and its
+    value; None means 1. ``undefines`` (``-U``) come after them. ``features`` are the extension and
+    feature macros of the device; they also answer ``__has_extension`` and ``__has_feature``.
+    ``has_builtin`` and ``has_attribute``, sets or functions, answer ``__has_builtin`` and
+    ``__has_attribute``. Raises :class:`CompileError` for invalid options.
+    """
+
+    def __init__(self, sink: DiagnosticSink, *, include_paths: Iterable[str | Path] = (),
+                 defines: Mapping[str, str | None] | None = None, undefines: Iterable[str] = (),
+                 features: Iterable[str] = (), has_builtin: Names = frozenset(),
+                 has_attribute: Names = frozenset()) -> None:
+        self._sink = sink
+        self._search = IncludeSearch(include_paths)
+        self._files: list[_OpenFile] = []
+        self._loaded: dict[Path, tuple[SourceFile, list[Token]]] = {}
+        self._once: set[str] = set()
+        known_features = frozenset(features)
+        builtins = BuiltinMacros(sink, has_header=self._has_header, features=known_features,
+                                 builtins=has_builtin, attributes=has_attribute)
+        self._macros: MacroTable = {**builtins.macros(), **_predefined(known_features)}
+        self._expander = Expander(self, self._macros, sink, builtins.operators())
+        builtins.attach(self._expander)
+        self._pragmas = PragmaParser(sink, known_features, self._expander.expand_list)
+        self._apply_options(defines or {}, undefines)
+        self._directives = {
+            "define": self._define, "undef": self._undef, "include": self._include, "line": self._line,
+            "error": self._error, "warning": self._warning, "pragma": self._pragma,
+            "if": self._if, "ifdef": self._ifdef, "ifndef": self._ifdef,
+            "elif": self._elif, "else": self._else, "endif": self._endif,
+        }
+
+    def run(self, source: SourceFile) -> list[Token]:
+        """The parser's tokens, END last.
+
+        Literals carry their values, digraphs are spelled the usual way, and pragmas that mean something
+        are PRAGMA tokens. What is wrong is in the sink afterwards.
+        """
+        return [token for token in map(self._to_parser, self.expand(source)) if token is not None]
+
+    def expand(self, source: SourceFile) -> Iterator[Token]:
+        """The preprocessing tokens after phase 4, END last."""
+        source = normalize(source, self._sink)
+        self._open(source, tokenize(source, self._sink))
+        while (token := self._expander.next()).kind is not TokenKind.END:
+            if token.kind is TokenKind.IDENTIFIER and token.text == "_Pragma":
+                pragma = self._pragma_operator(token)
+                if pragma is not None:
+                    yield pragma
+            else:
+                yield token
+        yield token
+
+    # ------------------------------------------------------------------ the source of tokens
+
+    def take(self) -> Token:
+        """The next token of the files, directives obeyed; END at the end of the first file."""
+        while True:
+            file = self._files[-1]
+            token = file.peek()
+            if token.kind is TokenKind.END:
+                if self._expander.collecting or not self._leave(file):
+                    return token
+            elif token.at_line_start and token.is_punctuator("#"):
+                pragma = self._directive(file)
+                if pragma is not None:
+                    return pragma
+            else:
+                token = file.take()
+                if token.kind is not TokenKind.UNTERMINATED or not report_malformed(token, self._sink):
+                    return token
+
+    def peek(self) -> Token:
+        """The next token of the current file, even if it is a directive's ``#``."""
+        return self._files[-1].peek()
+
+    def _open(self, source: SourceFile, tokens: list[Token]) -> None:
+        self._files.append(_OpenFile(source, tokens))
+        self._expander.charge(len(tokens), tokens[0].origin)
+
+    def _leave(self, file: _OpenFile) -> bool:
+        """End a file; whether another one goes on."""
+        for conditional in file.conditionals:
+            self._sink.report(messages.UNTERMINATED_CONDITIONAL, conditional.opened)
+        file.conditionals.clear()
+        if len(self._files) == 1:
+            return False
+        self._files.pop()
+        return True
+
+    # ------------------------------------------------------------------ directives
+
+    def _report(self, message: Message, token: Token, notes: Iterable[Diagnostic] = (), **values: Any) -> None:
+        self._sink.report(message, token.location, notes, **values)
+
+    def _directive(self, file: _OpenFile) -> Token | None:
+        """Obey the directive that comes next; the PRAGMA token, if it makes one."""
+        line = file.take_line()
+        name = line.first
+        token: Token | None = None
+        if name.kind is TokenKind.NUMBER:  # the line markers of preprocessed text: # 12 "file.cl"
+            self._line(_Line(name, line.tokens, line.end))
+        elif name.kind is not TokenKind.END:
+            handler = self._directives.get(name.text)
+            if handler is None:
+                self._report(messages.UNKNOWN_DIRECTIVE, name, name=name.text, hint=self._hint(name.text))
+            else:
+                token = handler(_Line(name, line.tokens[1:], line.end))
+        if file.in_skipped_group:
+            file.skip_group()
+        return token
+
+    def _hint(self, name: str) -> str:
+        close = difflib.get_close_matches(name, self._directives, n=1)
+        return f"; did you mean '#{close[0]}'?" if close else ""
+
+    def _no_more(self, line: _Line, used: int) -> None:
+        """Warn of tokens after the first ``used`` ones of a directive."""
+        if len(line.tokens) > used:
+            self._report(messages.EXTRA_TOKENS, line.tokens[used], name=line.mark.text)
+
+    def _macro_name(self, line: _Line) -> Token | None:
+        """The macro name that a directive begins with; None (reported) if there is none."""
+        name = line.first
+        if name.kind is not TokenKind.IDENTIFIER:
+            self._report(messages.EXPECTED_MACRO_NAME, name, name=line.mark.text, found=name)
+        elif name.text == "defined":
+            self._report(messages.RESERVED_MACRO_NAME, name, name=name.text)
+        elif name.text.isidentifier() or not report_malformed(name, self._sink):
+            return name
+        return None
+
+    def _define(self, line: _Line) -> None:
+        name = self._macro_name(line)
+        if name is None:
+            return
+        if name.text == "__VA_ARGS__":
+            self._report(messages.MISPLACED_VA_ARGS, name)
+            return
+        macro = DefinitionParser(name, line.tokens[1:], line.end, self._sink).parse()
+        if macro is None:
+            return
+        previous = self._macros.get(name.text)
+        if isinstance(previous, Builtin):
+            self._report(messages.BUILTIN_REDEFINED, name, name=name.text, action="redefining")
+        elif previous is not None and not macro.same_as(previous):
+            self._report(messages.MACRO_REDEFINED, name, [note("previous definition is here", previous.location)],
+                         name=name.text)
+        self._macros[name.text] = macro
+
+    def _undef(self, line: _Line) -> None:
+        name = self._macro_name(line)
+        if name is None:
+            return
+        self._no_more(line, 1)
+        if isinstance(self._macros.pop(name.text, None), Builtin):
+            self._report(messages.BUILTIN_REDEFINED, name, name=name.text, action="undefining")
+
+    def _error(self, line: _Line) -> None:
+        self._report(messages.USER_ERROR, line.mark, text=_message_text(line))
+
+    def _warning(self, line: _Line) -> None:
+        self._report(messages.USER_WARNING, line.mark, text=_message_text(line))
+
+    def _line(self, line: _Line) -> None:
+        """``#line number "name"``, or a line marker, which may have flags behind the name."""
+        marker = line.mark.kind is TokenKind.NUMBER
+        tokens = self._expander.expand_list(line.tokens, line.end)
+        number, name = (*tokens, line.end, line.end)[:2]
+        value = int(number.text) if re.fullmatch("[0-9]{1,10}", number.text) else -1
+        if not (0 if marker else 1) <= value <= MAX_LINE_NUMBER:
+            self._report(messages.INVALID_LINE_NUMBER, number, text=number.text)
+            return
+        if name.kind not in (TokenKind.STRING, TokenKind.END):
+            self._report(messages.INVALID_LINE_NAME, name, text=name.text)
+            return
+        if len(tokens) > 2 and not marker:
+            self._report(messages.EXTRA_TOKENS, tokens[2], name="line")
+        presumed = None
+        if name.kind is TokenKind.STRING:
+            text = parse_literal(name, self._sink)
+            presumed = text.decode("utf-8", "replace") if isinstance(text, bytes) else None
+        place = use_site(line.end.origin)
+        physical = place.physical_line if place.physical_line is not None else place.line
+        self._files[-1].set_line(physical, value, presumed)
+
+    # ------------------------------------------------------------------ conditional inclusion
+
+    def _if(self, line: _Line) -> None:
+        self._begin(line, self._condition(line))
+
+    def _ifdef(self, line: _Line) -> None:
+        name = self._macro_name(line)
+        defined = name is not None and name.text in self._macros
+        self._no_more(line, 1)
+        self._begin(line, name is not None and defined == (line.mark.text == "ifdef"))
+
+    def _begin(self, line: _Line, active: bool) -> None:
+        self._files[-1].conditionals.append(_Conditional(line.mark.location, active, active))
+
+    def _condition(self, line: _Line) -> bool:
+        if not line.tokens:
+            self._report(messages.EMPTY_CONDITION, line.mark, name=line.mark.text)
+            return False
+        errors = self._sink.error_count
+        tokens = self._expander.expand_list(line.tokens, line.end, condition=True)
+        if self._sink.error_count > errors:
+            return False
+        value = evaluate(tokens, line.end, self._sink)
+        return value is not None and value.number != 0
+
+    def _current(self, line: _Line) -> _Conditional | None:
+        """The conditional that ``#elif``, ``#else`` or ``#endif`` belongs to; None (reported) without one."""
+        conditionals = self._files[-1].conditionals
+        if not conditionals:
+            self._report(messages.WITHOUT_IF, line.mark, name=line.mark.text)
+            return None
+        return conditionals[-1]
+
+    def _next_branch(self, line: _Line) -> _Conditional | None:
+        """The conditional, not active any more, if another branch may follow."""
+        conditional = self._current(line)
+        if conditional is None:
+            return None
+        conditional.active = False
+        if conditional.seen_else:
+            self._report(messages.AFTER_ELSE, line.mark, [note("the #if is here", conditional.opened)],
+                         name=line.mark.text)
+            return None
+        return conditional
+
+    def _elif(self, line: _Line) -> None:
+        conditional = self._next_branch(line)
+        if conditional is not None and not conditional.taken:
+            conditional.active = conditional.taken = self._condition(line)
+
+    def _else(self, line: _Line) -> None:
+        conditional = self._next_branch(line)
+        if conditional is not None:
+            self._no_more(line, 0)
+            conditional.seen_else = True
+            conditional.active = not conditional.taken
+            conditional.taken = True
+
+    def _endif(self, line: _Line) -> None:
+        if self._current(line) is not None:
+            self._no_more(line, 0)
+            self._files[-1].conditionals.pop()
+
+    # ------------------------------------------------------------------ #include
+
+    def _include(self, line: _Line) -> None:
+        if self._expander.collecting:
+            self._report(messages.DIRECTIVE_IN_ARGUMENTS, line.mark, name="include")
+            return
+        tokens = line.tokens
+        parsed = parse_header_name(tokens)
+        if parsed is None:  # C99 6.10.2p4: macros may make the name
+            tokens = self._expander.expand_list(tokens, line.end)
+            parsed = parse_header_name(tokens)
+        if parsed is None:
+            self._report(messages.EXPECTED_FILE_NAME, line.first, name="include", found=line.first)
+            return
+        header, rest = parsed
+        if not header.file:
+            self._report(messages.EMPTY_FILE_NAME, tokens[0], name="include")
+            return
+        if rest:
+            self._report(messages.EXTRA_TOKENS, rest[0], name="include")
+        self._enter(header, tokens[0])
+
+    def _enter(self, header: HeaderName, name: Token) -> None:
+        """Go on in the file that ``header`` names."""
+        if len(self._files) > MAX_INCLUDE_DEPTH:
+            self._report(messages.INCLUDE_TOO_DEEP, name, limit=MAX_INCLUDE_DEPTH)
+            raise CompileError(self._sink.diagnostics)
+        includer = self._files[-1].source.name
+        path = self._search.find(header, includer)
+        if path is None:
+            self._sink.add(self._search.not_found(header, includer, name.location))
+            return
+        if str(path.resolve()) in self._once:
+            return
+        loaded = self._loaded.get(path) or self._load(path, name)
+        if loaded is not None:
+            self._expander.charge(_FILE_COST, name.origin)
+            self._open(*loaded)
+
+    def _load(self, path: Path, name: Token) -> tuple[SourceFile, list[Token]] | None:
+        source = read_source(path, name.location)
+        if isinstance(source, Diagnostic):
+            self._sink.add(source)
+            return None
+        source = normalize(source, self._sink)
+        self._loaded[path] = source, tokenize(source, self._sink)
+        return self._loaded[path]
+
+    def _has_header(self, header: HeaderName) -> bool:
+        return self._search.find(header, self._files[-1].source.name) is not None
+
+    # ------------------------------------------------------------------ pragmas
+
+    def _pragma(self, line: _Line) -> Token | None:
+        if self._expander.collecting:
+            self._report(messages.DIRECTIVE_IN_ARGUMENTS, line.mark, name="pragma")
+            return None
+        return self._make_pragma(line.tokens, line.end, line.mark.origin)
+
+    def _make_pragma(self, tokens: list[Token], end: Token, origin: Origin) -> Token | None:
+        if [token.text for token in tokens] == ["once"]:
+            self._once.add(str(Path(self._files[-1].source.name).resolve()))
+            return None
+        pragma = self._pragmas.parse(tokens, end)
+        if pragma is None:
+            return None
+        return Token(TokenKind.PRAGMA, " ".join(pragma.words), origin, at_line_start=True, value=pragma)
+
+    def _pragma_operator(self, operator: Token) -> Token | None:
+        """``_Pragma("…")`` (C99 6.10.9)."""
+        opening, text = self._expander.next(), None
+        if opening.is_punctuator("("):
+            text = self._expander.next()
+        if text is None or text.kind is not TokenKind.STRING or not self._expander.next().is_punctuator(")"):
+            self._report(messages.INVALID_PRAGMA_OPERATOR, operator)
+            return None
+        plain = text.text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+        tokens = tokenize(SourceFile("<_Pragma>", plain), self._sink)
+        tokens = [Token(token.kind, token.text, operator.origin, token.leading_space) for token in tokens]
+        return self._make_pragma(tokens[:-1], tokens[-1], operator.origin)
+
+    # ------------------------------------------------------------------ options and the last phase
+
+    def _apply_options(self, defines: Mapping[str, str | None], undefines: Iterable[str]) -> None:
+        errors = self._sink.error_count
+        for name, value in defines.items():
+            text = "1" if value is None else value
+            if re.fullmatch(r"[^\W\d]\w*(\(.*\))?", name) is None:
+                self._invalid_option("D", name, "expected a macro name, or a name with parameters: NAME(a, b)")
+            elif "\n" in name + text or "\r" in name + text:
+                self._invalid_option("D", name, "a macro's value cannot have line ends")
+            else:
+                option = SourceFile("<command line>", f"#define {name} {text}\n")
+                for line in _directive_lines(option, self._sink):
+                    self._define(line)
+        for name in undefines:
+            if name.isidentifier():
+                self._macros.pop(name, None)
+            else:
+                self._invalid_option("U", name, "expected a macro name")
+        if self._sink.error_count > errors:
+            raise CompileError(self._sink.diagnostics)
+
+    def _invalid_option(self, option: str, text: str, reason: str) -> None:
+        self._sink.report(messages.INVALID_OPTION, None, option=option, text=text, reason=reason)
+
+    def _to_parser(self, token: Token) -> Token | None:
+        """The parser's token (C99 phase 7); None for what no program may hold, which is reported."""
+        kind = token.kind
+        if kind is TokenKind.PUNCTUATOR:
+            text = DIGRAPHS.get(token.text, token.text)
+            return token if text is token.text else replace(token, text=text)
+        if kind is TokenKind.IDENTIFIER and token.text.isascii():
+            return token
+        if report_malformed(token, self._sink):
+            return None
+        if kind in (TokenKind.NUMBER, TokenKind.CHARACTER, TokenKind.STRING):
+            return self._literal(token)
+        return token
+
+    def _literal(self, token: Token) -> Token:
+        """The token with its value; an invalid literal, which is reported, stands for 0 or ``""``."""
+        value = parse_literal(token, self._sink)
+        if token.kind is TokenKind.STRING:
+            return replace(token, value=b"" if value is None else value)
+        value = IntegerConstant(0, "int") if value is None else value
+        kind = token.kind
+        if kind is TokenKind.NUMBER:
+            kind = TokenKind.FLOATING if isinstance(value, FloatingConstant) else TokenKind.INTEGER
+        return replace(token, kind=kind, value=value)
+
+
+# --------------------------------------------------------------------------------------
+# Helpers
+# --------------------------------------------------------------------------------------
+
+
+def _message_text(line: _Line) -> str:
+    """What ``#error`` and ``#warning`` say, with a space in front."""
+    return f" {spell(line.tokens)}" if line.tokens else ""
+
+
+def _directive_lines(source: SourceFile, sink: DiagnosticSink) -> Iterator[_Line]:
+    """The lines of a source that holds nothing but directives."""
+    file = _OpenFile(source, tokenize(source, sink))
+    while file.peek().kind is not TokenKind.END:
+        line = file.take_line()
+        yield _Line(line.first, line.tokens[1:], line.end)
+
+
+@functools.lru_cache(maxsize=32)
+def _predefined(features: frozenset[str]) -> MacroTable:
+    """The predefined macros of a device with these features."""
+    sink = DiagnosticSink()
+    table: MacroTable = {}
+    for line in _directive_lines(SourceFile("<built-in>", definitions(features)), sink):
+        macro = DefinitionParser(line.first, line.tokens[1:], line.end, sink).parse()
+        if macro is not None:
+            table[macro.name] = macro
+    sink.finish()
+    return table
+
+
+def render(tokens: Iterable[Token]) -> str:
+    """The text of preprocessing tokens, lines as in the source but without empty ones."""
+    parts: list[str] = []
+    previous = ""
+    for token in tokens:
+        if token.kind is TokenKind.END:
+            break
+        if token.kind is TokenKind.PRAGMA:
+            parts += ["\n" if parts else "", "#pragma ", token.text]
+            previous = "\n"
+            continue
+        if previous == "\n" or (parts and token.at_line_start):
+            parts.append("\n")
+        elif parts and (token.leading_space or would_paste(previous, token.text)):
+            parts.append(" ")
+        parts.append(token.text)
+        previous = token.text
+    return "".join([*parts, "\n"] if parts else parts)
+
+
+def preprocess_text(text: str, name: str = "<source>", *, include_paths: Iterable[str | Path] = (),
+                    defines: Mapping[str, str | None] | None = None, undefines: Iterable[str] = (),
+                    features: Iterable[str] = ()) -> str:
+    """The preprocessed text of a source, as ``clang -E -P`` prints it.
+
+    Raises :class:`~coopmat.diagnostics.CompileError` if there are errors.
+    """
+    sink = DiagnosticSink()
+    preprocessor = Preprocessor(sink, include_paths=include_paths, defines=defines, undefines=undefines,
+                                features=features)
+    tokens = list(preprocessor.expand(SourceFile(name, text)))
+    sink.finish()
+    return render(tokens)

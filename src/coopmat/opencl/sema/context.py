@@ -1,0 +1,253 @@
+"""The state of one analysis and the services that all its parts share: reports, scopes, conversions.
+
+``matrix.py`` and ``opencl/builtins`` are written against this class. The analysis calls into
+``matrix.py`` through these functions, all given the :class:`Context` first::
+
+    declare_predefined(context) -> None
+        enumerators and type names: calls context.declare_typedef and context.declare_enumerators
+    TYPE_NAMES: frozenset[str]            type names that declare_predefined declares (for the parser)
+    FUNCTION_NAMES: frozenset[str]        names of the built-in functions
+    matrix_type(context, element: Type, arguments: list[Expression], location) -> Type
+        applies the coop_mat attribute; returns ERROR (values.py) after a report
+    call(context, name, arguments: list[Expression], location, close, target: Type | None) -> Expression
+        target is the type that the result is assigned to or initialises; None where there is none
+    unary(context, operator: str, operand: Expression, location) -> Expression      "+", "-", "~", "!"
+    binary(context, operator: str, left: Expression, right: Expression, location) -> Expression
+        at least one operand has a Matrix type; for ``a += b`` the operator is "+" and the result is assigned
+    component(context, base: Place | Expression, index: Expression, location) -> Place | Expression
+        ``base[index]`` of a matrix
+    check_object(context, type_: Type, space: AddressSpace, location, what: str) -> bool
+        False after a report: the declared type may not live there; ``what`` is "variable", "parameter",
+        "kernel parameter", "member" or "result"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from coopmat.diagnostics import Diagnostic, DiagnosticSink, Message, SourceLocation, note
+from coopmat.opencl.sema import constants, conversions
+from coopmat.opencl.sema.conversions import Purpose
+from coopmat.opencl.sema.spelling import closest
+from coopmat.opencl.sema.values import ERROR, Error, Operand, is_error, value_of
+from coopmat.tree.nodes import Case, Constant, Expression, Function, Label, Program, Variable
+from coopmat.tree.types import INT, AddressSpace, Enumeration, Record, Type
+
+
+@dataclass(frozen=True, slots=True)
+class QualifiedType:
+    """A declared type with its qualifiers; ``address_space`` is None where none was written."""
+
+    type: Type
+    const: bool = False
+    volatile: bool = False
+    restrict: bool = False
+    address_space: AddressSpace | None = None
+    alignment: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Typedef:
+    """A name for a type."""
+
+    name: str
+    type: QualifiedType
+    location: SourceLocation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerator:
+    """A constant of an enumeration."""
+
+    name: str
+    value: Constant
+    location: SourceLocation | None
+    enumeration: Enumeration | None = None
+
+
+FUNCTION_SCOPE_DEPTH = 3  # predefined names, the file, the function
+
+Symbol = Variable | Function | Typedef | Enumerator
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names and tags of one block."""
+
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    tags: dict[str, tuple[Record | Enumeration, SourceLocation]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class FunctionState:
+    """What is known of the function whose body is being analysed."""
+
+    function: Function
+    labels: dict[str, Label] = field(default_factory=dict)
+    gotos: list[tuple[str, SourceLocation]] = field(default_factory=list)
+    calls: dict[Function, SourceLocation | None] = field(default_factory=dict)
+    temporaries: list[Variable] = field(default_factory=list)
+    switches: list[tuple[Expression, list[Case]]] = field(default_factory=list)
+    breakables: int = 0
+    loops: int = 0
+
+
+class Context:
+    """One analysis: where it reports to, what is declared, and the conversions that all parts use.
+
+    ``features`` holds the names of the feature macros that the device defines (``cl_khr_fp64``, …),
+    ``disabled_extensions`` those that ``#pragma OPENCL EXTENSION … : disable`` has turned off here.
+    """
+
+    def __init__(self, sink: DiagnosticSink, features: Iterable[str] = ()) -> None:
+        self.sink = sink
+        self.features = frozenset(features)
+        self.program = Program()
+        self.scopes: list[Scope] = [Scope()]  # predefined names; then the file's scope, the function's, …
+        self.function: FunctionState | None = None
+        self.builtin_names: frozenset[str] = frozenset()
+        self.functions: dict[str, Function] = {}
+        self.calls: dict[Function, dict[Function, SourceLocation | None]] = {}
+        self.known: dict[Variable, Expression] = {}
+        self.disabled_extensions: set[str] = set()
+        self.depth = 0
+
+    # ------------------------------------------------------------------ reports
+
+    def report(self, message: Message, location: SourceLocation | None,
+               notes: Iterable[Diagnostic] = (), **values: object) -> None:
+        """Report a row of a message table."""
+        self.sink.report(message, location, notes, **values)
+
+    def error(self, message: Message, location: SourceLocation | None,
+              notes: Iterable[Diagnostic] = (), **values: object) -> Error:
+        """Report a row of a message table and return the expression that stands for the wrong one."""
+        self.sink.report(message, location, notes, **values)
+        return self.error_expression(location)
+
+    def error_expression(self, location: SourceLocation | None) -> Error:
+        """An expression that has been reported; its type is ERROR and it converts silently."""
+        return Error(ERROR, location)
+
+    def has(self, *features: str) -> bool:
+        """Whether the device defines one of these feature macros."""
+        return any(feature in self.features for feature in features)
+
+    # ------------------------------------------------------------------ scopes and names
+
+    @property
+    def scope(self) -> Scope:
+        """The innermost scope."""
+        return self.scopes[-1]
+
+    @property
+    def in_outermost_block(self) -> bool:
+        """Whether the innermost scope is that of a function's parameters and body."""
+        return len(self.scopes) == FUNCTION_SCOPE_DEPTH
+
+    @property
+    def at_file_scope(self) -> bool:
+        """Whether no function's body is being analysed."""
+        return self.function is None
+
+    @contextmanager
+    def new_scope(self) -> Iterator[Scope]:
+        """A block's scope, for the time of a ``with``."""
+        self.scopes.append(Scope())
+        try:
+            yield self.scopes[-1]
+        finally:
+            self.scopes.pop()
+
+    def lookup(self, name: str) -> Symbol | None:
+        """What ``name`` means here, or None."""
+        for scope in reversed(self.scopes):
+            if name in scope.symbols:
+                return scope.symbols[name]
+        return None
+
+    def lookup_tag(self, tag: str) -> tuple[Record | Enumeration, SourceLocation] | None:
+        """The structure, union or enumeration called ``tag``, and where it was declared first."""
+        for scope in reversed(self.scopes):
+            if tag in scope.tags:
+                return scope.tags[tag]
+        return None
+
+    def declare_typedef(self, name: str, type_: Type, location: SourceLocation | None = None) -> None:
+        """Give ``type_`` a name in the innermost scope."""
+        self.scope.symbols[name] = Typedef(name, QualifiedType(type_), location)
+
+    def declare_enumerators(self, enumeration: Enumeration | None, values: dict[str, int]) -> None:
+        """Declare integer constants in the innermost scope. Like all enumerators of C they are ints."""
+        for name, value in values.items():
+            self.scope.symbols[name] = Enumerator(name, Constant(INT, None, value), None, enumeration)
+
+    def suggestion(self, name: str, candidates: Iterable[str] | None = None) -> str:
+        """``"; did you mean 'y'?"`` for a misspelt name, or the empty string."""
+        found = closest(name, self._visible_names() if candidates is None else candidates)
+        return f"; did you mean '{found}'?" if found else ""
+
+    def function_names(self) -> list[str]:
+        """The functions that can be called: the program's, then the built-in ones."""
+        return [*self.functions, *sorted(self.builtin_names)]
+
+    def _visible_names(self) -> Iterator[str]:
+        for scope in reversed(self.scopes):
+            yield from scope.symbols
+        yield from sorted(self.builtin_names)
+
+    def previous(self, location: SourceLocation | None) -> tuple[Diagnostic, ...]:
+        """The note that points at an earlier declaration; nothing for predefined names."""
+        return (note("previous declaration is here", location),) if location is not None else ()
+
+    # ------------------------------------------------------------------ values
+
+    def value(self, operand: Operand) -> Expression:
+        """Lvalue conversion: the value of a place, a pointer to an array's first element."""
+        return value_of(operand)
+
+    def temporary(self, type_: Type, location: SourceLocation | None) -> Variable:
+        """A new nameless local variable of the current function."""
+        assert self.function is not None
+        variable = Variable(f".temporary{len(self.function.temporaries)}", type_, location)
+        self.function.temporaries.append(variable)
+        return variable
+
+    # ------------------------------------------------------------------ conversions and constants
+
+    def convert(self, expression: Expression, type_: Type, location: SourceLocation | None = None,
+                purpose: Purpose = Purpose.ASSIGN) -> Expression:
+        """Convert implicitly, as if by assignment (C99 6.5.16.1); report where that is not allowed."""
+        return conversions.convert(self, expression, type_, location or expression.location, purpose)
+
+    def cast(self, expression: Expression, type_: Type, location: SourceLocation | None = None) -> Expression:
+        """Convert explicitly, as by a cast; report where that is not allowed."""
+        return conversions.cast(self, expression, type_, location or expression.location)
+
+    def condition(self, expression: Expression) -> Expression:
+        """The BOOL that says whether a scalar is not zero (a comparison is not converted back and forth)."""
+        return conversions.condition(self, expression)
+
+    def promote(self, expression: Expression) -> Expression:
+        """The integer promotions (C99 6.3.1.1): char, short, bool and enumerations become int."""
+        return conversions.promote(expression)
+
+    def conversion_rank(self, source: Type, target: Type) -> int | None:
+        """How good an argument of type ``source`` is for a parameter of type ``target``: 0 exact,
+        1 promotion, 2 conversion, None not at all."""
+        return conversions.conversion_rank(source, target)
+
+    def constant_integer(self, expression: Expression) -> int | None:
+        """The value of an integer constant expression (C99 6.6), or None.
+
+        As in clang, const variables with a constant initialiser may be part of it.
+        """
+        return constants.integer_value(expression, self.known)
+
+    def is_null_pointer(self, expression: Expression) -> bool:
+        """Whether ``expression`` is a null pointer constant (C99 6.3.2.3)."""
+        return conversions.is_null_pointer_constant(expression)
+
+    is_error = staticmethod(is_error)

@@ -1,0 +1,375 @@
+"""Implicit and explicit conversions, made explicit in the tree (C99 6.3, OpenCL C 6.3)."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from coopmat.diagnostics import Diagnostic, Message, SourceLocation
+from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.sema import constants
+from coopmat.opencl.sema.values import ERROR, is_bool_valued, is_error
+from coopmat.tree.nodes import (
+    Binary,
+    BinaryOperator,
+    Bitcast,
+    CastAddressSpace,
+    Comma,
+    Constant,
+    Convert,
+    Expression,
+    Splat,
+    Zero,
+)
+from coopmat.tree.types import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    ULONG,
+    VOID,
+    AddressSpace,
+    Enumeration,
+    Matrix,
+    Pointer,
+    Scalar,
+    Type,
+    Vector,
+    Void,
+)
+
+if TYPE_CHECKING:
+    from coopmat.opencl.sema.context import Context
+
+
+class Purpose(Enum):
+    """What an implicit conversion is for; the value begins its messages, as clang words them."""
+
+    ASSIGN = "assigning"
+    INITIALIZE = "initializing"
+    PASS = "passing"
+    RETURN = "returning"
+
+    def between(self, source: str, target: str) -> str:
+        """``initializing 'int' with an expression of type 'float4'``, and so on."""
+        return _PHRASES[self].format(source=source, target=target)
+
+    def incompatible(self, source: str, target: str) -> str:
+        """The same, saying that the two do not fit."""
+        return _INCOMPATIBLE[self].format(source=source, target=target)
+
+
+_PHRASES = {
+    Purpose.ASSIGN: "assigning '{source}' to '{target}'",
+    Purpose.INITIALIZE: "initializing '{target}' with an expression of type '{source}'",
+    Purpose.PASS: "passing '{source}' to parameter of type '{target}'",
+    Purpose.RETURN: "returning '{source}' from a function with result type '{target}'",
+}
+_INCOMPATIBLE = {
+    Purpose.ASSIGN: "assigning to '{target}' from incompatible type '{source}'",
+    Purpose.INITIALIZE: "initializing '{target}' with an expression of incompatible type '{source}'",
+    Purpose.PASS: "passing '{source}' to parameter of incompatible type '{target}'",
+    Purpose.RETURN: "returning '{source}' from a function with incompatible result type '{target}'",
+}
+
+
+# ------------------------------------------------------------------ building conversions
+
+
+def make_convert(expression: Expression, type_: Type, location: SourceLocation | None = None) -> Expression:
+    """Convert between scalars or between vectors of one length; constants are converted at once."""
+    if expression.type == type_:
+        return expression
+    location = location or expression.location
+    if isinstance(expression, Convert) and is_bool_valued(expression):
+        return make_convert(expression.operand, type_, location)  # 0 or 1 either way
+    if isinstance(expression, Constant):
+        value = constants.convert_number(expression.value, expression.type, type_)
+        if value is not None:
+            return Constant(type_, location, value)
+    return Convert(type_, location, expression)
+
+
+def splat(scalar: Expression, vector: Vector, location: SourceLocation | None = None) -> Expression:
+    """A vector all of whose components are ``scalar``; a bool's true becomes -1 (OpenCL C 6.3.2)."""
+    location = location or scalar.location
+    if scalar.type == BOOL:
+        return Convert(vector, location, Splat(Vector(BOOL, vector.count), location, scalar))
+    return Splat(vector, location, make_convert(scalar, vector.scalar))
+
+
+def promoted_type(type_: Type) -> Type:
+    """The type after the integer promotions (C99 6.3.1.1): int for everything smaller."""
+    if isinstance(type_, Enumeration):
+        return INT
+    if isinstance(type_, Scalar) and type_.kind in ("bool", "sint", "uint") and type_.bits < 32:
+        return INT
+    return type_
+
+
+def promote(expression: Expression) -> Expression:
+    """Apply the integer promotions."""
+    return make_convert(expression, promoted_type(expression.type))
+
+
+_FLOAT_RANKS = {("float", 16): 1, ("float", 32): 2, ("float", 64): 3}
+
+
+def common_type(left: Type, right: Type) -> Scalar:
+    """The usual arithmetic conversions' type for two scalars (C99 6.3.1.8; half below float).
+
+    A bfloat16 mixes with integers as bfloat16; with half, neither of which holds the other, as float.
+    """
+    left, right = promoted_type(left), promoted_type(right)
+    assert isinstance(left, Scalar)
+    assert isinstance(right, Scalar)
+    if left == right:
+        return left
+    floats = [type_ for type_ in (left, right) if type_.is_float]
+    if len(floats) == 1:
+        return floats[0]
+    if floats:
+        if "bfloat" in (left.kind, right.kind):
+            return DOUBLE if DOUBLE in floats else FLOAT
+        return max(floats, key=lambda type_: _FLOAT_RANKS[type_.kind, type_.bits])
+    if left.bits != right.bits:
+        return left if left.bits > right.bits else right
+    return left if left.kind == "uint" else right
+
+
+def scalar_rank_exceeds(scalar: Type, element: Scalar) -> bool:
+    """Whether a scalar operand has greater rank than a vector's element type (OpenCL C 6.2.6)."""
+    if isinstance(scalar, Enumeration):
+        scalar = INT
+    assert isinstance(scalar, Scalar)
+    if element.is_float:
+        return scalar.is_float and scalar.bits > element.bits
+    if scalar.is_float:
+        return True
+    return scalar.bits > element.bits or (
+        scalar.bits == element.bits and scalar.kind == "uint" and element.kind == "sint")
+
+
+# ------------------------------------------------------------------ null pointers and conditions
+
+
+def is_null_pointer_constant(expression: Expression) -> bool:
+    """Whether this is an integer constant 0, or that cast to ``void *`` (C99 6.3.2.3)."""
+    if isinstance(expression.type, Pointer):
+        return isinstance(expression, Zero) and isinstance(expression.type.pointee, Void)
+    return constants.integer_value(expression) == 0
+
+
+def condition(context: Context, expression: Expression, message: Message = messages.SCALAR_CONDITION,
+              location: SourceLocation | None = None) -> Expression:
+    """The BOOL that says whether a scalar or pointer is not zero; ``message`` reports anything else."""
+    if is_error(expression):
+        return expression
+    if isinstance(expression, Convert) and is_bool_valued(expression):
+        return expression.operand
+    if isinstance(expression.type, Pointer):
+        return Binary(BOOL, expression.location, BinaryOperator.NOT_EQUAL, expression,
+                      Zero(expression.type, expression.location))
+    if not expression.type.is_arithmetic:
+        return context.error(message, location or expression.location, type=expression.type)
+    return make_convert(expression, BOOL)
+
+
+# ------------------------------------------------------------------ overload resolution
+
+
+def conversion_rank(source: Type, target: Type) -> int | None:
+    """How good a conversion is: 0 exact, 1 promotion, 2 conversion, None not allowed.
+
+    Adding qualifiers to a pointee is exact; float to double counts as a promotion, as in clang's
+    overload resolution for OpenCL C.
+    """
+    if ERROR in (source, target) or source == target:
+        return 0
+    if isinstance(source, Pointer) and isinstance(target, Pointer):
+        return _pointer_rank(source, target)
+    if source.is_arithmetic and target.is_arithmetic:
+        promoted = DOUBLE if source == FLOAT else promoted_type(source)
+        return 1 if promoted == target else 2
+    if source.is_arithmetic and isinstance(target, Vector):
+        return 2
+    return None
+
+
+def _pointer_rank(source: Pointer, target: Pointer) -> int | None:
+    if (source.const and not target.const) or (source.volatile and not target.volatile):
+        return None
+    if not _space_converts(source.address_space, target.address_space):
+        return None
+    if source.pointee == target.pointee:
+        return 0 if source.address_space is target.address_space else 2
+    return 2 if VOID in (source.pointee, target.pointee) else None
+
+
+def _space_converts(source: AddressSpace, target: AddressSpace) -> bool:
+    """Whether a pointer converts implicitly between address spaces (OpenCL C 6.7.7)."""
+    return source is target or (target is AddressSpace.GENERIC and source is not AddressSpace.CONSTANT)
+
+
+# ------------------------------------------------------------------ implicit conversions
+
+
+def convert(context: Context, expression: Expression, type_: Type, location: SourceLocation | None,
+            purpose: Purpose, notes: tuple[Diagnostic, ...] = ()) -> Expression:
+    """Convert as if by assignment (C99 6.5.16.1); report a conversion that is not allowed.
+
+    ``notes`` hang below a report (where the parameter was declared, say).
+    """
+    source = expression.type
+    if is_error(expression) or type_ is ERROR or source == type_:
+        return expression
+    if source.is_arithmetic and type_.is_arithmetic:
+        warn_about_constant(context, expression, type_, expression.location or location)
+        return make_convert(expression, type_)
+    if source.is_arithmetic and isinstance(type_, Vector):
+        warn_about_constant(context, expression, type_.scalar, expression.location or location)
+        return splat(expression, type_, location)
+    if isinstance(type_, Pointer) and isinstance(source, (Pointer, Scalar, Enumeration)):
+        return _convert_to_pointer(context, expression, type_, location, purpose, notes)
+    if isinstance(source, Pointer) and type_ == BOOL:
+        return condition(context, expression)
+    if isinstance(source, Pointer) and type_.is_arithmetic:
+        text = purpose.between(str(source), str(type_))
+        return context.error(messages.POINTER_TO_INTEGER, location, notes, phrase=text)
+    if isinstance(source, Matrix) and isinstance(type_, Matrix):
+        return context.error(messages.MATRIX_MISMATCH, location, notes, source=source, target=type_)
+    text = purpose.incompatible(str(source), str(type_))
+    return context.error(messages.INCOMPATIBLE, location, notes, phrase=text)
+
+
+def warn_about_constant(context: Context, expression: Expression, type_: Type,
+                        location: SourceLocation | None) -> None:
+    """Warn where an implicit conversion changes the value of a constant, as clang does."""
+    if not isinstance(expression, Constant) or not isinstance(type_, Scalar):
+        return
+    value = constants.convert_number(expression.value, expression.type, type_)
+    source = expression.type
+    if isinstance(expression.value, float) and type_ == BOOL:
+        if expression.value not in (0, 1):
+            context.report(messages.LITERAL_CONVERSION, location, source=source, target=type_,
+                           old=_spell(expression.value), new=str(value).lower())
+    elif isinstance(expression.value, float) and type_.is_integer:
+        if value is None:
+            context.report(messages.LITERAL_OUT_OF_RANGE, location, source=source, target=type_,
+                           value=_spell(expression.value))
+        elif value != expression.value:
+            context.report(messages.LITERAL_CONVERSION, location, source=source, target=type_,
+                           old=_spell(expression.value), new=value)
+    elif source.is_integer and type_.is_integer and value != expression.value:
+        assert isinstance(source, Scalar)
+        if source.bits > type_.bits:
+            context.report(messages.CONSTANT_CONVERSION, location, source=source, target=type_,
+                           old=expression.value, new=value)
+    elif source.is_integer and isinstance(value, float) and value != expression.value:
+        context.report(messages.INTEGER_TO_FLOAT, location, source=source, target=type_, old=expression.value,
+                       new=f"{value:.17g}")
+
+
+def _spell(value: float) -> str:
+    return str(value) if math.isinf(value) or math.isnan(value) else f"{value:.6g}"
+
+
+def _convert_to_pointer(context: Context, expression: Expression, type_: Pointer, location: SourceLocation | None,
+                        purpose: Purpose, notes: tuple[Diagnostic, ...]) -> Expression:
+    """Pointers and null pointer constants to a pointer."""
+    if is_null_pointer_constant(expression):
+        return Zero(type_, location)
+    source = expression.type
+    text = purpose.between(str(source), str(type_))
+    if not isinstance(source, Pointer):
+        return context.error(messages.INTEGER_TO_POINTER, location, notes, phrase=text)
+    if not _space_converts(source.address_space, type_.address_space) or _nested_spaces_differ(source, type_):
+        return context.error(messages.CHANGES_ADDRESS_SPACE, location, notes, phrase=text)
+    if source.pointee != type_.pointee and VOID not in (source.pointee, type_.pointee):
+        if not _differ_in_sign(source.pointee, type_.pointee):
+            return context.error(messages.INCOMPATIBLE_POINTERS, location, notes, phrase=text)
+        context.report(messages.POINTER_SIGN, location, notes, phrase=text)
+    if (source.const and not type_.const) or (source.volatile and not type_.volatile):
+        context.report(messages.DISCARDS_QUALIFIERS, location, notes, phrase=text)
+    return make_pointer(expression, type_, location)
+
+
+def _nested_spaces_differ(source: Pointer, target: Pointer) -> bool:
+    """Whether the pointers pointed to are in address spaces that differ; those never convert."""
+    inner, outer = source.pointee, target.pointee
+    while isinstance(inner, Pointer) and isinstance(outer, Pointer):
+        if inner.address_space is not outer.address_space:
+            return True
+        inner, outer = inner.pointee, outer.pointee
+    return False
+
+
+def _differ_in_sign(left: Type, right: Type) -> bool:
+    return (left.is_integer and right.is_integer and isinstance(left, Scalar) and isinstance(right, Scalar)
+            and left.bits == right.bits)
+
+
+def make_pointer(expression: Expression, type_: Pointer, location: SourceLocation | None) -> Expression:
+    """``expression`` as another pointer type: first the pointee, then the address space."""
+    source = expression.type
+    assert isinstance(source, Pointer)
+    if isinstance(expression, Zero):
+        return Zero(type_, location)
+    if source.address_space is not type_.address_space:
+        if source.pointee != type_.pointee:
+            between = Pointer(type_.pointee, source.address_space, type_.const, type_.volatile)
+            expression = Bitcast(between, location, expression)
+        return CastAddressSpace(type_, location, expression)
+    return expression if source == type_ else Bitcast(type_, location, expression)
+
+
+# ------------------------------------------------------------------ explicit conversions
+
+
+def cast(context: Context, expression: Expression, type_: Type, location: SourceLocation | None) -> Expression:
+    """A cast (C99 6.5.4, OpenCL C 6.3.2): scalars and pointers among themselves, a scalar to a vector."""
+    source = expression.type
+    if is_error(expression) or type_ is ERROR:
+        return expression
+    if type_ == VOID:
+        return Comma(VOID, location, expression, Constant(INT, location, 0)) if source != VOID else expression
+    if source == type_ and not isinstance(type_, Pointer):
+        return expression
+    if source.is_arithmetic and type_.is_arithmetic:
+        return make_convert(expression, type_, location)
+    if source.is_arithmetic and isinstance(type_, Vector):
+        return splat(expression, type_, location)
+    if isinstance(type_, Pointer) or isinstance(source, Pointer):
+        return _cast_pointer(context, expression, type_, location)
+    if isinstance(source, Vector) and isinstance(type_, Vector):
+        return context.error(messages.VECTOR_CAST, location, source=source, target=type_)
+    if isinstance(source, Vector) and type_.is_arithmetic:
+        return context.error(messages.VECTOR_TO_SCALAR_CAST, location, source=source, target=type_)
+    if type_.is_arithmetic:
+        return context.error(messages.BAD_CAST_OPERAND, expression.location, type=source)
+    return context.error(messages.BAD_CAST_TYPE, location, type=type_)
+
+
+def _cast_pointer(context: Context, expression: Expression, type_: Type,
+                  location: SourceLocation | None) -> Expression:
+    """Casts to, from and between pointers."""
+    source = expression.type
+    if isinstance(source, Pointer) and isinstance(type_, Pointer):
+        spaces = {source.address_space, type_.address_space}
+        if len(spaces) == 2 and (AddressSpace.GENERIC not in spaces or AddressSpace.CONSTANT in spaces):
+            return context.error(messages.CAST_CHANGES_ADDRESS_SPACE, location, source=source, target=type_)
+        return make_pointer(expression, type_, location)
+    if isinstance(type_, Pointer) and source.is_arithmetic and not source.is_float:
+        if is_null_pointer_constant(expression):
+            return Zero(type_, location)
+        return Bitcast(type_, location, make_convert(expression, ULONG))
+    if isinstance(source, Pointer) and type_ == BOOL:
+        return condition(context, expression)
+    if isinstance(source, Pointer) and type_.is_arithmetic and not type_.is_float:
+        integer = LONG if type_ == LONG else ULONG
+        return make_convert(Bitcast(integer, location, expression), type_, location)
+    if isinstance(source, Pointer) and type_.is_arithmetic:
+        return context.error(messages.POINTER_CAST, location, source=source, target=type_)
+    return context.error(messages.POINTER_CAST, location, source=source, target=type_)

@@ -1,0 +1,236 @@
+"""Types as they are written: specifiers and declarators to types (C99 6.7.2 to 6.7.6, OpenCL C 6.3, 6.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from coopmat.diagnostics import SourceLocation
+from coopmat.opencl import keywords, syntax
+from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.sema import attributes, expressions, records
+from coopmat.opencl.sema.context import Context, QualifiedType, Typedef
+from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree.types import (
+    BFLOAT16,
+    BOOL,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    PTRDIFF_T,
+    SCALARS,
+    SHORT,
+    SIZE_T,
+    UCHAR,
+    UINT,
+    ULONG,
+    USHORT,
+    VECTOR_COUNTS,
+    VOID,
+    AddressSpace,
+    Array,
+    FunctionType,
+    Pointer,
+    Record,
+    Scalar,
+    Type,
+    Vector,
+    size_of,
+)
+
+DEFAULT_POINTEE = AddressSpace.GENERIC
+"""What a pointer points to where no address space is written (OpenCL C 6.7, with generic addresses)."""
+
+UNSIZED = -1
+"""The count of an array whose initialiser gives it its size."""
+
+MAX_OBJECT_BYTES = 1 << 31
+
+FP64_FEATURES = ("cl_khr_fp64", "__opencl_c_fp64")
+
+
+def _word_combinations() -> dict[tuple[str, ...], Type]:
+    """All ways to write a built-in type; the words in alphabetical order (C99 6.7.2p2)."""
+    table: dict[tuple[str, ...], Type] = {
+        ("void",): VOID, ("bool",): BOOL, ("_Bool",): BOOL, ("half",): HALF, ("float",): FLOAT, ("double",): DOUBLE,
+        ("__bf16",): BFLOAT16, ("signed",): INT, ("unsigned",): UINT,
+    }
+    for word, signed, unsigned in (("char", CHAR, UCHAR), ("short", SHORT, USHORT), ("int", INT, UINT),
+                                   ("long", LONG, ULONG)):
+        for extra in ([], ["int"]) if word in ("short", "long") else ([],):
+            words = [word, *extra]
+            table[tuple(sorted(words))] = signed
+            table[tuple(sorted([*words, "signed"]))] = signed
+            table[tuple(sorted([*words, "unsigned"]))] = unsigned
+    return table
+
+
+TYPE_WORDS = _word_combinations()
+
+PREDEFINED_TYPES: dict[str, Type] = {
+    "uchar": UCHAR, "ushort": USHORT, "uint": UINT, "ulong": ULONG, "size_t": SIZE_T, "ptrdiff_t": PTRDIFF_T,
+    "intptr_t": LONG, "uintptr_t": ULONG,
+    **{f"{element}{count}": Vector(SCALARS[element], count)
+       for element in keywords.VECTOR_ELEMENTS for count in VECTOR_COUNTS},
+}
+"""The types whose names are no keywords (OpenCL C 6.3.1, 6.3.2)."""
+
+
+# ------------------------------------------------------------------ specifiers
+
+
+def specified_type(context: Context, specifiers: syntax.Specifiers, *, declares_tag: bool = False) -> QualifiedType:
+    """The type that specifiers give, with type attributes. ``declares_tag``: no declarators follow."""
+    if specifiers.record is not None:
+        base = QualifiedType(records.record_type(context, specifiers.record, declares_tag))
+    elif specifiers.enumeration is not None:
+        base = QualifiedType(records.enumeration_type(context, specifiers.enumeration))
+    elif specifiers.named is not None:
+        base = _named_type(context, specifiers.named, specifiers.location)
+    else:
+        base = QualifiedType(_builtin_type(context, specifiers))
+    spaces = [AddressSpace[word.strip("_").upper()] for word in specifiers.qualifiers
+              if word in keywords.ADDRESS_SPACES.values()]
+    if spaces and base.address_space not in (None, spaces[0]):
+        context.report(messages.TWO_ADDRESS_SPACES, specifiers.location)
+    base = replace(base, const=base.const or "const" in specifiers.qualifiers,
+                   volatile=base.volatile or "volatile" in specifiers.qualifiers,
+                   restrict=base.restrict or "restrict" in specifiers.qualifiers,
+                   address_space=spaces[0] if spaces else base.address_space)
+    if "restrict" in specifiers.qualifiers and not isinstance(base.type, Pointer) and base.type is not ERROR:
+        context.report(messages.RESTRICT_NEEDS_POINTER, specifiers.qualifiers["restrict"], type=base.type)
+    return attributes.apply_to_type(context, base, specifiers.attributes)
+
+
+def _named_type(context: Context, name: str, location: SourceLocation) -> QualifiedType:
+    symbol = context.lookup(name)
+    if isinstance(symbol, Typedef):
+        if symbol.type.type.element == DOUBLE and not context.has(*FP64_FEATURES):
+            context.report(messages.NEEDS_FP64, location, type=name)
+        return symbol.type
+    names = [known for scope in reversed(context.scopes) for known, found in scope.symbols.items()
+             if isinstance(found, Typedef)]
+    context.report(messages.UNKNOWN_TYPE, location, name=name,
+                   suggestion=context.suggestion(name, [*names, *keywords.TYPE_WORDS]))
+    return QualifiedType(ERROR)
+
+
+def _builtin_type(context: Context, specifiers: syntax.Specifiers) -> Type:
+    words = [word.strip("_") if word.startswith("__signed") else word for word in specifiers.type_words]
+    if words.count("long") > 1:
+        context.report(messages.LONG_LONG, specifiers.location)
+        return ULONG if "unsigned" in words else LONG
+    type_ = TYPE_WORDS.get(tuple(sorted(words)))
+    if type_ is None:
+        context.report(messages.BAD_TYPE_WORDS, specifiers.location, words=" ".join(words))
+        return ERROR
+    if type_ == DOUBLE and not context.has(*FP64_FEATURES):
+        context.report(messages.NEEDS_FP64, specifiers.location, type="double")
+    return type_
+
+
+# ------------------------------------------------------------------ declarators
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a declarator declares: its name and type. For a function, ``type`` is the result's and
+    ``function`` holds the parameters."""
+
+    name: str | None
+    location: SourceLocation
+    type: QualifiedType
+    function: syntax.FunctionDeclarator | None = None
+
+
+def declared(context: Context, base: QualifiedType, declarator: syntax.Declarator) -> Declared:
+    """Apply a declarator to the type that the specifiers give, from the outside in (C99 6.7.5)."""
+    function: syntax.FunctionDeclarator | None = None
+    while not isinstance(declarator, syntax.NameDeclarator):
+        if function is not None and base.type is not ERROR:
+            message = messages.FUNCTION_POINTER if isinstance(declarator, syntax.PointerDeclarator) \
+                else messages.BAD_FUNCTION_DECLARATOR
+            context.report(message, declarator.location)
+            base, function = QualifiedType(ERROR), None
+        match declarator:
+            case syntax.PointerDeclarator():
+                base = _pointer(context, base, declarator)
+                declarator = declarator.inner
+            case syntax.ArrayDeclarator():
+                base = replace(base, type=_array(context, base.type, declarator))
+                declarator = declarator.inner
+            case syntax.FunctionDeclarator():
+                function = declarator
+                declarator = declarator.inner
+            case _:
+                raise TypeError(type(declarator).__name__)
+    return Declared(declarator.name, declarator.location, base, function)
+
+
+def _pointer(context: Context, base: QualifiedType, declarator: syntax.PointerDeclarator) -> QualifiedType:
+    """``*``: a pointer to ``base``."""
+    spaces = [AddressSpace[word.strip("_").upper()] for word in declarator.qualifiers
+              if word in keywords.ADDRESS_SPACES.values()]
+    own = QualifiedType(ERROR, "const" in declarator.qualifiers, "volatile" in declarator.qualifiers,
+                        "restrict" in declarator.qualifiers, spaces[0] if spaces else None)
+    attributes.report_unknown(context, declarator.attributes, ())
+    if base.type is ERROR:
+        return own
+    return replace(own, type=Pointer(base.type, base.address_space or DEFAULT_POINTEE, base.const, base.volatile))
+
+
+def _array(context: Context, item: Type, declarator: syntax.ArrayDeclarator) -> Type:
+    """``[size]``: an array of ``item``."""
+    size = None if declarator.size is None else expressions.value(context, declarator.size)
+    if item is ERROR or (size is not None and is_error(size)):
+        return ERROR
+    if not has_size(item):
+        context.report(messages.INCOMPLETE_ELEMENT, declarator.location, type=item)
+        return ERROR
+    if size is None:
+        return Array(item, UNSIZED)
+    if not _is_integer(size.type):
+        context.report(messages.SIZE_NOT_INTEGER, size.location, type=size.type)
+        return ERROR
+    count = context.constant_integer(size)
+    if count is None:
+        context.report(messages.VARIABLE_LENGTH_ARRAY, size.location)
+    elif count <= 0:
+        context.report(messages.SIZE_NOT_POSITIVE, size.location, count=count)
+    elif count * size_of(item) >= MAX_OBJECT_BYTES:
+        context.report(messages.ARRAY_TOO_LARGE, size.location, count=count)
+    else:
+        return Array(item, count)
+    return ERROR
+
+
+def _is_integer(type_: Type) -> bool:
+    return type_.is_arithmetic and not type_.is_float
+
+
+def has_size(type_: Type) -> bool:
+    """Whether objects of a type can exist: it is complete, and no function or void."""
+    match type_:
+        case Record(fields=fields):
+            return fields is not None
+        case Array(item=item, count=count):
+            return count != UNSIZED and has_size(item)
+    return type_ != VOID and not isinstance(type_, FunctionType)
+
+
+def resolve_type_name(context: Context, name: syntax.TypeName) -> Type:
+    """The type in a cast, sizeof or compound literal; ERROR after a report."""
+    base = specified_type(context, name.specifiers)
+    result = declared(context, base, name.declarator)
+    if result.function is not None:
+        context.report(messages.BAD_FUNCTION_DECLARATOR, result.function.location)
+        return ERROR
+    return result.type.type
+
+
+def is_half(type_: Type) -> bool:
+    """Whether values of the type need cl_khr_fp16."""
+    element = type_.element
+    return isinstance(element, Scalar) and element == HALF

@@ -1,0 +1,388 @@
+"""Analysis of expressions (C99 6.5): syntax to typed values and places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from coopmat.diagnostics import SourceLocation
+from coopmat.opencl import syntax
+from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.sema import assignment, calls, declarators, initializers, members, operators, pointers
+from coopmat.opencl.sema.calls import start_of
+from coopmat.opencl.sema.context import Context, Enumerator, Typedef
+from coopmat.opencl.sema.conversions import (
+    cast,
+    common_type,
+    condition,
+    is_null_pointer_constant,
+    make_convert,
+    make_pointer,
+    splat,
+)
+from coopmat.opencl.sema.values import ERROR, Operand, dereference, is_error, pointer_to, value_of
+from coopmat.tree.nodes import (
+    AddressOf,
+    Binary,
+    BinaryOperator,
+    Comma,
+    Conditional,
+    Constant,
+    Convert,
+    Expression,
+    Function,
+    Select,
+    Variable,
+    VariablePlace,
+    Zero,
+)
+from coopmat.tree.types import (
+    DOUBLE,
+    FLOAT,
+    SCALARS,
+    SIZE_T,
+    VOID,
+    AddressSpace,
+    Array,
+    Matrix,
+    Pointer,
+    Scalar,
+    Type,
+    Vector,
+    layout_of,
+)
+
+MAX_DEPTH = 256
+"""Operators inside one another; a chain such as ``a + b + c`` counts once."""
+
+
+def value(context: Context, node: syntax.Expression, target: Type | None = None) -> Expression:
+    """The value of an expression; arrays decay to pointers (C99 6.3.2.1).
+
+    ``target`` is the type of what the value is assigned to, where that is known.
+    """
+    return value_of(analyze(context, node, target))
+
+
+def analyze(context: Context, node: syntax.Expression, target: Type | None = None) -> Operand:
+    """The value or place that an expression stands for; an error expression after a report."""
+    if context.depth >= MAX_DEPTH:
+        return context.error(messages.EXPRESSION_TOO_DEEP, node.location, limit=MAX_DEPTH)
+    context.depth += 1
+    try:
+        return _HANDLERS[type(node)](context, node, target)
+    finally:
+        context.depth -= 1
+
+
+# ------------------------------------------------------------------ names and literals
+
+
+def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
+    symbol = context.lookup(node.name)
+    match symbol:
+        case Variable(type=type_):
+            if type_ is ERROR:
+                return context.error_expression(node.location)
+            return VariablePlace(type_, node.location, symbol)
+        case Enumerator(value=constant):
+            return Constant(constant.type, node.location, constant.value)
+        case Function():
+            return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
+        case Typedef():
+            return context.error(messages.TYPE_NOT_VALUE, node.location, name=node.name)
+    if calls.is_builtin(node.name):
+        return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
+    return context.error(messages.UNDECLARED, node.location, name=node.name,
+                         suggestion=context.suggestion(node.name))
+
+
+def _integer(context: Context, node: syntax.IntegerLiteral, target: Type | None) -> Expression:
+    return Constant(SCALARS[node.type_name], node.location, node.value)
+
+
+def _float(context: Context, node: syntax.FloatLiteral, target: Type | None) -> Expression:
+    type_ = SCALARS[node.type_name]
+    if type_ == DOUBLE and not context.has(*declarators.FP64_FEATURES):
+        context.report(messages.DOUBLE_LITERAL, node.location)
+        return Constant(FLOAT, node.location, node.as_float)
+    return Constant(type_, node.location, node.value)
+
+
+def _string(context: Context, node: syntax.StringLiteral, target: Type | None) -> Operand:
+    """A string is a nameless array in constant memory."""
+    type_, elements = initializers.string_array(node)
+    variable = Variable(f".string{len(context.program.globals)}", type_, node.location, AddressSpace.CONSTANT,
+                        initializer=elements)
+    context.program.globals.append(variable)
+    return VariablePlace(type_, node.location, variable)
+
+
+# ------------------------------------------------------------------ unary operators
+
+
+def _unary(context: Context, node: syntax.Unary, target: Type | None) -> Operand:
+    if node.operator in ("++", "--"):
+        return assignment.increment(context, analyze(context, node.operand), node.operator, node.location,
+                                    returns_old=False)
+    if node.operator == "&":
+        return _address(context, analyze(context, node.operand), node.location)
+    operand = value(context, node.operand)
+    if node.operator == "*":
+        return _dereference(context, operand, node.location)
+    return operators.unary(context, node.operator, operand, node.location)
+
+
+def _postfix(context: Context, node: syntax.Postfix, target: Type | None) -> Operand:
+    return assignment.increment(context, analyze(context, node.operand), node.operator, node.location,
+                                returns_old=True)
+
+
+def _address(context: Context, operand: Operand, location: SourceLocation) -> Expression:
+    """``&`` (C99 6.5.3.2): the operand must be a place, and no component of a vector."""
+    if is_error(operand):
+        return context.error_expression(location)
+    if isinstance(operand, Expression):
+        return context.error(messages.ADDRESS_OF_VALUE, location, type=operand.type)
+    if members.is_component(operand):
+        return context.error(messages.ADDRESS_OF_COMPONENT, location)
+    return AddressOf(pointer_to(operand, operand.type), location, operand)
+
+
+def _dereference(context: Context, operand: Expression, location: SourceLocation) -> Operand:
+    if is_error(operand):
+        return operand
+    if not isinstance(operand.type, Pointer):
+        return context.error(messages.INDIRECTION, location, type=operand.type)
+    if not declarators.has_size(operand.type.pointee):
+        message = messages.VOID_ACCESS if operand.type.pointee == VOID else messages.INCOMPLETE_TYPE
+        return context.error(message, location, type=operand.type.pointee)
+    return dereference(operand, location)
+
+
+# ------------------------------------------------------------------ binary operators
+
+
+def _binary(context: Context, node: syntax.Binary, target: Type | None) -> Operand:
+    """A chain ``a + b + c …`` leans to the left and is walked in a loop, so that it may be long."""
+    chain: list[syntax.Binary] = []
+    first: syntax.Expression = node
+    while isinstance(first, syntax.Binary):
+        chain.append(first)
+        first = first.left
+    left = value(context, first)
+    for item in reversed(chain):
+        right = value(context, item.right, target if item.operator == "," else None)
+        if item.operator != ",":
+            left = operators.binary(context, item.operator, left, right, item.location)
+        elif is_error(left) or is_error(right):
+            left = context.error_expression(item.location)
+        else:
+            left = Comma(right.type, item.location, left, right)
+    return left
+
+
+def _assignment(context: Context, node: syntax.Assignment, target: Type | None) -> Operand:
+    place = analyze(context, node.target)
+    if node.operator == "=":
+        goal = None if is_error(place) else place.type
+        assigned = value(context, node.value, goal)
+        if isinstance(node.target, syntax.Cast):
+            return context.error(messages.ASSIGNMENT_TO_CAST, node.target.location)
+        return assignment.assign(context, place, assigned, node.location)
+    operand = value(context, node.value)
+    return assignment.update(context, place, node.operator[:-1], operand, node.location)
+
+
+# ------------------------------------------------------------------ the conditional operator
+
+
+def _conditional(context: Context, node: syntax.Conditional, target: Type | None) -> Operand:
+    test = value(context, node.condition)
+    if_true, if_false = value(context, node.if_true, target), value(context, node.if_false, target)
+    if is_error(test) or is_error(if_true) or is_error(if_false):
+        return context.error_expression(node.location)
+    if isinstance(test.type, Vector):
+        return _vector_conditional(context, test, if_true, if_false, node.location)
+    if test.type.is_float:
+        return context.error(messages.FLOAT_CONDITION, start_of(node.condition), type=test.type)
+    truth = condition(context, test, messages.SCALAR_REQUIRED)
+    arms = _common_arms(context, if_true, if_false, node.location)
+    if arms is None or is_error(truth):
+        return context.error_expression(node.location)
+    result = Conditional(arms[0].type, node.location, truth, *arms)
+    folded = operators.folded(result)
+    return folded if isinstance(folded, Constant) else result
+
+
+def _common_arms(context: Context, left: Expression, right: Expression,
+                 location: SourceLocation) -> tuple[Expression, Expression] | None:
+    """Both arms in one type (C99 6.5.15p5); None after a report."""
+    if left.type == right.type:
+        return left, right
+    if left.type.is_arithmetic and right.type.is_arithmetic:
+        type_ = common_type(left.type, right.type)
+        return make_convert(left, type_), make_convert(right, type_)
+    if isinstance(left.type, Vector) or isinstance(right.type, Vector):
+        return operators.unify(context, left, right, location)
+    if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):
+        arms = _pointer_arms(context, left, right, location)
+        if arms is not None:
+            return arms
+    if VOID in (left.type, right.type):
+        return (cast(context, left, VOID, location), cast(context, right, VOID, location))
+    context.report(messages.INCOMPATIBLE_ARMS, location, left=left.type, right=right.type)
+    return None
+
+
+def _pointer_arms(context: Context, left: Expression, right: Expression,
+                  location: SourceLocation) -> tuple[Expression, Expression] | None:
+    if isinstance(left.type, Pointer) and is_null_pointer_constant(right):
+        return left, Zero(left.type, right.location)
+    if isinstance(right.type, Pointer) and is_null_pointer_constant(left):
+        return Zero(right.type, left.location), right
+    if isinstance(left.type, Pointer) and isinstance(right.type, Pointer):
+        type_ = pointers.composite(left.type, right.type)
+        if type_ is not None:
+            if left.type.pointee != right.type.pointee and VOID not in (left.type.pointee, right.type.pointee):
+                context.report(messages.POINTER_ARMS, location, left=left.type, right=right.type)
+            return make_pointer(left, type_, location), make_pointer(right, type_, location)
+    return None
+
+
+def _vector_conditional(context: Context, test: Expression, if_true: Expression, if_false: Expression,
+                        location: SourceLocation) -> Expression:
+    """``vector ? a : b``: component by component, by the most significant bit (OpenCL C 6.4.6)."""
+    assert isinstance(test.type, Vector)
+    if test.type.scalar.is_float:
+        return context.error(messages.VECTOR_CONDITION_FLOAT, location, type=test.type)
+    if not isinstance(if_true.type, Vector) and not isinstance(if_false.type, Vector):
+        arms = _common_arms(context, if_true, if_false, location)
+        if arms is None or not isinstance(arms[0].type, Scalar):
+            return operators.invalid_operands(context, if_true, if_false, location)
+        vector = Vector(arms[0].type, test.type.count)
+        arms = (splat(arms[0], vector), splat(arms[1], vector))
+    else:
+        arms = operators.unify(context, if_true, if_false, location)
+    if arms is None:
+        return context.error_expression(location)
+    result = arms[0].type
+    assert isinstance(result, Vector)
+    if result.count != test.type.count or result.scalar.bits != test.type.scalar.bits:
+        return context.error(messages.VECTOR_CONDITION_SIZE, location, condition=test.type, result=result)
+    return Select(result, location, most_significant_bits(test), *arms)
+
+
+def most_significant_bits(test: Expression) -> Expression:
+    """The vector of bool that says in which components the most significant bit is set."""
+    assert isinstance(test.type, Vector)
+    truth = Vector(Scalar("bool", 1), test.type.count)
+    if isinstance(test, Convert) and test.operand.type == truth:
+        return test.operand
+    signed = operators.signed_result(test.type)
+    return Binary(truth, test.location, BinaryOperator.LESS, make_convert(test, signed), Zero(signed, test.location))
+
+
+# ------------------------------------------------------------------ parts, casts, sizes
+
+
+def _index(context: Context, node: syntax.Index, target: Type | None) -> Operand:
+    return members.index(context, analyze(context, node.base), value(context, node.index), node.location)
+
+
+def _member(context: Context, node: syntax.Member, target: Type | None) -> Operand:
+    return members.member(context, analyze(context, node.base), node.name, node.arrow, node.location)
+
+
+def _cast(context: Context, node: syntax.Cast, target: Type | None) -> Operand:
+    type_ = declarators.resolve_type_name(context, node.type_name)
+    if isinstance(node.operand, syntax.ParenthesizedList):
+        if isinstance(type_, Vector):
+            parts = [value(context, item) for item in node.operand.items]
+            return initializers.vector_from_parts(context, type_, parts, node.location)
+        operand: Expression = value(context, _comma_of(node.operand))
+    else:
+        operand = value(context, node.operand, type_ if isinstance(type_, Matrix) else None)
+    if type_ is ERROR:
+        return context.error_expression(node.location)
+    return cast(context, operand, type_, node.location)
+
+
+def _comma_of(items: syntax.ParenthesizedList) -> syntax.Expression:
+    """``(a, b)`` as the comma expression that it is behind a cast to no vector."""
+    result = items.items[0]
+    for item in items.items[1:]:
+        result = syntax.Binary(items.location, ",", result, item)
+    return result
+
+
+def _parenthesized(context: Context, node: syntax.ParenthesizedList, target: Type | None) -> Operand:
+    return analyze(context, _comma_of(node), target)
+
+
+def _compound_literal(context: Context, node: syntax.CompoundLiteral, target: Type | None) -> Operand:
+    """``(type){ … }`` (C99 6.5.2.5): an object without a name; at file scope only its value."""
+    type_ = declarators.resolve_type_name(context, node.type_name)
+    if type_ is ERROR:
+        return context.error_expression(node.location)
+    type_, initial = initializers.initialize(context, type_, node.initializer, node.location)
+    if is_error(initial):
+        return initial
+    if context.function is None:
+        if isinstance(type_, Array):
+            return context.error(messages.NOT_CONSTANT_INITIALIZER, node.location)
+        return initial
+    return members.materialize(context, initial)
+
+
+def _size_of(context: Context, node: syntax.SizeOf, target: Type | None) -> Operand:
+    operator = "_Alignof" if node.is_alignment else "sizeof"
+    type_ = operand_type(context, node.operand)
+    if type_ is ERROR:
+        return context.error_expression(node.location)
+    if not declarators.has_size(type_):
+        return context.error(messages.BAD_SIZEOF, node.location, operator=operator, type=type_)
+    layout = layout_of(type_)
+    return Constant(SIZE_T, node.location, layout.alignment if node.is_alignment else layout.size)
+
+
+def operand_type(context: Context, operand: syntax.TypeName | syntax.Expression) -> Type:
+    """The type of a sizeof operand, which is not evaluated."""
+    if isinstance(operand, syntax.TypeName):
+        return declarators.resolve_type_name(context, operand)
+    count = len(context.program.globals)
+    type_ = analyze(context, operand).type
+    del context.program.globals[count:]
+    return type_
+
+
+def _vec_step(context: Context, node: syntax.VecStep, target: Type | None) -> Operand:
+    """``vec_step``: the number of components, 4 for three (OpenCL C 6.15.13)."""
+    type_ = operand_type(context, node.operand)
+    if type_ is ERROR:
+        return context.error_expression(node.location)
+    if isinstance(type_, Vector):
+        return Constant(SCALARS["int"], node.location, 4 if type_.count == 3 else type_.count)
+    if not isinstance(type_, Scalar):
+        return context.error(messages.BAD_SIZEOF, node.location, operator="vec_step", type=type_)
+    return Constant(SCALARS["int"], node.location, 1)
+
+
+def _call(context: Context, node: syntax.Call, target: Type | None) -> Operand:
+    return calls.call(context, node, target)
+
+
+def _stray_list(context: Context, node: syntax.InitializerList, target: Type | None) -> Operand:
+    return context.error(messages.STRAY_INITIALIZER, node.location)
+
+
+Handler = Callable[[Context, Any, Type | None], Operand]
+
+_HANDLERS: dict[type[syntax.Expression], Handler] = {
+    syntax.Name: _name, syntax.IntegerLiteral: _integer, syntax.FloatLiteral: _float, syntax.StringLiteral: _string,
+    syntax.Unary: _unary, syntax.Postfix: _postfix, syntax.Binary: _binary, syntax.Assignment: _assignment,
+    syntax.Conditional: _conditional, syntax.Call: _call, syntax.Index: _index, syntax.Member: _member,
+    syntax.Cast: _cast, syntax.ParenthesizedList: _parenthesized, syntax.CompoundLiteral: _compound_literal,
+    syntax.SizeOf: _size_of, syntax.VecStep: _vec_step, syntax.InitializerList: _stray_list,
+}
+

@@ -1,0 +1,373 @@
+"""Initialisers: lists with and without designators, strings, vectors (C99 6.7.8)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from coopmat.diagnostics import SourceLocation
+from coopmat.opencl import syntax
+from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.sema import declarators, expressions, records
+from coopmat.opencl.sema.calls import start_of
+from coopmat.opencl.sema.constants import wrap
+from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.conversions import Purpose, convert, splat
+from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree.nodes import (
+    Aggregate,
+    Assign,
+    Comma,
+    Constant,
+    Expression,
+    FieldPlace,
+    Load,
+    VariablePlace,
+    VectorOf,
+    Zero,
+)
+from coopmat.tree.types import CHAR, UCHAR, Array, Record, Scalar, Type, Vector, size_of
+
+MAX_LISTED = 1 << 20
+"""Elements that an array may have if it has an initialiser."""
+
+
+def initialize(context: Context, type_: Type, node: syntax.Expression,
+               location: SourceLocation | None) -> tuple[Type, Expression]:
+    """The value of an initialiser for an object of ``type_``, and the type, its size filled in.
+
+    The value is converted; after a report it is an error expression.
+    """
+    if isinstance(type_, Array) and isinstance(type_.item, Scalar):
+        string = _sole_string(node)
+        if string is not None and type_.item in (CHAR, UCHAR):
+            return _from_string(context, type_, string)
+    if isinstance(node, syntax.InitializerList):
+        if isinstance(type_, (Array, Record)):
+            return _from_list(context, type_, node)
+        return type_, _scalar_from_list(context, type_, node)
+    if isinstance(type_, Array):
+        if _is_array_literal(node):
+            assert isinstance(node, syntax.CompoundLiteral)
+            return initialize(context, type_, node.initializer, location)
+        return type_, context.error(messages.ARRAY_NEEDS_LIST, start_of(node))
+    value = expressions.value(context, node, type_)
+    return type_, convert(context, value, type_, start_of(node), Purpose.INITIALIZE)
+
+
+def _is_array_literal(node: syntax.Expression) -> bool:
+    return isinstance(node, syntax.CompoundLiteral)
+
+
+# ------------------------------------------------------------------ strings
+
+
+def _sole_string(node: syntax.Expression) -> syntax.StringLiteral | None:
+    """A string, or one in braces."""
+    if isinstance(node, syntax.InitializerList) and len(node.items) == 1 and not node.items[0].designators:
+        node = node.items[0].value
+    return node if isinstance(node, syntax.StringLiteral) else None
+
+
+def string_array(node: syntax.StringLiteral, item: Scalar = CHAR) -> tuple[Array, Aggregate]:
+    """A string's characters and its terminating zero."""
+    type_ = Array(item, len(node.value) + 1)
+    elements = tuple(Constant(item, node.location, wrap(byte, item)) for byte in node.value + b"\0")
+    return type_, Aggregate(type_, node.location, elements)
+
+
+def _from_string(context: Context, type_: Array, node: syntax.StringLiteral) -> tuple[Type, Expression]:
+    assert isinstance(type_.item, Scalar)
+    whole, value = string_array(node, type_.item)
+    if type_.count == declarators.UNSIZED:
+        return whole, value
+    if len(node.value) > type_.count:
+        context.report(messages.STRING_TOO_LONG, node.location, count=type_.count, found=len(node.value))
+    if type_.count > MAX_LISTED:
+        return type_, context.error(messages.ARRAY_TOO_LONG, node.location, count=type_.count, limit=MAX_LISTED)
+    zero = Constant(type_.item, node.location, 0)
+    elements = value.elements[:type_.count] + (zero,) * (type_.count - whole.count)
+    return type_, Aggregate(type_, node.location, elements)
+
+
+# ------------------------------------------------------------------ vectors and scalars
+
+
+def vector_from_parts(context: Context, vector: Vector, parts: list[Expression],
+                      location: SourceLocation | None) -> Expression:
+    """A vector from scalars and shorter vectors of its element type (OpenCL C 6.3.6)."""
+    if any(map(is_error, parts)):
+        return context.error_expression(location)
+    converted: list[Expression] = []
+    for part in parts:
+        same = isinstance(part.type, Vector) and part.type.scalar == vector.scalar
+        converted.append(part if same else convert(context, part, vector.scalar, part.location, Purpose.INITIALIZE))
+    if any(map(is_error, converted)):
+        return context.error_expression(location)
+    count = sum(part.type.count if isinstance(part.type, Vector) else 1 for part in converted)
+    if count < vector.count:
+        if len(converted) == 1 and count == 1:
+            return splat(converted[0], vector, location)
+        return context.error(messages.VECTOR_TOO_FEW, location, type=vector, expected=vector.count, found=count)
+    if count > vector.count:
+        return context.error(messages.VECTOR_TOO_MANY, location, type=vector, expected=vector.count, found=count)
+    return converted[0] if len(converted) == 1 else VectorOf(vector, location, tuple(converted))
+
+
+def _scalar_from_list(context: Context, type_: Type, node: syntax.InitializerList) -> Expression:
+    """``{ value }`` for a scalar, pointer or matrix; ``{ a, b, … }`` for a vector."""
+    for item in node.items:
+        if item.designators:
+            return context.error(messages.DESIGNATOR_FOR_SCALAR, item.location, type=type_)
+    if isinstance(type_, Vector) and len(node.items) > 1:
+        parts = [expressions.value(context, item.value) for item in node.items]
+        return vector_from_parts(context, type_, parts, node.location)
+    if not node.items:
+        return zero(type_, node.location)
+    if len(node.items) > 1:
+        context.report(messages.EXCESS_ELEMENTS, node.items[1].location, what="scalar")
+    return initialize(context, type_, node.items[0].value, node.location)[1]
+
+
+# ------------------------------------------------------------------ arrays and records
+
+
+@dataclass(slots=True)
+class _Slots:
+    """An array or record that is being filled: what its elements are, and the nested ones."""
+
+    type: Array | Record
+    values: dict[int, Expression | _Slots] = field(default_factory=dict)
+
+    def element_type(self, index: int) -> Type:
+        """The type of an element or member."""
+        if isinstance(self.type, Array):
+            return self.type.item
+        assert self.type.fields is not None
+        return self.type.fields[index].type
+
+    @property
+    def count(self) -> int | None:
+        """How many elements there may be; None where the list decides."""
+        if isinstance(self.type, Array):
+            return None if self.type.count == declarators.UNSIZED else self.type.count
+        if self.type.is_union:
+            return min(1, len(self.type.fields or ()))
+        return len(self.type.fields or ())
+
+    @property
+    def is_union(self) -> bool:
+        """Whether only one member at a time has a value."""
+        return isinstance(self.type, Record) and self.type.is_union
+
+    def store(self, index: int, value: Expression | _Slots) -> None:
+        """Give an element its value; that of a union's other member is gone."""
+        if self.is_union:
+            self.values.clear()
+        self.values[index] = value
+
+    def nested(self, index: int) -> _Slots:
+        """The slots of an element that is itself an array or record."""
+        found = self.values.get(index)
+        if not isinstance(found, _Slots):
+            type_ = self.element_type(index)
+            assert isinstance(type_, (Array, Record))
+            found = _Slots(type_)
+            self.store(index, found)
+        return found
+
+
+class _Items:
+    """The items of one list, taken one by one; nested aggregates without braces share them."""
+
+    def __init__(self, node: syntax.InitializerList) -> None:
+        self.items = node.items
+        self.position = 0
+
+    @property
+    def current(self) -> syntax.InitializerItem | None:
+        """The next item, or None."""
+        return self.items[self.position] if self.position < len(self.items) else None
+
+
+def _from_list(context: Context, type_: Array | Record, node: syntax.InitializerList) -> tuple[Type, Expression]:
+    """A list in braces for an array or record."""
+    slots = _Slots(type_)
+    errors = context.sink.error_count
+    _fill(context, slots, _Items(node), braced=True)
+    if context.sink.error_count > errors:
+        return type_, context.error_expression(node.location)
+    if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
+        if not slots.values:
+            return ERROR, context.error(messages.SIZE_NOT_POSITIVE, node.location, count=0)
+        slots.type = Array(type_.item, max(slots.values) + 1)
+        if size_of(slots.type) >= declarators.MAX_OBJECT_BYTES:
+            return ERROR, context.error(messages.ARRAY_TOO_LARGE, node.location, count=slots.type.count)
+    return slots.type, _value_of(context, slots, node.location)
+
+
+def _fill(context: Context, slots: _Slots, items: _Items, braced: bool) -> None:
+    """Give elements their values in order; without braces only as many items as there are elements."""
+    index = 0
+    while (item := items.current) is not None:
+        if item.designators:
+            if not braced:
+                return
+            following = _designated(context, slots, item, items)
+            if following is None:
+                items.position += 1
+                continue
+            index = following
+            continue
+        if slots.count is not None and index >= slots.count:
+            if braced:
+                what = "array" if isinstance(slots.type, Array) else "union" if slots.is_union else "struct"
+                context.report(messages.EXCESS_ELEMENTS, item.location, what=what)
+                items.position = len(items.items)
+            return
+        _element(context, slots, index, items)
+        index += 1
+
+
+def _element(context: Context, slots: _Slots, index: int, items: _Items) -> None:
+    """One element from the item at the cursor, or, an aggregate without braces, from several."""
+    item = items.current
+    assert item is not None
+    type_ = slots.element_type(index)
+    node = item.value
+    if not isinstance(type_, (Array, Record)) or isinstance(node, syntax.InitializerList) \
+            or (isinstance(type_, Array) and _is_string_for(type_, node)):
+        items.position += 1
+        slots.store(index, initialize(context, type_, node, item.location)[1])
+        return
+    if isinstance(type_, Record):
+        value = expressions.value(context, node, type_)
+        if value.type == type_ or is_error(value):
+            items.position += 1
+            slots.store(index, value)
+            return
+    if not (type_.fields if isinstance(type_, Record) else True):
+        items.position += 1  # an empty structure takes no value
+        return
+    _fill(context, slots.nested(index), items, braced=False)
+
+
+def _is_string_for(type_: Array, node: syntax.Expression) -> bool:
+    return isinstance(node, syntax.StringLiteral) and type_.item in (CHAR, UCHAR)
+
+
+def _designated(context: Context, slots: _Slots, item: syntax.InitializerItem, items: _Items) -> int | None:
+    """An item with designators; the index behind the outermost one, None after a report."""
+    path: list[tuple[_Slots, int]] = []
+    inner = slots
+    for position, designator in enumerate(item.designators):
+        steps = _resolve(context, inner, designator)
+        if steps is None:
+            return None
+        for number, step in enumerate(steps):
+            path.append((inner, step))
+            is_last = position == len(item.designators) - 1 and number == len(steps) - 1
+            if not is_last:
+                if not isinstance(inner.element_type(step), (Array, Record)):
+                    context.report(messages.DESIGNATOR_FOR_SCALAR, designator.location, type=inner.element_type(step))
+                    return None
+                inner = inner.nested(step)
+    holder, index = path[-1]
+    bare = syntax.InitializerItem(item.location, [], item.value)
+    items.items = [*items.items[:items.position], bare, *items.items[items.position + 1:]]
+    _element(context, holder, index, items)
+    if holder is not slots:  # items without designators go on behind the innermost one (C99 6.7.8p17)
+        _continue_nested(context, path, items)
+    return path[0][1] + 1
+
+
+def _continue_nested(context: Context, path: list[tuple[_Slots, int]], items: _Items) -> None:
+    """Fill the rest of the nested aggregates that designators reached into, from the innermost outwards."""
+    for holder, index in reversed(path[1:]):
+        following = index + 1
+        while (item := items.current) is not None and not item.designators and (
+                holder.count is None or following < holder.count):
+            _element(context, holder, following, items)
+            following += 1
+
+
+def _resolve(context: Context, slots: _Slots, designator: syntax.Designator) -> list[int] | None:
+    """The index that ``[n]`` or ``.name`` stands for (several through anonymous members); None after a report."""
+    if designator.name is not None:
+        if not isinstance(slots.type, Record):
+            context.report(messages.FIELD_DESIGNATOR, designator.location, type=slots.type)
+            return None
+        path = records.find_member(slots.type, designator.name)
+        if path is None:
+            context.report(messages.NO_MEMBER, designator.location, name=designator.name, type=slots.type,
+                           suggestion=context.suggestion(designator.name, records.visible_members(slots.type)))
+        return path
+    if not isinstance(slots.type, Array):
+        context.report(messages.ARRAY_DESIGNATOR, designator.location, type=slots.type)
+        return None
+    assert designator.index is not None
+    expression = expressions.value(context, designator.index)
+    index = context.constant_integer(expression)
+    if is_error(expression):
+        return None
+    if index is None:
+        context.report(messages.NOT_INTEGER_CONSTANT, expression.location)
+        return None
+    limit = slots.count if slots.count is not None else MAX_LISTED
+    if not 0 <= index < limit:
+        context.report(messages.DESIGNATOR_RANGE, designator.location, index=index, limit=limit)
+        return None
+    return [index]
+
+
+# ------------------------------------------------------------------ the value of filled slots
+
+
+def zero(type_: Type, location: SourceLocation | None) -> Expression:
+    """The value of what an initialiser leaves out."""
+    if isinstance(type_, Scalar):
+        return Constant(type_, location, False if type_.kind == "bool" else 0.0 if type_.is_float else 0)
+    return Zero(type_, location)
+
+
+def _value_of(context: Context, slots: _Slots, location: SourceLocation | None) -> Expression:
+    """The slots as an Aggregate, zero where nothing was given; a union holds its first member."""
+    given = {index: _value_of(context, found, location) if isinstance(found, _Slots) else found
+             for index, found in slots.values.items()}
+    if any(map(is_error, given.values())):
+        return context.error_expression(location)
+    if all(map(_is_zero, given.values())):
+        return Zero(slots.type, location)
+    if slots.is_union:
+        ((index, member),) = given.items()
+        return _union(context, slots.type, index, member, location)
+    assert slots.count is not None
+    if slots.count > MAX_LISTED:
+        return context.error(messages.ARRAY_TOO_LONG, location, count=slots.count, limit=MAX_LISTED)
+    if isinstance(slots.type, Array):
+        rest = zero(slots.type.item, location)
+        elements = [given.get(index, rest) for index in range(slots.count)]
+    else:
+        elements = [given[index] if index in given else zero(slots.element_type(index), location)
+                    for index in range(slots.count)]
+    return Aggregate(slots.type, location, tuple(elements))
+
+
+def _is_zero(value: Expression) -> bool:
+    """Whether all bits of a value are zero (which those of -0.0 are not)."""
+    if isinstance(value, Constant):
+        return value.value == 0 and (not isinstance(value.value, float) or math.copysign(1, value.value) > 0)
+    return isinstance(value, Zero)
+
+
+def _union(context: Context, type_: Type, index: int, member: Expression,
+           location: SourceLocation | None) -> Expression:
+    """A union that holds one member: an Aggregate of the first one, else a temporary that is stored to."""
+    if index == 0:
+        return Aggregate(type_, location, (member,))
+    if context.function is None:
+        return context.error(messages.UNION_MEMBER, member.location)
+    place = VariablePlace(type_, location, context.temporary(type_, location))
+    cleared = Assign(type_, location, place, Zero(type_, location))
+    stored = Assign(member.type, location, FieldPlace(member.type, location, place, index), member)
+    return Comma(type_, location, Comma(member.type, location, cleared, stored), Load(type_, location, place))

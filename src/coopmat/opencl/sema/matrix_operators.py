@@ -1,0 +1,131 @@
+"""Operators on cooperative matrices (RFC 4.6), and access to one component.
+
+Each operation is component-wise on matrices of one type; ``*`` also takes a scalar on either side.
+bfloat16 has no arithmetic of its own: such matrices are converted to float, and the result back.
+"""
+
+from __future__ import annotations
+
+from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.messages import matrix as messages
+from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.values import Operand, is_error
+from coopmat.tree.nodes import (
+    Binary,
+    BinaryOperator,
+    Convert,
+    ElementPlace,
+    Expression,
+    ExtractComponent,
+    MatrixTimesScalar,
+    Place,
+    Unary,
+    UnaryOperator,
+)
+from coopmat.tree.types import BFLOAT16, FLOAT, Matrix
+
+ARITHMETIC = {"+": BinaryOperator.ADD, "-": BinaryOperator.SUBTRACT, "*": BinaryOperator.MULTIPLY,
+              "/": BinaryOperator.DIVIDE}
+"""The binary operators of matrices."""
+
+
+def shape(matrix: Matrix) -> str:
+    """Rows and columns as messages show them."""
+    return f"{matrix.rows}x{matrix.columns}"
+
+
+def _computable(matrix: Matrix) -> Matrix:
+    """The type in which arithmetic on ``matrix`` is done."""
+    if matrix.scalar != BFLOAT16:
+        return matrix
+    return Matrix(FLOAT, matrix.scope, matrix.rows, matrix.columns, matrix.use)
+
+
+def _as(expression: Expression, matrix: Matrix) -> Expression:
+    return expression if expression.type == matrix else Convert(matrix, expression.location, expression)
+
+
+# ------------------------------------------------------------------ operators
+
+
+def unary(context: Context, operator: str, operand: Expression, location: SourceLocation | None) -> Expression:
+    """``-m``; any other unary operator on a matrix is reported."""
+    if is_error(operand):
+        return operand
+    if operator != "-":
+        return context.error(messages.UNSUPPORTED_UNARY, location, operator=operator)
+    assert isinstance(operand.type, Matrix)
+    type_ = _computable(operand.type)
+    return _as(Unary(type_, location, UnaryOperator.NEGATE, _as(operand, type_)), operand.type)
+
+
+def binary(context: Context, operator: str, left: Expression, right: Expression,
+           location: SourceLocation | None) -> Expression:
+    """A binary operator, at least one of whose operands is a matrix."""
+    if is_error(left) or is_error(right):
+        return context.error_expression(location)
+    matrices = [operand.type for operand in (left, right) if isinstance(operand.type, Matrix)]
+    others = [operand.type for operand in (left, right) if not isinstance(operand.type, Matrix)]
+    if operator not in ARITHMETIC:
+        return context.error(messages.UNSUPPORTED_BINARY, location, operator=operator)
+    if others and not others[0].is_arithmetic:
+        return context.error(messages.INVALID_OPERANDS_OF_BINARY, location, left=left.type, right=right.type)
+    if others and operator != "*":
+        return context.error(messages.UNSUPPORTED_SCALAR, location, operator=operator, left=left.type,
+                             right=right.type)
+    if others:
+        matrix, scalar = (left, right) if isinstance(left.type, Matrix) else (right, left)
+        return _scale(context, matrix, scalar, location)
+    if not _same_type(context, matrices[0], matrices[1], location):
+        return context.error_expression(location)
+    type_ = _computable(matrices[0])
+    result = Binary(type_, location, ARITHMETIC[operator], _as(left, type_), _as(right, type_))
+    return _as(result, matrices[0])
+
+
+def _scale(context: Context, matrix: Expression, scalar: Expression, location: SourceLocation | None) -> Expression:
+    """A matrix times a scalar, which converts to the component type first."""
+    assert isinstance(matrix.type, Matrix)
+    factor = context.convert(scalar, matrix.type.scalar)
+    type_ = _computable(matrix.type)
+    factor = context.convert(factor, type_.scalar)
+    return _as(MatrixTimesScalar(type_, location, _as(matrix, type_), factor), matrix.type)
+
+
+def _same_type(context: Context, left: Matrix, right: Matrix, location: SourceLocation | None) -> bool:
+    """Whether two operands have one type; the first difference is reported."""
+    rule = "the operands must have one type"
+    if left.scalar != right.scalar:
+        context.report(messages.INCONSISTENT_ELEMENTS, location, left="left operand", left_type=left.scalar,
+                       right="right operand", right_type=right.scalar, rule=rule)
+    elif (left.rows, left.columns) != (right.rows, right.columns):
+        context.report(messages.INCOMPATIBLE_SHAPES, location, left="left operand", left_shape=shape(left),
+                       right="right operand", right_shape=shape(right), rule=rule)
+    elif left.use is not right.use:
+        context.report(messages.INCONSISTENT_USE, location, expected=left.use, found=right.use)
+    return left == right
+
+
+# ------------------------------------------------------------------ components
+
+
+def component(context: Context, base: Operand, index: Expression, location: SourceLocation | None) -> Operand:
+    """``base[index]``: this work-item's component ``index`` of a matrix."""
+    assert isinstance(base.type, Matrix)
+    if is_error(index) or not check_index(context, index):
+        return context.error_expression(location)
+    if isinstance(base, Place):
+        return ElementPlace(base.type.scalar, location, base, index)
+    return ExtractComponent(base.type.scalar, location, base, index)
+
+
+def check_index(context: Context, index: Expression) -> bool:
+    """Whether ``index`` can be a component's number; False after a report."""
+    if not index.type.is_arithmetic or index.type.is_float:
+        context.report(messages.NOT_AN_INDEX, index.location, type=index.type)
+        return False
+    value = context.constant_integer(index)
+    if value is not None and value < 0:
+        context.report(messages.NEGATIVE_INDEX, index.location, value=value)
+        return False
+    return True

@@ -1,0 +1,94 @@
+"""Whole programs: external declarations, and the rules that look at all functions together."""
+
+from __future__ import annotations
+
+from coopmat.diagnostics import SourceLocation, note
+from coopmat.opencl import syntax
+from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.sema import attributes, declarations, declarators, statements
+from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.declarations import declare_function, function_attributes, make_function
+from coopmat.opencl.sema.values import ERROR
+from coopmat.tree.nodes import Function
+from coopmat.tree.types import VOID
+
+
+def analyze(context: Context, unit: syntax.TranslationUnit) -> None:
+    """Analyse all declarations and fill ``context.program``."""
+    for item in unit.items:
+        match item:
+            case syntax.FunctionDefinition():
+                _function_definition(context, item)
+            case syntax.Declaration():
+                declarations.declaration(context, item)
+            case syntax.Pragma():
+                statements.pragma(context, item)
+            case syntax.StaticAssert():
+                statements.static_assert(context, item)
+    _check_calls(context)
+
+
+def _function_definition(context: Context, node: syntax.FunctionDefinition) -> None:
+    base = declarators.specified_type(context, node.specifiers)
+    found = declarators.declared(context, base, node.declarator)
+    if found.function is None or found.name is None:
+        return
+    if "typedef" in node.specifiers.storage:
+        context.report(messages.FUNCTION_TYPEDEF, found.location)
+    function = make_function(context, node.specifiers, found)
+    if function.result not in (VOID, ERROR) and not declarators.has_size(function.result):
+        context.report(messages.INCOMPLETE_RESULT, found.location, type=function.result)
+        function.result = ERROR
+    attributes.apply_to_function(context, function, function_attributes(node.specifiers, node.attributes))
+    known = declare_function(context, function)
+    if known.body is not None:
+        context.report(messages.REDEFINITION, found.location,
+                       (note("previous definition is here", known.location),), name=found.name)
+        known = function
+    else:
+        known.parameters = function.parameters
+        known.location = function.location
+        if known.result is ERROR:
+            known.result = function.result
+        context.program.functions.append(known)
+    statements.function_body(context, known, node.body)
+
+
+# ------------------------------------------------------------------ calls
+
+
+def _check_calls(context: Context) -> None:
+    """Functions that are called have a body, and none calls itself (OpenCL C 6.11.i)."""
+    for callees in context.calls.values():
+        for callee, location in callees.items():
+            if callee.body is None and ERROR not in (callee.result, *callee.type.parameters):
+                spot = (note(f"'{callee.name}' declared here", callee.location),)
+                context.report(messages.UNDEFINED_FUNCTION, location, spot, name=callee.name)
+    for path, location in _cycles(context.calls):
+        names = " -> ".join(f"'{function.name}'" for function in path)
+        message = messages.RECURSION if len(path) == 2 else messages.INDIRECT_RECURSION
+        context.report(message, location, (), name=path[0].name, path=names)
+
+
+CallGraph = dict[Function, dict[Function, SourceLocation | None]]
+
+
+def _cycles(calls: CallGraph) -> list[tuple[list[Function], SourceLocation | None]]:
+    """Each call that closes a cycle: the functions on the cycle, the first one again at the end."""
+    done: set[Function] = set()
+    found: list[tuple[list[Function], SourceLocation | None]] = []
+    for root in calls:
+        if root in done:
+            continue
+        path, pending = [root], [iter(calls.get(root, {}).items())]
+        while path:
+            callee, location = next(pending[-1], (None, None))
+            if callee is None:
+                done.add(path.pop())
+                pending.pop()
+            elif callee in path:
+                found.append(([*path[path.index(callee):], callee], location))
+            elif callee not in done:
+                path.append(callee)
+                pending.append(iter(calls.get(callee, {}).items()))
+    return found

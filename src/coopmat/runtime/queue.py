@@ -1,0 +1,99 @@
+"""Queues and events: launching kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coopmat.diagnostics import LaunchError
+from coopmat.runtime.arguments import bind
+from coopmat.runtime.device import Device
+from coopmat.runtime.device import device as default_device
+from coopmat.runtime.program import Kernel
+
+MAX_WORK_GROUP_SIZE = 1024
+MAX_GLOBAL_SIZE = 2**32
+
+
+class Event:
+    """A launched kernel. ``elapsed`` is the time that it took, in seconds."""
+
+    def __init__(self, elapsed: float) -> None:
+        self.elapsed = elapsed
+
+    def wait(self) -> Event:
+        """Return when the kernel has finished and its results are in the arrays."""
+        return self
+
+
+class Queue:
+    """An in-order queue of a device (by default :func:`coopmat.device`'s default)."""
+
+    def __init__(self, device: Device | str | None = None) -> None:
+        self.device = device if isinstance(device, Device) else default_device(device)
+
+    def enqueue(self, kernel: Kernel, global_size: int | Sequence[int], local_size: int | Sequence[int],
+                *args: Any) -> Event:
+        """Run ``kernel`` over ``global_size`` work-items in work-groups of ``local_size``.
+
+        Sizes are in OpenCL's order: ``global_size[0]`` is ``get_global_size(0)``; one to three
+        dimensions, each global size a multiple of the local size. ``args`` are the kernel's arguments
+        in order: numpy arrays for pointers (written in place), numbers for scalars,
+        :func:`coopmat.local` for local memory. The results are in the arrays after ``wait()``.
+
+        Raises :class:`LaunchError` for sizes or arguments that do not fit the kernel,
+        :class:`KernelNotSupported` for matrices that the device does not have, and a
+        :class:`SimulationError` for undefined behaviour during execution.
+        """
+        if not isinstance(kernel, Kernel):
+            raise LaunchError(f"expected a kernel of a built program, found {type(kernel).__name__}; "
+                              "take one with program.kernel(name)")
+        global_sizes, local_sizes = check_sizes(global_size, local_size)
+        executable = kernel.program.load(self.device)
+        arguments = bind(kernel, args)
+        start = time.perf_counter()
+        executable.launch(kernel.name, global_sizes, local_sizes, arguments)
+        return Event(time.perf_counter() - start)
+
+    def __repr__(self) -> str:
+        return f"<coopmat.Queue on {self.device.name}>"
+
+
+def check_sizes(global_size: int | Sequence[int],
+                local_size: int | Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Both sizes as tuples of one length, checked; LaunchError says which dimension is wrong and why."""
+    global_sizes = _size_tuple("global", global_size)
+    local_sizes = _size_tuple("local", local_size)
+    if len(global_sizes) != len(local_sizes):
+        raise LaunchError(f"the global size {global_sizes} has {len(global_sizes)} dimensions, "
+                          f"the local size {local_sizes} has {len(local_sizes)}: give both the same number")
+    for dimension, (whole, part) in enumerate(zip(global_sizes, local_sizes, strict=True)):
+        if whole % part:
+            below, above = whole // part * part, -(-whole // part) * part
+            nearest = f"{below} or {above}" if below else str(above)
+            raise LaunchError(f"global size {whole} in dimension {dimension} is not a multiple of the local "
+                              f"size {part}: use {nearest}, and let the surplus work-items do nothing")
+    work_items = int(np.prod(local_sizes))
+    if work_items > MAX_WORK_GROUP_SIZE:
+        raise LaunchError(f"a work-group of {' x '.join(map(str, local_sizes))} has {work_items} work-items; "
+                          f"at most {MAX_WORK_GROUP_SIZE} are possible")
+    if np.prod([float(size) for size in global_sizes]) > MAX_GLOBAL_SIZE:
+        raise LaunchError(f"global size {global_sizes}: more than {MAX_GLOBAL_SIZE} work-items in one launch")
+    return global_sizes, local_sizes
+
+
+def _size_tuple(label: str, size: int | Sequence[int]) -> tuple[int, ...]:
+    sizes = (size,) if isinstance(size, (int, np.integer)) else size
+    if isinstance(sizes, (str, bytes)) or not isinstance(sizes, (Sequence, np.ndarray)):
+        raise LaunchError(f"the {label} size must be an int or a sequence of one to three ints, found {size!r}")
+    if not 1 <= len(sizes) <= 3:
+        raise LaunchError(f"the {label} size must have one to three dimensions, found {len(sizes)}: {size!r}")
+    for value in sizes:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise LaunchError(f"the {label} size must consist of ints, found {value!r} in {size!r}")
+        if value < 1:
+            raise LaunchError(f"the {label} size must be at least 1 in each dimension, found {size!r}")
+    return tuple(int(value) for value in sizes)

@@ -1,0 +1,1 @@
+"""What runs SPIR-V modules: one package per target."""

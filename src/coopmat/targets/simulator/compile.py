@@ -1,0 +1,508 @@
+"""From a SPIR-V function to closures: every instruction is decoded once and executed many times.
+
+An instruction's handler, found in the table of its group, gets the compiler and the instruction and
+returns the closure that executes it, or None if there is nothing to execute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from coopmat.diagnostics import Error, ValidationError
+from coopmat.spirv import module as spirv
+from coopmat.spirv.grammar import ID_KINDS, BuiltIn, Decoration, MemoryAccess, Op, StorageClass
+from coopmat.spirv.module import Instruction, Module
+from coopmat.targets.simulator import control
+from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
+from coopmat.targets.simulator.builtins import check_input, read_input
+from coopmat.targets.simulator.convergence import require_full_sub_groups
+from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.registers import (
+    CHAINS,
+    Index,
+    Place,
+    constant_index,
+    path_type,
+    register_variables,
+)
+from coopmat.targets.simulator.state import Batch, Frame, Geometry, Site, Step, StepCounter
+from coopmat.targets.simulator.types import MatrixType, Type, TypeTable, VoidType
+from coopmat.targets.simulator.values import Array, Value, blend, members_of, scalar, zero
+
+Handler = Callable[["FunctionCompiler", Instruction], "Step | None"]
+Reader = Callable[[Frame], Value]
+Writer = Callable[[Frame, Value], None]
+
+EXTENTS = {
+    StorageClass.UniformConstant: Extent.LAUNCH,
+    StorageClass.CrossWorkgroup: Extent.LAUNCH,
+    StorageClass.Workgroup: Extent.GROUP,
+    StorageClass.Private: Extent.LANE,
+    StorageClass.Function: Extent.LANE,
+}
+CONSTANTS = frozenset({Op.Constant, Op.ConstantTrue, Op.ConstantFalse, Op.SpecConstant, Op.SpecConstantTrue,
+                       Op.SpecConstantFalse})
+COMPOSITES = frozenset({Op.ConstantComposite, Op.SpecConstantComposite})
+NULLS = frozenset({Op.ConstantNull, Op.Undef})
+
+
+class KernelCompiler:
+    """What the functions of one kernel share: types, constants, variables with an address."""
+
+    def __init__(self, module: Module, kernel: str, sub_group_size: int,
+                 handlers: Mapping[int, Handler]) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.types = TypeTable(module, sub_group_size)
+        self.handlers = handlers
+        self.buffers: list[BufferRow] = []
+        self._values: dict[int, Value] = {}
+        self._functions: dict[int, control.Function] = {}
+        self._open: list[str] = []
+
+    def name(self, identifier: int) -> str:
+        """The name that the module gives an id, or the id itself."""
+        return self.module.names.get(identifier) or f"%{identifier}"
+
+    def function(self, identifier: int) -> control.Function:
+        """The compiled function; Error if it has no body or, directly or not, calls itself."""
+        if identifier not in self._functions:
+            name = self.name(identifier)
+            if name in self._open:
+                raise Error(f"recursion is not possible: {' calls '.join([*self._open, name])}")
+            source = self.module.function(identifier)
+            if not source.blocks:
+                raise Error(f"the function '{name}' has no body: nothing that this module imports is known here")
+            self._open.append(name)
+            self._functions[identifier] = FunctionCompiler(self, source).compile()
+            self._open.pop()
+        return self._functions[identifier]
+
+    def add_buffer(self, row: BufferRow) -> Array:
+        """Reserve a buffer and return its address as a uniform value."""
+        self.buffers.append(row)
+        return np.full((1, 1), address_of(len(self.buffers)))
+
+    def variable(self, row: Instruction) -> Array:
+        """The address of a variable in memory."""
+        assert row.result_id is not None
+        assert row.type_id is not None
+        pointer = self.types[row.type_id]
+        storage = StorageClass(row.words[0])
+        if storage not in EXTENTS:
+            raise Error(f"a variable in storage class {storage.name} is not supported here")
+        kind = self.types.pointee(pointer)
+        initial = None
+        if len(row.words) > 1 and storage != StorageClass.Function:
+            initial = to_bytes(kind, self.value(row.words[1]))
+        name = f"variable '{self.name(row.result_id)}'"
+        writable = storage != StorageClass.UniformConstant
+        return self.add_buffer(BufferRow(name, kind.size, EXTENTS[storage], storage, writable, initial))
+
+    def value(self, identifier: int) -> Value:
+        """The value of a constant, or the address of a module-scope variable."""
+        if identifier not in self._values:
+            row = self.module.definition(identifier)
+            self._values[identifier] = self._make_value(row)
+        return self._values[identifier]
+
+    def is_constant(self, row: Instruction) -> bool:
+        """Whether an id's value is known before the kernel runs."""
+        return (row.opcode in CONSTANTS or row.opcode in COMPOSITES or row.opcode in NULLS
+                or row.opcode == Op.SpecConstantOp
+                or (row.opcode == Op.Variable and row.words[0] not in (StorageClass.Function, StorageClass.Input)))
+
+    def _make_value(self, row: Instruction) -> Value:
+        if row.opcode == Op.Variable:
+            return self.variable(row)
+        if row.opcode == Op.SpecConstantOp:
+            return FunctionCompiler(self, None).fold(row)
+        assert row.type_id is not None
+        kind = self.types[row.type_id]
+        if row.opcode in NULLS:
+            return zero(kind)
+        if row.opcode in COMPOSITES:
+            return compose(kind, [self.value(word) for word in row.words])
+        assert row.result_id is not None
+        value = self.module.constant_value(row.result_id)
+        if value is None:
+            raise Error(f"{row.name} of type {kind} is not supported")
+        return scalar(value, kind)
+
+
+def compose(kind: Type, parts: Sequence[Value]) -> Value:
+    """A composite from its constituents: an aggregate's members, a vector's components, a matrix's fill."""
+    if members_of(kind) is not None:
+        return tuple(parts)
+    if isinstance(kind, MatrixType):
+        fill = parts[0][..., None]
+        return np.broadcast_to(fill, (fill.shape[0], kind.rows, kind.columns))
+    shape = np.broadcast_shapes(*(part.shape[:2] for part in parts))
+    columns = [part if part.ndim == 3 else part[..., None] for part in parts]
+    return np.concatenate([np.broadcast_to(c, (*shape, c.shape[-1])) for c in columns], axis=-1)
+
+
+def constant_frame(slots: list[Value]) -> Frame:
+    """A frame of one lane, for the evaluation of constant expressions."""
+    geometry = Geometry(1, (1, 1, 1), (1, 1, 1), (0, 0, 0), 1)
+    batch = Batch(geometry, 0, 1, AddressSpace(1, 1, 1), SimulatorOptions(), StepCounter(1))
+    return Frame(batch, slots, batch.existing)
+
+
+def to_bytes(kind: Type, value: Value) -> Array:
+    """The bytes of a uniform value in memory."""
+    result = np.zeros(kind.size, np.uint8)
+    members = members_of(kind)
+    if members is not None:
+        for member, offset, item in zip(members, member_offsets(kind), value, strict=True):
+            result[offset:offset + member.size] = to_bytes(member, item)
+    else:
+        data = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+        result[:len(data)] = data
+    return result
+
+
+class FunctionCompiler:
+    """Compiles one function, or (``source`` None) folds constant expressions."""
+
+    def __init__(self, kernel: KernelCompiler, source: spirv.Function | None) -> None:
+        self.kernel = kernel
+        self.module = kernel.module
+        self.types = kernel.types
+        self.source = source
+        self.places: dict[int, Place] = {}
+        self.registers: set[int] = set()
+        self._template: list[Value] = []
+        self._slots: dict[int, int] = {}
+        self._location: str | None = None
+        if source is not None:
+            self.registers = register_variables(self.module, self.types, source)
+
+    # --- what handlers use ------------------------------------------------------------
+
+    def type_of(self, identifier: int) -> Type:
+        """The type of a value."""
+        row = self.module.definition(identifier)
+        if row.type_id is None:
+            raise ValidationError("operand-value", f"{row.name} %{identifier} is not a value", row.offset)
+        return self.types[row.type_id]
+
+    def result_type(self, row: Instruction) -> Type:
+        """The type of an instruction's result."""
+        assert row.type_id is not None
+        return self.types[row.type_id]
+
+    def slot(self, identifier: int) -> int:
+        """The slot of the frame that holds a value."""
+        if identifier not in self._slots:
+            row = self.module.definition(identifier)
+            if self.kernel.is_constant(row):
+                initial = self.kernel.value(identifier)
+            elif identifier in self._local_ids:
+                initial = zero(self.type_of(identifier))
+            else:
+                raise ValidationError("id-scope", f"%{identifier} ({row.name}) is not a value of this function",
+                                      row.offset)
+            self._slots[identifier] = len(self._template)
+            self._template.append(initial)
+        return self._slots[identifier]
+
+    @cached_property
+    def _local_ids(self) -> set[int | None]:
+        if self.source is None:
+            return set()
+        rows = [*self.source.parameters, *(row for block in self.source.blocks for row in block.instructions)]
+        return {row.result_id for row in rows}
+
+    def result(self, row: Instruction) -> int:
+        """The slot of an instruction's result."""
+        assert row.result_id is not None
+        if row.result_id not in self._slots:
+            self._slots[row.result_id] = len(self._template)
+            self._template.append(zero(self.result_type(row)))
+        return self._slots[row.result_id]
+
+    def constant(self, identifier: int) -> int | None:
+        """The value of an integer constant (unsigned where its type has no sign), or None."""
+        return constant_index(self.module, identifier)
+
+    def site(self, row: Instruction) -> Site:
+        """The place of an instruction, for messages."""
+        return Site(self.kernel.kernel, self._location, row.name)
+
+    def compute(self, row: Instruction, function: Callable[..., Value], *operands: int) -> Step:
+        """A closure that applies ``function`` to the operands' values.
+
+        On matrices the whole sub-group must take part.
+        """
+        step = self.apply(row, function, *operands)
+        kinds = [self.result_type(row), *map(self.type_of, operands)]
+        if not any(isinstance(kind, MatrixType) for kind in kinds):
+            return step
+        site = self.site(row)
+
+        def execute(frame: Frame) -> None:
+            require_full_sub_groups(frame, site)
+            step(frame)
+
+        return execute
+
+    def apply(self, row: Instruction, function: Callable[..., Value], *operands: int) -> Step:
+        """As ``compute``, for what lanes may do on their own with a matrix, too."""
+        result = self.result(row)
+        slots = [self.slot(operand) for operand in operands]
+        if len(slots) == 1:
+            only = slots[0]
+
+            def execute(frame: Frame) -> None:
+                values = frame.slots
+                values[result] = function(values[only])
+        elif len(slots) == 2:
+            left, right = slots
+
+            def execute(frame: Frame) -> None:
+                values = frame.slots
+                values[result] = function(values[left], values[right])
+        else:
+
+            def execute(frame: Frame) -> None:
+                values = frame.slots
+                values[result] = function(*[values[slot] for slot in slots])
+
+        return execute
+
+    def reader(self, pointer: int, row: Instruction, alignment: int | None = None) -> Reader:
+        """A closure that reads what ``pointer`` points to."""
+        site = self.site(row)
+        place = self.place(pointer)
+        if place is not None:
+            known = place
+            return lambda frame: known.load(frame, site)
+        kind = self.types.pointee(self.type_of(pointer))
+        slot, least = self.slot(pointer), alignment or kind.alignment
+        return lambda frame: frame.memory.read(frame, frame.slots[slot], kind, least, site)
+
+    def writer(self, pointer: int, row: Instruction, alignment: int | None = None) -> Writer:
+        """A closure that writes a value to where ``pointer`` points."""
+        site = self.site(row)
+        place = self.place(pointer)
+        if place is not None:
+            if place.slot is None:
+                raise ValidationError("store-input", f"'{place.name}' cannot be written", row.offset)
+            known = place
+            return lambda frame, value: known.store(frame, value, site)
+        kind = self.types.pointee(self.type_of(pointer))
+        slot, least = self.slot(pointer), alignment or kind.alignment
+        return lambda frame, value: frame.memory.write(frame, frame.slots[slot], value, kind, least, site)
+
+    def place(self, pointer: int) -> Place | None:
+        """The register variable or built-in input (or part of it) that a pointer is known to point to."""
+        if pointer not in self.places:
+            row = self.module.definition(pointer)
+            if row.opcode == Op.Variable and row.words[0] == StorageClass.Input:
+                self.places[pointer] = self._input(row)
+        return self.places.get(pointer)
+
+    def alignment(self, operands: Sequence[int]) -> int | None:
+        """The literal of the Aligned bit in an instruction's memory operands, if it is there."""
+        if not operands or not operands[0] & MemoryAccess.Aligned:
+            return None
+        alignment = operands[1] if len(operands) > 1 else 0
+        if alignment < 1 or alignment & alignment - 1:
+            raise ValidationError("memory-alignment", f"an alignment of {alignment} is not a power of two")
+        return alignment
+
+    # --- variables and chains ---------------------------------------------------------
+
+    def variable(self, row: Instruction) -> Step | None:
+        """OpVariable in a function: a register, or private memory; set again on each execution."""
+        assert row.result_id is not None
+        kind = self.types.pointee(self.result_type(row))
+        if row.result_id in self.registers:
+            slot = self._new_slot(zero(kind))
+            name = f"variable '{self.kernel.name(row.result_id)}'"
+            self.places[row.result_id] = Place(name, lambda frame: frame.slots[slot], slot, kind)
+        else:
+            self._slots[row.result_id] = self._new_slot(self.kernel.variable(row))
+        if len(row.words) < 2:
+            return None
+        initial = self.slot(row.words[1])
+        write = self.writer(row.result_id, row)
+        return lambda frame: write(frame, frame.slots[initial])
+
+    def extend(self, row: Instruction) -> bool:
+        """Compile an access chain into a register variable; False if its base is an address."""
+        base = self.place(row.words[0])
+        if base is None:
+            return False
+        indices = row.words[CHAINS[Op(row.opcode)]:]
+        path = [Index(constant_index(self.module, word)) for word in indices]
+        path = [index if index.constant is not None else Index(None, self.slot(word))
+                for index, word in zip(path, indices, strict=True)]
+        full = (*base.path, *path)
+        path_type(base.kind, full)
+        assert row.result_id is not None
+        self.places[row.result_id] = replace(base, path=full)
+        return True
+
+    def _input(self, row: Instruction) -> Place:
+        assert row.result_id is not None
+        kind = self.types.pointee(self.result_type(row))
+        for decoration, words in self.module.decorations(row.result_id):
+            if decoration == Decoration.BuiltIn:
+                number = words[0]
+                builtin = check_input(BuiltIn(number) if number in BuiltIn._value2member_map_ else number, kind)
+                return Place(builtin.name, partial(read_input, builtin=builtin, kind=kind), None, kind)
+        raise Error(f"the input variable '{self.kernel.name(row.result_id)}' is no built-in")
+
+    def _new_slot(self, initial: Value) -> int:
+        self._template.append(initial)
+        return len(self._template) - 1
+
+    # --- the whole function -----------------------------------------------------------
+
+    def compile(self) -> control.Function:
+        """Compile every block."""
+        source = self.source
+        assert source is not None
+        parameters = tuple(self.result(parameter) for parameter in source.parameters)
+        number = {block.label: index for index, block in enumerate(source.blocks)}
+        shared = _used_elsewhere(source)
+        successors = [[number[label] for label in _targets(block) if label in number] for block in source.blocks]
+        meetings = control.post_dominators(successors)
+        blocks = []
+        for block, meeting in zip(source.blocks, meetings, strict=True):
+            self._location = None
+            steps: list[Step] = []
+            for row in block.instructions[:-1]:
+                step = self._step(row)
+                if step is not None:
+                    steps.append(self._merging(row, step) if row.result_id in shared else step)
+            last = block.terminator
+            self._note_line(last)
+            leaves = last.opcode in (Op.Return, Op.ReturnValue)
+            blocks.append(control.Block(tuple(steps), self._terminator(block, number), meeting, leaves,
+                                        self.site(last)))
+        return control.Function(self.kernel.name(source.id), self._template, parameters, blocks)
+
+    def fold(self, row: Instruction) -> Value:
+        """The value of an OpSpecConstantOp."""
+        opcode, *words = row.words
+        inner = Instruction(opcode, row.type_id, row.result_id, tuple(words), row.offset)
+        result = self.result(inner)
+        step = self._step(inner)
+        if step is None:
+            raise Error(f"{inner.name} is not supported in a constant expression")
+        frame = constant_frame(self._template)
+        with np.errstate(all="ignore"):
+            step(frame)
+        return frame.slots[result]
+
+    def _note_line(self, row: Instruction) -> bool:
+        if row.opcode == Op.Line:
+            name = self.module.strings.get(row.words[0], "")
+            self._location = f"{name}:{row.words[1]}" + (f":{row.words[2]}" if row.words[2] else "")
+        elif row.opcode == Op.NoLine:
+            self._location = None
+        else:
+            return False
+        return True
+
+    def _step(self, row: Instruction) -> Step | None:
+        if self._note_line(row):
+            return None
+        handler = self.kernel.handlers.get(row.opcode)
+        if handler is None:
+            place = f" at {self._location}" if self._location else ""
+            raise Error(f"the simulator does not know the instruction {row.name}{place}")
+        return handler(self, row)
+
+    def _merging(self, row: Instruction, step: Step) -> Step:
+        """Keep the result of lanes that wait elsewhere: their value may still be used."""
+        kind = self.result_type(row)
+        if isinstance(kind, VoidType) or row.result_id in self.places:
+            return step
+        slot = self.result(row)
+
+        def execute(frame: Frame) -> None:
+            old = frame.slots[slot]
+            step(frame)
+            if frame.merge:
+                frame.slots[slot] = blend(kind, frame.mask.lanes, frame.slots[slot], old)
+
+        return execute
+
+    def _terminator(self, block: spirv.Block, number: Mapping[int, int]) -> control.Successor:
+        row = block.terminator
+        words = row.words
+        match row.opcode:
+            case Op.Branch:
+                return control.branch(self._edge(block, words[0], number))
+            case Op.BranchConditional:
+                return control.branch_conditional(
+                    self.slot(words[0]), self._edge(block, words[1], number), self._edge(block, words[2], number))
+            case Op.Switch:
+                return self._switch(block, number)
+            case Op.Return:
+                return control.return_void
+            case Op.ReturnValue:
+                return control.return_value(self.slot(words[0]), self.type_of(words[0]))
+            case Op.Unreachable:
+                return control.unreachable(self.site(row))
+        raise Error(f"the simulator does not know the instruction {row.name}")
+
+    def _switch(self, block: spirv.Block, number: Mapping[int, int]) -> control.Successor:
+        selector, default, *pairs = block.terminator.words
+        kind = self.type_of(selector)
+        size = 2 if kind.size == 8 else 1
+        cases = {}
+        for start in range(0, len(pairs), size + 1):
+            literal = sum(word << 32 * place for place, word in enumerate(pairs[start:start + size]))
+            cases[int(scalar(literal, kind).item())] = self._edge(block, pairs[start + size], number)
+        return control.switch(self.slot(selector), cases, self._edge(block, default, number))
+
+    def _edge(self, block: spirv.Block, label: int, number: Mapping[int, int]) -> control.Edge:
+        assert self.source is not None
+        if label not in number:
+            raise ValidationError("branch-target", f"%{label} is no block of this function",
+                                  block.terminator.offset)
+        phis = []
+        for row in self.source.blocks[number[label]].instructions:
+            if row.opcode == Op.Phi:
+                sources = dict(zip(row.words[1::2], row.words[::2], strict=True))
+                if block.label not in sources:
+                    raise ValidationError("phi-parents", f"OpPhi %{row.result_id} has no value for its "
+                                          f"predecessor %{block.label}", row.offset)
+                phis.append((self.result(row), self.slot(sources[block.label]), self.result_type(row)))
+        return control.Edge(number[label], tuple(phis))
+
+
+def _targets(block: spirv.Block) -> list[int]:
+    """The labels that a block may branch to."""
+    row = block.terminator
+    if row.opcode == Op.Branch:
+        return [row.words[0]]
+    if row.opcode == Op.BranchConditional:
+        return list(row.words[1:3])
+    if row.opcode == Op.Switch:
+        return [value for kind, value in row.operands[1:] if kind in ID_KINDS and isinstance(value, int)]
+    return []
+
+
+def _used_elsewhere(source: spirv.Function) -> set[int | None]:
+    """The results that a block other than their own uses; a phi uses its values in the predecessors."""
+    home = {row.result_id: block.label for block in source.blocks for row in block.instructions
+            if row.result_id is not None}
+    found: set[int | None] = set()
+    for block in source.blocks:
+        for row in block.instructions:
+            if row.opcode == Op.Phi:
+                pairs = zip(row.words[::2], row.words[1::2], strict=True)
+                found.update(value for value, parent in pairs if home.get(value, parent) != parent)
+                continue
+            found.update(used for used in row.ids() if home.get(used, block.label) != block.label)
+    return found

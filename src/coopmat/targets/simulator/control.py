@@ -1,0 +1,279 @@
+"""Running a function: basic blocks in lock-step, divergence and reconvergence.
+
+Lanes that take different sides of a branch are run one side after the other and meet again at the
+branch's immediate post-dominator. That works for any control-flow graph and needs no merge
+instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.targets.simulator.state import Batch, Frame, Mask, Site, Step
+from coopmat.targets.simulator.types import Type
+from coopmat.targets.simulator.values import Array, Value, blend
+
+RETURNED = -1  # the "block" that a returning lane goes to
+MALFORMED = (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError, AssertionError)
+"""What Python raises when an instruction does not fit its operands' types: the module is not valid."""
+Sides = list[tuple[int, Mask]]
+Successor = Callable[[Frame], "int | Sides"]
+
+
+@dataclass
+class Block:
+    """A compiled basic block. ``next`` gives the one successor, or, if lanes part, all sides.
+
+    ``meeting`` is the immediate post-dominator, or RETURNED. Blocks that leave the function are run
+    first when lanes part, so that the others then have it for themselves.
+    """
+
+    steps: tuple[Step, ...]
+    next: Successor
+    meeting: int
+    leaves: bool
+    site: Site
+
+
+@dataclass
+class Function:
+    """A compiled function: blocks[0] is its entry; ``template`` holds the constants by slot."""
+
+    name: str
+    template: list[Value]
+    parameters: tuple[int, ...]
+    blocks: list[Block]
+
+    def call(self, batch: Batch, mask: Mask, arguments: Sequence[Value]) -> Value:
+        """Run one activation for the lanes of ``mask`` and give back what it returns."""
+        frame = Frame(batch, self.template.copy(), mask)
+        for slot, argument in zip(self.parameters, arguments, strict=True):
+            frame.slots[slot] = argument
+        self._run(frame)
+        return frame.result
+
+    def _run(self, frame: Frame) -> None:
+        blocks, counter = self.blocks, frame.batch.counter
+        stack: list[tuple[int, int, Mask, bool]] = []  # who waits: block, meeting, mask, merge
+        block, meeting = 0, RETURNED
+        while True:
+            if block == meeting:
+                if not stack:
+                    return
+                block, meeting, frame.mask, frame.merge = stack.pop()
+                if meeting == RETURNED and not stack:
+                    frame.merge = False  # all others have returned: nothing of theirs is needed
+                continue
+            code = blocks[block]
+            try:
+                for step in code.steps:
+                    step(frame)
+                successor = code.next(frame)
+            except MALFORMED as error:
+                place = f" that ends at {code.site.location}" if code.site.location else ""
+                raise ValidationError("operand-type", f"an instruction of function '{self.name}', in the block"
+                                      f"{place}, does not fit its operands: {error}") from error
+            counter.left -= 1
+            if counter.left < 0:
+                raise counter.exhausted(frame, code.site)
+            if isinstance(successor, int):
+                block = successor
+                continue
+            if code.meeting != meeting:
+                stack.append((code.meeting, meeting, frame.mask, frame.merge))
+            sides = [side for side in successor if side[0] != code.meeting]
+            sides.sort(key=lambda side: blocks[side[0]].leaves)
+            stack += [(target, code.meeting, mask, True) for target, mask in sides]
+            block, meeting, frame.mask, frame.merge = stack.pop()
+
+
+# --------------------------------------------------------------------------------------
+# Terminators
+# --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Edge:
+    """The way to a successor block: which values its phi instructions take over on this edge."""
+
+    target: int
+    phis: tuple[tuple[int, int, Type], ...] = ()  # (slot of the phi, slot of the value, type)
+
+    def take(self, frame: Frame) -> int:
+        """Carry out the phi instructions, all at once, for the lanes of the frame's mask."""
+        if self.phis:
+            slots = frame.slots
+            values = [slots[source] for _, source, _ in self.phis]
+            for (slot, _, kind), value in zip(self.phis, values, strict=True):
+                old = slots[slot]
+                if frame.merge and old is not None:
+                    value = blend(kind, frame.mask.lanes, value, old)
+                slots[slot] = value
+        return self.target
+
+
+def branch(edge: Edge) -> Successor:
+    """OpBranch."""
+    if edge.phis:
+        return edge.take
+    target = edge.target
+    return lambda frame: target
+
+
+def _part(frame: Frame, sides: list[tuple[Edge, Mask]]) -> int | Sides:
+    """Send each side's lanes over its edge; sides without lanes are left out."""
+    sides = [side for side in sides if not side[1].empty]
+    if len(sides) == 1:
+        return sides[0][0].take(frame)
+    mask, merge = frame.mask, frame.merge
+    frame.merge = True
+    together: dict[int, Mask] = {}
+    for edge, lanes in sides:
+        frame.mask = lanes
+        target = edge.take(frame)
+        together[target] = together[target].union(lanes) if target in together else lanes
+    frame.mask, frame.merge = mask, merge
+    return list(together.items()) if len(together) > 1 else target
+
+
+def branch_conditional(condition: int, true: Edge, false: Edge) -> Successor:
+    """OpBranchConditional on the boolean in slot ``condition``."""
+
+    def choose(frame: Frame) -> int | Sides:
+        value: Array = frame.slots[condition]
+        if value.size == 1:
+            return true.take(frame) if value.item() else false.take(frame)
+        active = frame.mask.active(value)
+        if active.all():
+            return true.take(frame)
+        if not active.any():
+            return false.take(frame)
+        return _part(frame, [(true, frame.mask.select(value)), (false, frame.mask.select(~value))])
+
+    return choose
+
+
+def switch(selector: int, cases: dict[int, Edge], default: Edge) -> Successor:
+    """OpSwitch on the integer in slot ``selector``; the keys of ``cases`` are signed."""
+
+    def choose(frame: Frame) -> int | Sides:
+        value: Array = frame.slots[selector]
+        found = np.unique(frame.mask.active(value)).tolist()
+        if len(found) == 1:
+            return cases.get(found[0], default).take(frame)
+        sides = [(cases[literal], frame.mask.select(value == literal)) for literal in found if literal in cases]
+        others = frame.mask.select(~np.isin(value, list(cases)))
+        return _part(frame, [*sides, (default, others)])
+
+    return choose
+
+
+def return_void(frame: Frame) -> int:
+    """OpReturn."""
+    return RETURNED
+
+
+def return_value(slot: int, kind: Type) -> Successor:
+    """OpReturnValue; lanes that returned before keep their result."""
+
+    def leave(frame: Frame) -> int:
+        value = frame.slots[slot]
+        if frame.result is not None:
+            value = blend(kind, frame.mask.lanes, value, frame.result)
+        frame.result = value
+        return RETURNED
+
+    return leave
+
+
+def unreachable(site: Site) -> Successor:
+    """OpUnreachable: an error for whoever comes here."""
+
+    def fail(frame: Frame) -> int:
+        sub_group, lane = frame.mask.first
+        raise UndefinedBehavior("the end of code that must not be reached (OpUnreachable)",
+                                site.where(frame, sub_group, lane))
+
+    return fail
+
+
+# --------------------------------------------------------------------------------------
+# Post-dominators
+# --------------------------------------------------------------------------------------
+
+
+def post_dominators(successors: Sequence[Sequence[int]]) -> list[int]:
+    """The immediate post-dominator of each block, RETURNED where only the function's end is one.
+
+    The usual iteration over intersections of dominator-tree paths, on the reversed graph. Blocks
+    from which the end cannot be reached (endless loops) count as if they could leave.
+    """
+    count = len(successors)
+    end = count
+    exits = {block for block in range(count) if not successors[block]}
+    exits |= set(_endless(successors, exits))
+    graph = [[*targets, end] if block in exits else list(targets) for block, targets in enumerate(successors)]
+    predecessors: list[list[int]] = [[] for _ in range(count + 1)]
+    for block, targets in enumerate(graph):
+        for target in targets:
+            predecessors[target].append(block)
+    order = list(_postorder(end, predecessors))
+    rank = {block: position for position, block in enumerate(order)}
+    parent = {end: end}
+
+    def meet(a: int, b: int) -> int:
+        while a != b:
+            while rank[a] < rank[b]:
+                a = parent[a]
+            while rank[b] < rank[a]:
+                b = parent[b]
+        return a
+
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(order[:-1]):
+            known = [target for target in graph[block] if target in parent]
+            new = known[0]
+            for target in known[1:]:
+                new = meet(new, target)
+            if parent.get(block) != new:
+                parent[block] = new
+                changed = True
+    return [RETURNED if parent.get(block, end) == end else parent[block] for block in range(count)]
+
+
+def _endless(successors: Sequence[Sequence[int]], exits: set[int]) -> Iterator[int]:
+    """One block of each region from which no exit can be reached."""
+    predecessors: list[list[int]] = [[] for _ in successors]
+    for block, targets in enumerate(successors):
+        for target in targets:
+            predecessors[target].append(block)
+    reached: set[int] = set()
+    for block in exits:
+        if block not in reached:
+            reached.update(_postorder(block, predecessors))
+    for block in range(len(successors) - 1, -1, -1):
+        if block not in reached:
+            yield block
+            reached.update(_postorder(block, predecessors))
+
+
+def _postorder(start: int, edges: Sequence[Sequence[int]]) -> Iterator[int]:
+    """The blocks that ``start`` reaches, each after those it leads to (back edges aside)."""
+    seen = {start}
+    stack = [(start, iter(edges[start]))]
+    while stack:
+        block, targets = stack[-1]
+        for target in targets:
+            if target not in seen:
+                seen.add(target)
+                stack.append((target, iter(edges[target])))
+                break
+        else:
+            stack.pop()
+            yield block

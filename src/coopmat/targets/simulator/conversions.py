@@ -1,0 +1,206 @@
+"""Conversions between types, with rounding modes and saturation, and reinterpretation of bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+
+from coopmat.diagnostics import Error
+from coopmat.formats import FORMATS, Rounding, round_to
+from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op, StorageClass
+from coopmat.spirv.module import Instruction
+from coopmat.targets.simulator.arithmetic import elementwise
+from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.state import Frame, Step
+from coopmat.targets.simulator.types import IntType, MatrixType, Type
+from coopmat.targets.simulator.values import Array, sign_extend_nibble, unsigned
+
+ROUNDINGS: dict[int, Rounding] = {FPRoundingMode.RTE: "rte", FPRoundingMode.RTZ: "rtz",
+                                  FPRoundingMode.RTP: "rtp", FPRoundingMode.RTN: "rtn"}
+FLOAT_NAMES = {np.dtype(FORMATS[name].dtype): name for name in ("fp16", "bf16", "fp32", "fp64")}
+
+Conversion = Callable[[Array], Array]
+
+
+def to_float(value: Array, dtype: np.dtype, rounding: Rounding = "rte") -> Array:
+    """A number of any type (unsigned integers as unsigned arrays) rounded once to a float type."""
+    if rounding == "rte" and _rounds_once(value.dtype, dtype):
+        return value.astype(dtype)
+    return round_to(value, FLOAT_NAMES[dtype], rounding=rounding)
+
+
+def _rounds_once(source: np.dtype, target: np.dtype) -> bool:
+    """Whether numpy's own cast rounds to nearest only once (the bf16 casts go through float32)."""
+    if target == ml_dtypes.bfloat16:
+        return source in (np.float16, np.float32, ml_dtypes.bfloat16) or source.itemsize <= 2
+    return True
+
+
+def to_integer(value: Array, kind: Type, signed: bool, rounding: Rounding, saturate: bool) -> Array:
+    """Floating point to an integer type; out of range without saturation the result is arbitrary."""
+    assert isinstance(kind, IntType)
+    name = f"{'sint' if signed else 'uint'}{kind.width}"
+    result = round_to(value, name, rounding=rounding, overflow="saturate" if saturate else "wrap")
+    return from_storage(result, kind)
+
+
+def from_storage(value: Array, kind: Type) -> Array:
+    """Integers of a format's storage type in the simulator's signed form."""
+    if kind == IntType(4):
+        return sign_extend_nibble(value.astype(np.int8))
+    return value.view(kind.dtype)
+
+
+def as_unsigned(value: Array, kind: Type) -> Array:
+    """An integer value read as unsigned."""
+    return unsigned(value & np.int8(15)) if kind == IntType(4) else unsigned(value)
+
+
+def resize_signed(value: Array, source: Type, target: Type) -> Array:
+    """OpSConvert."""
+    result = value.astype(target.dtype)
+    return sign_extend_nibble(result) if target == IntType(4) else result
+
+
+def resize_unsigned(value: Array, source: Type, target: Type) -> Array:
+    """OpUConvert."""
+    result = as_unsigned(value, source).astype(f"u{target.dtype.itemsize}").view(target.dtype)
+    return sign_extend_nibble(result) if target == IntType(4) else result
+
+
+def _clamp(value: Array, source: Type, target: Type, from_signed: bool, to_signed: bool) -> Array:
+    number = value if from_signed else as_unsigned(value, source)
+    assert isinstance(target, IntType)
+    name = f"{'sint' if to_signed else 'uint'}{target.width}"
+    return from_storage(round_to(number, name, overflow="saturate"), target)
+
+
+def rounding_of(compiler: FunctionCompiler, row: Instruction, default: Rounding) -> Rounding:
+    """The rounding mode that decorates an instruction's result."""
+    for decoration, words in compiler.module.decorations(row.result_id or 0):
+        if decoration == Decoration.FPRoundingMode:
+            if words[0] not in ROUNDINGS:
+                raise Error(f"the rounding mode {words[0]} is not known")
+            return ROUNDINGS[words[0]]
+    return default
+
+
+def _is_saturated(compiler: FunctionCompiler, row: Instruction) -> bool:
+    return any(decoration == Decoration.SaturatedConversion
+               for decoration, _ in compiler.module.decorations(row.result_id or 0))
+
+
+def _float_to_integer(signed: bool) -> Handler:
+    def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
+        kind = compiler.result_type(row).scalar
+        rounding, saturate = rounding_of(compiler, row, "rtz"), _is_saturated(compiler, row)
+        return compiler.compute(
+            row, lambda value: to_integer(value, kind, signed, rounding, saturate), row.words[0])
+
+    return handle
+
+
+def _integer_to_float(signed: bool) -> Handler:
+    def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
+        source, dtype = compiler.type_of(row.words[0]).scalar, compiler.result_type(row).dtype
+        rounding = rounding_of(compiler, row, "rte")
+
+        def convert(value: Array) -> Array:
+            return to_float(value if signed else as_unsigned(value, source), dtype, rounding)
+
+        return compiler.compute(row, convert, row.words[0])
+
+    return handle
+
+
+def _float_to_float(compiler: FunctionCompiler, row: Instruction) -> Step:
+    dtype, rounding = compiler.result_type(row).dtype, rounding_of(compiler, row, "rte")
+    return compiler.compute(row, lambda value: to_float(value, dtype, rounding), row.words[0])
+
+
+def _resize(convert: Callable[[Array, Type, Type], Array], from_signed: bool) -> Handler:
+    """OpUConvert and OpSConvert, saturating where decorated so."""
+
+    def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
+        source, target = compiler.type_of(row.words[0]).scalar, compiler.result_type(row).scalar
+        if _is_saturated(compiler, row):
+            return compiler.compute(
+                row, lambda value: _clamp(value, source, target, from_signed, from_signed), row.words[0])
+        return compiler.compute(row, lambda value: convert(value, source, target), row.words[0])
+
+    return handle
+
+
+def _saturate(from_signed: bool) -> Handler:
+    """OpSatConvertSToU and OpSatConvertUToS."""
+
+    def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
+        source, target = compiler.type_of(row.words[0]).scalar, compiler.result_type(row).scalar
+        return compiler.compute(
+            row, lambda value: _clamp(value, source, target, from_signed, not from_signed), row.words[0])
+
+    return handle
+
+
+def _pointer_to_integer(compiler: FunctionCompiler, row: Instruction) -> Step:
+    dtype = compiler.result_type(row).dtype
+    return compiler.compute(row, lambda value: value.astype(dtype), row.words[0])
+
+
+def _integer_to_pointer(compiler: FunctionCompiler, row: Instruction) -> Step:
+    return compiler.compute(row, lambda value: unsigned(value).astype(np.int64), row.words[0])
+
+
+def reinterpret(value: Array, source: Type, target: Type) -> Array:
+    """The bits of a scalar or vector as another type of the same size."""
+    if source.count == target.count and source.dtype.itemsize == target.dtype.itemsize:
+        return value.view(target.dtype)
+    packed = np.ascontiguousarray(value if value.ndim == 3 else value[..., None]).view(target.dtype)
+    return packed if target.count > 1 else packed[..., 0]
+
+
+def _bitcast(compiler: FunctionCompiler, row: Instruction) -> Step | None:
+    source, target = compiler.type_of(row.words[0]), compiler.result_type(row)
+    if compiler.place(row.words[0]) is not None:
+        return None  # only lifetime markers use it: see registers.py
+    if isinstance(source, MatrixType) or isinstance(target, MatrixType):
+        if source.dtype.itemsize != target.dtype.itemsize or source.dtype.kind != target.dtype.kind:
+            raise Error("OpBitcast of a matrix is possible between integer components of one width only")
+        return compiler.compute(row, lambda value: value, row.words[0])
+    if source.count * source.dtype.itemsize != target.count * target.dtype.itemsize:
+        raise Error(f"OpBitcast from {source} to {target}: the sizes differ")
+    return compiler.compute(row, lambda value: reinterpret(value, source, target), row.words[0])
+
+
+def _to_explicit_storage(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """OpGenericCastToPtrExplicit: null for a pointer to another storage class."""
+    wanted = {row.words[1]} | ({StorageClass.Private} if row.words[1] == StorageClass.Function else set())
+    result, pointer = compiler.result(row), compiler.slot(row.words[0])
+
+    def execute(frame: Frame) -> None:
+        address = frame.slots[pointer]
+        fits = np.isin(frame.memory.storage_of(address), list(wanted))
+        frame.slots[result] = np.where(fits, address, 0)
+
+    return execute
+
+
+OPERATIONS: dict[int, Handler] = {
+    Op.ConvertFToU: _float_to_integer(signed=False),
+    Op.ConvertFToS: _float_to_integer(signed=True),
+    Op.ConvertSToF: _integer_to_float(signed=True),
+    Op.ConvertUToF: _integer_to_float(signed=False),
+    Op.UConvert: _resize(resize_unsigned, from_signed=False),
+    Op.SConvert: _resize(resize_signed, from_signed=True),
+    Op.FConvert: _float_to_float,
+    Op.SatConvertSToU: _saturate(from_signed=True),
+    Op.SatConvertUToS: _saturate(from_signed=False),
+    Op.ConvertPtrToU: _pointer_to_integer,
+    Op.ConvertUToPtr: _integer_to_pointer,
+    Op.PtrCastToGeneric: elementwise(lambda value: value),
+    Op.GenericCastToPtr: elementwise(lambda value: value),
+    Op.GenericCastToPtrExplicit: _to_explicit_storage,
+    Op.Bitcast: _bitcast,
+}

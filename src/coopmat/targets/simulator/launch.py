@@ -1,0 +1,209 @@
+"""Launching a kernel: arguments into buffers, work-groups in batches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coopmat.diagnostics import Error, LaunchError
+from coopmat.spirv.grammar import StorageClass
+from coopmat.spirv.kernels import KernelSignature, Parameter
+from coopmat.targets.simulator import control
+from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, member_offsets
+from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.state import Batch, Geometry, StepCounter
+from coopmat.targets.simulator.types import PointerType, Type
+from coopmat.targets.simulator.values import Array, Value, members_of
+
+MOST_SUB_GROUPS = 4096  # in one batch
+MOST_BYTES = 1 << 28  # of local and private memory in one batch
+STORAGES = {"global": StorageClass.CrossWorkgroup, "constant": StorageClass.UniformConstant,
+            "local": StorageClass.Workgroup}
+
+
+@dataclass(frozen=True)
+class LocalMemory:
+    """Stands for a local pointer argument: ``nbytes`` of memory for each work-group."""
+
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """A kernel ready to run: its compiled function and the module's own buffers."""
+
+    signature: KernelSignature
+    function: control.Function
+    buffers: tuple[BufferRow, ...]
+    types: tuple[Type, ...]  # of the parameters; of a structure passed by value, the structure
+    sub_group_size: int
+    matrix_bytes: int  # that the matrices of one sub-group take at most
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument in the simulator's form: a buffer that the parameter points to, or a value."""
+
+    row: BufferRow | None
+    memory: Array | None = None
+    value: Value = None
+
+
+def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any], options: SimulatorOptions,
+           output: Callable[[str], object]) -> None:
+    """Run a kernel over all work-groups. The arrays among the arguments hold the results afterwards.
+
+    Raises LaunchError for arguments that do not fit, and a SimulationError for undefined behaviour.
+    """
+    bound = bind_arguments(kernel, arguments)
+    counter = StepCounter(options.step_limit)
+    size = _groups_per_batch(kernel, geometry, bound)
+    for first in range(0, geometry.group_total, size):
+        count = min(size, geometry.group_total - first)
+        memory = AddressSpace(count * geometry.sub_groups_per_group, geometry.sub_group_size,
+                              geometry.sub_groups_per_group)
+        batch = Batch(geometry, first, count, memory, options, counter, output)
+        for row in kernel.buffers:
+            memory.add(row)
+        values = [_value(memory, argument) for argument in bound]
+        try:
+            with np.errstate(all="ignore"):
+                kernel.function.call(batch, batch.existing, values)
+        except MemoryError as error:
+            raise Error(f"kernel '{kernel.signature.name}' needs more memory than there is: {error}") from error
+
+
+def _value(memory: AddressSpace, argument: Argument) -> Value:
+    if argument.row is None:
+        return argument.value
+    return np.full((1, 1), memory.add(argument.row, argument.memory))
+
+
+def _groups_per_batch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Argument]) -> int:
+    """So many work-groups that the batch's memory stays bounded."""
+    rows = [*kernel.buffers, *(argument.row for argument in arguments if argument.row is not None)]
+    per_group = sum(row.stride for row in rows if row.extent is Extent.GROUP)
+    per_lane = sum(row.stride for row in rows if row.extent is Extent.LANE)
+    sub_groups = geometry.sub_groups_per_group
+    nbytes = per_group + sub_groups * (per_lane * geometry.sub_group_size + kernel.matrix_bytes)
+    return max(1, min(MOST_SUB_GROUPS // sub_groups, MOST_BYTES // max(nbytes, 1)))
+
+
+# --------------------------------------------------------------------------------------
+# Arguments
+# --------------------------------------------------------------------------------------
+
+
+def bind_arguments(kernel: CompiledKernel, arguments: Sequence[Any]) -> list[Argument]:
+    """Bring the arguments to the simulator's form. Raises LaunchError naming the one that does not fit."""
+    parameters = kernel.signature.parameters
+    if len(arguments) != len(parameters):
+        raise LaunchError(f"kernel '{kernel.signature.name}' takes {len(parameters)} arguments, "
+                          f"found {len(arguments)}")
+    bound = []
+    for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
+        label = f"argument {index} ({parameter.name})"
+        if parameter.kind == "local":
+            bound.append(_local(label, argument))
+        elif parameter.kind == "value":
+            bound.append(_by_value(label, kernel.types[index], argument))
+        else:
+            bound.append(_array(label, parameter, argument))
+    return bound
+
+
+def _array(label: str, parameter: Parameter, argument: Any) -> Argument:
+    if argument is None:
+        return Argument(None, value=np.zeros((1, 1), np.int64))
+    if not isinstance(argument, np.ndarray) or not argument.flags.c_contiguous or argument.dtype.hasobject:
+        raise LaunchError(f"{label}: a {parameter.kind} pointer needs a contiguous numpy array, "
+                          f"found {type(argument).__name__}")
+    memory = argument.reshape(-1).view(np.uint8)
+    writable = argument.flags.writeable and parameter.kind == "global"
+    row = BufferRow(f"'{parameter.name}'", memory.size, Extent.LAUNCH, STORAGES[parameter.kind], writable)
+    return Argument(row, memory)
+
+
+def _local(label: str, argument: Any) -> Argument:
+    size = getattr(argument, "nbytes", None)
+    if isinstance(argument, np.ndarray | np.generic) or not isinstance(size, int) or size < 1:
+        raise LaunchError(f"{label}: a local pointer needs local memory of a positive size")
+    return Argument(BufferRow(label, size, Extent.GROUP, StorageClass.Workgroup))
+
+
+def _by_value(label: str, kind: Type, argument: Any) -> Argument:
+    """A number, vector or structure; the latter as bytes, and in memory if it is passed by a pointer."""
+    pointee = kind.pointee if isinstance(kind, ByValue) else kind
+    try:
+        content = as_bytes(pointee, argument)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise LaunchError(f"{label}: {argument!r} is no value of type {pointee}") from error
+    if content.size != pointee.size:
+        raise LaunchError(f"{label}: a value of {pointee.size} bytes is needed, found {content.size} bytes")
+    if isinstance(kind, ByValue):
+        return Argument(BufferRow(label, pointee.size, Extent.LANE, StorageClass.Function, True, content))
+    return Argument(None, value=from_bytes(pointee, content))
+
+
+@dataclass(frozen=True)
+class ByValue(Type):
+    """The type of a parameter that is a pointer to the work-item's own copy of the argument."""
+
+    pointee: Type
+
+
+def as_bytes(kind: Type, argument: Any) -> Array:
+    """The bytes of an argument; a Python number is converted to the scalar type."""
+    if isinstance(argument, bytes | bytearray):
+        return np.frombuffer(bytes(argument), np.uint8)
+    if isinstance(argument, np.ndarray | np.generic):
+        data = np.ascontiguousarray(argument).reshape(-1)
+        if kind.count == 3 and data.size == 3 and members_of(kind) is None:
+            data = np.append(data, data[:1])
+        return data.view(np.uint8)
+    if members_of(kind) is not None or kind.count != 1:
+        raise TypeError(f"{kind} needs a numpy array or bytes")
+    if kind.dtype.kind == "i":
+        return np.frombuffer(int(argument).to_bytes(kind.size, sys.byteorder, signed=argument < 0), np.uint8)
+    return np.array([argument], kind.dtype).view(np.uint8)
+
+
+def from_bytes(kind: Type, content: Array) -> Value:
+    """A uniform value from its bytes in memory."""
+    members = members_of(kind)
+    if members is not None:
+        return tuple(from_bytes(member, content[offset:offset + member.size])
+                     for member, offset in zip(members, member_offsets(kind), strict=True))
+    if isinstance(kind, PointerType):
+        raise LaunchError("a pointer inside of a value cannot be set from the host")
+    values = content[:kind.count * kind.dtype.itemsize].copy().view(kind.dtype)
+    return values.reshape(1, 1) if kind.count == 1 else values.reshape(1, 1, -1)
+
+
+def check_geometry(kernel: CompiledKernel, global_size: Sequence[int], local_size: Sequence[int],
+                   global_offset: Sequence[int] | None) -> Geometry:
+    """The sizes of a launch in three dimensions. Raises LaunchError for sizes that do not fit."""
+    offsets = (0,) * len(global_size) if global_offset is None else global_offset
+    sizes = [tuple(int(n) for n in size) for size in (global_size, local_size, offsets)]
+    count = len(sizes[0])
+    if not 1 <= count <= 3 or any(len(size) != count for size in sizes):
+        raise LaunchError("global size, local size and offset need the same number of dimensions, one to three")
+    if min(sizes[0]) < 1 or min(sizes[1]) < 1 or min(sizes[2]) < 0:
+        raise LaunchError(f"sizes must be positive: global size {sizes[0]}, local size {sizes[1]}, "
+                          f"offset {sizes[2]}")
+    if any(whole % part for whole, part in zip(sizes[0], sizes[1], strict=True)):
+        raise LaunchError(f"the global size {sizes[0]} is not a multiple of the local size {sizes[1]}")
+    whole, local, offset = (_triple(size, fill) for size, fill in zip(sizes, (1, 1, 0), strict=True))
+    required = kernel.signature.work_group_size
+    if required is not None and tuple(required) != local:
+        raise LaunchError(f"kernel '{kernel.signature.name}' requires work-groups of {required}, found {local}")
+    return Geometry(count, whole, local, offset, kernel.sub_group_size)
+
+
+def _triple(size: tuple[int, ...], fill: int) -> tuple[int, int, int]:
+    x, y, z = (*size, *[fill] * (3 - len(size)))
+    return x, y, z

@@ -1,0 +1,172 @@
+"""Cooperative matrices: load, store, multiply-accumulate, length, element coordinates.
+
+A matrix is an array ``[S, rows, columns]``. SPV_KHR_cooperative_matrix; of SPV_INTEL_joint_matrix the
+packed layout, GetElementCoord, Prefetch, and the multiply-accumulate operands for tf32 and bf16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+
+from coopmat.devices.layout import element_of
+from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.numerics import matrix_multiply_accumulate_exact
+from coopmat.spirv.grammar import CooperativeMatrixOperands, Op
+from coopmat.spirv.module import Instruction
+from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.composites import nothing
+from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
+from coopmat.targets.simulator.matrix_memory import MatrixAccess, load_matrix, store_matrix
+from coopmat.targets.simulator.state import Frame, Step
+from coopmat.targets.simulator.support import multiply_accumulate_of
+from coopmat.targets.simulator.types import MatrixType, Type
+from coopmat.targets.simulator.values import Array
+
+
+def matrix_type(kind: Type, row: Instruction) -> MatrixType:
+    """The type, if it is a matrix type."""
+    if not isinstance(kind, MatrixType):
+        raise ValidationError("CM-40", f"{row.name} needs a cooperative matrix, not a value of type {kind}",
+                              row.offset)
+    return kind
+
+
+# --------------------------------------------------------------------------------------
+# Load and store
+# --------------------------------------------------------------------------------------
+
+Operands = Callable[[Frame], tuple[Array, Array, Array]]
+
+
+def _operands(compiler: FunctionCompiler, row: Instruction, words: tuple[int, ...]) -> Operands:
+    """A closure for (address, layout, stride in bytes) per sub-group: ``[S]`` or ``[1]`` each.
+
+    ``words`` are the pointer, the layout and, optionally, the stride and the memory operands.
+    """
+    site = compiler.site(row)
+    unit = compiler.types.pointee(compiler.type_of(words[0])).size
+    pointer, layout = compiler.slot(words[0]), compiler.slot(words[1])
+    stride = compiler.slot(words[2]) if len(words) > 2 else None
+    no_stride = np.zeros((1, 1), np.int64)
+
+    def evaluate(frame: Frame) -> tuple[Array, Array, Array]:
+        slots = frame.slots
+        require_full_sub_groups(frame, site)
+        distance = no_stride if stride is None else slots[stride]
+        return (uniform_value(frame, slots[pointer], site, "pointer"),
+                uniform_value(frame, slots[layout], site, "layout"),
+                uniform_value(frame, distance, site, "stride").astype(np.int64) * unit)
+
+    return evaluate
+
+
+def _access(compiler: FunctionCompiler, row: Instruction, kind: MatrixType, memory_operands: tuple[int, ...],
+            *, writing: bool) -> MatrixAccess:
+    alignment = max(kind.component.size, compiler.alignment(memory_operands) or 1)
+    return MatrixAccess(kind, alignment, compiler.site(row), writing)
+
+
+def _load(compiler: FunctionCompiler, row: Instruction) -> Step:
+    kind = matrix_type(compiler.result_type(row), row)
+    access = _access(compiler, row, kind, row.words[3:], writing=False)
+    operands, result = _operands(compiler, row, row.words[:3]), compiler.result(row)
+
+    def execute(frame: Frame) -> None:
+        frame.slots[result] = load_matrix(frame, access, *operands(frame))
+
+    return execute
+
+
+def _store(compiler: FunctionCompiler, row: Instruction) -> Step:
+    pointer, value, *rest = row.words
+    kind = matrix_type(compiler.type_of(value), row)
+    access = _access(compiler, row, kind, tuple(rest[2:]), writing=True)
+    operands, slot = _operands(compiler, row, (pointer, *rest[:2])), compiler.slot(value)
+
+    def execute(frame: Frame) -> None:
+        store_matrix(frame, access, frame.slots[slot], *operands(frame))
+
+    return execute
+
+
+# --------------------------------------------------------------------------------------
+# Multiply-accumulate
+# --------------------------------------------------------------------------------------
+
+
+def _multiply_accumulate(compiler: FunctionCompiler, row: Instruction) -> Step:
+    a_kind, b_kind, c_kind = (matrix_type(compiler.type_of(word), row) for word in row.words[:3])
+    result_kind = matrix_type(compiler.result_type(row), row)
+    use = multiply_accumulate_of(a_kind, b_kind, c_kind, result_kind, CooperativeMatrixOperands(
+        row.words[3] if len(row.words) > 3 else 0), row)
+    a_format, b_format, c_format, d_format = use.formats
+
+    def multiply(a: Array, b: Array, c: Array) -> Array:
+        result = matrix_multiply_accumulate_exact(
+            to_storage(a, a_format), to_storage(b, b_format), to_storage(c, c_format), a_format=a_format,
+            b_format=b_format, c_format=c_format, d_format=d_format, saturating=use.saturating)
+        return from_storage(result, result_kind)
+
+    return compiler.compute(row, multiply, *row.words[:3])
+
+
+def to_storage(value: Array, name: str) -> Array:
+    """A matrix as the storage type of the format that the operation reads it in."""
+    if name == "uint4":
+        return (value & np.int8(15)).astype(ml_dtypes.uint4)
+    if name == "sint4":
+        return value.astype(ml_dtypes.int4)
+    return value.view(ml_dtypes.bfloat16) if name == "bf16" else value
+
+
+def from_storage(value: Array, kind: MatrixType) -> Array:
+    """A result in the simulator's own form."""
+    return value if value.dtype == kind.dtype else value.view(kind.dtype)
+
+
+# --------------------------------------------------------------------------------------
+# What a work-item may ask
+# --------------------------------------------------------------------------------------
+
+
+def _length(compiler: FunctionCompiler, row: Instruction) -> Step:
+    kind = matrix_type(compiler.types[row.words[0]], row)
+    result = compiler.result(row)
+    value = np.full((1, 1), kind.slice_length, compiler.result_type(row).dtype)
+
+    def execute(frame: Frame) -> None:
+        frame.slots[result] = value
+
+    return execute
+
+
+def _element_coordinates(compiler: FunctionCompiler, row: Instruction) -> Step:
+    kind = matrix_type(compiler.type_of(row.words[0]), row)
+    site, index, result = compiler.site(row), compiler.slot(row.words[1]), compiler.result(row)
+    dtype = compiler.result_type(row).dtype
+    lanes = np.arange(kind.sub_group_size)[None, :]
+
+    def execute(frame: Frame) -> None:
+        component = frame.slots[index].astype(np.int64)
+        place = first_active(frame, (component < 0) | (component >= kind.slice_length))
+        if place is not None:
+            raise UndefinedBehavior(
+                f"the component index of {site.instruction} must be below the length {kind.slice_length}",
+                site.where(frame, *place))
+        position = element_of(component, lanes, kind.rows, kind.columns, kind.sub_group_size)
+        frame.slots[result] = np.stack(np.broadcast_arrays(*position), axis=-1).astype(dtype)
+
+    return execute
+
+
+OPERATIONS: dict[int, Handler] = {
+    Op.CooperativeMatrixLoadKHR: _load,
+    Op.CooperativeMatrixStoreKHR: _store,
+    Op.CooperativeMatrixMulAddKHR: _multiply_accumulate,
+    Op.CooperativeMatrixLengthKHR: _length,
+    Op.CooperativeMatrixGetElementCoordINTEL: _element_coordinates,
+    Op.CooperativeMatrixPrefetchINTEL: nothing,
+}

@@ -1,0 +1,142 @@
+"""Variables, loads, stores, access chains, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.module import Instruction
+from coopmat.targets.simulator.address_space import member_offsets
+from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.composites import nothing
+from coopmat.targets.simulator.convergence import first_active
+from coopmat.targets.simulator.registers import CHAINS, Index, path_type
+from coopmat.targets.simulator.state import Frame, Step
+from coopmat.targets.simulator.types import ArrayType, StructType, Type, round_up
+from coopmat.targets.simulator.values import Array
+
+
+def _variable(compiler: FunctionCompiler, row: Instruction) -> Step | None:
+    return compiler.variable(row)
+
+
+def _load(compiler: FunctionCompiler, row: Instruction) -> Step:
+    pointer, *operands = row.words
+    read, result = compiler.reader(pointer, row, compiler.alignment(operands)), compiler.result(row)
+
+    def execute(frame: Frame) -> None:
+        frame.slots[result] = read(frame)
+
+    return execute
+
+
+def _store(compiler: FunctionCompiler, row: Instruction) -> Step:
+    pointer, value, *operands = row.words
+    write, slot = compiler.writer(pointer, row, compiler.alignment(operands)), compiler.slot(value)
+    return lambda frame: write(frame, frame.slots[slot])
+
+
+def _copy_memory(compiler: FunctionCompiler, row: Instruction) -> Step:
+    target, source, *operands = row.words
+    alignment = compiler.alignment(operands)
+    read, write = compiler.reader(source, row, alignment), compiler.writer(target, row, alignment)
+    return lambda frame: write(frame, read(frame))
+
+
+def _copy_memory_sized(compiler: FunctionCompiler, row: Instruction) -> Step:
+    target, source, size = map(compiler.slot, row.words[:3])
+    site = compiler.site(row)
+
+    def execute(frame: Frame) -> None:
+        slots = frame.slots
+        sizes = np.unique(frame.mask.active(slots[size]))
+        if len(sizes) != 1:
+            raise Error("OpCopyMemorySized with sizes that differ between work-items is not supported")
+        frame.memory.copy(frame, slots[target], slots[source], int(sizes[0]), site)
+
+    return execute
+
+
+# --------------------------------------------------------------------------------------
+# Access chains
+# --------------------------------------------------------------------------------------
+
+
+def element_stride(kind: Type) -> int:
+    """Bytes from one element of type ``kind`` to the next."""
+    return round_up(kind.size, kind.alignment)
+
+
+def _chain(compiler: FunctionCompiler, row: Instruction) -> Step | None:
+    if compiler.extend(row):
+        return None
+    first = CHAINS[Op(row.opcode)]
+    kind = compiler.types.pointee(compiler.type_of(row.words[0]))
+    offset, scaled = 0, []
+    if first == 2:
+        scaled.append((row.words[1], element_stride(kind)))
+    for word in row.words[first:]:
+        step, stride = _index_step(compiler, kind, word, row)
+        kind = path_type(kind, [Index(compiler.constant(word))])
+        offset += step
+        if stride:
+            scaled.append((word, stride))
+    return _address_step(compiler, row, offset, scaled)
+
+
+def _index_step(compiler: FunctionCompiler, kind: Type, word: int, row: Instruction) -> tuple[int, int]:
+    """A constant byte offset, or bytes per unit of the index."""
+    if isinstance(kind, StructType):
+        index = compiler.constant(word)
+        if index is None or not 0 <= index < len(kind.members):
+            raise ValidationError("access-chain-index", f"the index into a {kind} must be a constant below "
+                                  f"{len(kind.members)}", row.offset)
+        return member_offsets(kind)[index], 0
+    return 0, kind.stride if isinstance(kind, ArrayType) else kind.scalar.size
+
+
+def _address_step(compiler: FunctionCompiler, row: Instruction, offset: int,
+                  scaled: Sequence[tuple[int, int]]) -> Step:
+    """result = base + offset + sum of index * stride."""
+    base, result = compiler.slot(row.words[0]), compiler.result(row)
+    terms = [(compiler.slot(word), stride) for word, stride in scaled]
+
+    def execute(frame: Frame) -> None:
+        slots = frame.slots
+        address: Array = slots[base]
+        for slot, stride in terms:
+            index = slots[slot]
+            address = address + index.astype(np.int64) * stride
+        slots[result] = address + offset if offset else address
+
+    return execute
+
+
+def _assume(compiler: FunctionCompiler, row: Instruction) -> Step:
+    condition, site = compiler.slot(row.words[0]), compiler.site(row)
+
+    def execute(frame: Frame) -> None:
+        place = first_active(frame, ~frame.slots[condition])
+        if place is not None:
+            raise UndefinedBehavior("an assumption of the kernel is false", site.where(frame, *place))
+
+    return execute
+
+
+OPERATIONS: dict[int, Handler] = {
+    Op.Variable: _variable,
+    Op.Load: _load,
+    Op.Store: _store,
+    Op.CopyMemory: _copy_memory,
+    Op.CopyMemorySized: _copy_memory_sized,
+    Op.AccessChain: _chain,
+    Op.InBoundsAccessChain: _chain,
+    Op.PtrAccessChain: _chain,
+    Op.InBoundsPtrAccessChain: _chain,
+    Op.LifetimeStart: nothing,
+    Op.LifetimeStop: nothing,
+    Op.AssumeTrueKHR: _assume,
+}

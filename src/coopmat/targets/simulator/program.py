@@ -1,0 +1,151 @@
+"""A module made ready for a simulated device: all instruction tables, and one compiled form per kernel."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coopmat.devices import DeviceDescription
+from coopmat.diagnostics import Error, LaunchError, ValidationError
+from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
+from coopmat.spirv.kernels import KernelSignature, Parameter, kernel_signatures
+from coopmat.spirv.module import EntryPoint, Module
+from coopmat.targets.simulator import (
+    arithmetic,
+    atomics,
+    composites,
+    conversions,
+    groups,
+    matrix,
+    memory,
+    opencl_std,
+    relational,
+)
+from coopmat.targets.simulator.compile import Handler, KernelCompiler
+from coopmat.targets.simulator.control import MALFORMED
+from coopmat.targets.simulator.launch import ByValue, CompiledKernel, check_geometry, launch
+from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.support import MatrixUses, check_supported, required_matrix_uses
+from coopmat.targets.simulator.types import MatrixType, Type, TypeTable
+
+HANDLERS: dict[int, Handler] = {
+    **arithmetic.OPERATIONS, **relational.OPERATIONS, **conversions.OPERATIONS, **composites.OPERATIONS,
+    **memory.OPERATIONS, **matrix.OPERATIONS, **atomics.OPERATIONS, **groups.OPERATIONS,
+    **opencl_std.OPERATIONS,
+}
+"""Every instruction that the simulator has, by its opcode."""
+
+VALUES_PER_MATRIX = 4  # of each matrix type, that are alive at once: an estimate for the batch size
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """What a host needs to know of a kernel, and what the kernel needs of a device."""
+
+    signature: KernelSignature
+    matrix_uses: MatrixUses
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return self.signature.parameters
+
+    @property
+    def required_sub_group_size(self) -> int | None:
+        return self.signature.sub_group_size
+
+    @property
+    def required_local_size(self) -> tuple[int, int, int] | None:
+        return self.signature.work_group_size
+
+
+class SimulatedProgram:
+    """The kernels of a module on one simulated device; get it from :func:`compile`."""
+
+    def __init__(self, module: Module, description: DeviceDescription, options: SimulatorOptions) -> None:
+        self.module = module
+        self.description = description
+        self.options = options
+        signatures = kernel_signatures(module)
+        self.kernels = {name: KernelInfo(signature, required_matrix_uses(module, name))
+                        for name, signature in signatures.items()}
+        self._compiled: dict[str, CompiledKernel] = {}
+
+    def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+               arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
+        """Run a kernel over ``global_size`` work-items in groups of ``local_size``; returns when it is done.
+
+        arguments: contiguous numpy arrays for pointers (written in place), numbers or numpy values for
+            scalars and vectors, bytes for structures, :class:`LocalMemory` for local pointers.
+
+        Raises LaunchError for sizes or arguments that do not fit, KernelNotSupported, and a
+        SimulationError for undefined behaviour.
+        """
+        if kernel_name not in self.kernels:
+            raise LaunchError(f"there is no kernel '{kernel_name}'; the kernels are {', '.join(self.kernels)}")
+        kernel = self._compile(kernel_name)
+        geometry = check_geometry(kernel, global_size, local_size, global_offset)
+        launch(kernel, geometry, arguments, self.options, sys.stdout.write)
+
+    def _compile(self, name: str) -> CompiledKernel:
+        if name not in self._compiled:
+            self._compiled[name] = compile_kernel(self.module, self.kernels[name].signature, self.description)
+        return self._compiled[name]
+
+
+def compile(module: Module, description: DeviceDescription,
+            options: SimulatorOptions | None = None) -> SimulatedProgram:
+    """Prepare a module for a simulated device; each kernel is compiled at its first launch.
+
+    Raises KernelNotSupported if a kernel needs matrices that the device does not have, and
+    ValidationError if the module is malformed.
+    """
+    for row in module.of_opcode(Op.MemoryModel):
+        if row.words[0] != AddressingModel.Physical64:
+            name = AddressingModel(row.words[0]).name
+            raise Error(f"the addressing model {name} is not supported: compile for 64-bit addresses (Physical64)")
+    check_supported(module, description)
+    return SimulatedProgram(module, description, options if options is not None else SimulatorOptions())
+
+
+def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription) -> CompiledKernel:
+    """Compile a kernel and all functions that it calls for its sub-group size."""
+    size = signature.sub_group_size or description.sub_group_sizes[0]
+    if size not in description.sub_group_sizes:
+        raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; {description.name} has "
+                          f"{', '.join(map(str, description.sub_group_sizes))}")
+    entry = next(entry for entry in module.entry_points
+                 if entry.name == signature.name and entry.model == ExecutionModel.Kernel)
+    compiler = KernelCompiler(module, signature.name, size, HANDLERS)
+    try:
+        function = compiler.function(entry.function_id)
+    except MALFORMED as error:
+        raise ValidationError("operand-type", f"kernel '{signature.name}': an instruction does not have the "
+                              f"operands that it needs: {error}") from error
+    return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),
+                          size, _matrix_bytes(module, compiler.types))
+
+
+def _parameter_types(types: TypeTable, entry: EntryPoint) -> tuple[Type, ...]:
+    """The types of a kernel's parameters; a structure that is passed by value through a pointer is marked."""
+    module = types.module
+    function = module.function(entry.function_id)
+    found: list[Type] = []
+    for parameter, described in zip(function.parameters, kernel_signatures(module)[entry.name].parameters,
+                                    strict=True):
+        assert parameter.type_id is not None
+        kind = types[parameter.type_id]
+        is_pointer = module.definition(parameter.type_id).opcode == Op.TypePointer
+        found.append(ByValue(types.pointee(kind)) if is_pointer and described.kind == "value" else kind)
+    return tuple(found)
+
+
+def _matrix_bytes(module: Module, types: TypeTable) -> int:
+    """An estimate of the bytes that the matrices of one sub-group take while the kernel runs."""
+    kinds = {types[row.result_id or 0] for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)}
+    return sum(VALUES_PER_MATRIX * 8 * kind.rows * kind.columns for kind in kinds if isinstance(kind, MatrixType))

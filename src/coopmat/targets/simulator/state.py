@@ -1,0 +1,213 @@
+"""What a running kernel consists of: active lanes, activations of functions, the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coopmat.diagnostics import SimulationError, Where
+from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.values import Array, Value
+
+if TYPE_CHECKING:
+    from coopmat.targets.simulator.address_space import AddressSpace
+
+Step = Callable[["Frame"], None]
+
+
+class Mask:
+    """The active lanes: ``lanes`` is ``[S, 1]`` where whole sub-groups are on or off, else ``[S, L]``.
+
+    What is derived from it is computed once: one mask serves many instructions.
+    """
+
+    def __init__(self, lanes: Array, lane_count: int) -> None:
+        self.lanes = lanes
+        self.lane_count = lane_count
+
+    @classmethod
+    def all(cls, sub_groups: int, lane_count: int) -> Mask:
+        """All lanes of all sub-groups."""
+        return cls(np.ones((sub_groups, 1), np.bool_), lane_count)
+
+    @cached_property
+    def full(self) -> bool:
+        """Whether every lane is active."""
+        return bool(self.lanes.all())
+
+    @cached_property
+    def empty(self) -> bool:
+        return not self.lanes.any()
+
+    @cached_property
+    def expanded(self) -> Array:
+        """The mask as ``[S, L]``."""
+        return np.broadcast_to(self.lanes, (self.lanes.shape[0], self.lane_count))
+
+    @cached_property
+    def some(self) -> Array:
+        """``[S]``: sub-groups with an active lane."""
+        return np.asarray(self.lanes.any(axis=1))
+
+    @cached_property
+    def whole(self) -> Array:
+        """``[S]``: sub-groups in which all lanes are active."""
+        return np.asarray(self.lanes.all(axis=1))
+
+    @cached_property
+    def sub_groups(self) -> Array | None:
+        """The indices of the sub-groups with an active lane, or None for all of them."""
+        return None if self.some.all() else np.flatnonzero(self.some)
+
+    @cached_property
+    def first(self) -> tuple[int, int]:
+        """Sub-group and lane of the first active lane."""
+        index = int(np.argmax(self.expanded))
+        return divmod(index, self.lane_count)
+
+    def of_shape(self, shape: tuple[int, ...]) -> Array:
+        """The mask reduced to a value's leading axes: true where any lane that shares it is active."""
+        lanes = self.lanes
+        if shape[1] == 1 and lanes.shape[1] != 1:
+            lanes = self.some[:, None]
+        if shape[0] == 1 and lanes.shape[0] != 1:
+            lanes = np.asarray(lanes.any(axis=0, keepdims=True))
+        return lanes
+
+    def select(self, condition: Array) -> Mask:
+        """The active lanes in which ``condition`` holds."""
+        lanes = self.lanes & condition
+        if lanes.shape[1] > 1 and (lanes == lanes[:, :1]).all():
+            lanes = lanes[:, :1]
+        return Mask(lanes, self.lane_count)
+
+    def union(self, other: Mask) -> Mask:
+        """The lanes of both masks."""
+        return Mask(self.lanes | other.lanes, self.lane_count)
+
+    def active(self, value: Array) -> Array:
+        """The elements of a scalar value ``[S, L]`` that active lanes see, in lane order, flat.
+
+        A value that is the same along an axis is given once per distinct element.
+        """
+        if self.full or value.size == 1:
+            return value.reshape(-1)
+        lanes = self.of_shape(value.shape)
+        shape = np.broadcast_shapes(lanes.shape, value.shape)
+        return np.broadcast_to(value, shape)[np.broadcast_to(lanes, shape)]
+
+
+@dataclass(frozen=True)
+class Site:
+    """The place of an instruction, for messages."""
+
+    kernel: str
+    location: str | None  # file:line[:column]
+    instruction: str
+
+    def where(self, frame: Frame, sub_group: int | None = None, lane: int | None = None,
+              buffer: str | None = None, element: int | None = None) -> Where:
+        """The place in the execution; ``sub_group`` counts within the batch."""
+        batch = frame.batch
+        group = index = None
+        if sub_group is not None:
+            group, index = batch.work_group(sub_group), sub_group % batch.sub_groups_per_group
+        return Where(self.kernel, self.location, group, index, lane, buffer, element)
+
+
+class Frame:
+    """One activation of a function: its values by slot, and which lanes run.
+
+    ``merge``: other lanes of this activation wait elsewhere, so what they hold must be kept.
+    """
+
+    __slots__ = ("batch", "mask", "memory", "merge", "result", "slots")
+
+    def __init__(self, batch: Batch, slots: list[Value], mask: Mask) -> None:
+        self.batch = batch
+        self.memory = batch.memory
+        self.slots = slots
+        self.mask = mask
+        self.merge = False
+        self.result: Value = None
+
+
+@dataclass
+class Geometry:
+    """The sizes of one launch; three dimensions, the first is the fastest."""
+
+    dimensions: int
+    global_size: tuple[int, int, int]
+    local_size: tuple[int, int, int]
+    global_offset: tuple[int, int, int]
+    sub_group_size: int
+
+    @property
+    def group_counts(self) -> tuple[int, int, int]:
+        x, y, z = (g // n for g, n in zip(self.global_size, self.local_size, strict=True))
+        return x, y, z
+
+    @property
+    def group_total(self) -> int:
+        return int(np.prod(self.group_counts, dtype=object))
+
+    @property
+    def local_total(self) -> int:
+        return int(np.prod(self.local_size, dtype=object))
+
+    @property
+    def sub_groups_per_group(self) -> int:
+        return -(-self.local_total // self.sub_group_size)
+
+
+class Batch:
+    """The work-groups that run together, in lock-step: ``first_group`` and the next ones."""
+
+    def __init__(self, geometry: Geometry, first_group: int, group_count: int, memory: AddressSpace,
+                 options: SimulatorOptions, counter: StepCounter,
+                 output: Callable[[str], object] = lambda text: None) -> None:
+        self.geometry = geometry
+        self.first_group = first_group
+        self.group_count = group_count
+        self.memory = memory
+        self.options = options
+        self.counter = counter
+        self.output = output  # takes what printf writes
+        self.sub_groups_per_group = geometry.sub_groups_per_group
+        self.sub_groups = group_count * self.sub_groups_per_group
+        self.lanes = geometry.sub_group_size
+        self.inputs: dict[Any, Value] = {}
+        self.existing = self._existing_lanes()
+
+    def _existing_lanes(self) -> Mask:
+        """All lanes but those past the end of each work-group's last sub-group."""
+        total = self.geometry.local_total
+        if total % self.lanes == 0:
+            return Mask.all(self.sub_groups, self.lanes)
+        index = np.arange(self.sub_groups_per_group * self.lanes).reshape(-1, self.lanes)
+        return Mask(np.tile(index < total, (self.group_count, 1)), self.lanes)
+
+    def work_group(self, sub_group: int) -> tuple[int, int, int]:
+        """The work-group's position in the grid, of a sub-group counted within the batch."""
+        index = self.first_group + sub_group // self.sub_groups_per_group
+        x, y, _ = self.geometry.group_counts
+        return index % x, index // x % y, index // (x * y)
+
+
+class StepCounter:
+    """Counts the basic blocks that a launch executes, and ends it at the limit."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.left = limit
+
+    def exhausted(self, frame: Frame, site: Site) -> SimulationError:
+        """The error of a launch that has used up its steps."""
+        sub_group, lane = frame.mask.first
+        return SimulationError(
+            f"the kernel has executed {self.limit} basic blocks without an end: an endless loop? "
+            "(the simulator's option step_limit allows more)", site.where(frame, sub_group, lane))

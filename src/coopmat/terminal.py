@@ -1,0 +1,24 @@
+"""Output for people: the one console that commands print tables on."""
+
+from __future__ import annotations
+
+import shutil
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+LEAST_WIDTH = 100  # a narrower terminal wraps the lines; cells are never cut off
+
+
+def console() -> Console:
+    """A console as wide as the terminal, and wide enough for our tables where there is none."""
+    return Console(width=max(LEAST_WIDTH, shutil.get_terminal_size().columns))
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """An empty table in the style of all commands."""
+    made = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold")
+    for column in columns:
+        made.add_column(column, no_wrap=True)
+    return made

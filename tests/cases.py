@@ -1,0 +1,282 @@
+"""The test kernels and examples with their launches and references: one table for every test that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import coopmat as cm
+
+KERNELS = Path(__file__).parent / "kernels"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SUB_GROUP = 16  # of sim:generic
+
+Arguments = list[Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch. ``arguments`` makes random arguments; ``expected`` gives {argument index: result}."""
+
+    source: Path
+    kernel: str
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+    arguments: Callable[[np.random.Generator], Arguments]
+    expected: Callable[[Arguments], dict[int, np.ndarray]]
+    options: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.source.stem}-{self.kernel}"
+
+    def run(self, program: cm.Program, device: cm.Device, arguments: Arguments) -> None:
+        """Launch on ``device``; the results are in ``arguments`` afterwards."""
+        cm.Queue(device).enqueue(program.kernel(self.kernel), self.global_size, self.local_size, *arguments).wait()
+
+
+def copies(arguments: Arguments) -> Arguments:
+    """The same arguments with arrays of their own."""
+    return [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
+
+
+# --------------------------------------------------------------------------- control.cl
+
+
+def _collatz(n: int) -> int:
+    count = 0
+    while n != 1:
+        n = 3 * n + 1 if n & 1 else n // 2
+        count += 1
+        if count >= 1000:
+            break
+    return count
+
+
+def _classify(x: int) -> int:
+    remainder = int(np.fmod(x, 7))
+    if remainder == 0:
+        return 100
+    if remainder in (1, 2, 3):
+        return (x + 10 if remainder != 3 else x) * 2
+    return (-x if remainder == -1 else x) - 5
+
+
+def _loops(item: int, n: int) -> int:
+    total = 0
+    for i in range(n):
+        if i == item:
+            continue
+        j = i
+        while True:
+            total += j * (item + 1)
+            if total > 100000:
+                return total
+            j -= 3
+            if j <= 0:
+                break
+    return total
+
+
+def _early_return(old: int, value: int, item: int) -> int:
+    if value < 0:
+        return old
+    return value if (value > 10 and value & 1) or item == 3 else value + 1000
+
+
+def _duff(count: int) -> int:
+    total, n, step = 0, (count + 3) // 4, count % 4
+    entry = {0: 0, 3: 1, 2: 2, 1: 3}[step]
+    while True:
+        total += sum((1, 10, 100, 1000)[entry:])
+        entry, n = 0, n - 1
+        if n <= 0:
+            return total
+
+
+def _each(function: Callable[..., int], *columns: Any) -> np.ndarray:
+    return np.array([function(*row) for row in zip(*columns, strict=True)], np.int32)
+
+
+# ---------------------------------------------------------------------------- memory.cl
+
+PARTICLE = np.dtype({"names": ["tag", "position", "counts"], "formats": ["i1", ("f4", 4), ("i4", 3)],
+                     "offsets": [0, 16, 32], "itemsize": 48})
+PRIMES = np.array([[2, 3, 5, 7], [11, 13, 17, 19]])
+
+
+def _particles(rng: np.random.Generator) -> Arguments:
+    particles = np.zeros(32, PARTICLE)
+    particles["position"] = rng.integers(-100, 100, (32, 4))
+    particles["counts"] = rng.integers(0, 100, (32, 3))
+    return [particles, np.zeros(32, np.float32)]
+
+
+def _structures(arguments: Arguments) -> dict[int, np.ndarray]:
+    particles = arguments[0].copy()
+    for item, particle in enumerate(particles):
+        for index in range(item, item + 5):
+            particle["counts"][index % 3] += PRIMES[index & 1, index & 3]
+        particle["position"][1:3] = particle["position"][2:0:-1]
+        particle["tag"] ^= 1
+    norms = particles["position"][:, :3] @ np.array([1, 2, 4], np.float32)
+    return {0: particles, 1: norms.astype(np.float32)}
+
+
+def _private_array(item: int, n: int) -> int:
+    ring = [1, 1, 0, 0, 0, 0, 0, 0]
+    for i in range(2, n):
+        ring[i % 8] = int(np.int64(ring[(i - 1) % 8] + ring[(i - 2) % 8] * (item + 1)).astype(np.int32))
+    return ring[(n - 1) % 8] + (n - 1) % 8
+
+
+# --------------------------------------------------------------------------- vectors.cl
+
+
+def _swizzles(arguments: Arguments) -> dict[int, np.ndarray]:
+    source = arguments[1]
+    v, x, z = source.copy(), source[:, 0], source[:, 2]
+    v[:, 3], v[:, 1] = source[:, 0], source[:, 1]
+    v[:, 2] += 1
+    v[:, 3] += z
+    v[:, [0, 2]] *= 2
+    return {0: np.stack([v[:, 3], v[:, 2], v[:, 1], x], axis=1) - v}
+
+
+def _conversions(arguments: Arguments) -> dict[int, np.ndarray]:
+    floats, data = arguments[1].astype(np.float64), arguments[2]
+    nearest = np.rint(floats).astype(np.int64)
+    saturated = np.clip(np.trunc(floats), 0, 255).astype(np.int64)
+    return {0: (nearest + data.view(np.int8).astype(np.int64) * saturated).astype(np.int32)}
+
+
+def _comparisons(arguments: Arguments) -> dict[int, np.ndarray]:
+    a, b = arguments[1], arguments[2]
+    less = -(a < b).astype(np.int32)
+    chosen = np.where(less, a, b)
+    picked = np.where(chosen > 1, -chosen, chosen)
+    per_vector = 16 * less.any(axis=1) + 32 * less.all(axis=1)
+    return {0: (less - 2 * np.isnan(a) + per_vector[:, None] + np.trunc(picked)).astype(np.int32)}
+
+
+def _integers(arguments: Arguments) -> dict[int, np.ndarray]:
+    def one(a: int, b: int) -> int:
+        unsigned_a, turn = a & 0xFFFFFFFF, b & 31
+        total = (a * b) >> 32
+        total += max(-(2**31), min(2**31 - 1, a + b)) + abs(a - b)
+        total ^= (unsigned_a << turn | unsigned_a >> (32 - turn)) & 0xFFFFFFFF
+        small = bin(unsigned_a).count("1") + 32 - (b & 0xFFFFFFFF).bit_length()
+        total += (small + (unsigned_a >> (b & 31)) + (a >> 3)) & 0xFFFFFFFF
+        largest = max(a, b)
+        remainder = abs(largest) % 1000 * (1 if largest >= 0 else -1)
+        total += remainder - (a & 255) + ((b + 128 & 255) - 128)
+        return (total + 2**63) % 2**64 - 2**63
+
+    return {0: np.array([one(int(a), int(b)) for a, b in zip(arguments[1], arguments[2], strict=True)], np.int64)}
+
+
+def _dynamic_components(item: int, n: int) -> int:
+    v = list(range(8))
+    for i in range(n):
+        v[(item + i) & 7] += v[i & 7] * item
+    return v[0] + v[3] * 3 + v[item & 7]
+
+
+# -------------------------------------------------------------------------- matrices.cl
+
+
+def _operators(arguments: Arguments) -> dict[int, np.ndarray]:
+    _, source, scale = arguments
+    scale = np.float32(scale)
+    a, b = source[:128].reshape(8, 16), source[128:].reshape(16, 8).T
+    c = -(a * b - a / b) + a * scale
+    return {0: ((c + scale * b) * np.float32(2)).ravel()}
+
+
+def _control(arguments: Arguments) -> dict[int, np.ndarray]:
+    _, source, n = arguments
+    total = np.zeros(128, np.float32)
+    for i in range(n):
+        part = source[128 * i: 128 * (i + 1)]
+        total = total + part if i & 1 else total - part
+    return {0: np.tile(total, 2)}
+
+
+def _shared_b(arguments: Arguments) -> dict[int, np.ndarray]:
+    c, a, b = (value.astype(np.int64) for value in arguments)
+    product = a.reshape(16, 32) @ b.reshape(32, 16)
+    info = np.iinfo(np.int32)
+    return {0: np.clip(product + c.reshape(16, 16), info.min, info.max).astype(np.int32).ravel()}
+
+
+def _gemm(arguments: Arguments) -> dict[int, np.ndarray]:
+    return {2: arguments[0].astype(np.int32) @ arguments[1].astype(np.int32)}
+
+
+def _floats(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def _ints(rng: np.random.Generator, low: int, high: int, *shape: int) -> np.ndarray:
+    return rng.integers(low, high, shape, dtype=np.int32)
+
+
+CONTROL, MEMORY, VECTORS, MATRICES = (KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "matrices"))
+N = 48  # work-items of the one-dimensional cases: three sub-groups, one and a half work-groups' worth of data
+WHOLE_INT = (-(2**31), 2**31 - 1)
+
+CASES = (
+    Case(CONTROL, "collatz", (N,), (16,), lambda rng: [np.zeros(N, np.int32), _ints(rng, 1, 3000, N)],
+         lambda args: {0: _each(_collatz, args[1].tolist())}),
+    Case(CONTROL, "switches", (N,), (16,), lambda rng: [np.zeros(N, np.int32), _ints(rng, -50, 50, N)],
+         lambda args: {0: _each(_classify, args[1].tolist())}),
+    Case(CONTROL, "loops", (N,), (24,), lambda rng: [np.zeros(N, np.int32), 40],
+         lambda args: {0: _each(_loops, range(N), [args[1]] * N)}),
+    Case(CONTROL, "early_return", (N,), (16,), lambda rng: [np.full(N, 7, np.int32), _ints(rng, -20, 30, N)],
+         lambda args: {0: _each(_early_return, args[0].tolist(), args[1].tolist(), range(N))}),
+    Case(CONTROL, "duff", (N,), (16,), lambda rng: [np.zeros(N, np.int32), _ints(rng, 1, 40, N)],
+         lambda args: {0: _each(_duff, args[1].tolist())}),
+    Case(MEMORY, "structures", (32,), (16,), _particles, _structures),
+    Case(MEMORY, "unions", (N,), (16,), lambda rng: [np.zeros(N, np.uint32), _floats(rng, N)],
+         lambda args: {0: args[1].view(np.uint32) & 0xFFFFFF00}),
+    Case(MEMORY, "transpose", (32, 32), (8, 8),
+         lambda rng: [np.zeros((32, 32), np.int32), _ints(rng, *WHOLE_INT, 32, 32), 32],
+         lambda args: {0: args[1].T}),
+    Case(MEMORY, "histogram", (256,), (64,),
+         lambda rng: [np.zeros(16, np.int32), rng.integers(0, 256, 256, np.uint8), cm.local(64)],
+         lambda args: {0: np.bincount(args[1] & 15, minlength=16).astype(np.int32)}),
+    Case(MEMORY, "private_array", (N,), (16,), lambda rng: [np.zeros(N, np.int32), 30],
+         lambda args: {0: _each(_private_array, range(N), [args[1]] * N)}),
+    Case(VECTORS, "swizzles", (N,), (16,), lambda rng: [np.zeros((N, 4), np.float32), _floats(rng, N, 4)], _swizzles),
+    Case(VECTORS, "conversions", (N,), (16,),
+         lambda rng: [np.zeros((N, 4), np.int32), 200 * _floats(rng, N, 4), rng.integers(0, 256, (N, 4), np.uint8)],
+         _conversions),
+    Case(VECTORS, "comparisons", (N,), (16,),
+         lambda rng: [np.zeros((N, 4), np.int32), 3 * _floats(rng, N, 4), 3 * _floats(rng, N, 4)], _comparisons),
+    Case(VECTORS, "integers", (N,), (16,),
+         lambda rng: [np.zeros(N, np.int64), _ints(rng, *WHOLE_INT, N), _ints(rng, *WHOLE_INT, N)], _integers),
+    Case(VECTORS, "dynamic_components", (N,), (16,), lambda rng: [np.zeros(N, np.int32), 6],
+         lambda args: {0: _each(_dynamic_components, range(N), [args[1]] * N)}),
+    Case(MATRICES, "operators", (SUB_GROUP,), (SUB_GROUP,),
+         lambda rng: [np.zeros(128, np.float32), 1 + np.abs(_floats(rng, 256)), 0.75], _operators),
+    Case(MATRICES, "components", (SUB_GROUP,), (SUB_GROUP,),
+         lambda rng: [np.zeros(128, np.float32), _floats(rng, 128)],
+         lambda args: {0: np.where(args[1] > 0, args[1], args[1] * np.float32(0.125))}),
+    Case(MATRICES, "conversions", (SUB_GROUP,), (SUB_GROUP,),
+         lambda rng: [np.zeros(128, np.float16), np.zeros(128, np.int32), 100 * _floats(rng, 128)],
+         lambda args: {0: args[2].astype(np.float16).reshape(8, 16).T.ravel(), 1: np.trunc(args[2]).astype(np.int32)}),
+    Case(MATRICES, "control", (2 * SUB_GROUP,), (2 * SUB_GROUP,),
+         lambda rng: [np.zeros(256, np.float32), _floats(rng, 5 * 128), 5], _control),
+    Case(MATRICES, "shared_b", (2 * SUB_GROUP,), (2 * SUB_GROUP,),
+         lambda rng: [_ints(rng, *WHOLE_INT, 256), rng.integers(-128, 128, 512, np.int8),
+                      rng.integers(-128, 128, 512, np.int8)], _shared_b),
+    Case(EXAMPLES / "gemm.cl", "gemm", (2 * SUB_GROUP, 3), (SUB_GROUP, 1),
+         lambda rng: [rng.integers(-128, 128, (24, 64), np.int8), rng.integers(-128, 128, (64, 32), np.int8),
+                      np.zeros((24, 32), np.int32), 32, 64], _gemm),
+    Case(EXAMPLES / "scale_rows.cl", "scale_rows", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
+         lambda rng: [_floats(rng, 16, 32), _floats(rng, 16), 32], lambda args: {0: args[0] * args[1][:, None]}),
+)

@@ -1,0 +1,74 @@
+"""Intel's CPU runtime for OpenCL as an oracle: runs a SPIR-V kernel in a child process.
+
+``pip install pyopencl intel-opencl-rt intel-cmplr-lib-rt`` into the tests' environment. The runtime aborts
+its process on what it does not know, hence the child.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+def library() -> Path | None:
+    """The runtime's shared library, or None if it (or pyopencl) is not installed here."""
+    if importlib.util.find_spec("pyopencl") is None:
+        return None
+    found = Path(sys.prefix) / "lib" / "libintelocl.so"
+    return found if found.exists() else None
+
+
+def run(spirv: bytes, kernel: str, global_size: tuple[int, ...], local_size: tuple[int, ...],
+        arguments: list[Any]) -> list[Any]:
+    """Launch ``kernel`` and return the arguments as they are afterwards.
+
+    An argument is an array (of no dimension for a value), or ``("local", nbytes)``. Raises RuntimeError if
+    the runtime fails.
+    """
+    path = library()
+    assert path is not None
+    with tempfile.TemporaryDirectory() as folder:
+        icd = Path(folder) / "intel.icd"
+        icd.write_text(f"{path}\n")
+        environment = {**os.environ, "OCL_ICD_VENDORS": folder, "LD_LIBRARY_PATH": str(path.parent),
+                       "CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids", "PYOPENCL_NO_CACHE": "1"}
+        job = pickle.dumps((spirv, kernel, global_size, local_size, arguments))
+        child = subprocess.run([sys.executable, __file__], input=job, env=environment, capture_output=True,
+                               timeout=120, check=False)
+    if child.returncode != 0:
+        raise RuntimeError(f"exit code {child.returncode}: {child.stderr.decode(errors='replace')[-2000:]}")
+    result: list[Any] = pickle.loads(child.stdout)
+    return result
+
+
+def _child() -> None:
+    import pyopencl as cl
+
+    spirv, name, global_size, local_size, arguments = pickle.load(sys.stdin.buffer)
+    output = os.fdopen(os.dup(1), "wb")  # the runtime may print to standard output
+    os.dup2(2, 1)
+    context = cl.Context(cl.get_platforms()[0].get_devices())
+    queue = cl.CommandQueue(context)
+    program = cl.Program(context, spirv)
+    program.build()
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    bound = [cl.LocalMemory(value[1]) if isinstance(value, tuple)
+             else cl.Buffer(context, flags, hostbuf=value) if value.ndim else value[()]
+             for value in arguments]
+    getattr(program, name)(queue, global_size, local_size, *bound)
+    for value, buffer in zip(arguments, bound, strict=True):
+        if isinstance(buffer, cl.Buffer):
+            cl.enqueue_copy(queue, value, buffer)
+    queue.finish()
+    pickle.dump(arguments, output)
+    output.close()
+
+
+if __name__ == "__main__":
+    _child()

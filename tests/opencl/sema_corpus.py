@@ -1,0 +1,443 @@
+"""Snippets of OpenCL C whose acceptance clang and the package must agree on, and where they differ on purpose."""
+
+from __future__ import annotations
+
+PRELUDE = """\
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+typedef unsigned int uint; typedef unsigned char uchar; typedef unsigned long ulong; typedef unsigned short ushort;
+typedef char char4 __attribute__((ext_vector_type(4))); typedef uchar uchar4 __attribute__((ext_vector_type(4)));
+typedef int int2 __attribute__((ext_vector_type(2))); typedef int int3 __attribute__((ext_vector_type(3)));
+typedef int int4 __attribute__((ext_vector_type(4))); typedef uint uint4 __attribute__((ext_vector_type(4)));
+typedef long long4 __attribute__((ext_vector_type(4))); typedef float float2 __attribute__((ext_vector_type(2)));
+typedef float float4 __attribute__((ext_vector_type(4))); typedef double double4 __attribute__((ext_vector_type(4)));
+struct S { int a; float b; int c[3]; }; struct T { int a; }; union U { int i; float f; }; enum E { RED, GREEN = 5, BLUE };
+int helper(int a, float4 b) { return a; } void nothing(void) { } int undef(int);
+"""
+
+PARAMETERS = """\
+int i, uint u, long l, ulong ul, char ch, short sh, bool b, float x, double d, float4 v, int4 iv, uint4 uv, char4 cv,
+long4 lv, int2 i2, int3 i3, float2 v2, double4 dv, __global int *p, __global float *q, __local int *lp,
+__constant int *kp, const __global int *cp, __global void *vp, __private int *pp, struct S s, struct T t, union U un,
+enum E e, __global struct S *sp, __global float4 *vecp"""
+
+BODIES = """
+i = 1; u = 2; x = i; i = x; d = x; ch = i; b = p; b = x;
+i = v;
+v = i; v = 1; v = 2.5f; v = d; iv = x;
+iv = v;
+uv = iv;
+iv = (int4)v;
+v = (float4)1; iv = (int4)(x); uv = (uint4)i;
+v = (float4)(1, 2, 3, 4);
+v = (float4)(1, 2, 3);
+v = (float4)(1, 2, 3, 4, 5);
+v = (float4)(v2, v2); v = (float4)(1, v2, 2);
+v = (float4)(i2, i2);
+iv = (int4)(iv);
+v = v + 1; v = 1 + v; v = v * x;
+v = v * d;
+iv = iv + x;
+iv = iv + l;
+cv = cv + 1;
+cv = cv + ch;
+iv = iv + iv; iv = iv * 2; iv = iv / 3; iv = iv % 4;
+iv = iv + uv;
+v = v % v;
+iv = v < v; iv = iv == iv;
+uv = uv < uv;
+iv = uv < uv;
+lv = dv < dv;
+i = v < v;
+cv = cv == cv;
+v = b ? v : v; v = i ? v : 1;
+v = b ? v : iv;
+v = iv ? v : v;
+v = iv ? v : 1;
+v = iv ? 1.0f : 2.0f;
+iv = iv ? 1 : 2;
+v = cv ? v : v;
+v = v ? v : v;
+x = x ? x : i; p = b ? p : 0; s = b ? s : s;
+s = b ? s : t;
+b ? nothing() : nothing();
+p = b ? p : q;
+p = b ? p : lp;
+i = i2.x; i = iv.s0 + iv.sF;
+v.x = 1; v.xy = v2; v.wzyx = v; v.lo = v2; v.hi = v.lo; v.even = v.odd; v.s01 = v2; v.S23 = v2; v.r = 1; v.rgba = v;
+v.xx = v2;
+v2 = v.xx;
+v.xyz = v.xyz;
+v.q = 1;
+v.s4 = 1;
+i2.z = 1;
+v.xr = v2;
+v.lo.x = 1; v.xyzw.lo.y = 2;
+i = i.x;
+v[0] = 1; x = v[i]; v[i] = x; iv[u] += 2;
+p[i] = 1; i = p[l] + *p + *(p + 1) + 1[p]; p++; p += 3; p -= i; ++p; p--;
+p[x] = 1;
+p = p + x;
+i = p - p; l = p - p;
+i = p - q;
+i = p - lp;
+p = p * 2;
+p = -p;
+p = q;
+p = lp;
+lp = p;
+p = cp;
+cp = p;
+vp = p; p = vp;
+p = 0; p = (__global int *)0; p = (void *)0;
+p = 1;
+i = p;
+l = (long)p; p = (__global int *)l; i = (int)l;
+x = (float)p;
+p = (__global int *)x;
+p = (__global int *)q;
+p = (__global int *)lp;
+pp = &i; *pp = 3; int *gp = &i; gp = p; gp = lp; *gp = 1;
+p = gp;
+int *gp = p; p = (__global int *)gp;
+int *gp = kp;
+gp = &i; int *gp;
+const int *gp = cp; gp = p;
+int *gp = cp;
+*cp = 1;
+cp[2]++;
+*kp = 1;
+const int k = 1; k = 2;
+const int k = 1; k++;
+const int k = 1; const int *gp = &k;
+int * const k = &i; *k = 1;
+int * const k = &i; k = 0;
+i = p == p; i = p < p; i = p == 0; i = !p; i = p && i; i = p != vp;
+i = p == q;
+i = p == lp;
+i = p == 1;
+i = p < x;
+if (p) i = 1; if (x) i = 2; while (b) break; do i++; while (x > 1); for (;;) break;
+if (v) i = 1;
+while (s) i = 1;
+if (iv == iv) i = 1;
+i = s;
+s = 1;
+s = t;
+s.a = 1; s.c[1] = s.a; s.b = x; sp->a = 2; sp->c[i]++; (*sp).b = 1; (&s)->a = 1;
+s.z = 1;
+s->a = 1;
+sp.a = 1;
+i.a = 1;
+s.c = 0;
+struct S z = { 1, 2, { 3 } }; z = s; struct S y = s; struct S w = { .b = 1, .c[1] = 3 };
+struct S z = { .z = 1 };
+struct S z = { 1, 2, 3, 4, 5, 6, 7 };
+union U z = { 1 }; union U y = { .f = 2 }; z.f = z.i;
+int a[3] = { 1, 2, 3 }; int c[] = { 1, 2 }; int m[2][2] = { { 1 }, { 2, 3 } }; int n[2][2] = { 1, 2, 3, 4 };
+int a[2] = { 1, 2, 3 };
+int a[2] = { [1] = 5 }; int c[] = { [4] = 1, 2 };
+int a[2] = { [2] = 5 };
+int a[2] = { [-1] = 5 };
+int a[2] = { .x = 5 };
+int a[];
+int a[0 - 1];
+int a[i];
+int a[2.5];
+int a[GREEN]; int c[sizeof(int)]; int m['a'];
+int a[2]; a = 0;
+int a[2]; int c[2]; a = c;
+int a[2]; int *gp = a; a[0] = 1; i = *a; i = sizeof(a); gp = &a[1]; i = a == gp;
+int a[2] = i;
+char text[] = "abc"; char more[2] = "ab"; char c = "abc"[1];
+__constant char *text = "abc";
+char *text = "abc";
+int a = { 1 };
+int a = { 1, 2 };
+int a = { };
+float4 z = { 1, 2, 3, 4 };
+float4 z = { 1, 2 };
+int a, *c, d2[2], (*m)[2] = &d2;
+int a; int a;
+int a; { int a; } float a2;
+int a; float a;
+int i;
+int x1 = x1;
+undeclared = 1;
+undeclared();
+i = undef;
+i();
+i = helper(1, v);
+i = helper(1);
+i = helper(1, v, 3);
+i = helper(v, v);
+i = helper(1, 2);
+i = helper(x, x);
+i = helper(1, iv);
+i = nothing();
+nothing(1);
+(void)i; (void)v; (void)s; (void)nothing();
+i = (int)s;
+s = (struct S)s;
+i = +i - -i + ~i + !i; x = -x; u = ~u; v = -v; iv = ~iv; iv = !iv; l = !x;
+x = ~x;
+v = ~v;
+s = -s;
+i = !s;
+i = *i;
+i = *vp;
+pp = &1;
+pp = &v.x;
+pp = &(i + 1);
+i++; ++x; --u; d--; ch++; b++; iv++; --uv;
+v++;
+s++;
+1++;
+(i)++; (i) = 1; (i, u) = 1;
+i + 1 = 2;
+(b ? i : i) = 1;
+(int)i = 1;
+i += 1; i -= x; u *= 2; u /= 3; u %= 4; u &= 5; u |= 6; u ^= 7; u <<= 1; u >>= 2; v += 1; v *= v; iv <<= 1; p += 1;
+v += iv;
+i += v;
+x %= 2;
+x &= 1;
+p *= 2;
+iv += l;
+i = i << 1; u = u >> l; iv = iv << 1; iv = iv << iv; iv = iv << uv; l = l << i; cv = cv << iv;
+iv = i << iv;
+x = x << 1;
+i = i << x;
+i = i & x;
+i = 5 % 2.0f;
+i = i && x || !p; iv = iv && iv; iv = iv || 1;
+iv = v && v;
+i = s && i;
+i = iv && v;
+i = (1, 2); for (i = 0, u = 1; i < 3; i++, u++) ;
+switch (i) { case 1: case 2: i = 1; break; default: ; } switch (e) { case RED: ; case BLUE: break; } switch (l) { }
+switch (i) { case 1: case 1: ; }
+switch (i) { default: default: ; }
+switch (x) { case 1: ; }
+switch (i) { case i: ; }
+switch (i) { case 1 ... 3: ; case 4: ; }
+switch (i) { case 1 ... 3: ; case 2: ; }
+switch (i) { case 1.5: ; }
+case 1: ;
+default: ;
+break;
+continue;
+switch (i) { case 1: continue; }
+while (1) { switch (i) { case 1: continue; } break; }
+goto end; end: ;
+goto nowhere;
+end: ; end: ;
+return;
+return 1;
+return nothing();
+if (i) else i = 1;
+if (i) ; else i = 1;
+else i = 1;
+for (int k = 0; k < 2; k++) i = k; for (;;) { break; } i = 1;
+for (int k = 0; k < 2; k++) ; i = k;
+int k = sizeof(int) + sizeof i + sizeof(struct S) + sizeof(v) + _Alignof(int4);
+i = sizeof(void);
+i = sizeof(struct Unknown);
+i = sizeof int;
+i = sizeof(int[3]) + sizeof(int *) + sizeof(__global int *);
+enum E f = RED; f = 1; i = f; i = GREEN + 1; f++;
+enum Unknown f;
+struct Unknown f;
+struct Unknown *f;
+struct Local { int q; struct Local *next; }; struct Local z; z.q = 1; z.next = &z;
+struct Local { int q; int q; };
+struct Local { void q; };
+struct Local { struct Local q; };
+struct Local { int q[]; };
+struct Local { int q : 3; };
+struct Local { int (*q)(int); };
+struct Local { __global int q; };
+struct Local { struct { int inner; }; int outer; } z; z.inner = z.outer;
+typedef int I; I z = 1; { float I = 2; x = I; } I y;
+typedef int I; typedef int I;
+typedef int I; typedef float I;
+typedef int I = 2;
+I z;
+int (*z)(int);
+int z(int);
+void z;
+void *z; z = p;
+const z = 1;
+unsigned z; signed y; long int w; unsigned short int sh2; short unsigned g; char signed h;
+unsigned float z;
+int float z;
+short long z;
+__local int z;
+__global int z;
+__private int z = 1; z++;
+__local __global int *z;
+static int z;
+register int z = 1;
+auto int z = 1;
+volatile int z; z = 1; const volatile int y = 2;
+__attribute__((aligned(16))) int z; int y __attribute__((aligned(8)));
+__attribute__((aligned(3))) int z;
+int z __attribute__((unknown_thing));
+__attribute__((opencl_unroll_hint(4))) for (int k = 0; k < 4; k++) i++;
+struct S *z = &(struct S){ 1 }; i = ((struct S){ 2 }).a; int *y = (int[]){ 1, 2 };
+int z = 09;
+float z = 1.0e; 
+i = 1 +;
+i = (1;
+i = p[1;
+i = 1
+helper(1, ;
+{ i = 1;
+i = 1; }
+int z = 1, ; 
+i = "abc";
+i = L"abc";
+_Static_assert(1, "x"); _Static_assert(sizeof(int) == 4, "");
+_Static_assert(0, "x");
+_Static_assert(i, "x");
+;;; { } { ; }
+x = x ? x : i;
+int a[(1, 2)];
+int a[(int)2.5]; const int n = 3; int c[n]; switch (i) { case n: ; }
+int a[i == i];
+int a[1 ? 2 : i];
+int a[3]; a++;
+int a[3]; int *z = &a;
+p = 1 - 1; p = 0L; p = (char)0;
+p = 0.0f;
+i = 3e10f; ch = 1000; u = -1; x = 16777217; b = 2.5;
+i = p == lp;
+p = 1 ? 0 : p; p = 0 ? p : (void *)0;
+iv.s = 1;
+i = i ? i : ; 
+i = ? 1 : 2;
+int z[2][3]; z[1][2] = 1; i = sizeof(z[0]); int (*y)[3] = z; i = (*y)[1]; y[1][1] = 2;
+int z[2][3]; int *y = z;
+vecp->x = 1; vecp[1].xy = v2; (*vecp).lo = v2; x = vecp->w;
+double4 z = dv * 2.0; d = 1.0 + d; d = d + x + i; dv = dv + x; dv = dv + l;
+half h = 1.0h; h = h + h; h = 2; x = h * 2.0f; i = h;
+""".strip("\n").split("\n")
+"""Bodies of functions, one a line."""
+
+FILES = """
+int f(void) { return 1; } int f(void) { return 2; }
+int f(void); int f(void) { return 1; } int f(void);
+int f(void); float f(void) { return 1; }
+int f(int); int f(float a) { return 1; }
+void f(int a, int a) { }
+void f(int a) { int a; }
+void f(int a) { { int a = 1; a++; } }
+void f(int) { }
+void f(int, float b) { }
+void f(a) { }
+void f(int a[3], int b[]) { a[1] = b[2]; }
+void f(void a) { }
+void f(void) { } void g(void) { f(); }
+void f(int a, ...);
+void f(__global int a) { }
+void f(__local int *a, __constant float *b, __private char *c) { }
+int f(void)[3];
+struct S { int a; }; struct S f(void) { struct S s = { 1 }; return s; } int g(void) { return f().a; }
+struct S { int a[2]; }; struct S f(void) { struct S s; return s; } int g(void) { return f().a[1]; }
+struct S f(void);
+struct S; struct S { int a; }; struct S s(void);
+struct S { int a; }; struct S { int b; };
+struct S { int a; }; union S u(void);
+enum E { A, B, A };
+enum E { A = 1, B = A + 2, C = B << 1 }; int f(void) { int x[C]; return x[A]; }
+enum E { A = x };
+enum E { A = 1.5 };
+enum E { };
+enum E { A, };
+__constant int a = 1; __constant int b[2] = { 1, 2 }; __constant float c = 1.0f / 3; __constant struct { int x; } s = { 1 };
+__constant int a;
+__constant int a = 1; void f(void) { a = 2; }
+int g(void) { return 1; } __constant int a = g();
+__constant int a = 1; __constant int b = a + 1;
+__constant int a = 1 << 3 | (4 > 3 ? 5 : 6); __constant int b[sizeof(a)] = { 0 };
+__constant char text[] = "abc"; __constant char four[4] = "abc";
+__constant int *a = 0;
+__constant int a = (1, 2); __constant int b[(2)] = { a, a + 1 }; __constant int c = b[1] * 2;
+__constant int a = 1 / 0;
+__local int a;
+__kernel void k(__global int *p, int n) { p[0] = n; }
+__kernel int k(__global int *p) { return 1; }
+__kernel void k(int *p) { }
+__kernel void k(__private int *p) { }
+__kernel void k(__global int **p) { }
+__kernel void k(bool b) { }
+__kernel void k(__local float *l, __constant int *c) { l[0] = c[0]; }
+struct S { int a; }; __kernel void k(struct S s, __global struct S *p) { *p = s; }
+struct S { bool b; }; __kernel void k(struct S s) { }
+__kernel void k(__global int *p) { __local int a[4]; a[0] = p[0]; }
+__kernel void k(__global int *p) { __local int a = 1; }
+__kernel void k(__global int *p) { if (p[0]) { __local int a; a = 1; } }
+void f(void) { __local int a; }
+__kernel void k(__global int *p) { __constant int a = 1; p[0] = a; }
+__kernel void k(__global int *p) { __constant int a; }
+void f(void) { __constant int a = 1; }
+__kernel void k(__global int *p) { p[0] = 1; } __kernel void j(__global int *p) { k(p); }
+__kernel void k(void) { }
+kernel void k(global int *p, constant int *c, local int *l) { private int z = c[0]; p[0] = z; l[0] = 1; }
+__kernel __attribute__((reqd_work_group_size(8, 8, 1))) void k(__global int *p) { }
+__attribute__((reqd_work_group_size(8, 8, 1))) __kernel void k(__global int *p) { }
+__kernel void k(__global int *p) __attribute__((reqd_work_group_size(8, 8, 1))); __kernel void k(__global int *p) { }
+__kernel __attribute__((reqd_work_group_size(8, 8))) void k(__global int *p) { }
+__kernel __attribute__((reqd_work_group_size(0, 8, 8))) void k(__global int *p) { }
+__kernel __attribute__((work_group_size_hint(8, 8, 1), vec_type_hint(float))) void k(__global int *p) { }
+__kernel __attribute__((intel_reqd_sub_group_size(16))) void k(__global int *p) { }
+__attribute__((reqd_work_group_size(8, 8, 1))) void f(void) { }
+__kernel int a;
+inline int a;
+static inline int f(void) { return 1; }
+static void f(void); static void f(void) { }
+static static int f(void) { return 1; }
+typedef struct S { int a; struct S *next; } S; void f(S *s) { s = s->next; }
+typedef int I; void f(I I) { I = 1; }
+typedef int I; I I;
+typedef int A[3]; void f(void) { A a = { 1, 2, 3 }; a[0] = 1; }
+typedef int F(int);
+typedef const int C; void f(void) { C c = 1; c = 2; }
+typedef __global int G; void f(G *g) { *g = 1; }
+int x y;
+int;
+struct S { int a; }
+struct S { int a };
+struct { int a; };
+void f(void) { int a
+void f(void) { return 1; }
+int f(void) { return; }
+int f(void) { return "a"; }
+}
+void f(void) { } }
+void f(void { }
+void f(void) { void g(void) { } }
+void f(int a b) { }
+void f(int a, ) { }
+case 1: ;
+x = 3;
+_Static_assert(1, "");
+_Static_assert(0, "");
+;
+int f(int a) { int a2 = a; { typedef float a; a z = 1.5f; a2 = z; } return a + a2; }
+unsigned f(signed a) { return a; } long g(unsigned long a) { return a; } short h(short int a) { return a; }
+void f(const int a) { a = 1; }
+void f(int n, int a[n]) { }
+__attribute__((always_inline)) int f(void) { return 1; } int g(void) __attribute__((noinline));
+int f(int x) { switch (x) { case 1: return 1; default: return 2; } }
+void f(int x) { int a[3] = { 1, 2, 3 }; for (int i = 0, *p = a; i < 3; i++, p++) x += *p; }
+void f(void) { float a = .5f, b = 1e3f, c = 0x1p-3f; int d = 'a', e = 0x1F, g = 017; unsigned long h = 1ul; }
+void f(void) { int a = (int)sizeof(int) * -1; int b = (a) - 1; int c = (a)(1); }
+void f(void) { int a = 1; a: a++; goto a; }
+""".strip("\n").split("\n")
+"""Whole files, one a line."""
+
+STRICTER: dict[str, str] = {}
+"""What clang accepts and the package refuses, and why."""
+
+LAXER: dict[str, str] = {}
+"""What clang refuses and the package accepts, and why."""

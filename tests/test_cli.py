@@ -1,0 +1,145 @@
+"""The command line, run as a user runs it: exit codes, output, files, and no traceback whatever the input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+GEMM = str(ROOT / "examples" / "gemm.cl")
+
+
+def coopmat(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "coopmat", *map(str, arguments)], cwd=cwd, capture_output=True,
+                          text=True, timeout=120, check=False)
+
+
+def failure(*arguments: str | Path, cwd: Path | None = None) -> str:
+    """The message of a command that must fail with exit code 1, without a traceback."""
+    result = coopmat(*arguments, cwd=cwd)
+    assert result.returncode == 1, result
+    assert "Traceback" not in result.stderr
+    assert result.stderr.strip()
+    return result.stderr
+
+
+def test_devices_as_json() -> None:
+    shown = json.loads(coopmat("devices", "sim:intel_gpu_pvc", "--json").stdout)
+    assert list(shown) == ["name", "architecture", "sub_group_sizes", "matrix_combinations"]
+    assert shown["sub_group_sizes"] == [16, 32]
+    assert len(shown["matrix_combinations"]) == 9
+    assert shown["matrix_combinations"][0] == {
+        "max_msize": 8, "max_nsize": 0, "max_ksize": 0, "msize": 0, "nsize": 16, "ksize": 32, "atype": "uint8",
+        "btype": "uint8", "ctype": "sint32", "dtype": "sint32", "native": True}
+    everything = json.loads(coopmat("devices", "--json").stdout)
+    assert [one["name"] for one in everything][-1] == "sim:generic"
+
+
+def test_devices_as_tables() -> None:
+    assert "sim:amd_gpu_gfx90a" in coopmat("devices").stdout
+    shown = coopmat("devices", "sim:intel_cpu_spr").stdout
+    assert "<= 64" in shown
+    assert "bf16" in shown
+
+
+def test_check(tmp_path: Path) -> None:
+    assert coopmat("check", GEMM).returncode == 0
+    broken = tmp_path / "broken.cl"
+    broken.write_text("kernel void f(global int *p)\n{\n    p[0] = q;\n}\n")
+    message = failure("check", broken)
+    assert f"{broken}:3:12: error: use of undeclared identifier 'q'" in message
+    assert "    p[0] = q;" in message
+    assert message.splitlines()[2].endswith("           ^")
+
+
+@pytest.mark.parametrize("emit", ["llvm", "spirv", "spirv-asm"])
+def test_compile(tmp_path: Path, emit: str) -> None:
+    output = tmp_path / "out"
+    assert coopmat("compile", GEMM, "-o", output, "--emit", emit).returncode == 0
+    content = output.read_bytes()
+    if emit == "spirv":
+        assert content[:4] == b"\x03\x02\x23\x07"
+    else:
+        assert b"CooperativeMatrixMulAddKHR" in content
+
+
+def test_a_failed_compile_writes_nothing(tmp_path: Path) -> None:
+    source = tmp_path / "bad.cl"
+    source.write_text("kernel void f( {")
+    (tmp_path / "old").write_text("old")
+    failure("compile", source, "-o", tmp_path / "old")
+    failure("compile", source, "-o", tmp_path / "new")
+    failure("compile", GEMM, "-o", tmp_path / "no" / "folder")
+    assert (tmp_path / "old").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.cl", "old"]
+
+
+@pytest.mark.parametrize("suffix", [".cl", ".spv", ".spvasm", ".ll"])
+def test_run_from_every_form(tmp_path: Path, suffix: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-128, 128, (16, 64), np.int8), rng.integers(-128, 128, (64, 32), np.int8)
+    np.save(tmp_path / "a.npy", a)
+    np.save(tmp_path / "b.npy", b)
+    source = Path(GEMM)
+    if suffix != ".cl":
+        source = tmp_path / f"gemm{suffix}"
+        emit = {".spv": "spirv", ".spvasm": "spirv-asm", ".ll": "llvm"}[suffix]
+        assert coopmat("compile", GEMM, "-o", source, "--emit", emit).returncode == 0
+    result = coopmat("run", source, "--kernel", "gemm", "--device", "sim:intel_gpu_pvc", "--global", "32,2",
+                     "--local", "16,1", "--arg", "a.npy", "--arg", "b.npy", "--arg", "zeros:int32:16x32",
+                     "--arg", "32", "--arg", "64", "--out", "2=c.npy", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), a.astype(np.int32) @ b.astype(np.int32))
+
+
+RUN = ("run", GEMM, "--kernel", "gemm", "--global", "16,1", "--local", "16,1")
+ARRAYS = ("--arg", "zeros:int8:8x32", "--arg", "zeros:int8:32x16", "--arg", "zeros:int32:8x16")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("run", GEMM, "--kernel", "nope", "--global", "16", "--local", "16"), "no kernel 'nope'"),
+    (("run", GEMM, "--kernel", "gemm", "--global", "sixteen", "--local", "16"), "--global takes one to three"),
+    (("run", GEMM, "--kernel", "gemm", "--global", "16", "--local", "0"), "at least 1"),
+    (("run", "missing.cl", "--kernel", "gemm", "--global", "16", "--local", "16"), "cannot read 'missing.cl'"),
+    ((*RUN, "--device", "cpu"), "no device 'cpu'"),
+    ((*RUN, "--device", "sim:intel_gpu_pcv"), "did you mean 'intel_gpu_pvc'"),
+    ((*RUN, *ARRAYS), "takes 5 arguments, found 3"),
+    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "three"), "--arg three: expected a number"),
+    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "1.5"), "1.5 is not an integer"),
+    ((*RUN, "--arg", "zeros:int8", "--arg", "1"), "expected zeros:DTYPE:SHAPE"),
+    ((*RUN, "--arg", "zeros:int7:8"), "unknown element type 'int7'"),
+    ((*RUN, "--arg", "zeros:int8:999999999999x9"), "more than"),
+    ((*RUN, "--arg", "local:many"), "expected local:BYTES"),
+    ((*RUN, "--arg", "missing.npy"), "cannot read 'missing.npy'"),
+    ((*RUN, "--arg", __file__.replace(".py", ".npy")), "cannot read"),
+    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "9=c.npy"), "argument 9 is not an array"),
+    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "c.npy"), "expected INDEX=FILE.npy"),
+    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "64"), "buffer 'A', element 256"),
+    (("run", GEMM), "Missing option"),
+    (("compile", GEMM, "-o", "x", "--emit", "ptx"), "cannot emit 'ptx'"),
+    (("check", GEMM, "-Wno-such-thing", "-Q"), "No such option"),
+    (("devices", "sim:none"), "unknown architecture 'none'"),
+    (("frobnicate",), "No such command"),
+])
+def test_each_mistake_has_a_message(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    assert message in failure(*arguments, cwd=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_not_an_array(tmp_path: Path) -> None:
+    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00garbage")
+    assert "cannot read 'a.npy'" in failure(*RUN, "--arg", "a.npy", cwd=tmp_path)
+
+
+def test_output_of_an_error_names_the_place(tmp_path: Path) -> None:
+    """A buffer that is too small: the message names kernel, source line, buffer and element."""
+    message = failure(*RUN, "--arg", "zeros:int8:8x16", *ARRAYS[2:], "--arg", "16", "--arg", "32", cwd=tmp_path)
+    assert "kernel gemm" in message
+    assert "gemm.cl:" in message
+    assert "work-group" in message
+    assert "buffer 'A'" in message
