@@ -16,7 +16,7 @@ test: $(TEST_READY)
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: $(TEST_READY)
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks tools
 	$(BIN)/mypy
 
 benchmarks: $(TEST_READY)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import coopmat as cm
+from tools import make_docs
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -54,3 +55,8 @@ def test_every_link_has_a_target() -> None:
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_generated_pages_are_current() -> None:
+    for name, page in make_docs.PAGES.items():
+        assert (ROOT / "docs" / name).read_text() == page(), f"run tools/make_docs.py to renew docs/{name}"

@@ -354,7 +354,7 @@ def test_compare_exchange_needs_a_function() -> None:
     pointer = Pointer(INT, AddressSpace.GLOBAL)
     given = [argument(value, index) for index, value in enumerate((pointer, pointer, INT))]
     assert context.is_error(resolve_call(context, "atomic_compare_exchange_weak", given, CALLEE, CLOSE))
-    assert [d.code for d in context.sink.diagnostics] == ["CM3511"]
+    assert [d.code for d in context.sink.diagnostics] == ["CM3711"]
 
 
 # ------------------------------------------------------------------ diagnostics
@@ -364,30 +364,30 @@ SQRT = "gentype sqrt(gentype) with gentype scalars or vectors (of 2 or 3 or 4 or
 
 def test_no_match() -> None:
     assert report("sqrt", INT4) == (
-        "no matching function for call to 'sqrt' with arguments of type ('int4') [CM3501]", "2:5",
+        "no matching function for call to 'sqrt' with arguments of type ('int4') [CM3701]", "2:5",
         [f"candidate: {SQRT}"])
 
 
 def test_ambiguous() -> None:
     assert report("sqrt", 2) == (
         "call to 'sqrt' with arguments of type ('int') is ambiguous; cast the arguments to the types that are meant "
-        "[CM3502]", "2:5", ["candidate: float sqrt(float)", "candidate: double sqrt(double)",
+        "[CM3702]", "2:5", ["candidate: float sqrt(float)", "candidate: double sqrt(double)",
                             "candidate: half sqrt(half)"])
 
 
 def test_too_few_arguments() -> None:
-    assert report("sqrt") == ("too few arguments to 'sqrt': expected 1, have 0 [CM3503]", "2:34",
+    assert report("sqrt") == ("too few arguments to 'sqrt': expected 1, have 0 [CM3703]", "2:34",
                               [f"candidate: {SQRT}"])
 
 
 def test_too_many_arguments() -> None:
     text, place, _ = report("sqrt", FLOAT, INT, INT)
-    assert (text, place) == ("too many arguments to 'sqrt': expected 1, have 3 [CM3504]", "2:21")
+    assert (text, place) == ("too many arguments to 'sqrt': expected 1, have 3 [CM3704]", "2:21")
 
 
 def test_several_argument_counts() -> None:
     text, _, notes = report("work_group_barrier")
-    assert text == "too few arguments to 'work_group_barrier': expected 1 or 2, have 0 [CM3503]"
+    assert text == "too few arguments to 'work_group_barrier': expected 1 or 2, have 0 [CM3703]"
     assert notes == ["candidate: void work_group_barrier(cl_mem_fence_flags)",
                      "candidate: void work_group_barrier(cl_mem_fence_flags, memory_scope)"]
 
@@ -395,27 +395,27 @@ def test_several_argument_counts() -> None:
 @pytest.mark.parametrize(("name", "arguments", "text", "place"), [
     ("vstore4", (FLOAT4, 0, Pointer(FLOAT, AddressSpace.CONSTANT)),
      "argument 3 of 'vstore4' points to the __constant address space; expected a pointer to a writable address space "
-     "[CM3505]", "2:29"),
+     "[CM3705]", "2:29"),
     ("atomic_add", (Pointer(INT, AddressSpace.PRIVATE), 1),
      "argument 1 of 'atomic_add' points to the __private address space; expected a pointer to __global or __local "
-     "[CM3505]", "2:14"),
+     "[CM3705]", "2:14"),
     ("prefetch", (Pointer(INT, AddressSpace.LOCAL), 1),
-     "argument 1 of 'prefetch' points to the __local address space; expected a pointer to __global [CM3505]", "2:14"),
+     "argument 1 of 'prefetch' points to the __local address space; expected a pointer to __global [CM3705]", "2:14"),
     ("sincos", (FLOAT, Pointer(FLOAT, AddressSpace.GLOBAL, const=True)),
      "argument 2 of 'sincos' is a pointer to 'const float', which the function would write; expected a pointer to "
-     "'float' [CM3506]", "2:21"),
-    ("barrier", (INT,), "cl_mem_fence_flags argument of 'barrier' must be an integer constant expression [CM3507]",
+     "'float' [CM3706]", "2:21"),
+    ("barrier", (INT,), "cl_mem_fence_flags argument of 'barrier' must be an integer constant expression [CM3707]",
      "2:14"),
-    ("atomic_work_item_fence", (1, 1, 1), "1 is not a value of 'memory_order' [CM3508]", "2:21"),
-    ("work_group_barrier", (1, 9), "9 is not a value of 'memory_scope' [CM3508]", "2:21"),
+    ("atomic_work_item_fence", (1, 1, 1), "1 is not a value of 'memory_order' [CM3708]", "2:21"),
+    ("work_group_barrier", (1, 9), "9 is not a value of 'memory_scope' [CM3708]", "2:21"),
     ("atomic_load_explicit", (GLOBAL_INT, 3),
      "this memory order is not allowed for 'atomic_load_explicit'; expected one of memory_order_relaxed, "
-     "memory_order_acquire, memory_order_seq_cst [CM3509]", "2:21"),
+     "memory_order_acquire, memory_order_seq_cst [CM3709]", "2:21"),
     ("barrier", (8,),
-     "8 is not a combination of CLK_LOCAL_MEM_FENCE (1), CLK_GLOBAL_MEM_FENCE (2) and CLK_IMAGE_MEM_FENCE (4) [CM3510]",
+     "8 is not a combination of CLK_LOCAL_MEM_FENCE (1), CLK_GLOBAL_MEM_FENCE (2) and CLK_IMAGE_MEM_FENCE (4) [CM3710]",
      "2:14"),
     ("printf", (INT,),
-     "built-in function 'printf' is not supported; store the values to a buffer and print them on the host [CM3512]",
+     "built-in function 'printf' is not supported; store the values to a buffer and print them on the host [CM3712]",
      "2:5"),
 ])
 def test_wrong_argument(name: str, arguments: tuple[Type | int, ...], text: str, place: str) -> None:

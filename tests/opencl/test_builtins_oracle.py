@@ -125,7 +125,7 @@ def spell(type_: Type) -> str:
 # ------------------------------------------------------------------ every overload
 
 
-# Functions that clang declares under conditions that its SPIR-V target does not meet, or builds in.
+# They take a pointer to any type, for which the table has no exact argument.
 NOT_IN_CLANG = frozenset({"to_global", "to_local", "to_private", "get_fence"})
 
 

@@ -242,32 +242,32 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
         "coop_mat_store(p, @n, ROW, 8);"),
     "D14 use A": (
         messages.WRONG_USE,
-        "argument of cooperative matrix must have 'CLK_COOPERATIVE_MATRIX_A' use, but has "
-        "'CLK_COOPERATIVE_MATRIX_B'; this is argument 1 of 'coop_matmul_add'",
+        "argument of cooperative matrix must be CLK_COOPERATIVE_MATRIX_A, but argument 1 of 'coop_matmul_add' "
+        "is CLK_COOPERATIVE_MATRIX_B",
         "c = coop_matmul_add(@b, b, c, NONE);"),
     "D15 use B": (
         messages.WRONG_USE,
-        "argument of cooperative matrix must have 'CLK_COOPERATIVE_MATRIX_B' use, but has "
-        "'CLK_COOPERATIVE_MATRIX_A'; this is argument 2 of 'coop_matmul_add'",
+        "argument of cooperative matrix must be CLK_COOPERATIVE_MATRIX_B, but argument 2 of 'coop_matmul_add' "
+        "is CLK_COOPERATIVE_MATRIX_A",
         "c = coop_matmul_add(a, @a, c, NONE);"),
     "D16 use accumulator": (
         messages.WRONG_USE,
-        "argument of cooperative matrix must have 'CLK_COOPERATIVE_MATRIX_ACCUMULATOR' use, but has "
-        "'CLK_COOPERATIVE_MATRIX_B'; this is argument 3 of 'coop_mat_mulAdd'",
+        "argument of cooperative matrix must be CLK_COOPERATIVE_MATRIX_ACCUMULATOR, but argument 3 of 'coop_mat_mulAdd' "
+        "is CLK_COOPERATIVE_MATRIX_B",
         "c = coop_mat_mulAdd(a, b, @b);"),
     "D18 K": (
         messages.INCOMPATIBLE_SHAPES,
-        "two cooperative matrices with incompatible shapes: A 16x16 and B 8x16, but the columns of A must be the "
+        "mismatch of cooperative matrix row or column: A 16x16 and B 8x16, but the columns of A must be the "
         "rows of B (K)",
         "c = coop_matmul_add(a16, @b, c, NONE);"),
     "D18 M": (
         messages.INCOMPATIBLE_SHAPES,
-        "two cooperative matrices with incompatible shapes: A 16x8 and C 32x16, but A and C must have the same rows "
+        "mismatch of cooperative matrix row or column: A 16x8 and C 32x16, but A and C must have the same rows "
         "(M)",
         "tall_c = coop_matmul_add(a, b, @tall_c, NONE);"),
     "D18 N": (
         messages.INCOMPATIBLE_SHAPES,
-        "two cooperative matrices with incompatible shapes: B 8x32 and C 16x16, but B and C must have the same "
+        "mismatch of cooperative matrix row or column: B 8x32 and C 16x16, but B and C must have the same "
         "columns (N)",
         "c = coop_matmul_add(a, wide_b, @c, NONE);"),
     **{f"D19 {operator}": (
@@ -314,7 +314,7 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
         "a = a @+ ha;"),
     "operands of different shapes": (
         messages.INCOMPATIBLE_SHAPES,
-        "two cooperative matrices with incompatible shapes: left operand 16x8 and right operand 16x16, but the "
+        "mismatch of cooperative matrix row or column: left operand 16x8 and right operand 16x16, but the "
         "operands must have one type",
         "a = a @- a16;"),
     "D22 operands of different use": (

@@ -1,22 +1,22 @@
-"""Messages about calls of built-in functions (CM35xx)."""
+"""Messages about calls of built-in functions (CM37xx)."""
 
 from __future__ import annotations
 
 from coopmat.diagnostics import Message
 
-NO_MATCH = Message("CM3501", "error", "no matching function for call to '{name}' with arguments of type ({types})")
-AMBIGUOUS = Message("CM3502", "error", "call to '{name}' with arguments of type ({types}) is ambiguous; "
+NO_MATCH = Message("CM3701", "error", "no matching function for call to '{name}' with arguments of type ({types})")
+AMBIGUOUS = Message("CM3702", "error", "call to '{name}' with arguments of type ({types}) is ambiguous; "
                                        "cast the arguments to the types that are meant")
-TOO_FEW = Message("CM3503", "error", "too few arguments to '{name}': expected {expected}, have {found}")
-TOO_MANY = Message("CM3504", "error", "too many arguments to '{name}': expected {expected}, have {found}")
-WRONG_ADDRESS_SPACE = Message("CM3505", "error", "argument {index} of '{name}' points to the {found} address space; "
+TOO_FEW = Message("CM3703", "error", "too few arguments to '{name}': expected {expected}, have {found}")
+TOO_MANY = Message("CM3704", "error", "too many arguments to '{name}': expected {expected}, have {found}")
+WRONG_ADDRESS_SPACE = Message("CM3705", "error", "argument {index} of '{name}' points to the {found} address space; "
                                                  "expected a pointer to {expected}")
-DISCARDS_QUALIFIER = Message("CM3506", "error", "argument {index} of '{name}' is a pointer to '{found}', "
+DISCARDS_QUALIFIER = Message("CM3706", "error", "argument {index} of '{name}' is a pointer to '{found}', "
                                                 "which the function would write; expected a pointer to '{expected}'")
-NOT_CONSTANT = Message("CM3507", "error", "{what} argument of '{name}' must be an integer constant expression")
-INVALID_ENUM_VALUE = Message("CM3508", "error", "{value} is not a value of '{what}'")
-INVALID_ORDER = Message("CM3509", "error", "this memory order is not allowed for '{name}'; expected one of {allowed}")
-INVALID_FENCE = Message("CM3510", "error", "{value} is not a combination of CLK_LOCAL_MEM_FENCE (1), "
+NOT_CONSTANT = Message("CM3707", "error", "{what} argument of '{name}' must be an integer constant expression")
+INVALID_ENUM_VALUE = Message("CM3708", "error", "{value} is not a value of '{what}'")
+INVALID_ORDER = Message("CM3709", "error", "this memory order is not allowed for '{name}'; expected one of {allowed}")
+INVALID_FENCE = Message("CM3710", "error", "{value} is not a combination of CLK_LOCAL_MEM_FENCE (1), "
                                            "CLK_GLOBAL_MEM_FENCE (2) and CLK_IMAGE_MEM_FENCE (4)")
-NOT_AT_FILE_SCOPE = Message("CM3511", "error", "'{name}' cannot be called outside of a function")
-UNSUPPORTED = Message("CM3512", "error", "built-in function '{name}' is not supported; {advice}")
+NOT_AT_FILE_SCOPE = Message("CM3711", "error", "'{name}' cannot be called outside of a function")
+UNSUPPORTED = Message("CM3712", "error", "built-in function '{name}' is not supported; {advice}")

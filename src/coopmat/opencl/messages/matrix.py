@@ -1,7 +1,7 @@
 """Messages of the cooperative matrix extension (CM4xxx).
 
-Where the reference implementation's text is known, a message begins with it; what was expected and
-what was found follows.
+A message that the RFC lists begins with the RFC's text, others with that of the reference implementation
+where it is known; what was expected and what was found follows.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ STRIDE_OUT_OF_RANGE = Message("CM4036", "error",
 # ------------------------------------------------------------------ CM404x: multiply-add
 
 WRONG_USE = Message("CM4040", "error",
-                    "argument of cooperative matrix must have '{expected}' use, but has '{found}'; "
-                    "this is argument {index} of '{name}'")
+                    "argument of cooperative matrix must be {expected}, but argument {index} of '{name}' "
+                    "is {found}")
 INCONSISTENT_ELEMENTS = Message("CM4041", "error",
                                 "inconsistent cooperative matrix element types: {left} '{left_type}' and "
                                 "{right} '{right_type}', but {rule}")
 INCOMPATIBLE_SHAPES = Message("CM4042", "error",
-                              "two cooperative matrices with incompatible shapes: {left} {left_shape} and "
+                              "mismatch of cooperative matrix row or column: {left} {left_shape} and "
                               "{right} {right_shape}, but {rule}")
 INCONSISTENT_USE = Message("CM4043", "error",
                            "inconsistent cooperative matrix use type: expected '{expected}', found '{found}'")

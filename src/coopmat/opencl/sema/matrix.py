@@ -1,8 +1,8 @@
 """The cooperative matrix extension, as the rest of the semantic analysis uses it.
 
 RFC "Clang frontend changes for OpenCL C Cooperative Matrix Extension", the newer draft's spelling of
-it, and the additions that docs and DESIGN name: names and types in :mod:`.matrix_types`, the built-in
-functions in :mod:`.matrix_calls`, operators and component access in :mod:`.matrix_operators`.
+it, and this project's additions: names and types in :mod:`.matrix_types`, the built-in functions in
+:mod:`.matrix_calls`, operators and component access in :mod:`.matrix_operators`.
 """
 
 from coopmat.opencl.sema.matrix_calls import FUNCTION_NAMES, call

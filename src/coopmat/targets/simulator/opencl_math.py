@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from coopmat.formats import round_pair
@@ -18,6 +19,7 @@ from coopmat.targets.simulator.conversions import to_float
 from coopmat.targets.simulator.values import Array
 
 Function = Callable[..., Array]
+FLOAT64_FRACTION_BITS = 52
 ILOGB_ZERO = -(1 << 31)
 ILOGB_NAN = (1 << 31) - 1
 QUOTIENT_BITS = 7  # of remquo
@@ -57,12 +59,23 @@ def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
     """a * b + c, rounded once."""
     if a.dtype == np.float64:
         return _fma64(a, b, c)
-    wide_a, wide_b, wide_c = (value.astype(np.float64) for value in (a, b, c))
-    product = wide_a * wide_b  # exact: at most 48 bits
+    wide_c = c.astype(np.float64)
+    product = a.astype(np.float64) * b.astype(np.float64)  # exact: at most 48 bits
     total = product + wide_c
-    finite = np.isfinite(total)
-    odd = round_pair(np.where(finite, product, 0.0), np.where(finite, wide_c, 0.0), "odd")
-    return to_float(np.where(finite & (odd != 0), odd, total), a.dtype)
+    if _may_round_twice(total, a.dtype).any():
+        finite = np.isfinite(total)
+        odd = round_pair(np.where(finite, product, 0.0), np.where(finite, wide_c, 0.0), "odd")
+        total = np.where(finite & (odd != 0), odd, total)
+    return to_float(total, a.dtype)
+
+
+def _may_round_twice(total: Array, dtype: np.dtype[Any]) -> Array:
+    """Where a sum that was rounded to float64 lies half-way between numbers of a narrower format, or is
+    subnormal there: only then does it matter how it was rounded before."""
+    info = ml_dtypes.finfo(dtype)
+    dropped = FLOAT64_FRACTION_BITS - info.nmant
+    tie = (total.view(np.int64) & (1 << dropped) - 1) == 1 << dropped - 1
+    return tie | ((np.abs(total) < 2 * float(info.smallest_normal)) & (total != 0))
 
 
 def _fma64(a: Array, b: Array, c: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-DEFAULT_STEP_LIMIT = 10_000_000
+DEFAULT_STEP_LIMIT = 4_000_000  # about a minute of an endless loop
 
 
 @dataclass(frozen=True, kw_only=True)
