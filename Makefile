@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DEMO_READY := $(VENV)/.installed
 TEST_READY := $(VENV)/.installed-test
 
-.PHONY: demo test lint benchmarks clean
+.PHONY: demo test lint oracles benchmarks clean
 
 demo: $(DEMO_READY)
 	$(BIN)/coopmat demo
@@ -18,6 +18,11 @@ test: $(TEST_READY)
 lint: $(TEST_READY)
 	$(BIN)/ruff check src tests benchmarks tools
 	$(BIN)/mypy
+
+# Independent implementations that the tests compare with where they are installed (some hundred megabytes).
+oracles: $(TEST_READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --editable '.[opencl]' ziglang intel-opencl-rt intel-cmplr-lib-rt
 
 benchmarks: $(TEST_READY)
 	$(BIN)/python benchmarks/run.py

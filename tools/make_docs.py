@@ -33,7 +33,8 @@ def messages() -> list[Message]:
 
 def diagnostics_page() -> str:
     """docs/diagnostics.md: one table for each part of the compiler."""
-    lines = ["# Diagnostics", "", "Made from the message tables by `tools/make_docs.py`; words in ⟨ ⟩ are filled in.", ""]
+    lines = ["# Diagnostics", "", "Made from the message tables by tools/make_docs.py; words in ⟨ ⟩ are filled in.",
+             ""]
     rows = messages()
     for prefix, title in PARTS.items():
         lines += [f"## {title}", "", "| code | severity | message | warning name |", "|---|---|---|---|"]

@@ -171,7 +171,8 @@ def run(
     arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
                  for index, text in enumerate(argument or ())]
     outputs = parse_outputs(out or [], arguments)
-    event = Queue(target).enqueue(chosen, *sizes, *arguments).wait()
+    with console(stderr=True).status(f"running {kernel} on {target.name}"):
+        event = Queue(target).enqueue(chosen, *sizes, *arguments).wait()
     save_outputs(outputs, arguments)
     print(f"{kernel} on {target.name}: {event.elapsed * 1e3:.1f} ms")
 

@@ -84,6 +84,7 @@ def _load_array(path: Path, parameter: Parameter | None) -> np.ndarray:
 
 def _number(text: str, parameter: Parameter | None) -> Any:
     """A number; for a floating-point parameter it is rounded to the parameter's type, as a C literal is."""
+    value: int | float
     try:
         value = int(text, 0)
     except ValueError:

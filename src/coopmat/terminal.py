@@ -11,9 +11,9 @@ from rich.table import Table
 LEAST_WIDTH = 100  # a narrower terminal wraps the lines; cells are never cut off
 
 
-def console() -> Console:
+def console(*, stderr: bool = False) -> Console:
     """A console as wide as the terminal, and wide enough for our tables where there is none."""
-    return Console(width=max(LEAST_WIDTH, shutil.get_terminal_size().columns))
+    return Console(width=max(LEAST_WIDTH, shutil.get_terminal_size().columns), stderr=stderr)
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -10,7 +10,8 @@ typedef int int2 __attribute__((ext_vector_type(2))); typedef int int3 __attribu
 typedef int int4 __attribute__((ext_vector_type(4))); typedef uint uint4 __attribute__((ext_vector_type(4)));
 typedef long long4 __attribute__((ext_vector_type(4))); typedef float float2 __attribute__((ext_vector_type(2)));
 typedef float float4 __attribute__((ext_vector_type(4))); typedef double double4 __attribute__((ext_vector_type(4)));
-struct S { int a; float b; int c[3]; }; struct T { int a; }; union U { int i; float f; }; enum E { RED, GREEN = 5, BLUE };
+struct S { int a; float b; int c[3]; }; struct T { int a; }; union U { int i; float f; };
+enum E { RED, GREEN = 5, BLUE };
 int helper(int a, float4 b) { return a; } void nothing(void) { } int undef(int);
 """
 
@@ -285,7 +286,7 @@ int z __attribute__((unknown_thing));
 __attribute__((opencl_unroll_hint(4))) for (int k = 0; k < 4; k++) i++;
 struct S *z = &(struct S){ 1 }; i = ((struct S){ 2 }).a; int *y = (int[]){ 1, 2 };
 int z = 09;
-float z = 1.0e; 
+float z = 1.0e;
 i = 1 +;
 i = (1;
 i = p[1;
@@ -293,7 +294,7 @@ i = 1
 helper(1, ;
 { i = 1;
 i = 1; }
-int z = 1, ; 
+int z = 1, ;
 i = "abc";
 i = L"abc";
 _Static_assert(1, "x"); _Static_assert(sizeof(int) == 4, "");
@@ -313,7 +314,7 @@ i = 3e10f; ch = 1000; u = -1; x = 16777217; b = 2.5;
 i = p == lp;
 p = 1 ? 0 : p; p = 0 ? p : (void *)0;
 iv.s = 1;
-i = i ? i : ; 
+i = i ? i : ;
 i = ? 1 : 2;
 int z[2][3]; z[1][2] = 1; i = sizeof(z[0]); int (*y)[3] = z; i = (*y)[1]; y[1][1] = 2;
 int z[2][3]; int *y = z;
@@ -353,7 +354,8 @@ enum E { A = x };
 enum E { A = 1.5 };
 enum E { };
 enum E { A, };
-__constant int a = 1; __constant int b[2] = { 1, 2 }; __constant float c = 1.0f / 3; __constant struct { int x; } s = { 1 };
+__constant int a = 1; __constant int b[2] = { 1, 2 }; __constant float c = 1.0f / 3;
+__constant struct { int x; } s = { 1 };
 __constant int a;
 __constant int a = 1; void f(void) { a = 2; }
 int g(void) { return 1; } __constant int a = g();

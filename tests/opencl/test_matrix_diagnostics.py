@@ -252,8 +252,8 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
         "c = coop_matmul_add(a, @a, c, NONE);"),
     "D16 use accumulator": (
         messages.WRONG_USE,
-        "argument of cooperative matrix must be CLK_COOPERATIVE_MATRIX_ACCUMULATOR, but argument 3 of 'coop_mat_mulAdd' "
-        "is CLK_COOPERATIVE_MATRIX_B",
+        "argument of cooperative matrix must be CLK_COOPERATIVE_MATRIX_ACCUMULATOR, but argument 3 of "
+        "'coop_mat_mulAdd' is CLK_COOPERATIVE_MATRIX_B",
         "c = coop_mat_mulAdd(a, b, @b);"),
     "D18 K": (
         messages.INCOMPATIBLE_SHAPES,

@@ -239,6 +239,19 @@ def _access_chain(op: Op, *, with_element: bool) -> Callable[[Call], None]:
     return replace
 
 
+def _explicit_cast(call: Call) -> None:
+    """A generic pointer as one to a storage class: what it points to stays."""
+    call.expect(2)
+    base = _typed_pointer(call.editor, call.arguments[0])
+    source, target = call.editor.type_of(base), call.editor.definition(call.result_type)
+    if source.opcode != Op.TypePointer or target.opcode != Op.TypePointer:
+        raise call.fail("expected a pointer as argument and result")
+    type_id = call.editor.type_pointer(target.words[0], source.words[1])
+    storage = call.literal(call.arguments[1], "the storage class")
+    pointer = call.value(Op.GenericCastToPtrExplicit, type_id, base, storage)
+    call.value(Op.Bitcast, call.result_type, pointer, result=call.result)
+
+
 def _typed_pointer(editor: Editor, pointer: int) -> int:
     """What a pointer was before it was cast."""
     item = editor.definition(pointer)
@@ -273,6 +286,7 @@ SPECIAL: dict[str, Callable[[Call], None]] = {
     "CooperativeMatrixScalarMul": _times_scalar,
     "CooperativeMatrixScalarMulKHR": _times_scalar,
     "MatrixTimesScalar": _times_scalar,
+    "GenericCastToPtrExplicit": _explicit_cast,
     "AccessChain": _access_chain(Op.AccessChain, with_element=False),
     "InBoundsAccessChain": _access_chain(Op.InBoundsAccessChain, with_element=False),
     "PtrAccessChain": _access_chain(Op.PtrAccessChain, with_element=True),

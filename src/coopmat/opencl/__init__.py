@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from coopmat import devices
@@ -12,12 +10,11 @@ from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, SourceFile, SourceLocation
 from coopmat.opencl import builtins, parse, preprocess, sema
 from coopmat.opencl.messages.semantic import TOO_DEEP_FOR_PYTHON
+from coopmat.opencl.recursion import deep_recursion
 from coopmat.opencl.sema import conversion_builtins, matrix
 from coopmat.tree.nodes import Program
 
 __all__ = ["compile_source", "is_builtin_function"]
-
-_RECURSION_LIMIT = 20_000
 
 
 def is_builtin_function(name: str) -> bool:
@@ -40,7 +37,7 @@ def compile_source(text: str, *, name: str = "<source>", path: Path | None = Non
     sink = DiagnosticSink(ignored=ignored_warnings, warnings_as_errors=werror)
     file = SourceFile(str(path) if path is not None and name == "<source>" else name, text)
     features = frozenset(description.extensions)
-    with _deep_recursion():
+    with deep_recursion():
         try:
             preprocessor = preprocess.Preprocessor(sink, include_paths=include_paths, defines=defines or {},
                                                    features=features, has_builtin=is_builtin_function)
@@ -50,14 +47,3 @@ def compile_source(text: str, *, name: str = "<source>", path: Path | None = Non
             sink.report(TOO_DEEP_FOR_PYTHON, SourceLocation(file, 1, 1))
             raise CompileError(sink.diagnostics) from None
     return program, sink.finish()
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Room for nested expressions and statements; the parser limits how deep they nest."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

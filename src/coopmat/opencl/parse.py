@@ -8,6 +8,7 @@ from coopmat.opencl.messages import syntax as messages
 from coopmat.opencl.parse_declarations import function_declarator, name_declarator
 from coopmat.opencl.parse_statements import StatementParser
 from coopmat.opencl.parse_stream import SyntaxFailure
+from coopmat.opencl.recursion import deep_recursion
 from coopmat.opencl.tokens import Token, TokenKind
 
 ExternalDeclaration = syntax.Declaration | syntax.FunctionDefinition | syntax.Pragma | syntax.StaticAssert
@@ -19,7 +20,8 @@ def parse(tokens: list[Token], sink: DiagnosticSink,
 
     ``type_names`` are the types that are declared before the program begins.
     """
-    return _Parser(tokens, sink, type_names | keywords.BUILTIN_TYPE_NAMES).translation_unit()
+    with deep_recursion():
+        return _Parser(tokens, sink, type_names | keywords.BUILTIN_TYPE_NAMES).translation_unit()
 
 
 class _Parser(StatementParser):

@@ -12,7 +12,7 @@ from coopmat.opencl.tokens import Token, TokenKind
 _SPECIFIER_WORDS = (keywords.TYPE_WORDS | keywords.QUALIFIERS.keys() | keywords.ADDRESS_SPACES.keys()
                     | keywords.RECORD_WORDS | {"enum"})
 _DECLARATION_WORDS = (_SPECIFIER_WORDS | keywords.STORAGE_CLASSES.keys() | keywords.KERNEL_WORDS
-                      | keywords.ATTRIBUTE_WORDS | {"__extension__"})
+                      | keywords.ATTRIBUTE_WORDS)
 # Words that can begin a declaration if they are not declared as something else.
 _REFUSED_SPECIFIERS = keywords.REFUSED_WORDS.keys() - {"asm", "__asm", "__asm__", "_Generic"}
 
@@ -39,9 +39,11 @@ class DeclarationParser(ExpressionParser):
             return False
         if token.text in _DECLARATION_WORDS or token.text in _REFUSED_SPECIFIERS or self._names_refused_type(token):
             return True
-        if self.names_type(token):
-            return self.peek().text != ":"
         following = self.peek()
+        if self.names_type(token):
+            return following.text != ":"
+        if token.text == "__extension__":
+            return following.text in _DECLARATION_WORDS or self.names_type(following)
         return (token.text not in keywords.KEYWORDS and following.kind is TokenKind.IDENTIFIER
                 and following.text not in keywords.KEYWORDS and not following.at_line_start)
 
@@ -162,8 +164,9 @@ class DeclarationParser(ExpressionParser):
         result: list[syntax.Attribute] = []
         while self.at(*keywords.ATTRIBUTE_WORDS):
             self.advance()
-            outer = self.expect("(", "after 'attribute'")
-            inner = self.expect("(", "after '('")
+            if not (self.at("(") and self.peek().text == "("):
+                raise self.fail(messages.EXPECTED, what="'((' after '__attribute__'")
+            outer, inner = self.advance(), self.advance()
             while not self.at(")") and not self.at_end:
                 if not self.at(","):
                     result.append(self._attribute())
@@ -281,14 +284,14 @@ class DeclarationParser(ExpressionParser):
             return syntax.EnumSpecifier(place, tag, None)
         opening = self.advance()
         enumerators: list[syntax.Enumerator] = []
-        while not self.at("}") and not self.at_end:
-            try:
+        try:
+            while not self.at("}") and not self.at_end:
                 enumerators.append(self._enumerator())
-            except SyntaxFailure:
-                self.recover(before=(",",))
-            if not self.accept(","):
-                break
-        self.close(opening)
+                if not self.accept(","):
+                    break
+            self.close(opening)
+        except SyntaxFailure:
+            self.skip_list()
         self.attributes()
         return syntax.EnumSpecifier(place, tag, enumerators)
 
@@ -425,12 +428,16 @@ class DeclarationParser(ExpressionParser):
         """``{ item, … }``, with designators and a trailing comma."""
         opening = self.advance()
         items: list[syntax.InitializerItem] = []
-        with self.nested():
-            while not self.at("}") and not self.at_end:
-                items.append(self._initializer_item())
-                if not self.accept(","):
-                    break
-        self.close(opening)
+        try:
+            with self.nested():
+                while not self.at("}") and not self.at_end:
+                    items.append(self._initializer_item())
+                    if not self.accept(","):
+                        break
+            self.close(opening)
+        except SyntaxFailure:
+            self.skip_list()
+            raise
         return syntax.InitializerList(opening.location, items)
 
     def _initializer_item(self) -> syntax.InitializerItem:

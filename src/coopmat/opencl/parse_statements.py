@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import keywords, syntax
 from coopmat.opencl.messages import syntax as messages
 from coopmat.opencl.parse_declarations import DeclarationParser, function_declarator
@@ -123,9 +124,13 @@ class StatementParser(DeclarationParser):
         """The body of a loop or of an if: a statement, no declaration."""
         if self.starts_declaration() and not self.at(*keywords.ATTRIBUTE_WORDS):
             self.report(messages.DECLARATION_NOT_ALLOWED)
+        location = self.location
+        try:
             with self.type_scope():
-                return self.local_declaration()
-        return self.statement()
+                return self.block_item()
+        except SyntaxFailure:
+            self.recover()
+            return syntax.ExpressionStatement(location, None)
 
     def pragma(self) -> syntax.Statement:
         """A pragma; one that unrolls belongs to the loop behind it."""
@@ -146,25 +151,35 @@ class StatementParser(DeclarationParser):
     def _condition(self, keyword: str) -> syntax.Expression:
         """The expression in parentheses behind if, while and switch."""
         opening = self.expect("(", f"after '{keyword}'")
-        condition = self.expression()
-        self.close(opening)
+        try:
+            condition = self.expression()
+            self.close(opening)
+        except SyntaxFailure:
+            if not self.skip_parenthesis():
+                raise
+            condition = syntax.IntegerLiteral(opening.location, 0, "int")
         return condition
 
     def _if(self) -> syntax.Statement:
         """Chains of ``else if`` are parsed in a loop, so that they may be long."""
         chain: list[syntax.If] = []
         otherwise: syntax.Statement | None = None
+        too_long: SourceLocation | None = None
         while True:
             keyword = self.advance()
             condition = self._condition("if")
-            chain.append(syntax.If(keyword.location, condition, self.substatement(), None))
+            then = self.substatement()
+            if len(chain) < MAX_ELSE_IFS:
+                chain.append(syntax.If(keyword.location, condition, then, None))
+            else:
+                too_long = too_long or keyword.location
             if not self.accept("else"):
                 break
             if not self.at("if"):
                 otherwise = self.substatement()
                 break
-            if len(chain) == MAX_ELSE_IFS:
-                raise self.fail(messages.TOO_DEEP, limit=MAX_ELSE_IFS)
+        if too_long is not None:
+            self.report(messages.TOO_DEEP, too_long, limit=MAX_ELSE_IFS)
         for statement in reversed(chain):
             statement.otherwise = otherwise
             otherwise = statement
@@ -188,14 +203,19 @@ class StatementParser(DeclarationParser):
     def _for(self) -> syntax.Statement:
         keyword = self.advance()
         opening = self.expect("(", "after 'for'")
+        loop = syntax.For(keyword.location, None, None, None, syntax.ExpressionStatement(opening.location, None))
         with self.type_scope():
-            initial = self._for_initial()
-            condition = None if self.at(";") else self.expression()
-            self.expect(";", "in 'for' statement specifier")
-            step = None if self.at(")") else self.expression()
-            self.close(opening)
-            body = self.substatement()
-        return syntax.For(keyword.location, initial, condition, step, body)
+            try:
+                loop.initial = self._for_initial()
+                loop.condition = None if self.at(";") else self.expression()
+                self.expect(";", "in 'for' statement specifier")
+                loop.step = None if self.at(")") else self.expression()
+                self.close(opening)
+            except SyntaxFailure:
+                if not self.skip_parenthesis(over_semicolons=True):
+                    raise
+            loop.body = self.substatement()
+        return loop
 
     def _for_initial(self) -> syntax.Statement | None:
         if self.accept(";"):

@@ -132,38 +132,51 @@ class TokenStream:
 
     # ------------------------------------------------------------------ recovery
 
-    def recover(self, before: tuple[str, ...] = ()) -> None:
+    def recover(self) -> None:
         """Skip to behind the next ``;``, over brackets with all that is in them; stop before a ``}``
-        that closes something outside, or before one of ``before``."""
-        depth = 0
+        that closes something outside."""
+        open_brackets: list[str] = []
         while not self.at_end:
-            if self.token.kind is TokenKind.PRAGMA and depth == 0:
+            if self.token.kind is TokenKind.PRAGMA and not open_brackets:
                 return
             if self.at("(", "[", "{"):
-                depth += 1
-            elif self.at(")", "]") and depth:
-                depth -= 1
+                open_brackets.append(self.token.text)
+            elif self.at(")", "]") and open_brackets and _CLOSERS[open_brackets[-1]] == self.token.text:
+                open_brackets.pop()
             elif self.at("}"):
-                if depth == 0:
+                if "{" not in open_brackets:
                     return
-                depth -= 1
-                if depth == 0:
+                while open_brackets.pop() != "{":
+                    pass
+                if not open_brackets:
                     self.advance()
                     return
-            elif depth == 0 and self.at(*before):
-                return
-            elif self.at(";") and depth == 0:
-                self.advance()
-                return
-            elif self.at(";") and self._at_new_statement():
-                depth = 0  # a bracket was never closed
-                self.advance()
+            elif self.at(";") and "{" not in open_brackets and (not open_brackets or self.peek().at_line_start):
+                self.advance()  # where a line ends with it, a bracket was never closed
                 return
             self.advance()
 
-    def _at_new_statement(self) -> bool:
-        """Whether the ``;`` at the cursor ends a line, so that it is no ``for``'s."""
-        return self.peek().at_line_start
+    def skip_parenthesis(self, over_semicolons: bool = False) -> bool:
+        """Skip to behind the ``)`` of a parenthesis that is open; False where a brace (or ``;``) comes first."""
+        depth = 1
+        while not self.at_end and not self.at("{", "}") and (over_semicolons or not self.at(";")):
+            depth += self.at("(") - self.at(")")
+            self.advance()
+            if depth == 0:
+                return True
+        return False
+
+    def skip_list(self) -> None:
+        """Skip to behind the ``}`` of a list in braces that is open; a ``;`` ends it before that."""
+        depth = 1
+        while not self.at_end and not self.at(";"):
+            if self.at("{"):
+                depth += 1
+            elif self.at("}"):
+                depth -= 1
+            self.advance()
+            if depth == 0:
+                return
 
     # ------------------------------------------------------------------ nesting and scopes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -152,11 +152,11 @@ def _number(position: _Position, argument: Any) -> Any:
     value = argument
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, (np.floating, ml_dtypes.bfloat16)):
-        value = float(value)
     if isinstance(value, (bool, np.bool_, Integral)):
         value = int(value)
-    if not isinstance(value, (int, Real)):
+    elif isinstance(value, (Real, ml_dtypes.bfloat16)):
+        value = float(value)
+    else:
         raise position.error(f"expected a number, found {argument!r} of type {type(argument).__name__}")
     type_ = position.parameter.type
     if type_.kind in ("float", "bfloat"):
@@ -164,7 +164,7 @@ def _number(position: _Position, argument: Any) -> Any:
     return _integer(position, value, argument)
 
 
-def _integer(position: _Position, value: int | float | Real, argument: Any) -> int:
+def _integer(position: _Position, value: int | float, argument: Any) -> int:
     if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
         raise position.error(f"{argument!r} is not an integer: convert it first, for example with int()")
     low, high = integer_range(position.parameter)
@@ -186,7 +186,7 @@ def integer_range(parameter: Parameter) -> tuple[int, int]:
     return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1 if parameter.type_name else 2**bits - 1
 
 
-def _floating(position: _Position, value: int | float | Real, argument: Any) -> Any:
+def _floating(position: _Position, value: int | float, argument: Any) -> Any:
     dtype = array_dtype(position.parameter)
     try:
         with np.errstate(all="ignore"):
@@ -202,5 +202,10 @@ def _floating(position: _Position, value: int | float | Real, argument: Any) -> 
     return converted
 
 
-_BINDERS = {"global": _bind_array, "constant": _bind_array, "local": _bind_local, "value": _bind_value}
+_BINDERS: dict[str, Callable[[_Position, Any], np.ndarray | LocalMemory]] = {
+    "global": _bind_array,
+    "constant": _bind_array,
+    "local": _bind_local,
+    "value": _bind_value,
+}
 

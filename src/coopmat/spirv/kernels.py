@@ -16,7 +16,7 @@ from coopmat.spirv.module import Function, Module
 
 ARGUMENT_TYPES = "kernel_arg_type"
 
-_POINTER_KINDS = {
+_POINTER_KINDS: dict[int, str] = {
     StorageClass.CrossWorkgroup: "global",
     StorageClass.UniformConstant: "constant",
     StorageClass.Workgroup: "local",
@@ -123,10 +123,11 @@ def _parameters(module: Module, function: Function, type_names: list[str] | None
         type_ = module.definition(parameter.type_id)
         kind = "value"
         if type_.opcode == Op.TypePointer and Attribute.ByVal not in attributes:
-            kind = _POINTER_KINDS.get(StorageClass(type_.words[0]), "")
+            kind = _POINTER_KINDS.get(type_.words[0], "")
             if not kind:
-                raise ValidationError("kernel-parameter", f"parameter {position} of a kernel points to storage "
-                                      f"class {StorageClass(type_.words[0]).name}", parameter.offset)
+                raise ValidationError("kernel-parameter", f"parameter {position} of a kernel has the type {type_}; "
+                                      "expected a pointer to CrossWorkgroup, UniformConstant or Workgroup memory",
+                                      parameter.offset)
         pointee = type_.words[1] if type_.opcode == Op.TypePointer else parameter.type_id
         result.append(Parameter(
             name=module.names.get(parameter.result_id) or f"argument {position}",

@@ -142,7 +142,8 @@ def test_atomics_are_checked_like_other_accesses() -> None:
     place[5] = 4
     with pytest.raises(OutOfBounds) as error:
         run(kernel("IIncrement", "i32", 0), [np.zeros(16, np.int32), np.zeros(4, np.int32), place])
-    assert (error.value.where.lane, error.value.where.element, error.value.where.buffer) == (5, 4, "'memory'")
+    where = error.value.where
+    assert (where.lane, where.element, where.buffer) == (5, 4, "argument 1 'memory'")
     memory = np.zeros(4, np.int32)
     memory.flags.writeable = False
     with pytest.raises(SimulationError, match="read-only"):

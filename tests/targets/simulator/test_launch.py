@@ -82,11 +82,11 @@ def test_structures_by_value(by_pointer: bool) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     ([np.zeros(16, np.int32)], "takes 2 arguments, found 1"),
-    ([[0] * 16, 1], r"argument 0 \(out\): a global pointer needs a contiguous numpy array, found list"),
-    ([np.zeros((16, 2), np.int32)[:, 0], 1], r"argument 0 \(out\)"),
-    ([np.zeros(16, object), 1], r"argument 0 \(out\)"),
-    ([np.zeros(16, np.int32), "one"], r"argument 1 \(n\): 'one' is no value of type int32"),
-    ([np.zeros(16, np.int32), 1 << 40], r"argument 1 \(n\)"),
+    ([[0] * 16, 1], r"argument 0 'out': a global pointer needs a contiguous numpy array, found list"),
+    ([np.zeros((16, 2), np.int32)[:, 0], 1], r"argument 0 'out'"),
+    ([np.zeros(16, object), 1], r"argument 0 'out'"),
+    ([np.zeros(16, np.int32), "one"], r"argument 1 'n': 'one' is no value of type int32"),
+    ([np.zeros(16, np.int32), 1 << 40], r"argument 1 'n'"),
     ([np.zeros(16, np.int32), np.int64(1)], "4 bytes is needed, found 8")])
 def test_arguments_that_do_not_fit(arguments: list[object], message: str) -> None:
     with pytest.raises(LaunchError, match=message):
@@ -95,7 +95,7 @@ def test_arguments_that_do_not_fit(arguments: list[object], message: str) -> Non
 
 @pytest.mark.parametrize("argument", [np.zeros(4, np.int32), 16, LocalMemory(0)])
 def test_local_pointers_need_local_memory(argument: object) -> None:
-    with pytest.raises(LaunchError, match=r"argument 0 \(t\): a local pointer"):
+    with pytest.raises(LaunchError, match=r"argument 0 't': a local pointer"):
         run(module("w_i32 t", "OpNop"), [argument])
 
 
@@ -303,6 +303,7 @@ def test_a_sub_group_size_that_the_device_does_not_have() -> None:
     ("%v = OpImageQueryOrder %i32 %n", "does not know the instruction OpImageQueryOrder"),
     ("%v = OpGroupAll %bool %i32_c3 %true", "does not know the instruction OpGroupAll"),
     ("%v = OpUndef %wide", "128 bits"),
+    ("%v = OpUndef %sampler", "the type OpTypeSampler is not supported"),
 ])
 def test_wrong_or_unknown_instructions_end_in_an_error(body: str, message: str) -> None:
     declarations = """
@@ -311,8 +312,8 @@ def test_wrong_or_unknown_instructions_end_in_an_error(body: str, message: str) 
         %true = OpConstantTrue %bool
         %pair = OpTypeStruct %i32 %i32
         %record = OpConstantNull %g_pair"""
-    if "wide" in body:
-        declarations += "\n%wide = OpTypeInt 128 0"
+    extra = {"wide": "OpTypeInt 128 0", "sampler": "OpTypeSampler"}
+    declarations += "".join(f"\n%{name} = {line}" for name, line in extra.items() if name in body)
     with pytest.raises(Error, match=message):
         run(module("g_i32 out, i32 n", body, declarations=declarations), [np.zeros(16, np.int32), 1])
 
@@ -332,3 +333,75 @@ def test_a_type_that_contains_itself() -> None:
     lines.insert(inside, "%901 = OpUndef %900")
     with pytest.raises(ValidationError, match="contains itself"):
         run(Module.from_text("\n".join(lines)), [np.zeros(16, np.int32), 1])
+
+
+def test_calls_and_types_that_are_nested_too_deep() -> None:
+    functions = ["""
+        %f_type = OpTypeFunction %void
+        %fn0 = OpFunction %void None %f_type
+        %l0 = OpLabel
+        OpReturn
+        OpFunctionEnd"""]
+    functions += [f"""
+        %fn{n} = OpFunction %void None %f_type
+        %l{n} = OpLabel
+        %c{n} = OpFunctionCall %void %fn{n - 1}
+        OpReturn
+        OpFunctionEnd""" for n in range(1, 300)]
+    with pytest.raises(Error, match="calls are nested more than 100 deep"):
+        run(module("", "%c = OpFunctionCall %void %fn299", functions="".join(functions)), [])
+    types = ["%t0 = OpTypeStruct %i32", *(f"%t{n} = OpTypeStruct %t{n - 1}" for n in range(1, 300))]
+    with pytest.raises(ValidationError, match="nested more than 64 deep"):
+        run(module("", "%v = OpUndef %t299", declarations="\n".join(types)), [])
+
+
+def test_a_constant_that_contains_itself() -> None:
+    source = module("g_v2_i32 out", "OpStore %out %own",
+                    declarations="%own = OpConstantComposite %v2_i32 %i32_c1 %i32_c2")
+    lines = source.to_text().splitlines()
+    place = next(i for i, line in enumerate(lines) if "OpConstantComposite" in line)
+    own = lines[place].split()[0]
+    lines[place] = lines[place].rsplit(" ", 1)[0] + f" {own}"
+    with pytest.raises(ValidationError, match="malformed"):
+        run(Module.from_text("\n".join(lines)), [np.zeros(2, np.int32)])
+
+
+MATRIX_LOOP = """
+    %v = OpVariable %p_m_f32_4x4_2 Function %zero
+    OpBranch %head
+    %head = OpLabel
+    %i = OpPhi %i32 %i32_c0 %entry %i1 %body
+    %more = OpSLessThan %bool %i %n
+    OpBranchConditional %more %body %end
+    %body = OpLabel
+    %a = OpCooperativeMatrixLoadKHR %m_f16_4x8_0 %in %i32_c0 %i64_c8
+    %b = OpCooperativeMatrixLoadKHR %m_f16_8x4_1 %in %i32_c1 %i64_c8
+    %c = OpLoad %m_f32_4x4_2 %v
+    %d = OpCooperativeMatrixMulAddKHR %m_f32_4x4_2 %a %b %c
+    OpStore %v %d
+    %i1 = OpIAdd %i32 %i %i32_c1
+    OpBranch %head
+    %end = OpLabel
+    %r = OpLoad %m_f32_4x4_2 %v
+    OpCooperativeMatrixStoreKHR %out %r %i32_c0 %i64_c4"""
+
+
+MATRIX_KERNEL = module("g_f32 out, g_f16 in, i32 n", MATRIX_LOOP, declarations="%zero = OpConstantNull %m_f32_4x4_2")
+
+
+@pytest.mark.parametrize("source", [add_kernel(), MATRIX_KERNEL])
+def test_a_changed_word_ends_in_an_error_or_a_result(source: Module) -> None:
+    """Every word of a module, changed: never anything but an error of the contract."""
+    data = np.frombuffer(source.to_bytes(), np.uint32)
+    kinds = [parameter.type.bits for parameter in simulator.compile(source, describe("generic")).kernels[
+        "kernel"].parameters]
+    refused = 0
+    for position, value in itertools.product(range(5, len(data)), (0, 1, 7, 0xFFFFFFFF)):
+        changed = data.copy()
+        changed[position] = value
+        arguments = [*(np.zeros(64, f"f{bits // 8}") for bits in kinds[:-1]), 2]
+        try:
+            run(Module.from_bytes(changed.tobytes()), arguments, options=SimulatorOptions(step_limit=100))
+        except Error:
+            refused += 1
+    assert refused > len(data)

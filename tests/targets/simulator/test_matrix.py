@@ -165,7 +165,7 @@ def test_local_memory_and_work_groups() -> None:
     np.testing.assert_array_equal(out, a.transpose(0, 2, 1))
     with pytest.raises(OutOfBounds) as error:
         run(source, [out, a, LocalMemory(252)], 96, 16)
-    assert error.value.where.buffer == "argument 2 (tile)"
+    assert error.value.where.buffer == "argument 2 'tile'"
 
 
 @pytest.mark.parametrize(("offset", "row", "column"), [(40, 7, 8), (-3, 0, 0)])
@@ -188,7 +188,7 @@ def test_out_of_bounds_names_the_element(offset: int, row: int, column: int, lay
     where, element = error.value.where, row * 16 + column
     at = offset + (row * 16 + column if layout == ROW else column * 8 + row)
     assert (where.location, where.sub_group, where.lane) == ("kernel.cl:9:4", 2, element % 16)
-    assert (where.buffer, where.element) == ("'a'", at)
+    assert (where.buffer, where.element) == ("argument 0 'a'", at)
     assert f"loads element ({row}, {column}) of a 8x16 float32 matrix at byte {4 * at}" in str(error.value)
 
 

@@ -87,7 +87,7 @@ def test_out_of_bounds_names_everything(index: str, element: int, writing: bool)
     where = error.value.where
     assert (where.kernel, where.location) == ("kernel", f"kernel.cl:{13 if writing else 12}:5")
     assert (where.work_group, where.sub_group, where.lane) == ((0, 0, 0), 0, lane)
-    assert (where.buffer, where.element) == ("'out'" if writing else "'a'", element)
+    assert (where.buffer, where.element) == ("argument 0 'out'" if writing else "argument 1 'a'", element)
     verb = "write" if writing else "read"
     assert str(error.value).startswith(f"{verb} of 4 bytes at byte {4 * element}; the buffer has 64 bytes, 16 elements")
 
@@ -155,7 +155,7 @@ def test_misaligned_by_the_type() -> None:
         OpStore %out %v""", strings=LINE)
     with pytest.raises(Misaligned, match="multiple of 4 bytes; it is byte 6") as error:
         run(source, [np.zeros(1, np.int32), np.zeros(16, np.int8)])
-    assert (error.value.where.location, error.value.where.buffer) == ("kernel.cl:7:1", "'a'")
+    assert (error.value.where.location, error.value.where.buffer) == ("kernel.cl:7:1", "argument 1 'a'")
 
 
 def test_the_aligned_operand_counts_instead_of_the_type() -> None:
@@ -183,7 +183,7 @@ def test_a_read_only_array_cannot_be_written() -> None:
     out.flags.writeable = False
     with pytest.raises(SimulationError, match="read-only") as error:
         run(copy_kernel(), [out, a])
-    assert error.value.where.buffer == "'out'"
+    assert error.value.where.buffer == "argument 0 'out'"
     out.flags.writeable = True
     a.flags.writeable = False
     run(copy_kernel(), [out, a])
@@ -243,7 +243,7 @@ def test_pointers_of_different_buffers_in_one_load() -> None:
     np.testing.assert_array_equal(out, np.where(np.arange(16) % 2, a, b))
     with pytest.raises(OutOfBounds) as error:
         run(source, [out, a, b[:10].copy()])
-    assert (error.value.where.buffer, error.value.where.lane) == ("'b'", 10)
+    assert (error.value.where.buffer, error.value.where.lane) == ("argument 2 'b'", 10)
 
 
 # --------------------------------------------------------------------------------------
@@ -410,7 +410,7 @@ def test_local_memory_belongs_to_the_work_group() -> None:
     np.testing.assert_array_equal(out, expected)
     with pytest.raises(OutOfBounds) as error:
         run(source, [out, a, LocalMemory(255)], 128, 32)
-    assert error.value.where.buffer == "argument 2 (tile)"
+    assert error.value.where.buffer == "argument 2 'tile'"
 
 
 def test_constant_memory_is_read_and_never_written() -> None:

@@ -10,7 +10,6 @@ EXPECTED_STATEMENT = Message("CM2003", "error", "expected statement")
 EXPECTED_IDENTIFIER = Message("CM2004", "error", "expected identifier")
 EXPECTED_DECLARATOR = Message("CM2005", "error", "expected identifier or '('")
 EXPECTED_PARAMETER = Message("CM2006", "error", "expected parameter declarator")
-EXPECTED_TYPE = Message("CM2007", "error", "expected a type")
 UNEXPECTED_TYPE_NAME = Message("CM2008", "error", "unexpected type name '{name}': expected expression")
 MISSING_TYPE = Message("CM2009", "error",
                        "type specifier missing; OpenCL C does not support implicit int")

@@ -47,6 +47,7 @@ EXTENTS = {
 CONSTANTS = frozenset({Op.Constant, Op.ConstantTrue, Op.ConstantFalse, Op.SpecConstant, Op.SpecConstantTrue,
                        Op.SpecConstantFalse})
 COMPOSITES = frozenset({Op.ConstantComposite, Op.SpecConstantComposite})
+DEEPEST_CALL = 100
 NULLS = frozenset({Op.ConstantNull, Op.Undef})
 
 
@@ -62,7 +63,7 @@ class KernelCompiler:
         self.buffers: list[BufferRow] = []
         self._values: dict[int, Value] = {}
         self._functions: dict[int, control.Function] = {}
-        self._open: list[str] = []
+        self._open: list[int] = []
 
     def name(self, identifier: int) -> str:
         """The name that the module gives an id, or the id itself."""
@@ -72,12 +73,15 @@ class KernelCompiler:
         """The compiled function; Error if it has no body or, directly or not, calls itself."""
         if identifier not in self._functions:
             name = self.name(identifier)
-            if name in self._open:
-                raise Error(f"recursion is not possible: {' calls '.join([*self._open, name])}")
+            if identifier in self._open:
+                calls = " calls ".join(map(self.name, [*self._open, identifier]))
+                raise Error(f"recursion is not possible: {calls}")
+            if len(self._open) >= DEEPEST_CALL:
+                raise Error(f"calls are nested more than {DEEPEST_CALL} deep")
             source = self.module.function(identifier)
             if not source.blocks:
                 raise Error(f"the function '{name}' has no body: nothing that this module imports is known here")
-            self._open.append(name)
+            self._open.append(identifier)
             self._functions[identifier] = FunctionCompiler(self, source).compile()
             self._open.pop()
         return self._functions[identifier]

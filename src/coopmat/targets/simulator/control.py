@@ -18,7 +18,8 @@ from coopmat.targets.simulator.types import Type
 from coopmat.targets.simulator.values import Array, Value, blend
 
 RETURNED = -1  # the "block" that a returning lane goes to
-MALFORMED = (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError, AssertionError)
+MALFORMED = (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError, AssertionError,
+             RecursionError)
 """What Python raises when an instruction does not fit its operands' types: the module is not valid."""
 Sides = list[tuple[int, Mask]]
 Successor = Callable[[Frame], "int | Sides"]
@@ -109,10 +110,7 @@ class Edge:
             slots = frame.slots
             values = [slots[source] for _, source, _ in self.phis]
             for (slot, _, kind), value in zip(self.phis, values, strict=True):
-                old = slots[slot]
-                if frame.merge and old is not None:
-                    value = blend(kind, frame.mask.lanes, value, old)
-                slots[slot] = value
+                slots[slot] = blend(kind, frame.mask.lanes, value, slots[slot]) if frame.merge else value
         return self.target
 
 

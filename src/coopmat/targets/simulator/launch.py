@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import Error, LaunchError
+from coopmat.diagnostics import LaunchError
 from coopmat.spirv.grammar import StorageClass
 from coopmat.spirv.kernels import KernelSignature, Parameter
 from coopmat.targets.simulator import control
@@ -70,11 +70,8 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
         for row in kernel.buffers:
             memory.add(row)
         values = [_value(memory, argument) for argument in bound]
-        try:
-            with np.errstate(all="ignore"):
-                kernel.function.call(batch, batch.existing, values)
-        except MemoryError as error:
-            raise Error(f"kernel '{kernel.signature.name}' needs more memory than there is: {error}") from error
+        with np.errstate(all="ignore"):
+            kernel.function.call(batch, batch.existing, values)
 
 
 def _value(memory: AddressSpace, argument: Argument) -> Value:
@@ -106,7 +103,7 @@ def bind_arguments(kernel: CompiledKernel, arguments: Sequence[Any]) -> list[Arg
                           f"found {len(arguments)}")
     bound = []
     for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
-        label = f"argument {index} ({parameter.name})"
+        label = _label(index, parameter)
         if parameter.kind == "local":
             bound.append(_local(label, argument))
         elif parameter.kind == "value":
@@ -114,6 +111,12 @@ def bind_arguments(kernel: CompiledKernel, arguments: Sequence[Any]) -> list[Arg
         else:
             bound.append(_array(label, parameter, argument))
     return bound
+
+
+def _label(index: int, parameter: Parameter) -> str:
+    """How messages name an argument; a parameter without a name is called by its position already."""
+    label = f"argument {index}"
+    return label if parameter.name == label else f"{label} '{parameter.name}'"
 
 
 def _array(label: str, parameter: Parameter, argument: Any) -> Argument:
@@ -124,7 +127,7 @@ def _array(label: str, parameter: Parameter, argument: Any) -> Argument:
                           f"found {type(argument).__name__}")
     memory = argument.reshape(-1).view(np.uint8)
     writable = argument.flags.writeable and parameter.kind == "global"
-    row = BufferRow(f"'{parameter.name}'", memory.size, Extent.LAUNCH, STORAGES[parameter.kind], writable)
+    row = BufferRow(label, memory.size, Extent.LAUNCH, STORAGES[parameter.kind], writable)
     return Argument(row, memory)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +91,10 @@ class SimulatedProgram:
             raise LaunchError(f"there is no kernel '{kernel_name}'; the kernels are {', '.join(self.kernels)}")
         kernel = self._compile(kernel_name)
         geometry = check_geometry(kernel, global_size, local_size, global_offset)
-        launch(kernel, geometry, arguments, self.options, sys.stdout.write)
+        try:
+            launch(kernel, geometry, arguments, self.options, sys.stdout.write)
+        except MemoryError as error:
+            raise Error(f"kernel '{kernel_name}' needs more memory than there is: {error}") from error
 
     def _compile(self, name: str) -> CompiledKernel:
         if name not in self._compiled:
@@ -106,11 +110,27 @@ def compile(module: Module, description: DeviceDescription,
     ValidationError if the module is malformed.
     """
     for row in module.of_opcode(Op.MemoryModel):
-        if row.words[0] != AddressingModel.Physical64:
-            name = AddressingModel(row.words[0]).name
-            raise Error(f"the addressing model {name} is not supported: compile for 64-bit addresses (Physical64)")
-    check_supported(module, description)
-    return SimulatedProgram(module, description, options if options is not None else SimulatorOptions())
+        model = row.operands[0].value
+        if model != AddressingModel.Physical64:
+            raise Error(f"the addressing model {getattr(model, 'name', model)} is not supported: "
+                        "compile for 64-bit addresses (Physical64)")
+    with well_formed("the module"):
+        for row in module.instructions:
+            list(row.ids())  # decodes the operands, so that from here on all of them are there
+        check_supported(module, description)
+        return SimulatedProgram(module, description, options if options is not None else SimulatorOptions())
+
+
+@contextmanager
+def well_formed(what: str) -> Iterator[None]:
+    """Turn what Python raises on a malformed module into the errors of the contract."""
+    try:
+        yield
+    except MALFORMED as error:
+        raise ValidationError("operand-type", f"{what} is malformed: an instruction does not have the operands "
+                              f"that it needs: {error}") from error
+    except MemoryError as error:
+        raise Error(f"{what} needs more memory than there is: {error}") from error
 
 
 def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription) -> CompiledKernel:
@@ -122,13 +142,10 @@ def compile_kernel(module: Module, signature: KernelSignature, description: Devi
     entry = next(entry for entry in module.entry_points
                  if entry.name == signature.name and entry.model == ExecutionModel.Kernel)
     compiler = KernelCompiler(module, signature.name, size, HANDLERS)
-    try:
+    with well_formed(f"kernel '{signature.name}'"):
         function = compiler.function(entry.function_id)
-    except MALFORMED as error:
-        raise ValidationError("operand-type", f"kernel '{signature.name}': an instruction does not have the "
-                              f"operands that it needs: {error}") from error
-    return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),
-                          size, _matrix_bytes(module, compiler.types))
+        return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),
+                              size, _matrix_bytes(module, compiler.types))
 
 
 def _parameter_types(types: TypeTable, entry: EntryPoint) -> tuple[Type, ...]:

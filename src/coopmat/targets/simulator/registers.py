@@ -27,7 +27,7 @@ from coopmat.targets.simulator.types import (
     VectorType,
     contains_matrix,
 )
-from coopmat.targets.simulator.values import Array, Value, blend, from_slices, slices_of, zero
+from coopmat.targets.simulator.values import Array, Value, blend, from_slices, slices_of
 
 MOST_MEMBERS = 256
 CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 2, Op.InBoundsPtrAccessChain: 2}
@@ -58,8 +58,6 @@ class Place:
     def load(self, frame: Frame, site: Site) -> Value:
         """The value at the place; of a variable never written, zero."""
         value = self.root(frame)
-        if value is None:
-            value = zero(self.kind)
         return _Access(self, frame, site).read(self.kind, value, self.path) if self.path else value
 
     def store(self, frame: Frame, value: Value, site: Site) -> None:
@@ -69,9 +67,8 @@ class Place:
         old = slots[slot]
         lanes = frame.mask.lanes if frame.merge else None
         if not self.path:
-            slots[slot] = value if lanes is None or old is None else blend(self.kind, lanes, value, old)
+            slots[slot] = value if lanes is None else blend(self.kind, lanes, value, old)
             return
-        old = zero(self.kind) if old is None else old
         slots[slot] = _Access(self, frame, site).update(self.kind, old, self.path, value, lanes)
 
 

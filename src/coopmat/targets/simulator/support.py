@@ -105,6 +105,7 @@ def required_matrix_uses(module: Module, kernel: str | None = None) -> MatrixUse
             if isinstance(kind, MatrixType):
                 matrices[kind] = None
             if row.opcode == Op.CooperativeMatrixMulAddKHR and isinstance(kind, MatrixType):
+                list(row.ids())  # decodes the operands: ValidationError if one is missing
                 kinds = [_operand_type(module, types, word, row) for word in row.words[:3]]
                 flags = Flags(row.words[3] if len(row.words) > 3 else 0)
                 operations[multiply_accumulate_of(kinds[0], kinds[1], kinds[2], kind, flags, row)] = None

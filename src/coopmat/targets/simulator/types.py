@@ -25,6 +25,9 @@ INT_DTYPES = {4: np.int8, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 FLOAT_DTYPES = {(16, None): np.float16, (32, None): np.float32, (64, None): np.float64,
                 (16, BFLOAT16_ENCODING): ml_dtypes.bfloat16}
 ADDRESS_BYTES = 8
+DEEPEST_TYPE = 64
+VECTOR_LENGTHS = (2, 3, 4, 8, 16)
+MOST_COMPONENTS = 1 << 20  # of a matrix
 
 
 @dataclass(frozen=True)
@@ -272,6 +275,8 @@ class TypeTable:
         if identifier not in self._types:
             if identifier in self._open:
                 raise ValidationError("type-recursion", f"the type %{identifier} contains itself")
+            if len(self._open) >= DEEPEST_TYPE:
+                raise ValidationError("type-nesting", f"types are nested more than {DEEPEST_TYPE} deep")
             self._open.add(identifier)
             self._types[identifier] = self._make(self.module.definition(identifier))
             self._open.discard(identifier)
@@ -285,6 +290,8 @@ class TypeTable:
 
     def _make(self, row: Instruction) -> Type:
         maker = _MAKERS.get(row.opcode)
+        if maker is None and row.name.startswith("OpType"):
+            raise Error(f"the type {row.name} is not supported")
         if maker is None:
             raise ValidationError("type-id", f"{row.name} is not a type", row.offset)
         return maker(self, row)
@@ -314,6 +321,8 @@ def _vector_type(table: TypeTable, row: Instruction) -> Type:
     component = table[row.words[0]]
     if not is_number(component) or isinstance(component, VectorType):
         raise ValidationError("vector-component", f"a vector of {component} is not possible", row.offset)
+    if row.words[1] not in VECTOR_LENGTHS:
+        raise ValidationError("vector-length", f"a vector of {row.words[1]} components is not possible", row.offset)
     if component == IntType(4):
         raise Error("vectors of 4-bit integers are not supported")
     return VectorType(component, row.words[1])
@@ -336,6 +345,8 @@ def _matrix_type(table: TypeTable, row: Instruction) -> Type:
     scope, rows, columns, use = (table._constant(word) for word in row.words[1:5])
     if scope != Scope.Subgroup:
         raise Error(f"matrices of scope {scope} are not supported; the scope must be Subgroup (3)")
+    if rows * columns > MOST_COMPONENTS:
+        raise Error(f"a matrix of {rows}x{columns} components is too large; at most {MOST_COMPONENTS} are possible")
     if rows < 1 or columns < 1:
         raise ValidationError("CM-3", f"a matrix of {rows}x{columns} components is not possible", row.offset)
     return MatrixType(component, rows, columns, use, table.sub_group_size)

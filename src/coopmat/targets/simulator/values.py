@@ -47,9 +47,10 @@ def members_of(kind: Type) -> tuple[Type, ...] | None:
 
 def zero(kind: Type) -> Value:
     """The all-zero value of a type: uniform over sub-groups and lanes."""
-    members = members_of(kind)
-    if members is not None:
-        return tuple(map(zero, members))
+    if isinstance(kind, ArrayType):
+        return (zero(kind.element),) * kind.length
+    if isinstance(kind, StructType):
+        return tuple(map(zero, kind.members))
     if isinstance(kind, MatrixType):
         return np.zeros((1, kind.rows, kind.columns), kind.dtype)
     if isinstance(kind, VectorType):
