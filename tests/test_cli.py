@@ -119,7 +119,7 @@ ARRAYS = ("--arg", "zeros:int8:8x32", "--arg", "zeros:int8:32x16", "--arg", "zer
     ((*RUN, "--arg", __file__.replace(".py", ".npy")), "cannot read"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "9=c.npy"), "argument 9 is not an array"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "c.npy"), "expected INDEX=FILE.npy"),
-    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "64"), "buffer 'A', element 256"),
+    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "64"), "argument 0 'A', element 256"),
     (("run", GEMM), "Missing option"),
     (("compile", GEMM, "-o", "x", "--emit", "ptx"), "cannot emit 'ptx'"),
     (("check", GEMM, "-Wno-such-thing", "-Q"), "No such option"),
@@ -142,4 +142,4 @@ def test_output_of_an_error_names_the_place(tmp_path: Path) -> None:
     assert "kernel gemm" in message
     assert "gemm.cl:" in message
     assert "work-group" in message
-    assert "buffer 'A'" in message
+    assert "buffer argument 0 'A'" in message

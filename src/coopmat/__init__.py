@@ -21,6 +21,7 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
+from coopmat.numerics import matrix_multiply_accumulate
 from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, build, device, devices, local
 from coopmat.targets.simulator import SimulatorOptions
 
@@ -51,4 +52,5 @@ __all__ = [
     "device",
     "devices",
     "local",
+    "matrix_multiply_accumulate",
 ]

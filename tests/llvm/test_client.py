@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -308,11 +309,11 @@ def test_a_fork_gets_a_process_of_its_own(fresh: client.Client) -> None:
     assert emit(fresh)
 
 
-def python(script: str, **options: object) -> subprocess.CompletedProcess[str]:
+def python(script: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a script that finds the package where this process found it."""
     environment = os.environ | {"PYTHONPATH": str(Path(llvm.__file__).parents[2])}
     return subprocess.run([sys.executable, "-c", textwrap.dedent(script)], env=environment, timeout=60,
-                          text=True, check=False, **options)  # type: ignore[call-overload]
+                          text=True, check=False, **options)
 
 
 def test_importing_starts_nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -44,9 +45,9 @@ from tests.lowering.trees import (
 GOLDEN = Path(__file__).parent / "golden_llvm"
 
 
-def ir_of(*functions: n.Function, **facts: object) -> str:
+def ir_of(*functions: n.Function, **facts: Any) -> str:
     """The verified IR of a program."""
-    text = to_llvm_ir(n.Program(list(functions), **facts))  # type: ignore[arg-type]
+    text = to_llvm_ir(n.Program(list(functions), **facts))
     llvm.verify(text)
     return text
 

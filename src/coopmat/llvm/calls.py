@@ -91,7 +91,10 @@ class Call:
         return found
 
     def argument_type(self, index: int) -> Instruction:
-        """The type of an argument."""
+        """The type of an argument, which must be there."""
+        if index >= len(self.arguments):
+            noun = "arguments" if index else "argument"
+            raise self.fail(f"expected at least {index + 1} {noun}, found {len(self.arguments)}")
         return self.editor.type_of(self.arguments[index])
 
     def point_to(self, index: int, pointee: int) -> None:

@@ -105,13 +105,17 @@ class Worker:
         self._process.kill()
 
     def _post_mortem(self) -> WorkerDied:
-        self.close(at_once=False)
+        self._end(at_once=False)
         os.lseek(self._log.fileno(), 0, os.SEEK_SET)
         log = self._log.read().decode(errors="replace")
         return WorkerDied(self._process.returncode, log, expired=self._expired, was_idle=self._served > 0)
 
     def close(self, *, at_once: bool) -> None:
         """End the process and wait for its end."""
+        self._end(at_once)
+        self._log.close()
+
+    def _end(self, at_once: bool) -> None:
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 stream.close()

@@ -129,7 +129,12 @@ def _replace(call: Call) -> None:
 # __spirv_ functions
 # --------------------------------------------------------------------------------------
 
-_DECLARATIVE = re.compile(r"Type|Constant|SpecConstant|Function|Label|Phi|Variable|Branch|Return|Switch")
+_NO_COMPUTATION = re.compile(
+    r"(Type|Constant|SpecConstant|Function|Decorat|Member|GroupDecorat|GroupMember|Execution|Source|Loop|Selection|"
+    r"Branch|Return|Terminate|Ext).*|Nop|Undef|Name|String|(No)?Line|MemoryModel|EntryPoint|Capability|Variable|Phi|"
+    r"Label|Switch|Kill|Unreachable|ModuleProcessed|Abort\w*")
+"""Instructions that declare, annotate or structure: no call can stand for them."""
+
 _CLANG_ARITHMETIC = re.compile(r"CooperativeMatrix([FIUS](?:Add|Sub|Mul|Div|Negate))\Z")
 
 
@@ -137,7 +142,7 @@ def _operation(name: BuiltinName) -> Op | None:
     """The instruction that a ``__spirv_`` function names; None if there is none that a function can hold."""
     clang = _CLANG_ARITHMETIC.match(name.name)
     member = Op.__members__.get(clang.group(1) if clang is not None else name.name)
-    return None if member is None or _DECLARATIVE.match(name.name) else member
+    return None if member is None or _NO_COMPUTATION.fullmatch(name.name) else member
 
 
 def _by_component(floating: Op, integer: Op, operands: int) -> Callable[[Call], None]:
@@ -204,8 +209,7 @@ def _store(call: Call) -> None:
 
 
 def _memory_access(call: Call, matrix: Instruction, op: Op, layout: int) -> None:
-    if len(call.arguments) <= layout:
-        raise call.fail(f"expected at least {layout + 1} arguments, found {len(call.arguments)}")
+    call.argument_type(layout)
     call.literal(call.arguments[layout], "the layout")
     code = call.name.parameters[0] if call.name.parameters else None
     if not isinstance(code, PointerCode) or code.pointee is None:
@@ -226,6 +230,7 @@ def _length(call: Call) -> None:
 def _access_chain(op: Op, *, with_element: bool) -> Callable[[Call], None]:
     """An access chain: the result's type follows from what the pointer points to."""
     def replace(call: Call) -> None:
+        call.argument_type(0)
         base = _typed_pointer(call.editor, call.arguments[0])
         pointer = call.editor.type_of(base)
         if pointer.opcode != Op.TypePointer:

@@ -84,6 +84,7 @@ class DeclarationParser(ExpressionParser):
     def _type_specifier(self, result: syntax.Specifiers) -> bool:
         """A type: built-in words, struct, union, enum, or a name."""
         token = self.token
+        location = token.location
         if token.text in keywords.TYPE_WORDS:
             if result.named or result.record or result.enumeration:
                 raise self.fail(messages.TWO_TYPES, first=self._type_so_far(result), second=token.text)
@@ -99,6 +100,7 @@ class DeclarationParser(ExpressionParser):
             result.named = self.advance().text
         else:
             return False
+        result.type_location = result.type_location or location
         return True
 
     def _is_type_position(self, result: syntax.Specifiers) -> bool:

@@ -48,6 +48,7 @@ class Specifiers(Node):
     storage: dict[str, SourceLocation] = field(default_factory=dict)
     is_kernel: bool = False
     attributes: list[Attribute] = field(default_factory=list)
+    type_location: SourceLocation | None = None  # of the first word that names the type
 
 
 @dataclass(slots=True)

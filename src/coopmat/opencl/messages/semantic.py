@@ -48,7 +48,6 @@ UNDECLARED_FUNCTION = Message("CM3102", "error", "call to undeclared function '{
 UNKNOWN_TYPE = Message("CM3103", "error", "unknown type name '{name}'{suggestion}")
 FUNCTION_NOT_CALLED = Message("CM3104", "error",
                               "function '{name}' can only be called; OpenCL C has no function pointers")
-TYPE_NOT_VALUE = Message("CM3105", "error", "unexpected type name '{name}': expected expression")
 NOT_A_FUNCTION = Message("CM3106", "error", "called object type '{type}' is not a function")
 NOT_A_FUNCTION_NAME = Message("CM3107", "error", "called object is not a function; expected a function's name")
 TOO_FEW_ARGUMENTS = Message("CM3108", "error",

@@ -6,11 +6,11 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import builtins, syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import conversion_builtins, declarators, expressions, matrix
-from coopmat.opencl.sema.context import Context, Typedef
+from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.conversions import Purpose, convert
 from coopmat.opencl.sema.values import ERROR, is_error
-from coopmat.tree.nodes import Call, Expression, Function
-from coopmat.tree.types import VOID, Type
+from coopmat.tree.nodes import Call, Expression, Function, Variable
+from coopmat.tree.types import INT, VOID, Type
 
 
 def is_builtin(name: str) -> bool:
@@ -28,12 +28,10 @@ def call(context: Context, node: syntax.Call, target: Type | None) -> Expression
     if isinstance(symbol, Function):
         return _call_function(context, symbol, node)
     arguments = _analyze_arguments(context, node)
-    if isinstance(symbol, Typedef):
-        return context.error(messages.TYPE_NOT_VALUE, node.location, name=name)
+    if isinstance(symbol, Variable) and symbol.type is ERROR:
+        return context.error_expression(node.location)
     if symbol is not None:
-        type_ = symbol.type if not hasattr(symbol, "value") else "int"
-        if type_ is ERROR:
-            return context.error_expression(node.location)
+        type_ = symbol.type if isinstance(symbol, Variable) else INT
         return context.error(messages.NOT_A_FUNCTION, node.location, type=type_)
     if name in matrix.FUNCTION_NAMES:
         return matrix.call(context, name, arguments, node.location, node.close, target)

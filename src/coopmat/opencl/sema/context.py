@@ -196,7 +196,6 @@ class Context:
     def _visible_names(self) -> Iterator[str]:
         for scope in reversed(self.scopes):
             yield from scope.symbols
-        yield from sorted(self.builtin_names)
 
     def previous(self, location: SourceLocation | None) -> tuple[Diagnostic, ...]:
         """The note that points at an earlier declaration; nothing for predefined names."""

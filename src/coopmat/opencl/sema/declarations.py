@@ -73,7 +73,6 @@ def _typedef(context: Context, found: Declared, item: syntax.InitDeclarator) -> 
     previous = context.scope.symbols.get(name)
     if previous is not None and not (isinstance(previous, Typedef) and _agree(previous.type, qualified)):
         _report_redefinition(context, name, found.location, previous, isinstance(previous, Typedef))
-        return
     context.scope.symbols[name] = Typedef(name, qualified, found.location)
 
 

@@ -88,7 +88,7 @@ def specified_type(context: Context, specifiers: syntax.Specifiers, *, declares_
     elif specifiers.enumeration is not None:
         base = QualifiedType(records.enumeration_type(context, specifiers.enumeration))
     elif specifiers.named is not None:
-        base = _named_type(context, specifiers.named, specifiers.location)
+        base = _named_type(context, specifiers.named, specifiers.type_location or specifiers.location)
     else:
         base = QualifiedType(_builtin_type(context, specifiers))
     spaces = [AddressSpace[word.strip("_").upper()] for word in specifiers.qualifiers
@@ -118,16 +118,17 @@ def _named_type(context: Context, name: str, location: SourceLocation) -> Qualif
 
 
 def _builtin_type(context: Context, specifiers: syntax.Specifiers) -> Type:
+    location = specifiers.type_location or specifiers.location
     words = [word.strip("_") if word.startswith("__signed") else word for word in specifiers.type_words]
     if words.count("long") > 1:
-        context.report(messages.LONG_LONG, specifiers.location)
+        context.report(messages.LONG_LONG, location)
         return ULONG if "unsigned" in words else LONG
     type_ = TYPE_WORDS.get(tuple(sorted(words)))
     if type_ is None:
-        context.report(messages.BAD_TYPE_WORDS, specifiers.location, words=" ".join(words))
+        context.report(messages.BAD_TYPE_WORDS, location, words=" ".join(words))
         return ERROR
     if type_ == DOUBLE and not context.has(*FP64_FEATURES):
-        context.report(messages.NEEDS_FP64, specifiers.location, type="double")
+        context.report(messages.NEEDS_FP64, location, type="double")
     return type_
 
 

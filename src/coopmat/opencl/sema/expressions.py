@@ -10,7 +10,7 @@ from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import assignment, calls, declarators, initializers, members, operators, pointers
 from coopmat.opencl.sema.calls import start_of
-from coopmat.opencl.sema.context import Context, Enumerator, Typedef
+from coopmat.opencl.sema.context import Context, Enumerator
 from coopmat.opencl.sema.conversions import (
     cast,
     common_type,
@@ -29,6 +29,7 @@ from coopmat.tree.nodes import (
     Conditional,
     Constant,
     Convert,
+    Dereference,
     Expression,
     Function,
     Select,
@@ -89,8 +90,6 @@ def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
             return Constant(constant.type, node.location, constant.value)
         case Function():
             return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
-        case Typedef():
-            return context.error(messages.TYPE_NOT_VALUE, node.location, name=node.name)
     if calls.is_builtin(node.name):
         return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
     return context.error(messages.UNDECLARED, node.location, name=node.name,
@@ -125,6 +124,8 @@ def _unary(context: Context, node: syntax.Unary, target: Type | None) -> Operand
     if node.operator in ("++", "--"):
         return assignment.increment(context, analyze(context, node.operand), node.operator, node.location,
                                     returns_old=False)
+    if node.operator == "&" and isinstance(node.operand, syntax.Index):
+        return _address(context, _index(context, node.operand, None, for_address=True), node.location)
     if node.operator == "&":
         return _address(context, analyze(context, node.operand), node.location)
     operand = value(context, node.operand)
@@ -146,7 +147,10 @@ def _address(context: Context, operand: Operand, location: SourceLocation) -> Ex
         return context.error(messages.ADDRESS_OF_VALUE, location, type=operand.type)
     if members.is_component(operand):
         return context.error(messages.ADDRESS_OF_COMPONENT, location)
-    return AddressOf(pointer_to(operand, operand.type), location, operand)
+    type_ = pointer_to(operand, operand.type)
+    if isinstance(operand, Dereference) and operand.pointer.type == type_:
+        return operand.pointer  # C99 6.5.3.2p3
+    return AddressOf(type_, location, operand)
 
 
 def _dereference(context: Context, operand: Expression, location: SourceLocation) -> Operand:
@@ -210,19 +214,17 @@ def _conditional(context: Context, node: syntax.Conditional, target: Type | None
     arms = _common_arms(context, if_true, if_false, node.location)
     if arms is None or is_error(truth):
         return context.error_expression(node.location)
-    result = Conditional(arms[0].type, node.location, truth, *arms)
-    folded = operators.folded(result)
-    return folded if isinstance(folded, Constant) else result
+    return operators.folded(Conditional(arms[0].type, node.location, truth, *arms))
 
 
 def _common_arms(context: Context, left: Expression, right: Expression,
                  location: SourceLocation) -> tuple[Expression, Expression] | None:
     """Both arms in one type (C99 6.5.15p5); None after a report."""
-    if left.type == right.type:
-        return left, right
     if left.type.is_arithmetic and right.type.is_arithmetic:
         type_ = common_type(left.type, right.type)
         return make_convert(left, type_), make_convert(right, type_)
+    if left.type == right.type:
+        return left, right
     if isinstance(left.type, Vector) or isinstance(right.type, Vector):
         return operators.unify(context, left, right, location)
     if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):
@@ -286,8 +288,9 @@ def most_significant_bits(test: Expression) -> Expression:
 # ------------------------------------------------------------------ parts, casts, sizes
 
 
-def _index(context: Context, node: syntax.Index, target: Type | None) -> Operand:
-    return members.index(context, analyze(context, node.base), value(context, node.index), node.location)
+def _index(context: Context, node: syntax.Index, target: Type | None, for_address: bool = False) -> Operand:
+    base, subscript = analyze(context, node.base), value(context, node.index)
+    return members.index(context, base, subscript, node.location, for_address)
 
 
 def _member(context: Context, node: syntax.Member, target: Type | None) -> Operand:

@@ -31,11 +31,12 @@ def completes(statement: Statement) -> bool:
             return reachable
         case If():
             return _chain_completes(statement)
-        case Loop(condition=condition, body=body):
-            return not _always(condition) or _breaks(body)
+        case Loop(condition=condition, body=body, tests_last=tests_last):
+            tested = not tests_last or completes(body) or _holds(body, Continue)
+            return (tested and not _always(condition)) or _holds(body, Break)
         case Switch(body=body, cases=cases):
             has_default = any(case.value is None for case in cases)
-            return not has_default or completes(body) or _breaks(body)
+            return not has_default or completes(body) or _holds(body, Break)
     return True
 
 
@@ -67,13 +68,15 @@ def _can_be_entered(statement: Statement) -> bool:
     return False
 
 
-def _breaks(statement: Statement) -> bool:
-    """Whether ``statement`` holds a break that belongs to the loop or switch around it."""
+def _holds(statement: Statement, jump: type[Break] | type[Continue]) -> bool:
+    """Whether ``statement`` holds a break or continue that belongs to the loop or switch around it."""
     match statement:
-        case Break():
-            return True
+        case Break() | Continue():
+            return isinstance(statement, jump)
         case Block(statements=statements):
-            return any(map(_breaks, statements))
+            return any(_holds(inner, jump) for inner in statements)
         case If(then=then, otherwise=otherwise):
-            return _breaks(then) or (otherwise is not None and _breaks(otherwise))
+            return _holds(then, jump) or (otherwise is not None and _holds(otherwise, jump))
+        case Switch(body=body) if jump is Continue:
+            return _holds(body, jump)
     return False

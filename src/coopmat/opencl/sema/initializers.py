@@ -362,11 +362,12 @@ def _is_zero(value: Expression) -> bool:
 
 def _union(context: Context, type_: Type, index: int, member: Expression,
            location: SourceLocation | None) -> Expression:
-    """A union that holds one member: an Aggregate of the first one, else a temporary that is stored to."""
-    if index == 0:
-        return Aggregate(type_, location, (member,))
+    """A union that holds one member: in a function a temporary that is stored to, for a constant an
+    Aggregate of the first member."""
     if context.function is None:
-        return context.error(messages.UNION_MEMBER, member.location)
+        if index:
+            return context.error(messages.UNION_MEMBER, member.location)
+        return Aggregate(type_, location, (member,))
     place = VariablePlace(type_, location, context.temporary(type_, location))
     cleared = Assign(type_, location, place, Zero(type_, location))
     stored = Assign(member.type, location, FieldPlace(member.type, location, place, index), member)

@@ -29,8 +29,12 @@ from coopmat.tree.types import INT, VECTOR_COUNTS, Array, Matrix, Pointer, Recor
 # ------------------------------------------------------------------ subscripts
 
 
-def index(context: Context, base: Operand, subscript: Expression, location: SourceLocation | None) -> Operand:
-    """``base[subscript]``; the pointer may stand on either side (C99 6.5.2.1)."""
+def index(context: Context, base: Operand, subscript: Expression, location: SourceLocation | None,
+          for_address: bool = False) -> Operand:
+    """``base[subscript]``; the pointer may stand on either side (C99 6.5.2.1).
+
+    ``for_address``: only the element's address is taken, which exists also for the one past the end.
+    """
     if is_error(base) or is_error(subscript):
         return context.error_expression(location)
     if isinstance(subscript.type, Pointer) and base.type.is_arithmetic:
@@ -43,12 +47,14 @@ def index(context: Context, base: Operand, subscript: Expression, location: Sour
         return context.error(messages.SUBSCRIPT_NOT_INTEGER, subscript.location)
     if isinstance(base.type, Pointer):
         return _pointer_element(context, value_of(base), subscript, location)
-    _warn_about_bounds(context, base.type, subscript)
+    inside = _check_bounds(context, base.type, subscript, for_address)
     subscript = promote(subscript) if not subscript.type.is_integer else subscript
     if isinstance(base.type, Vector):
         if isinstance(base, Expression):
             return ExtractComponent(base.type.scalar, location, base, subscript)
         return ElementPlace(base.type.scalar, location, base, subscript)
+    if not inside:  # such a place may have an address (one past the end), but is no part of the array
+        return _pointer_element(context, value_of(base), subscript, location)
     assert isinstance(base, Place)
     return ElementPlace(base.type.item, location, base, subscript)
 
@@ -59,11 +65,16 @@ def _pointer_element(context: Context, pointer: Expression, subscript: Expressio
     return moved if is_error(moved) else dereference(moved, location)
 
 
-def _warn_about_bounds(context: Context, type_: Array | Vector, subscript: Expression) -> None:
+def _check_bounds(context: Context, type_: Array | Vector, subscript: Expression, for_address: bool) -> bool:
+    """Whether a subscript may be inside; a constant that is not is warned about."""
     value = context.constant_integer(subscript)
-    if value is not None and not 0 <= value < type_.count:
-        message = messages.INDEX_PAST_END if value >= 0 else messages.INDEX_BEFORE_BEGIN
-        context.report(message, subscript.location, index=value, type=type_)
+    if value is None or 0 <= value < type_.count:
+        return True
+    if for_address and value == type_.count:
+        return False
+    message = messages.INDEX_PAST_END if value >= 0 else messages.INDEX_BEFORE_BEGIN
+    context.report(message, subscript.location, index=value, type=type_)
+    return False
 
 
 # ------------------------------------------------------------------ members

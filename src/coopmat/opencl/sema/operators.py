@@ -15,7 +15,17 @@ from coopmat.opencl.sema.conversions import (
     splat,
 )
 from coopmat.opencl.sema.values import bool_vector, is_error
-from coopmat.tree.nodes import Binary, BinaryOperator, Constant, Convert, Expression, Logical, Unary, UnaryOperator
+from coopmat.tree.nodes import (
+    Binary,
+    BinaryOperator,
+    Conditional,
+    Constant,
+    Convert,
+    Expression,
+    Logical,
+    Unary,
+    UnaryOperator,
+)
 from coopmat.tree.types import BFLOAT16, BOOL, FLOAT, INT, Matrix, Pointer, Scalar, Type, Vector
 
 INTEGER_ONLY = frozenset({"%", "&", "|", "^", "<<", ">>"})
@@ -35,12 +45,30 @@ def signed_result(vector: Vector) -> Vector:
 
 
 def folded(expression: Expression) -> Expression:
-    """A constant in place of an operation on constants, for scalars."""
-    if isinstance(expression.type, Scalar):
+    """A constant in place of a scalar operation whose operands are constants."""
+    if isinstance(expression.type, Scalar) and all(map(_is_constant, _operands(expression))):
         value = constants.evaluate(expression)
         if value is not None and not isinstance(value, tuple):
             return Constant(expression.type, expression.location, value)
     return expression
+
+
+def _operands(expression: Expression) -> tuple[Expression, ...]:
+    """The operands of an operation, looking through the conversion of its bool to int."""
+    match expression:
+        case Unary(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right) | Logical(left=left, right=right):
+            return (left, right)
+        case Conditional(condition=condition, if_true=if_true, if_false=if_false):
+            return (condition, if_true, if_false)
+        case Convert(operand=operand):
+            return _operands(operand)
+    return (expression,)
+
+
+def _is_constant(expression: Expression) -> bool:
+    return isinstance(expression, Constant)
 
 
 # ------------------------------------------------------------------ unary operators
@@ -66,9 +94,7 @@ def unary(context: Context, operator: str, operand: Expression, location: Source
     if operand.type == BFLOAT16:
         wide = make_convert(operand, FLOAT)
         return make_convert(Unary(FLOAT, location, symbol, wide), BFLOAT16)
-    if isinstance(operand, Constant):
-        return folded(Unary(operand.type, location, symbol, operand))
-    return Unary(operand.type, location, symbol, operand)
+    return folded(Unary(operand.type, location, symbol, operand))
 
 
 def _logical_not(context: Context, operand: Expression, location: SourceLocation | None) -> Expression:
@@ -79,7 +105,7 @@ def _logical_not(context: Context, operand: Expression, location: SourceLocation
     truth = condition(context, operand, messages.INVALID_ARGUMENT, location)
     if is_error(truth):
         return truth
-    return make_convert(Unary(BOOL, location, UnaryOperator.NOT, truth), INT, location)
+    return folded(Convert(INT, location, Unary(BOOL, location, UnaryOperator.NOT, truth)))
 
 
 def truth_of_vector(operand: Expression) -> Expression:
@@ -126,10 +152,7 @@ def _arithmetic(operator: BinaryOperator, left: Expression, right: Expression,
     if left.type == BFLOAT16:
         wide = Binary(FLOAT, location, operator, make_convert(left, FLOAT), make_convert(right, FLOAT))
         return make_convert(wide, BFLOAT16)
-    result = Binary(left.type, location, operator, left, right)
-    if isinstance(left, Constant) and isinstance(right, Constant):
-        return folded(result)
-    return result
+    return folded(Binary(left.type, location, operator, left, right))
 
 
 def _warn_about_zero(context: Context, operator: str, right: Expression, location: SourceLocation | None) -> None:
@@ -145,7 +168,7 @@ def _comparison(operator: BinaryOperator, left: Expression, right: Expression,
         return Convert(signed_result(left.type), location, test)
     if left.type == BFLOAT16:
         left, right = make_convert(left, FLOAT), make_convert(right, FLOAT)
-    return Convert(INT, location, Binary(BOOL, location, operator, left, right))
+    return folded(Convert(INT, location, Binary(BOOL, location, operator, left, right)))
 
 
 def unify(context: Context, left: Expression, right: Expression,
@@ -180,7 +203,7 @@ def _widen(context: Context, left: Expression, right: Expression,
     if scalar_rank_exceeds(scalar.type, vector.type.scalar):
         context.report(messages.SCALAR_RANK, location, vector=vector.type, scalar=scalar.type)
         return None
-    widened = splat(scalar, vector.type)
+    widened = splat(make_convert(scalar, vector.type.scalar), vector.type)
     return (left, widened) if vector is left else (widened, right)
 
 
@@ -192,7 +215,7 @@ def _logical(context: Context, is_and: bool, left: Expression, right: Expression
     if not (_is_scalar(left.type) and _is_scalar(right.type)):
         return invalid_operands(context, left, right, location)
     result = Logical(BOOL, location, is_and, condition(context, left), condition(context, right))
-    return Convert(INT, location, result)
+    return folded(Convert(INT, location, result))
 
 
 def _is_scalar(type_: Type) -> bool:
@@ -230,8 +253,7 @@ def _shift(context: Context, operator: BinaryOperator, left: Expression, right: 
     left = promote(left)
     assert isinstance(left.type, Scalar)
     _warn_about_shift(context, left.type, right, location)
-    result = Binary(left.type, location, operator, left, make_convert(promote(right), left.type))
-    return folded(result) if isinstance(left, Constant) and isinstance(right, Constant) else result
+    return folded(Binary(left.type, location, operator, left, make_convert(promote(right), left.type)))
 
 
 def _warn_about_shift(context: Context, type_: Scalar, amount: Expression, location: SourceLocation | None) -> None:

@@ -257,13 +257,13 @@ def _return(context: Context, node: syntax.Return) -> list[Statement]:
         return [Return(node.location)]
     value = expressions.value(context, node.value, function.result)
     if is_error(value) or function.result is ERROR:
-        return []
+        return [Return(node.location)]
     if function.result == VOID:
         if value.type != VOID:
             context.report(messages.RETURN_IN_VOID, node.location, name=function.name)
         return [Evaluate(node.location, value), Return(node.location)]
     converted = convert(context, value, function.result, start_of(node.value), Purpose.RETURN)
-    return [] if is_error(converted) else [Return(node.location, converted)]
+    return [Return(node.location, None if is_error(converted) else converted)]
 
 
 def _labelled(context: Context, node: syntax.Labelled) -> list[Statement]:

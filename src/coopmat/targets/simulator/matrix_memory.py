@@ -214,7 +214,7 @@ def _out_of_bounds(frame: Frame, access: MatrixAccess, grid: Grid, sub_group: in
     byte = int(bytes_of[row, column])
     verb = "stores" if access.writing else "loads"
     raise OutOfBounds(
-        f"{access.site.instruction} {verb} element ({row}, {column}) of a {kind} at byte {byte}; the buffer "
+        f"{access.site.instruction} {verb} element ({row}, {column}) of the {kind} at byte {byte}; the buffer "
         f"has {buffer.row.nbytes} bytes, {buffer.row.nbytes // size} elements of this size",
         access.site.where(frame, sub_group, lane, buffer.row.name, byte // size))
 
