@@ -107,7 +107,7 @@ ARRAYS = ("--arg", "zeros:int8:8x32", "--arg", "zeros:int8:32x16", "--arg", "zer
     (("run", GEMM, "--kernel", "gemm", "--global", "16", "--local", "0"), "at least 1"),
     (("run", "missing.cl", "--kernel", "gemm", "--global", "16", "--local", "16"), "cannot read 'missing.cl'"),
     ((*RUN, "--device", "cpu"), "no device 'cpu'"),
-    ((*RUN, "--device", "sim:intel_gpu_pcv"), "did you mean 'intel_gpu_pvc'"),
+    ((*RUN, "--device", "sim:intel_gpu_pcv"), "did you mean 'sim:intel_gpu_pvc'"),
     ((*RUN, *ARRAYS), "takes 5 arguments, found 3"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "three"), "--arg three: expected a number"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "1.5"), "1.5 is not an integer"),
@@ -123,7 +123,7 @@ ARRAYS = ("--arg", "zeros:int8:8x32", "--arg", "zeros:int8:32x16", "--arg", "zer
     (("run", GEMM), "Missing option"),
     (("compile", GEMM, "-o", "x", "--emit", "ptx"), "cannot emit 'ptx'"),
     (("check", GEMM, "-Wno-such-thing", "-Q"), "No such option"),
-    (("devices", "sim:none"), "unknown architecture 'none'"),
+    (("devices", "sim:none"), "no device 'sim:none'"),
     (("frobnicate",), "No such command"),
 ])
 def test_each_mistake_has_a_message(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
@@ -143,3 +143,39 @@ def test_output_of_an_error_names_the_place(tmp_path: Path) -> None:
     assert "gemm.cl:" in message
     assert "work-group" in message
     assert "buffer argument 0 'A'" in message
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("compile", GEMM, "-o", ""), "Is a directory"),
+    (("compile", GEMM, "-o", "x" * 300), "File name too long"),
+    (("compile", GEMM, "-o", GEMM), "is the source file itself"),
+    ((*RUN, "--arg", "local:999999999999999999999"), "expected local:BYTES"),
+    ((*RUN, "--arg", "local:99999999999"), "1 to 4294967295 bytes"),
+    ((*RUN, "--arg", "zeros:int8:" + "x".join("1" * 80)), "at most 8 dimensions"),
+    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "2=c.npy", "--out", "2=d.npy"), "is saved to 'c.npy' already"),
+    (("check", GEMM, "-Wno-covfefe"), "no warning is called 'covfefe'"),
+    (("check", GEMM, "-D", "1x"), "coopmat: error: "),
+])
+def test_further_mistakes(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    shown = failure(*arguments, cwd=tmp_path)
+    assert message in shown
+    assert "error: error" not in shown
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_module_that_is_broken_names_its_file(tmp_path: Path) -> None:
+    (tmp_path / "bad.spv").write_bytes(b"no module at all")
+    (tmp_path / "bad.spvasm").write_text("OpNonsense\n")
+    assert failure("check", tmp_path / "bad.spv").startswith(f"{tmp_path / 'bad.spv'}:")
+    assert failure("check", tmp_path / "bad.spvasm").startswith(f"{tmp_path / 'bad.spvasm'}: error: line 1")
+
+
+def test_output_through_a_link_and_into_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "real.spv").write_bytes(b"old")
+    (tmp_path / "link.spv").symlink_to("real.spv")
+    assert coopmat("compile", GEMM, "-o", tmp_path / "link.spv").returncode == 0
+    assert (tmp_path / "link.spv").is_symlink()
+    assert (tmp_path / "real.spv").read_bytes()[:4] == b"\x03\x02\x23\x07"
+    result = coopmat("compile", GEMM, "-o", "/dev/stdout", "--emit", "spirv-asm")
+    assert result.returncode == 0
+    assert result.stdout.startswith("; SPIR-V")

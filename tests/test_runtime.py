@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import ml_dtypes
@@ -114,7 +115,7 @@ def launch_errors() -> list[tuple[str, str, tuple, tuple, tuple, str]]:
         ("vector length", "vectors", (2,), (2,), (np.zeros(8, np.int32), [1, 2, 3], 0, 0), "expected 4 numbers"),
         ("vector element", "vectors", (2,), (2,), (np.zeros(8, np.int32), [1, 2, 3, 2**40], 0, 0), "out of range"),
         ("multiple", "scale", (60,), (16,), (out, *good), "60 in dimension 0 is not a multiple of the local size 16"),
-        ("dimensions", "scale", (64, 1), (16,), (out, *good), "2 dimensions"),
+        ("dimensions", "scale", (64, 1), (16,), (out, *good), "number of dimensions, 2 and 1"),
         ("zero", "scale", (0,), (16,), (out, *good), "at least 1"),
         ("four", "scale", (64, 1, 1, 1), (16, 1, 1, 1), (out, *good), "one to three dimensions"),
         ("float size", "scale", (64.0,), (16,), (out, *good), "must consist of ints"),
@@ -144,7 +145,7 @@ def test_missing_kernel(program: cm.Program) -> None:
 
 
 def test_local_memory_needs_a_size() -> None:
-    with pytest.raises(cm.LaunchError, match="at least 1 byte"):
+    with pytest.raises(cm.LaunchError, match="1 to 4294967295 bytes"):
         cm.local(0)
 
 
@@ -213,3 +214,30 @@ def test_defines_and_includes(tmp_path: Path, queue: cm.Queue) -> None:
     data = np.zeros(1, np.int32)
     queue.enqueue(program.kernel("f"), 1, 1, data).wait()
     assert data[0] == 42
+
+
+@pytest.mark.parametrize(("action", "message"), [
+    (lambda: cm.build("gemm.cl"), "pathlib.Path('gemm.cl')"),
+    (lambda: cm.build("", 5), "sequence of strings"),
+    (lambda: cm.build("", device=5), "chosen by its name"),
+    (lambda: cm.build("").kernel(None), "chosen by its name"),
+    (lambda: cm.device("sim:generic", options=5), "SimulatorOptions"),
+    (lambda: cm.device("sim:INTEL_GPU_PVC"), "did you mean 'sim:intel_gpu_pvc'"),
+    (lambda: cm.local(2**70), "1 to 4294967295 bytes"),
+])
+def test_other_mistakes(action: Callable[[], object], message: str) -> None:
+    with pytest.raises(cm.Error) as caught:
+        action()
+    assert message in str(caught.value)
+
+
+def test_a_device_may_be_given_by_name() -> None:
+    assert cm.build("", None, "sim:generic").kernels == {}
+
+
+def test_subclasses_of_arrays(program: cm.Program, queue: cm.Queue) -> None:
+    data = np.zeros(8, np.int32).view(np.recarray)
+    queue.enqueue(program.kernel("fill"), 8, 8, data, 7).wait()
+    assert (data == 7).all()
+    with pytest.raises(cm.LaunchError, match="found MaskedArray"):
+        queue.enqueue(program.kernel("fill"), 8, 8, np.ma.zeros(8, np.int32), 7)

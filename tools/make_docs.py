@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 from pathlib import Path
 
 from coopmat.diagnostics import Message
 from coopmat.lowering import messages as lowering_messages
+from coopmat.opencl.messages import rows
 
 DOCS = Path(__file__).parent.parent / "docs"
 PARTS = {
@@ -23,22 +22,18 @@ PARTS = {
 
 def messages() -> list[Message]:
     """Every row of every message table, in the order of the codes."""
-    package = importlib.import_module("coopmat.opencl.messages")
-    modules = [importlib.import_module(f"{package.__name__}.{found.name}")
-               for found in pkgutil.iter_modules(package.__path__)]
-    values = [value for module in [*modules, lowering_messages] for value in vars(module).values()]
-    rows = {value for value in values if isinstance(value, Message)}
-    return sorted(rows, key=lambda row: row.code)
+    lowering_rows = [value for value in vars(lowering_messages).values() if isinstance(value, Message)]
+    return sorted({*rows(), *lowering_rows}, key=lambda row: row.code)
 
 
 def diagnostics_page() -> str:
     """docs/diagnostics.md: one table for each part of the compiler."""
     lines = ["# Diagnostics", "", "Made from the message tables by tools/make_docs.py; words in ⟨ ⟩ are filled in.",
              ""]
-    rows = messages()
+    found = messages()
     for prefix, title in PARTS.items():
         lines += [f"## {title}", "", "| code | severity | message | warning name |", "|---|---|---|---|"]
-        for row in rows:
+        for row in found:
             if row.code.startswith(prefix):
                 lines.append(f"| {row.code} | {row.severity} | {_template(row)} | {row.option or ''} |")
         lines.append("")

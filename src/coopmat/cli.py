@@ -44,22 +44,27 @@ def main() -> None:
     """Run the command line; an error that has a message never shows a traceback."""
     try:
         code = app(standalone_mode=False, prog_name="coopmat")
+        sys.stdout.flush()
     except typer.TyperException as error:
         fail(f"{error.format_message()} (see `coopmat --help`)")
     except (typer.Abort, KeyboardInterrupt):
         fail("interrupted")
     except Error as error:
         fail(str(error))
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        if isinstance(error, BrokenPipeError):
+            sys.exit(1)
+        fail(f"cannot write to standard output: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def fail(message: str) -> NoReturn:
     """Print an error and exit with 1."""
-    is_diagnostic = any(f": {severity}: " in message.split("\n", 1)[0] for severity in ("error", "warning"))
-    print(message if is_diagnostic else f"coopmat: error: {message}", file=sys.stderr)
+    first = message.split("\n", 1)[0]
+    if not any(f"{severity}: " in first for severity in ("error", "warning")):
+        message = f"error: {message}"
+    print(f"coopmat: {message}" if message.startswith("error: ") else message, file=sys.stderr)
     sys.exit(1)
 
 
@@ -142,6 +147,8 @@ def compile_file(
     """Translate a kernel file; the output is written whole or not at all."""
     if emit not in EMITTERS:
         raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
+    if output.exists() and file.exists() and output.samefile(file):
+        raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
     program = _build(file, _options(define, include, warning, quiet), device(device_name or "sim:generic"))
     write_atomically(output, EMITTERS[emit](program))
 

@@ -18,12 +18,13 @@ from coopmat.runtime.arguments import array_dtype
 from coopmat.spirv.kernels import Parameter
 
 MAX_ARRAY_BYTES = 2**32
+NPY_MAGIC = b"\x93NUMPY"
 
 
 def parse_sizes(option: str, text: str) -> tuple[int, ...]:
     """``"64,16"`` as (64, 16); LaunchError if it is not one to three whole numbers."""
     parts = text.split(",")
-    if not all(re.fullmatch(r"\d{1,12}", part.strip()) for part in parts):
+    if not all(re.fullmatch("[0-9]{1,18}", part.strip()) for part in parts):
         raise LaunchError(f"{option} takes one to three whole numbers such as 64,16; found '{text}'")
     return tuple(int(part) for part in parts)
 
@@ -34,7 +35,7 @@ def parse_argument(text: str, parameter: Parameter | None) -> Any:
         return _zeros(text)
     if text.startswith("local:"):
         size = text.removeprefix("local:")
-        if not size.isdecimal():
+        if not re.fullmatch("[0-9]{1,18}", size):
             raise LaunchError(f"--arg {text}: expected local:BYTES, such as local:1024")
         return local(int(size))
     if text.endswith(".npy"):
@@ -43,9 +44,10 @@ def parse_argument(text: str, parameter: Parameter | None) -> Any:
 
 
 def _zeros(text: str) -> np.ndarray:
-    match = re.fullmatch(r"zeros:(\w+):(\d+(?:[x,]\d+)*)", text)
+    match = re.fullmatch(r"zeros:(\w+):([0-9]+(?:[x,][0-9]+){0,7})", text)
     if not match:
-        raise LaunchError(f"--arg {text}: expected zeros:DTYPE:SHAPE, such as zeros:int32:256x256")
+        raise LaunchError(f"--arg {text}: expected zeros:DTYPE:SHAPE, such as zeros:int32:256x256, "
+                          "with at most 8 dimensions")
     shape = tuple(int(size) for size in re.split("[x,]", match[2]))
     dtype = _dtype(match[1])
     if np.prod([float(size) for size in shape]) * dtype.itemsize > MAX_ARRAY_BYTES:
@@ -71,12 +73,14 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 def _load_array(path: Path, parameter: Parameter | None) -> np.ndarray:
     """A .npy file. Numpy stores the types of ml_dtypes as raw bytes: the parameter says what they are."""
+    content = read_bytes(path)
+    if not content.startswith(NPY_MAGIC):
+        raise Error(f"cannot read '{path}': it is not a .npy file (those begin with {NPY_MAGIC!r})")
     try:
-        array = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+        array = np.load(io.BytesIO(content), allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise Error(f"cannot read '{path}' as a .npy file: {error}") from error
-    if not isinstance(array, np.ndarray):
-        raise Error(f"'{path}' is an archive of arrays; expected a .npy file with one")
+        reason = "it holds Python objects" if "allow_pickle" in str(error) else error
+        raise Error(f"cannot read '{path}' as a .npy file: {reason}") from error
     if array.dtype.kind == "V" and parameter is not None and parameter.type.kind == "bfloat" and array.itemsize == 2:
         array = array.view(ml_dtypes.bfloat16)
     return np.ascontiguousarray(array)
@@ -104,10 +108,12 @@ def parse_outputs(texts: list[str], arguments: list[Any]) -> dict[int, Path]:
     outputs: dict[int, Path] = {}
     for text in texts:
         index, equals, name = text.partition("=")
-        if not equals or not index.isdecimal() or not name:
+        if not equals or not re.fullmatch("[0-9]{1,9}", index) or not name.endswith(".npy"):
             raise LaunchError(f"--out {text}: expected INDEX=FILE.npy, such as 2=c.npy")
         if int(index) >= len(arguments) or not isinstance(arguments[int(index)], np.ndarray):
             raise LaunchError(f"--out {text}: argument {index} is not an array")
+        if int(index) in outputs:
+            raise LaunchError(f"--out {text}: argument {index} is saved to '{outputs[int(index)]}' already")
         if not Path(name).parent.is_dir():
             raise LaunchError(f"--out {text}: there is no folder '{Path(name).parent}'")
         outputs[int(index)] = Path(name)

@@ -208,11 +208,19 @@ class CompileError(Error):
 class ValidationError(Error):
     """A SPIR-V module is malformed; ``rule`` names the broken rule, ``offset`` the word's byte offset."""
 
-    def __init__(self, rule: str, message: str, offset: int | None = None) -> None:
+    def __init__(self, rule: str, message: str, offset: int | None = None, file: str | None = None) -> None:
         self.rule = rule
+        self.message = message
         self.offset = offset
-        place = f" at byte {offset:#x}" if offset is not None else ""
-        super().__init__(f"{message}{place} [{rule}]")
+        place = f"{offset:#x}" if offset is not None else None
+        if file is not None:
+            super().__init__(f"{file}:{f'{place}:' if place else ''} error: {message} [{rule}]")
+        else:
+            super().__init__(f"{message}{f' at byte {place}' if place else ''} [{rule}]")
+
+    def in_file(self, file: str) -> ValidationError:
+        """The same error, naming the file that the module came from."""
+        return ValidationError(self.rule, self.message, self.offset, file)
 
 
 class KernelNotSupported(Error):

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-import os
+import uuid
 from pathlib import Path
 
 from coopmat.diagnostics import Error
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write ``content`` to a temporary file beside ``path`` and rename it; Error if that fails."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Write ``content`` so that a regular file is complete or untouched: to a temporary file, then rename.
+
+    A symbolic link is followed; a device or pipe is written to as it is. Error if the file cannot be written.
+    """
     try:
-        with temporary.open("xb") as stream:
-            stream.write(content)
-        temporary.replace(path)
+        if path.exists() and not path.is_file():
+            _write_in_place(path, content)
+        else:
+            _replace(path.resolve(), content)
     except OSError as error:
         raise Error(f"cannot write '{path}': {error.strerror or error}") from error
+
+
+def _write_in_place(target: Path, content: bytes) -> None:
+    with target.open("wb") as stream:
+        stream.write(content)
+
+
+def _replace(target: Path, content: bytes) -> None:
+    temporary = target.with_name(f".coopmat-{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(content)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 

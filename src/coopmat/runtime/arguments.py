@@ -26,8 +26,9 @@ _UNSIGNED_TYPES = ("uchar", "ushort", "uint", "ulong", "unsigned", "size_t", "ui
 
 def local(nbytes: int) -> LocalMemory:
     """An argument for a local pointer parameter: ``nbytes`` bytes of memory for each work-group."""
-    if isinstance(nbytes, bool) or not isinstance(nbytes, (int, np.integer)) or nbytes < 1:
-        raise LaunchError(f"local memory needs a size of at least 1 byte, as an int; found {nbytes!r}")
+    if isinstance(nbytes, bool) or not isinstance(nbytes, (int, np.integer)) or not (
+            1 <= nbytes < 2**32):
+        raise LaunchError(f"local memory needs a size of 1 to {2**32 - 1} bytes, as an int; found {nbytes!r}")
     return LocalMemory(int(nbytes))
 
 
@@ -77,7 +78,7 @@ def _bind_array(position: _Position, argument: Any) -> np.ndarray:
     parameter = position.parameter
     if isinstance(argument, LocalMemory):
         raise position.error(f"expected a numpy array for a {parameter.kind} pointer, found local memory")
-    if not isinstance(argument, np.ndarray):
+    if not isinstance(argument, np.ndarray) or isinstance(argument, np.ma.MaskedArray):
         raise position.error(f"expected a numpy array for a pointer, found {type(argument).__name__}")
     if not _fits(parameter, argument.dtype):
         raise position.error(f"expected an array of {_expected_dtypes(parameter)}, found {argument.dtype}")
@@ -89,7 +90,7 @@ def _bind_array(position: _Position, argument: Any) -> np.ndarray:
     if not argument.flags.writeable and not parameter.const:
         raise position.error("the array is read-only, but the kernel may write through this pointer: "
                              "pass a writable array, or declare the parameter const")
-    return argument
+    return np.asarray(argument)
 
 
 def _fits(parameter: Parameter, dtype: np.dtype[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -79,8 +80,12 @@ def device(name: str | None = None, *, options: SimulatorOptions | None = None,
         name = environment.get(DEVICE_VARIABLE) or DEFAULT_DEVICE
     if not isinstance(name, str):
         raise Error(f"a device is chosen by its name, a str such as 'sim:generic', not {type(name).__name__}")
+    if options is not None and not isinstance(options, SimulatorOptions):
+        raise Error(f"the options of a simulated device are SimulatorOptions, not {type(options).__name__}")
     kind, _, architecture = name.partition(":")
-    if kind != "sim" or not architecture:
-        raise Error(f"no device '{name}': this version runs kernels on simulated devices only; "
-                    f"the names are {', '.join(f'sim:{known}' for known in ARCHITECTURES)}")
+    if kind != "sim" or architecture not in ARCHITECTURES:
+        names = [f"sim:{known}" for known in ARCHITECTURES]
+        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.75)
+        hint = f"did you mean '{close[0]}'? " if close else ""
+        raise Error(f"no device '{name}'; {hint}This version runs kernels on simulated devices: {', '.join(names)}")
     return Device(describe(architecture), options)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from coopmat import llvm, lowering, opencl, tree
 from coopmat.devices import describe
-from coopmat.diagnostics import Diagnostic, Error, LaunchError
+from coopmat.diagnostics import Diagnostic, Error, LaunchError, ValidationError
 from coopmat.files import read_bytes, read_text
 from coopmat.runtime.device import Device
+from coopmat.runtime.device import device as find_device
 from coopmat.runtime.options import parse_options
 from coopmat.spirv.kernels import KernelSignature, kernel_signatures
 from coopmat.spirv.module import Module
@@ -41,6 +42,8 @@ class Program:
         """The kernel called ``name``; LaunchError, naming the kernels that exist, if there is none."""
         if name in self.kernels:
             return self.kernels[name]
+        if not isinstance(name, str):
+            raise LaunchError(f"a kernel is chosen by its name, a str, not {type(name).__name__}")
         close = difflib.get_close_matches(name, self.kernels, n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
         known = f"its kernels are {', '.join(self.kernels)}" if self.kernels else "it has no kernels"
@@ -97,19 +100,20 @@ class Kernel:
         return f"<coopmat.Kernel {self.signature}>"
 
 
-def build(source: str | Path | bytes, options: Sequence[str] = (), device: Device | None = None) -> Program:
+def build(source: str | Path | bytes, options: Sequence[str] | None = (),
+          device: Device | str | None = None) -> Program:
     """Compile ``source`` and, given a device, prepare it for that device.
 
     source: OpenCL C text; a path to a ``.cl``, ``.ll`` (LLVM IR), ``.spv`` (SPIR-V) or ``.spvasm``
         (SPIR-V text) file; or SPIR-V as bytes.
     options: ``-D NAME[=VALUE]``, ``-U NAME``, ``-I DIRECTORY``, ``-w``, ``-Wno-NAME``, ``-Werror``.
-    device: its feature macros are defined, and its matrix combinations checked.
+    device: the device, or its name; its feature macros are defined, and its matrix combinations checked.
 
     Raises CompileError, ValidationError, KernelNotSupported, or Error for a file that cannot be read.
     """
     if device is not None and not isinstance(device, Device):
-        raise Error(f"expected a device from coopmat.device(name), found {type(device).__name__}")
-    program = _translate(source, options, device)
+        device = find_device(device)
+    program = _translate(source, options if options is not None else (), device)
     if device is not None:
         program.load(device)
     return program
@@ -117,6 +121,8 @@ def build(source: str | Path | bytes, options: Sequence[str] = (), device: Devic
 
 def _translate(source: str | Path | bytes, options: Sequence[str], device: Device | None) -> Program:
     match source:
+        case str() if "\n" not in source and source.endswith(SOURCE_SUFFIXES):
+            raise Error(f"a str is OpenCL C text; to build the file, pass pathlib.Path({source!r})")
         case str():
             return _from_opencl(source, None, options, device)
         case bytes() | bytearray() | memoryview():
@@ -134,12 +140,19 @@ def _from_file(path: Path, options: Sequence[str], device: Device | None) -> Pro
             ir = read_text(path)
             return Program(Module.from_bytes(llvm.to_spirv(ir, source_name=str(path))), source_name=str(path),
                            llvm_ir=ir)
-        case ".spv":
-            return Program(Module.from_bytes(read_bytes(path)), source_name=str(path))
-        case ".spvasm":
-            return Program(Module.from_text(read_text(path)), source_name=str(path))
+        case ".spv" | ".spvasm":
+            return _from_spirv(path)
     raise Error(f"cannot build '{path}': its name must end in {', '.join(SOURCE_SUFFIXES[:-1])} "
                 f"or {SOURCE_SUFFIXES[-1]}")
+
+
+def _from_spirv(path: Path) -> Program:
+    content = read_bytes(path) if path.suffix == ".spv" else read_text(path)
+    try:
+        module = Module.from_bytes(content) if isinstance(content, bytes) else Module.from_text(content)
+        return Program(module, source_name=str(path))
+    except ValidationError as error:
+        raise error.in_file(str(path)) from None
 
 
 def _from_opencl(text: str, path: Path | None, options: Sequence[str], device: Device | None) -> Program:

@@ -68,8 +68,8 @@ def check_sizes(global_size: int | Sequence[int],
     global_sizes = _size_tuple("global", global_size)
     local_sizes = _size_tuple("local", local_size)
     if len(global_sizes) != len(local_sizes):
-        raise LaunchError(f"the global size {global_sizes} has {len(global_sizes)} dimensions, "
-                          f"the local size {local_sizes} has {len(local_sizes)}: give both the same number")
+        raise LaunchError(f"the global size {global_sizes} and the local size {local_sizes} differ in their number "
+                          f"of dimensions, {len(global_sizes)} and {len(local_sizes)}: give both the same number")
     for dimension, (whole, part) in enumerate(zip(global_sizes, local_sizes, strict=True)):
         if whole % part:
             below, above = whole // part * part, -(-whole // part) * part

@@ -3,3 +3,23 @@
 Codes: ``CM10xx`` lexer and literals, ``CM11xx`` preprocessor (:mod:`.lexical`), ``CM2xxx`` parser,
 ``CM3xxx`` semantic analysis, ``CM4xxx`` cooperative matrix rules. A code is never used twice.
 """
+
+from __future__ import annotations
+
+from functools import cache
+
+from coopmat.diagnostics import Message
+from coopmat.opencl.messages import builtins, lexical, matrix, semantic, syntax
+
+TABLES = (lexical, syntax, semantic, builtins, matrix)
+
+
+def rows() -> list[Message]:
+    """Every row of every table."""
+    return [value for table in TABLES for value in vars(table).values() if isinstance(value, Message)]
+
+
+@cache
+def warning_names() -> frozenset[str]:
+    """The names that ``-Wno-NAME`` takes."""
+    return frozenset(row.option for row in rows() if row.option is not None)
