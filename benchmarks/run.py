@@ -108,7 +108,7 @@ def oclgrind(repeat: int) -> Figure | None:
             subprocess.run([command, str(description)], check=True, capture_output=True)
             return time.perf_counter() - start
 
-        return measure("Oclgrind, scalar kernel (start-up included)", size**3, launch, repeat)
+        return measure("Oclgrind, scalar kernel, start-up included", size**3, launch, repeat)
 
 
 def main() -> None:
@@ -121,7 +121,7 @@ def main() -> None:
     figures.append(plain_python(max(3, options.repeat // 3)))
     peer = oclgrind(max(3, options.repeat // 3))
     figures += [peer] if peer is not None else []
-    rows = table("int8 GEMM", "million multiply-adds/s", "least", "most", "times plain Python")
+    rows = table("int8 GEMM, million multiply-adds/s", "median", "least", "most", "× plain Python")
     base = next(figure for figure in figures if figure.name.startswith("plain"))
     for figure in figures:
         rows.add_row(figure.name, *(f"{rate / 1e6:.1f}" for rate in (figure.median, figure.least, figure.most)),
