@@ -33,10 +33,11 @@ ROUNDINGS = ("", "_rte", "_rtz", "_rtp", "_rtn")
 # Integer built-ins: argument kinds are g (the type itself), s and u (signed and unsigned of the same width).
 BUILTINS = (
     ("add_sat", "gg"), ("sub_sat", "gg"), ("hadd", "gg"), ("rhadd", "gg"), ("mul_hi", "gg"), ("max", "gg"),
-    ("min", "gg"), ("rotate", "gg"), ("clz", "g"), ("ctz", "g"), ("popcount", "g"), ("mad_sat", "ggg"),
+    ("min", "gg"), ("rotate", "gg"), ("clz", "g"), ("ctz", "g"), ("popcount", "g"),
     ("bitselect", "ggg"), ("select", "ggs"), ("select", "ggu"),
 )
 UNSIGNED_BUILTINS = (("abs", "g"), ("abs", "s"), ("abs_diff", "gg"), ("abs_diff", "ss"), ("mad_hi", "ggg"))
+SCALAR_BUILTINS = (("mad_sat", "ggg"),)  # Intel's mad_sat of uint vectors does not saturate the sum
 VECTOR_BUILTINS = (("max", "ge"), ("min", "ge"))
 FLOAT_BUILTINS = (("floor", "g"), ("ceil", "g"), ("trunc", "g"), ("rint", "g"), ("round", "g"), ("fabs", "g"),
                   ("fma", "ggg"))
@@ -93,6 +94,8 @@ class Expressions:
         places = [place for place in self.scope.places if place.type == type_ and place.root not in self.excluded]
         if places and self.chance(0.8):
             return self.read(self.pick(places))
+        if type_.count > 1 and self.chance(0.8):
+            return Expression(type_, f"(({type_})(", self.leaf(type_.element), "))")
         return self.literal(type_)
 
     def _leaf(self, type_: Type, depth: int) -> Expression:
@@ -255,7 +258,7 @@ class Expressions:
         if self.chance(0.15):
             return self._clamp(type_, depth)
         table = BUILTINS + (() if type_.is_signed else UNSIGNED_BUILTINS * 2)
-        name, kinds = self.pick(table + (VECTOR_BUILTINS if type_.count > 1 else ()))
+        name, kinds = self.pick(table + (VECTOR_BUILTINS if type_.count > 1 else SCALAR_BUILTINS))
         return self._call(type_, name, kinds, depth)
 
     def _float_function(self, type_: Type, depth: int) -> Expression:
@@ -297,8 +300,8 @@ class Expressions:
         """as_type between integers of one size; a vector of three components has the size of four."""
         counts = (1, *VECTOR_COUNTS)
         sources = [t.of_count(n) for t in INTEGERS for n in counts
-                   if n != 3 and type_.count != 3 and t.bits * n == type_.bits * type_.count
-                   or n == type_.count == 3 and t.bits == type_.bits]
+                   if (n != 3 and type_.count != 3 and t.bits * n == type_.bits * type_.count)
+                   or (n == type_.count == 3 and t.bits == type_.bits)]
         return Expression(type_, f"as_{type_}(", self.expression(self.pick(sources), depth), ")")
 
     # ------------------------------------------------------------------ vectors
@@ -329,7 +332,8 @@ class Expressions:
             return None
         operand = self.pick([t for t in SCALARS if t.bits == type_.bits]).of_count(type_.count)
         left, right = self.expression(operand, depth), self.expression(operand, depth)
-        name = self.pick(("<", ">", "<=", ">=", "==", "!=", "&&", "||", "!"))
+        names = ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "!")
+        name = self.pick(names[:6] if operand.is_float else names)  # clang folds && of float vectors to 1, not -1
         if name == "!":
             return Expression(type_, "(!", left, ")")
         return Expression(type_, "(", left, f" {name} ", right, ")")
@@ -362,11 +366,12 @@ class Expressions:
         if type_.count == 3:
             return None
         source = type_.of_count(self.pick((2, 4, 8, 16)))
-        mask = self.expression(type_.unsigned(), depth)
-        if self.chance(0.5):
-            return Expression(type_, "shuffle(", self.expression(source, depth), ", ", mask, ")")
-        return Expression(type_, "shuffle2(", self.expression(source, depth), ", ", self.expression(source, depth),
-                          ", ", mask, ")")
+        name, sources = self.pick((("shuffle", 1), ("shuffle2", 2)))
+        # Intel's runtime does not ignore the mask's upper bits, as OpenCL C 6.15.13 says
+        mask = Expression(type_.unsigned(), "(", self.expression(type_.unsigned(), depth),
+                          f" & ({type_.unsigned().element}){sources * source.count - 1})")
+        vectors = [part for _ in range(sources) for part in (self.expression(source, depth), ", ")]
+        return Expression(type_, f"{name}(", *vectors, mask, ")")
 
     def _vload(self, type_: Type, depth: int) -> Expression | None:
         arrays = [array for array in self.scope.arrays if array.element == type_.element

@@ -29,7 +29,6 @@ from tests.fuzz.nodes import (
     Expression,
     Node,
     Place,
-    Scope,
     Statement,
     Type,
     common,
@@ -237,7 +236,7 @@ class Generator(Expressions):
     def _increment(self, place: Place) -> Statement:
         """++ and --, where they cannot overflow; their value goes to another variable."""
         type_ = place.type
-        if type_.is_float or type_.count == 1 and type_.is_signed and type_.bits >= 32:
+        if type_.is_float or (type_.count == 1 and type_.is_signed and type_.bits >= 32):
             return self._plain(place)
         lvalue, name = self.read(place), self.pick(("++", "--"))
         step = Node(lvalue, name) if self.chance(0.5) else Node(name, lvalue)
@@ -257,7 +256,7 @@ class Generator(Expressions):
         right = self.expression(self.pick(INTEGERS), DEPTH)
         done_in = promoted(type_) if name in ("<<", ">>") else common(type_, right.type)
         if name in "/%":
-            divisor = [right, " | 1"] if not done_in.is_signed else ["(", right, " & 63) + 1"]
+            divisor: list[str | Node] = [right, " | 1"] if not done_in.is_signed else ["(", right, " & 63) + 1"]
             return Statement(lvalue, f" {name}= (", *divisor, ");")
         if name == "<<" and type_.is_signed:
             name = ">>"
@@ -331,7 +330,7 @@ class Generator(Expressions):
         results = [place for place in self.scope.places if place.writable and place.type == helper.result]
         lvalue = self.pick(results) if results else None
         pointers: list[Place | None] = []
-        excluded = {lvalue.root} if lvalue else set()
+        excluded: set[str] = {lvalue.root} if lvalue else set()
         for parameter in helper.parameters:
             if not isinstance(parameter, tuple):
                 pointers.append(None)
@@ -340,8 +339,9 @@ class Generator(Expressions):
                        and place.root not in excluded]
             if not targets:
                 return None
-            pointers.append(self.pick(targets))
-            excluded.add(pointers[-1].root)  # type: ignore[union-attr]
+            pointee = self.pick(targets)
+            pointers.append(pointee)
+            excluded.add(pointee.root)
         self.excluded = excluded
         arguments: list[str | Node] = []
         for parameter, place in zip(helper.parameters, pointers, strict=True):
@@ -483,7 +483,7 @@ class Generator(Expressions):
 
     # ------------------------------------------------------------------ work-groups
 
-    def exchange(self, local_size: int) -> Statement:
+    def exchange(self, local_size: int) -> tuple[Statement, str]:
         """Through local memory: write the own element, read another's. Stands outside of divergent control."""
         type_ = self.any_type()
         array, target = self.name("l"), self.target()
@@ -499,9 +499,10 @@ class Generator(Expressions):
         """A loop around an exchange."""
         statement, declaration = self.exchange(local_size)
         name = self.name("i")
-        outer, self.scope = self.scope, self.scope.inner()
+        outer, structures = self.scope, list(self.structures)
+        self.scope = outer.inner()
         body = Block(self.statement(1), statement, self.statement(1))
-        self.scope = outer
+        self.scope, self.structures = outer, structures
         return Statement(f"for (int {name} = 0; {name} < {self.random.randint(2, 3)}; ++{name}) ", body), declaration
 
     def counters(self, local_size: int) -> tuple[Statement, str]:
@@ -566,7 +567,7 @@ class Generator(Expressions):
         start = [Statement("size_t gid = get_global_id(0);"), Statement("uint lid = get_local_id(0);"),
                  Statement(f"global uint *m = memory + gid * {MEMORY};")]
         block = Block(*declarations, *start, *body, *map(Statement, writes))
-        root = Node(HEADER.replace("SLOTS", str(len(writes))), f"#define SLOTS {len(writes)}\n", types, Node(*constants),
+        root = Node(f"{HEADER}#define SLOTS {len(writes)}\n{types}", Node(*constants),
                     Node(*helpers), "kernel void k(global ulong *out, global uint *memory, global const uint *in)\n",
                     block, "\n")
         return Kernel(seed, root, global_size, local_size, len(writes))

@@ -110,11 +110,12 @@ class Expression(Node):
     def __init__(self, type_: Type, *parts: str | Node, low: int | None = None, high: int | None = None) -> None:
         super().__init__(*parts)
         self.type = type_
-        integer = not type_.is_float
-        self.low = type_.low if integer and (low is None or low < type_.low) else (low or 0)
-        self.high = type_.high if integer and (high is None or high > type_.high) else (high or 0)
-        if integer and (low is not None and low < type_.low or high is not None and high > type_.high):
+        if type_.is_float:
+            self.low = self.high = 0
+        elif low is None or high is None or low < type_.low or high > type_.high:  # unknown, or it wraps
             self.low, self.high = type_.low, type_.high
+        else:
+            self.low, self.high = low, high
 
     def may_replace(self, other: Expression) -> bool:
         """Whether the kernel stays well defined with this expression in the other's place."""

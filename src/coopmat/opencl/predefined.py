@@ -30,7 +30,7 @@ _VERSIONS = {
 
 _ENVIRONMENT = {
     "__ENDIAN_LITTLE__": "1", "__opencl_c_int64": "1",
-    "NULL": "((void *)0)",
+    "NULL": "((void *)0)", "true": "1", "false": "0",
     "kernel_exec(X, typen)": "__kernel __attribute__((work_group_size_hint(X, 1, 1))) "
                              "__attribute__((vec_type_hint(typen)))",
 }

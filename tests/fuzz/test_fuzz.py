@@ -1,0 +1,88 @@
+"""Random kernels: our SPIR-V, LLVM's from our IR, and Intel's compiler and runtime compute the same bits."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import coopmat as cm
+from tests.fuzz import executions
+from tests.fuzz.executions import Result
+from tests.fuzz.generator import Kernel, generate
+
+BATCH = 8
+SEEDS = range(24)
+LONG_SEEDS = range(1000, 1600)
+
+
+@cache
+def simulated(seed: int) -> tuple[Kernel, cm.Program, Result]:
+    kernel = generate(seed)
+    program, result = executions.ours(kernel)
+    assert program is not None, f"seed {seed}: {result}"
+    assert not isinstance(result, str), f"seed {seed}: {result}"
+    return kernel, program, result
+
+
+def test_a_seed_gives_one_kernel() -> None:
+    assert generate(7).source == generate(7).source != generate(8).source
+
+
+def check_llvm(seeds: range) -> None:
+    """LLVM 22's back end dies on some of the modules; it must compile a third of them."""
+    found, refused = [], []
+    for seed in seeds:
+        kernel, program, ours = simulated(seed)
+        results = {"ours": ours, "llvm": executions.through_llvm(program, kernel)}
+        if executions.llvm_died(results["llvm"]):
+            refused.append(seed)
+        else:
+            found += executions.disagreements(kernel, results, [("ours", "llvm")])
+    assert not found, "\n".join(found)
+    assert len(refused) <= len(seeds) * 2 // 3, f"LLVM's back end died on the seeds {refused}"
+
+
+def check_intel(seeds: range) -> None:
+    """Our module and the source, each on Intel's runtime. Where those two differ from each other, it is Intel's
+    compiler that is wrong."""
+    names, jobs = [], []
+    for seed in seeds:
+        kernel, program, _ = simulated(seed)
+        for name, job in executions.intel_jobs(program, kernel).items():
+            names.append((seed, name))
+            jobs.append(job)
+    results: dict[int, dict[str, Result]] = {seed: {"ours": simulated(seed)[2]} for seed in seeds}
+    for (seed, name), result in zip(names, executions.run_on_intel(jobs), strict=True):
+        results[seed][name] = result
+    found = [text for seed in seeds
+             for text in executions.disagreements(simulated(seed)[0], results[seed], executions.INTEL_PAIRS)]
+    assert not found, "\n".join(found)
+
+
+def batches(seeds: range) -> list[range]:
+    return [seeds[start:start + BATCH] for start in range(0, len(seeds), BATCH)]
+
+
+@pytest.mark.parametrize("seeds", batches(SEEDS), ids=str)
+def test_llvm_computes_the_same(seeds: range) -> None:
+    check_llvm(seeds)
+
+
+@pytest.mark.oracle("intel-opencl")
+@pytest.mark.parametrize("seeds", batches(SEEDS), ids=str)
+def test_intel_computes_the_same(seeds: range) -> None:
+    check_intel(seeds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", batches(LONG_SEEDS), ids=str)
+def test_llvm_computes_the_same_long(seeds: range) -> None:
+    check_llvm(seeds)
+
+
+@pytest.mark.slow
+@pytest.mark.oracle("intel-opencl")
+@pytest.mark.parametrize("seeds", batches(LONG_SEEDS), ids=str)
+def test_intel_computes_the_same_long(seeds: range) -> None:
+    check_intel(seeds)
