@@ -152,7 +152,8 @@ def test_output_of_an_error_names_the_place(tmp_path: Path) -> None:
     ((*RUN, "--arg", "local:999999999999999999999"), "expected local:BYTES"),
     ((*RUN, "--arg", "local:99999999999"), "1 to 4294967295 bytes"),
     ((*RUN, "--arg", "zeros:int8:" + "x".join("1" * 80)), "at most 8 dimensions"),
-    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "2=c.npy", "--out", "2=d.npy"), "is saved to 'c.npy' already"),
+    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "2=c.npy", "--out", "2=d.npy"),
+     "is saved to 'c.npy' already"),
     (("check", GEMM, "-Wno-covfefe"), "no warning is called 'covfefe'"),
     (("check", GEMM, "-D", "1x"), "coopmat: error: "),
 ])

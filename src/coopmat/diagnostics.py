@@ -39,7 +39,8 @@ class SourceLocation:
 
     A token that a macro produced carries the place where the macro was used (that is what a
     message points at) and, in ``spelling``, the place in the macro's definition; ``macro`` is the
-    macro's name. ``#line`` changes ``line`` and ``name``, never ``physical_line``.
+    macro's name. ``#line`` changes ``line`` and ``name``, never ``physical_line``. Line 0 is the file as
+    a whole (:meth:`whole`).
     """
 
     file: SourceFile
@@ -50,6 +51,11 @@ class SourceLocation:
     spelling: SourceLocation | None = None
     presumed_name: str | None = None
     physical_line: int | None = None
+
+    @classmethod
+    def whole(cls, file: SourceFile) -> SourceLocation:
+        """A file, where a message has no line."""
+        return cls(file, 0, 0)
 
     @property
     def name(self) -> str:
@@ -62,7 +68,7 @@ class SourceLocation:
         return self.file.line(self.physical_line if self.physical_line is not None else self.line)
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.line}:{self.column}"
+        return f"{self.name}:{self.line}:{self.column}" if self.line else self.name
 
 
 # --------------------------------------------------------------------------------------
@@ -182,10 +188,30 @@ class DiagnosticSink:
                 raise CompileError(self.diagnostics)
 
     def finish(self) -> list[Diagnostic]:
-        """Raise :class:`CompileError` if there was an error; else return the warnings."""
+        """Raise :class:`CompileError` if there was an error; else return the warnings, in source order."""
         if self.error_count:
             raise CompileError(self.diagnostics)
-        return self.diagnostics
+        return in_source_order(self.diagnostics)
+
+
+def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Diagnostics by position within each file; the files, and what has no place or the same one, keep the
+    order in which they appear."""
+    given = list(diagnostics)
+    files: dict[SourceFile | None, int] = {}
+    for diagnostic in given:
+        files.setdefault(_file_of(diagnostic), len(files))
+    return sorted(given, key=lambda diagnostic: (files[_file_of(diagnostic)], _position(diagnostic.location)))
+
+
+def _file_of(diagnostic: Diagnostic) -> SourceFile | None:
+    return None if diagnostic.location is None else diagnostic.location.file
+
+
+def _position(location: SourceLocation | None) -> tuple[int, int]:
+    if location is None:
+        return 0, 0
+    return location.line if location.physical_line is None else location.physical_line, location.column
 
 
 # --------------------------------------------------------------------------------------
@@ -198,10 +224,10 @@ class Error(Exception):
 
 
 class CompileError(Error):
-    """The kernel's source has errors; ``diagnostics`` holds them all, warnings included."""
+    """The kernel's source has errors; ``diagnostics`` holds them all in source order, warnings included."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self.diagnostics: list[Diagnostic] = list(diagnostics)
+        self.diagnostics = in_source_order(diagnostics)
         super().__init__("\n".join(str(d) for d in self.diagnostics))
 
 

@@ -163,7 +163,7 @@ def test_a_syntax_error_has_a_place() -> None:
 def test_a_broken_rule_of_the_verifier() -> None:
     ir = ("define i32 @f(i1 %c) {\n  br i1 %c, label %a, label %b\n"
           "a:\n  %x = add i32 1, 1\n  ret i32 %x\nb:\n  ret i32 %x\n}\n")
-    with pytest.raises(CompileError, match=r"bad\.ll: LLVM's verifier: .*does not dominate all uses"):
+    with pytest.raises(CompileError, match=r"^bad\.ll: error: LLVM's verifier: .*does not dominate all uses"):
         llvm.verify(ir, source_name="bad.ll")
 
 
@@ -199,7 +199,7 @@ def test_an_abort_is_an_error_and_the_next_request_works(fresh: client.Client) -
 
 
 def test_an_exit_is_an_error_and_the_next_request_works(fresh: client.Client) -> None:
-    with pytest.raises(CompileError, match="<llvm>: LLVM: OpTypeInt type with a width other than 8, 16, 32 or 64"):
+    with pytest.raises(CompileError, match="<llvm>: error: LLVM: OpTypeInt type with a width other than 8"):
         emit(fresh, EXITS)
     assert emit(fresh)
 

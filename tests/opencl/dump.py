@@ -162,6 +162,8 @@ def expression_text(node: n.Expression) -> str:
             return f"splat<{type_}>({expression_text(operand)})"
         case n.Aggregate(elements=parts) | n.VectorOf(parts=parts):
             return "{" + _list(parts) + "}"
+        case n.UnionOf(index=index, value=value):
+            return f"{{.#{index} = {expression_text(value)}}}"
         case n.Swizzle(operand=operand, components=components):
             return f"{expression_text(operand)}.{_digits(components)}"
         case n.ExtractComponent(operand=operand, index=index):

@@ -37,7 +37,7 @@ def run_natively(folder: Path) -> Run:
     return run
 
 
-def run_simulated(source: str, arrays: list[np.ndarray]) -> None:
+def run_simulated(source: str | Path, arrays: list[np.ndarray]) -> None:
     """The same in the simulator, by one work-item."""
     device = cm.device("sim:generic")
     kernel = cm.build(source, device=device).kernel("k")

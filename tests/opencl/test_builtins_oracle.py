@@ -182,7 +182,7 @@ def our_result(name: str, types: list[Type]) -> str:
     result = resolve_call(context, name, [Undefined(type_, None) for type_ in types], None, None)
     codes = {diagnostic.code for diagnostic in context.sink.diagnostics}
     assert len(codes) == (1 if context.is_error(result) else 0)
-    return {"CM3501": "no match", "CM3502": "ambiguous"}[codes.pop()] if codes else str(result.type)
+    return {"CM3701": "no match", "CM3702": "ambiguous"}[codes.pop()] if codes else str(result.type)
 
 
 def test_inexact_calls_resolve_as_in_clang(tmp_path: Path) -> None:

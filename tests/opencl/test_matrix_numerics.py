@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.opencl import compile_source
 
 DTYPES = {
     "char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32,
@@ -135,3 +136,17 @@ def test_bfloat16_is_rounded_after_each_operation() -> None:
     out = np.zeros_like(a)
     run(source, a, b, out)
     np.testing.assert_array_equal(out, (a + b) * a / b - a * ml_dtypes.bfloat16(0.3))
+
+
+@pytest.mark.parametrize("statement", ["a[100] = 2;", "*out = a[100];", "*out = (a + a)[100];", "*out = a[3];"])
+def test_a_component_that_does_not_exist(statement: str) -> None:
+    """How many there are depends on the sub-group's size: 5 x 7 elements are 3 for each of 16 work-items."""
+    source = declared("float") + f"kernel void k(global float *out) {{\n    M a = coop_mat_init(1.0f);\n{statement}\n}}"
+    with pytest.raises(cm.OutOfBounds, match=r"<source>:4:.* element (100|3)\b"):
+        run(source, np.zeros(1, np.float32))
+
+
+def test_warning_of_a_component_that_no_sub_group_has() -> None:
+    source = declared("float") + "void f(M a, float x) { x = a[34]; x = a[35]; }"
+    (warning,) = compile_source(source)[1]
+    assert warning.header.startswith("<source>:2:41: warning: index 35 is past the end of 'float __attribute__((")

@@ -230,6 +230,7 @@ DEEP = {
     "labels": "void f(void) { " + "case 1: " * 5000 + "; }",
     "attributes": "int a " + "__attribute__((a(" * 3000 + "1" + ")))" * 3000 + ";",
     "parameters": "void f(" + "int a[sizeof(int (*)(" * 3000 + ")" * 6000 + ");",
+    "array sizes": "int a" + "[1]" * 30000 + ";",
     "else if": "void f(void) { " + "if (a) ; else " * 2000 + "; }",
 }
 

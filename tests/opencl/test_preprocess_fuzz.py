@@ -63,7 +63,7 @@ def preprocess(text: str) -> None:
         assert sink.error_count > 0
         return
     assert tokens[-1].kind is TokenKind.END
-    allowed = set(list(TokenKind)[:list(TokenKind).index(TokenKind.END) + 1])
+    allowed = set(list(TokenKind)[:list(TokenKind).index(TokenKind.UNTERMINATED) + 1])
     for token in tokens:
         assert token.kind in allowed
         assert token.location.line >= 0

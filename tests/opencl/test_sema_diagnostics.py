@@ -28,11 +28,11 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
      "1:38: error: initializing '__generic int *' with an expression of type '__constant int *' "
      "changes address space of pointer [CM3005]"),
     ("void g(int *p); void f(__global int *p, __constant int *q) { g(q); }", (
+        "1:62: error: function 'g' is called but has no definition [CM3110]",
         "1:64: error: passing '__constant int *' to parameter of type '__generic int *' changes "
         "address space of pointer [CM3005]",
-        "1:62: error: function 'g' is called but has no definition [CM3110]",
-        "1:13: note: passing argument to parameter 'p' here",
         "1:6: note: 'g' declared here",
+        "1:13: note: passing argument to parameter 'p' here",
     )),
     ("void f(__global int *p, const __global int *q) { p = q; }",
      "1:52: warning: assigning '__global const int *' to '__global int *' discards qualifiers [CM3006]"),
@@ -351,8 +351,35 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
      "1:30: error: array designator index (2) exceeds array bounds (2) [CM3412]"),
     ("void f(void) { int a[2000000] = { 1 }; }",
      "1:33: error: an array of 2000000 elements cannot have an initializer; at most 1048576 are supported [CM3414]"),
-    ("union U { int i; float f; }; __constant union U u = { .f = 1 };",
-     "1:60: error: a union in constant address space can only be initialized through its first member [CM3415]"),
+    ("int *f(void) { int a[3]; return a + 1; }",
+     "1:33: warning: address of stack memory associated with local variable 'a' returned [CM3515]"),
+    ("struct S { int a[2]; }; int *f(int *p, struct S s) { return p ? p : &s.a[1]; }",
+     "1:61: warning: address of stack memory associated with parameter 's' returned [CM3515]"),
+    ("int *f(void) { return (int[]){ 1 }; }",
+     "1:23: warning: address of stack memory associated with a compound literal returned [CM3515]"),
+    ("struct S { int a[2]; }; __constant int c = 1; int *f(int *p, struct S *s) { p++; return p ? p : s->a; }", ()),
+    ("int a(void) { return 1; } " + "".join(f"int {'a' * (n + 1)}(void) {{ return {'a' * n}(); }}\n"
+                                            for n in range(1, 101)),
+     "100:122: error: calls are nested too deeply: at most 100 functions can be active at once, "
+     f"'{'a' * 101}' included [CM3118]"),
+    ("void f(void) { int a" + "[1]" * 60 + "; }", ()),
+    ("void f(void) { int a" + "[1]" * 200 + "; }",
+     "1:438: error: type is nested too deeply; at most 60 arrays, pointers and structures inside one another are "
+     "supported [CM3356]"),
+    ("struct S { int " + "*" * 70 + "p; };",
+     "1:76: error: type is nested too deeply; at most 60 arrays, pointers and structures inside one another are "
+     "supported [CM3356]"),
+    ("abc\0def", (
+        "1:1: error: unknown type name 'abc' [CM3103]",
+        "1:4: error: unexpected character U+0000 [CM1003]",
+        "1:8: error: expected ';' after top level declarator [CM2001]",
+    )),
+    ('void f(void) { __constant char *s = "abc;\n s = 0; }',
+     '1:37: error: missing terminating " character before the end of the line [CM1004]'),
+    ("#define F(x) x\nvoid g(int); void f(int i) { i = F('a);\n); i = 1 + 'x;\n }", (
+        "2:36: error: missing terminating ' character before the end of the line [CM1004]",
+        "3:12: error: missing terminating ' character before the end of the line [CM1004]",
+    )),
     ("void f(void) { break; }", "1:16: error: 'break' statement not in loop or switch statement [CM3501]"),
     ("void f(void) { continue; }", "1:16: error: 'continue' statement not in loop statement [CM3502]"),
     ("void f(float x) { switch (x) { } }",

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import coopmat as cm
 from tests.opencl import native
 
 RESULTS = 64
@@ -31,9 +32,17 @@ int sum(struct s s) { s.in.a[0] += 100; return s.c + s.in.a[0] + s.in.a[1] + s.i
 """,
     "unions": """
 union u { uint i; float f; uchar b[4]; struct { ushort low, high; }; };
+union padded { struct { char c; int i; } s; ulong l; };
+struct p { int x; union u u; };
+__constant union u c = { 5 }; __constant union u f = { .f = -1.5f };
+__constant struct p table[3] = { { 1 }, { .x = 5 }, [2] = { 7, { 8 } } };
+__constant union padded wide = { .l = 0x1122334455667788 };
 | union u u = { 0x3f800000 }; out[0] = (int)u.f; u.b[3] = 0x40; out[1] = u.i; out[2] = u.high; union u v = { .f
   = -2 };
   out[3] = v.i; u = v; out[4] = u.b[3]; out[5] = sizeof(u);
+  int n = out[5]; out[6] = c.i + n; out[7] = f.i; out[8] = table[n - 2].u.i + table[n - 3].x; out[9] = wide.l;
+  struct p own[3] = { { 1 }, { .x = n }, [2] = { 7, { n + 4 } } }; out[10] = own[n - 2].u.i + own[1].x;
+  union padded copy = wide, other = copy; out[11] = other.l; out[12] = ((union u){ .f = n }).i;
 """,
     "designated initialisers": """
 struct p { int x, y; };
@@ -86,6 +95,8 @@ int f(int x) { switch (x) { case 1: return 10; case 2: case 3: x += 5; case 4: x
   default: x = -x; case 100: x++; } return x; }
 int g(long x) { int n = 0; switch (x) { case 1 ... 3: n = 1; break; case 0x100000000: n = 2; } return n; }
 enum e { A, B = 5, C };
+enum e next(enum e e) { return e == A ? B : e == B ? C : A; } struct boxed { enum e e; };
+struct boxed box(enum e e) { struct boxed b = { e }; return b; }
 int h(enum e e) { switch (e) { case A: return 1; case B: return 2; case C: return 3; } return 4; }
 | for (int i = -1; i < 6; i++) out[i + 1] = f(i); out[7] = f(100); out[8] = g(2); out[9] = g(0x100000000);
   out[10] = g(0);
@@ -93,6 +104,7 @@ int h(enum e e) { switch (e) { case A: return 1; case B: return 2; case C: retur
   3: n++; } }
   out[12] = n; switch (n) n = 50; out[13] = n; for (int i = 0; i < 5; i++) { switch (i) { case 2: continue; }
   out[14 + i] = i; }
+  out[20] = next(A); out[21] = box(next(B)).e + (next(C) < B);
 """,
     "jumps": """
 int collatz(int n) { int steps = 0; again: if (n == 1) goto done; n = n & 1 ? 3 * n + 1 : n / 2; steps++; goto again;
@@ -207,4 +219,15 @@ def test_programs_compute_what_clang_computes(name: str, tmp_path: Path) -> None
     native.run_natively(tmp_path)(text, [expected])
     native.run_simulated(text, [found])
     assert expected[0] != -12345
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["unions", "switches"])
+def test_llvm_computes_the_same(name: str, tmp_path: Path) -> None:
+    """Constant unions and enumerations as parameters are where the two builders could differ."""
+    text, path = source(PROGRAMS[name]), tmp_path / "k.ll"
+    expected, found = np.full(RESULTS, -12345), np.full(RESULTS, -12345)
+    native.run_simulated(text, [expected])
+    path.write_text(cm.build(text, device=cm.device("sim:generic")).llvm_ir, encoding="utf-8")
+    native.run_simulated(path, [found])
     assert found.tolist() == expected.tolist()

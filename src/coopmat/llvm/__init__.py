@@ -6,9 +6,11 @@ process. ``docs/llvm-ir.md`` describes the IR that is accepted.
 
 from __future__ import annotations
 
-from coopmat.diagnostics import CompileError, Diagnostic, SourceFile
+from dataclasses import replace
+
+from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
 from coopmat.llvm import client, imports
-from coopmat.llvm.checks import check
+from coopmat.llvm.checks import check_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
 from coopmat.spirv.module import Module
 
@@ -31,9 +33,12 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>") -> bytes:
     declared = client.declarations(ir, source_name=source_name)
     hidden = imports.hidden_names(declared)
     module = Module.from_bytes(client.emit_spirv(ir, hidden, source_name=source_name))
-    check(module, SourceFile(source_name, ir))
+    source = SourceFile(source_name, ir)
+    check_matrix_types(module, source)
     try:
-        return imports.resolve(module, hidden, kernel_argument_types(ir)).to_bytes()
+        module = imports.resolve(module, hidden, kernel_argument_types(ir))
     except CompileError as error:
-        raise CompileError([Diagnostic(d.severity, f"{source_name}: {d.message}", None, d.code)
-                            for d in error.diagnostics]) from None
+        place = SourceLocation.whole(source)
+        raise CompileError([replace(diagnostic, location=place) for diagnostic in error.diagnostics]) from None
+    check_addresses(module, source)
+    return module.to_bytes()

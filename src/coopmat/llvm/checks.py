@@ -14,17 +14,18 @@ _ORDER = ("after the element type come scope, rows, columns and use, as in "
           'target("spirv.CooperativeMatrixKHR", float, 3, 8, 16, 2) for an accumulator of a sub-group')
 
 
-def check(module: Module, source: SourceFile) -> None:
-    """Raise CompileError for what the back end translates without a word, but not as it was meant."""
-    _check_matrix_types(module, source)
+def check_addresses(module: Module, source: SourceFile) -> None:
+    """Raise CompileError for the address of a function, in the place of which the back end writes null.
+
+    That is a matter of tidied modules: on its way the back end also makes up such types, for casts to and fro.
+    """
     for item in module.of_opcode(Op.TypePointer):
         if module.defines(item.words[1]) and module.definition(item.words[1]).opcode == Op.TypeFunction:
-            # the back end writes null for the address of a function
-            raise CompileError([Diagnostic("error", f"{source.name}: a function has no address in SPIR-V; it can "
-                                                    f"only be called", None)])
+            raise CompileError([Diagnostic("error", "a function has no address in SPIR-V; it can only be called",
+                                           SourceLocation.whole(source))])
 
 
-def _check_matrix_types(module: Module, source: SourceFile) -> None:
+def check_matrix_types(module: Module, source: SourceFile) -> None:
     """Raise CompileError for a cooperative matrix that cannot exist, such as one whose numbers are in the
     order of the RFC's first examples; the message points at the type in ``source``."""
     for item in module.of_opcode(Op.TypeCooperativeMatrixKHR):
@@ -49,13 +50,13 @@ def _flaw(element: Instruction, scope: int, rows: int, columns: int, use: int) -
     return None
 
 
-def _find(source: SourceFile, numbers: list[int]) -> SourceLocation | None:
-    """Where a target type with these numbers stands in the text."""
+def _find(source: SourceFile, numbers: list[int]) -> SourceLocation:
+    """Where a target type with these numbers stands in the text; the whole file if that cannot be told."""
     pattern = r'target\(\s*"spirv\.CooperativeMatrixKHR"\s*,[^,()]+' + "".join(
         rf",\s*{number}\s*" for number in numbers) + r"\)"
     found = re.search(pattern, source.text)
     if found is None:
-        return None
+        return SourceLocation.whole(source)
     line = source.text.count("\n", 0, found.start()) + 1
     column = found.start() - (source.text.rfind("\n", 0, found.start()) + 1) + 1
     return SourceLocation(source, line, column, len(found.group()))

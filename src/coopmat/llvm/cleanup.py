@@ -11,6 +11,8 @@ from coopmat.llvm.metadata import pointee
 from coopmat.spirv.grammar import Decoration, Op
 from coopmat.spirv.instruction import Instruction, make
 
+_BEFORE_CASTS = frozenset({Op.FunctionParameter, Op.Label, Op.Variable, Op.Line, Op.NoLine})
+
 
 def clean_up(editor: Editor, argument_types: Mapping[str, Sequence[str]]) -> None:
     """Apply all of it; ``argument_types`` are the OpenCL C types of kernels' parameters, where known.
@@ -97,8 +99,8 @@ def _substitute(item: Instruction, same: dict[int, int]) -> Instruction:
 
 
 def _retype_parameters(editor: Editor, argument_types: Mapping[str, Sequence[str]]) -> None:
-    """A pointer parameter of a kernel that is only ever cast to one other type gets that type; one that is
-    never used gets the type that the metadata tell."""
+    """Give the pointer parameters of kernels the type that the metadata tell; where they tell none, one that is
+    only ever cast to one other type gets that. What used the old type uses a cast."""
     kernels = {entry.function_id: list(argument_types.get(entry.name, ()))
                for entry in editor.module.entry_points}
     users: defaultdict[int, list[Instruction]] = defaultdict(list)
@@ -106,30 +108,48 @@ def _retype_parameters(editor: Editor, argument_types: Mapping[str, Sequence[str
         for identifier in item.ids():
             users[identifier].append(item)
     changed: list[Instruction] = []
+    casts: dict[int, Instruction] = {}  # by the parameter
     names: list[str] | None = None  # of the types of a kernel's parameters that are still to come
     for item in editor.functions:
         if item.opcode == Op.Function:
             names = kernels.get(item.result_id or 0)
         elif item.opcode == Op.FunctionParameter and names is not None:
-            name = names.pop(0) if names else ""
-            item = _retyped(editor, item, users[item.result_id or 0], name)
+            assert item.result_id is not None
+            wanted = _better_type(editor, item, users[item.result_id], names.pop(0) if names else "")
+            if wanted not in (None, item.type_id):
+                casts[item.result_id] = editor.add(make(Op.Bitcast, item.result_id, type_id=item.type_id,
+                                                        result_id=editor.new_id()))
+                item = editor.add(make(Op.FunctionParameter, type_id=wanted, result_id=item.result_id))
         changed.append(item)
-    editor.functions = _with_function_types(editor, changed)
+    editor.functions = _with_function_types(editor, _with_casts(changed, casts))
 
 
-def _retyped(editor: Editor, parameter: Instruction, users: list[Instruction], type_name: str) -> Instruction:
-    """A kernel's parameter, with a better type if there is one."""
+def _better_type(editor: Editor, parameter: Instruction, users: list[Instruction], type_name: str) -> int | None:
+    """The type that a kernel's parameter should have; None if there is nothing to go by."""
     assert parameter.type_id is not None
     type_ = editor.definition(parameter.type_id)
     if type_.opcode != Op.TypePointer:
-        return parameter
-    wanted = _only_cast(editor, users)
+        return None
     code = pointee(type_name)
-    if not users and code is not None:
-        wanted = editor.type_pointer(type_.words[0], editor.type_scalar(code))
-    if wanted is None:
-        return parameter
-    return editor.add(make(Op.FunctionParameter, type_id=wanted, result_id=parameter.result_id))
+    if code is not None:
+        return editor.type_pointer(type_.words[0], editor.type_scalar(code))
+    return _only_cast(editor, users)
+
+
+def _with_casts(items: list[Instruction], casts: Mapping[int, Instruction]) -> list[Instruction]:
+    """The functions with the casts behind the variables of their first block, used instead of the parameters."""
+    replaced = {parameter: cast.result_id for parameter, cast in casts.items() if cast.result_id is not None}
+    result: list[Instruction] = []
+    due: list[Instruction] = []
+    for item in items:
+        cast = casts.get(item.result_id or 0)
+        if item.opcode == Op.FunctionParameter and cast is not None:
+            due.append(cast)
+        elif due and item.opcode not in _BEFORE_CASTS:
+            result += due
+            due = []
+        result.append(_substitute(item, replaced))
+    return result
 
 
 def _only_cast(editor: Editor, users: list[Instruction]) -> int | None:

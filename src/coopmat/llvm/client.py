@@ -247,7 +247,7 @@ def rejection(stage: str, message: str, source: SourceFile) -> Error:
         return CompileError([Diagnostic("error", place.group(3), location)])
     text = message.strip().removeprefix("LLVM IR parsing error").strip()[:MESSAGE_LIMIT]
     label = {"verify": "LLVM's verifier: "}.get(stage, "")
-    return CompileError([Diagnostic("error", f"{source.name}: {label}{text}", None)])
+    return CompileError([Diagnostic("error", f"{label}{text}", SourceLocation.whole(source))])
 
 
 def _error_of_death(death: WorkerDied, source: SourceFile, limit: float) -> Error:
@@ -259,7 +259,7 @@ def _error_of_death(death: WorkerDied, source: SourceFile, limit: float) -> Erro
         message = f"the helper process ended without a message ({_ending(death.status)})"
         if "ImportError" in death.log or "ModuleNotFoundError" in death.log:
             message = f"llvmlite cannot be loaded: {death.log.strip().splitlines()[-1]}"
-    return CompileError([Diagnostic("error", f"{source.name}: LLVM: {message}", None)])
+    return CompileError([Diagnostic("error", f"LLVM: {message}", SourceLocation.whole(source))])
 
 
 def fatal_message(log: str) -> str | None:

@@ -134,7 +134,8 @@ class Builder(Protocol):
         """A value of any type that may be anything."""
 
     def constant_composite(self, type_: Type, elements: Sequence[Value]) -> Value:
-        """An array, record or vector from constants, one for each element or field."""
+        """An array, record or vector from constants, one for each element or field. For a union they are
+        those of its :func:`~coopmat.lowering.memory.physical_record`."""
 
     # -- Memory --------------------------------------------------------------------------
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
+from coopmat.formats import to_bits
 from coopmat.lowering.builder import Builder, Value
-from coopmat.lowering.memory import memory_type, value_type
+from coopmat.lowering.memory import memory_type, physical_record, value_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -15,8 +20,8 @@ def is_constant(node: n.Expression) -> bool:
             return not t.contains_matrix(node.type)
         case n.Aggregate(elements=parts) | n.VectorOf(parts=parts):
             return all(map(is_constant, parts))
-        case n.Splat(operand=operand):
-            return is_constant(operand)
+        case n.Splat(operand=value) | n.UnionOf(value=value):
+            return is_constant(value)
     return False
 
 
@@ -30,9 +35,60 @@ def constant(builder: Builder, node: n.Expression, in_memory: bool) -> Value:
             return builder.undefined(type_)
         case n.Aggregate(elements=elements):
             return builder.constant_composite(type_, [constant(builder, e, True) for e in elements])
+        case n.UnionOf(type=t.Record() as union):
+            return _union(builder, union, _bytes(node))
         case n.VectorOf() | n.Splat():
             return builder.constant_composite(type_, [constant(builder, c, in_memory) for c in _components(node)])
     return builder.zero(type_)
+
+
+def _union(builder: Builder, type_: t.Record, content: bytes) -> Value:
+    """A union with these bytes."""
+    members = physical_record(type_).members
+    return builder.constant_composite(type_, [_integers(builder, member, content) for member in members])
+
+
+def _integers(builder: Builder, type_: t.Type, content: bytes) -> Value:
+    """The bytes as an integer, or as a vector or array of integers."""
+    if isinstance(type_, t.Scalar):
+        return builder.constant(type_, int.from_bytes(content, "little"))
+    part = type_.item if isinstance(type_, t.Array) else type_.element
+    step = t.size_of(part)
+    return builder.constant_composite(type_, [_integers(builder, part, content[start:start + step])
+                                              for start in range(0, len(content), step)])
+
+
+def _bytes(node: n.Expression) -> bytes:
+    """What memory holds of a constant; padding is zero."""
+    layout = t.layout_of(node.type)
+    content = bytearray(layout.size)
+    for offset, part in _located_parts(node, layout):
+        content[offset:offset + len(part)] = part
+    return bytes(content)
+
+
+def _located_parts(node: n.Expression, layout: t.Layout) -> Iterator[tuple[int, bytes]]:
+    """The bytes of what is not zero in a constant, by offset."""
+    match node:
+        case n.Constant(value=value):
+            scalar = memory_type(node.type)
+            assert isinstance(scalar, t.Scalar)
+            yield 0, _scalar_bytes(scalar, value)
+        case n.UnionOf(value=value):
+            yield 0, _bytes(value)
+        case n.Aggregate(type=t.Record(), elements=elements):
+            yield from zip(layout.offsets, map(_bytes, elements), strict=True)
+        case n.Aggregate(elements=parts):
+            yield 0, b"".join(map(_bytes, parts))
+        case n.VectorOf() | n.Splat():
+            yield 0, b"".join(map(_bytes, _components(node)))
+
+
+def _scalar_bytes(scalar: t.Scalar, value: float) -> bytes:
+    """A number as memory holds it, the lowest byte first."""
+    if scalar.is_float:
+        value = to_bits(np.array([value]), scalar.format_name)[0]
+    return (int(value) % (1 << scalar.bits)).to_bytes(scalar.bits // 8, "little")
 
 
 def _components(node: n.Expression) -> list[n.Expression]:

@@ -35,6 +35,20 @@ def _(node: n.Aggregate, context: Context) -> Value:
     return context.builder.composite(memory_type(node.type), elements)
 
 
+@evaluate.register
+def _(node: n.UnionOf, context: Context) -> Value:
+    """Through memory, where a member overlays the others."""
+    if is_constant(node):
+        return constant(context.builder, node, in_memory=True)
+    value, = context.evaluate_all((node.value,), node)
+    alignment = t.layout_of(node.type).alignment
+    whole = context.temporary(context.builder.zero(node.type))
+    assert isinstance(whole.type, t.Pointer)
+    member = context.builder.bitcast(whole, replace(whole.type, pointee=node.value.type))
+    context.builder.store(member, to_memory(context, value), alignment)
+    return context.builder.load(whole, alignment)
+
+
 # -- Memory --------------------------------------------------------------------------------
 
 
@@ -225,22 +239,14 @@ def _(node: n.Swizzle, context: Context) -> Value:
 @evaluate.register
 def _(node: n.ExtractComponent, context: Context) -> Value:
     operand = context.evaluate(node.operand)
-    index = places.index_of(context, node.index)
+    index = places.index_of(context, node.index, operand.type)
     context.builder.locate(node.location)
-    if isinstance(index, int) and 0 <= index < _component_limit(operand.type):
+    if isinstance(index, int):
         return context.builder.extract(operand, index)
     if isinstance(operand.type, t.Vector):
-        dynamic = index if isinstance(index, Value) else context.constant(t.INT, index)
-        return context.builder.extract_dynamic(operand, dynamic)
+        return context.builder.extract_dynamic(operand, index)
     element = context.builder.access(context.temporary(operand), (index,))
     return context.builder.load(element, t.layout_of(operand.type.element).alignment)
-
-
-def _component_limit(type_: t.Type) -> int:
-    if isinstance(type_, t.Matrix):
-        return type_.rows * type_.columns
-    assert isinstance(type_, t.Vector)
-    return type_.count
 
 
 @evaluate.register
@@ -291,7 +297,7 @@ def _(node: n.Call, context: Context) -> Value:
     if function.body is None:
         raise failure(messages.NO_DEFINITION, node.location, name=function.name)
     arguments = context.evaluate_all(node.arguments, node)
-    return context.builder.call(function, arguments)
+    return replace(context.builder.call(function, arguments), type=value_type(function.result))
 
 
 @evaluate.register

@@ -73,6 +73,7 @@ class LlvmBuilder:
         self._functions: list[FunctionText] = []
         self._function_names: dict[Function, str] = {}
         self._unroll_hints: dict[str, str] = {}  # loop header -> its metadata
+        self._resized: dict[str, tuple[str, Value]] = {}  # result of a trunc or sext -> which, and its operand
         self._contract = True
         self._location: SourceLocation | None = None
 
@@ -131,6 +132,7 @@ class LlvmBuilder:
         text = FunctionText("")
         text.locate(self._location)
         self._functions.append(text)
+        self._resized.clear()
         handles = [text.name(parameter.name or "parameter") for parameter in function.parameters]
         parameters = ", ".join(f"{self._parameter(function, parameter)} {handle}"
                                for parameter, handle in zip(function.parameters, handles, strict=True))
@@ -299,7 +301,8 @@ class LlvmBuilder:
             return Value(type_, composite_constant(type_, item, (e.handle for e in elements)))
         physical = physical_record(type_)
         members = [f"{self._types.memory(member)} zeroinitializer" for member in physical.members]
-        for position, element in zip(physical.index_of, elements, strict=True):
+        positions = range(len(members)) if type_.is_union else physical.index_of
+        for position, element in zip(positions, elements, strict=True):
             members[position] = self._typed(element)
         return Value(type_, composite_constant(type_, "", members))
 
@@ -360,6 +363,7 @@ class LlvmBuilder:
     # -- Scalars and vectors -------------------------------------------------------------
 
     def unary(self, operator: UnaryOperator, operand: Value) -> Value:
+        operand = self._not_constant(operand)
         typed = self._typed(operand)
         if operator is not UnaryOperator.NEGATE:
             ones = _splat(operand.type, "true" if operator is UnaryOperator.NOT else "-1", self._types)
@@ -376,8 +380,20 @@ class LlvmBuilder:
         if isinstance(left.type, t.Matrix):
             return self._matrix_call(MATRIX_BINARY[operator, kind], left.type, [left, right])
         type_ = _bool_like(left.type) if operator.is_comparison else left.type
+        if _is_constant(right):
+            left = self._not_constant(left)
         return self._value(type_, operator.name.lower(),
                            f"{BINARY[operator][kind]} {self._typed(left)}, {right.handle}")
+
+    def _not_constant(self, value: Value) -> Value:
+        """A constant vector of numbers by way of memory: LLVM's SPIR-V back end dies on bit operations whose
+        operands are all constant vectors, where the function also builds an array or a record."""
+        if not isinstance(value.type, t.Vector) or is_bool(value.type) or not _is_constant(value):
+            return value
+        alignment = t.layout_of(value.type).alignment
+        pointer = self.local_variable(Variable("constant", value.type, None))
+        self.store(pointer, value, alignment)
+        return self.load(pointer, alignment)
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
         if condition.handle in ("true", "false"):  # also outside of functions
@@ -412,7 +428,25 @@ class LlvmBuilder:
             return self._call(instruction_name(identifier_, [value.type]), type_, [value], attributes=_PLAIN,
                               result_name="convert")
         operation = CONVERT[name](source, target)
-        return self._value(type_, "convert", f"{operation} {self._typed(value)} to {self._types.value(type_)}")
+        if operation == "zext" and value.handle in self._resized:
+            return self._low_bits(*self._resized[value.handle], source.bits, type_)
+        result = self._value(type_, "convert", f"{operation} {self._typed(value)} to {self._types.value(type_)}")
+        if operation in ("trunc", "sext"):
+            self._resized[result.handle] = operation, value
+        return result
+
+    def _low_bits(self, resized_by: str, value: Value, bits: int, type_: t.Type) -> Value:
+        """``zext`` to ``type_`` of ``value`` brought to ``bits`` bits by trunc or sext, without the two in a row:
+        LLVM's SPIR-V back end merges them into an operation on operands of different widths, or dies."""
+        source, target = value.type.element, type_.element
+        assert isinstance(source, t.Scalar)
+        assert isinstance(target, t.Scalar)
+        if source.bits != target.bits:
+            widen = "sext" if resized_by == "sext" else "zext"
+            operation = widen if source.bits < target.bits else "trunc"
+            value = self._value(type_, "wide", f"{operation} {self._typed(value)} to {self._types.value(type_)}")
+        mask = _splat(type_, str((1 << bits) - 1), self._types)
+        return self._value(type_, "low", f"and {self._types.value(type_)} {value.handle}, {mask}")
 
     def bitcast(self, value: Value, type_: t.Type) -> Value:
         if self._types.value(value.type) == self._types.value(type_):
@@ -552,6 +586,10 @@ class LlvmBuilder:
 
 
 # -- Small questions -----------------------------------------------------------------------
+
+
+def _is_constant(value: Value) -> bool:
+    return not value.handle.startswith("%")
 
 
 def _kind(value: Value) -> str:

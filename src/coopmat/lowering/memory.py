@@ -7,9 +7,11 @@ structure of the target, with explicit padding where the target would place the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 
 from coopmat.tree import types as t
+
+_WIDEST = t.size_of(t.ULONG)
 
 
 def is_bool(type_: t.Type) -> bool:
@@ -45,9 +47,9 @@ class PhysicalRecord:
     """A record as a structure of the target.
 
     ``members`` are the structure's members in order, padding (arrays of UCHAR) included;
-    ``index_of[i]`` is the position of the record's field ``i`` among them. A union has one member
-    that gives it its alignment, and padding; its fields are reached by casting its address, so its
-    ``index_of`` is empty. ``packed``: members follow each other without gaps.
+    ``index_of[i]`` is the position of the record's field ``i`` among them. A union is made of unsigned
+    integers as wide as its alignment, so that copies keep all its bytes; its fields are reached by
+    casting its address, and its ``index_of`` is empty. ``packed``: members follow each other without gaps.
     """
 
     members: tuple[t.Type, ...]
@@ -55,6 +57,7 @@ class PhysicalRecord:
     packed: bool
 
 
+@lru_cache(maxsize=1024)
 def physical_record(record: t.Record) -> PhysicalRecord:
     """The structure that stands for ``record``, with :func:`coopmat.tree.types.layout_of`'s offsets."""
     fields = tuple(memory_type(member.type) for member in record.fields or ())
@@ -71,11 +74,11 @@ def _padding(size: int) -> tuple[t.Type, ...]:
 
 
 def _physical_union(record: t.Record, fields: tuple[t.Type, ...]) -> PhysicalRecord:
-    if not fields:
-        return PhysicalRecord((), (), record.packed)
-    widest = max(fields, key=lambda field: (natural_alignment(field), t.size_of(field)))
-    rest = t.size_of(record) - t.size_of(widest)
-    return PhysicalRecord((widest, *_padding(rest)), (), record.packed)
+    alignment = 1 if record.packed else max(map(natural_alignment, fields), default=1)
+    word = t.Scalar("uint", 8 * alignment) if alignment <= _WIDEST else t.Vector(t.ULONG, alignment // _WIDEST)
+    count = t.size_of(record) // alignment
+    words = () if not count else (word,) if count == 1 else (t.Array(word, count),)
+    return PhysicalRecord(words, (), record.packed)
 
 
 def _padded(fields: tuple[t.Type, ...], layout: t.Layout) -> PhysicalRecord:
@@ -122,5 +125,6 @@ def _(type_: t.Array) -> int:
 
 
 @natural_alignment.register
+@lru_cache(maxsize=1024)
 def _(type_: t.Record) -> int:
     return _natural_layout(physical_record(type_))[2]

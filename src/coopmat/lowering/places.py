@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from coopmat.devices import ARCHITECTURES
+from coopmat.devices.layout import components
 from coopmat.lowering.builder import Value, is_union
 from coopmat.lowering.context import Address, Context, resolve
 from coopmat.lowering.conversions import convert, from_memory, to_memory
 from coopmat.lowering.memory import memory_type, value_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
+
+_WIDEST_SUB_GROUP = max(size for row in ARCHITECTURES.values() for size in row.sub_group_sizes)
 
 
 @resolve.register
@@ -29,7 +33,7 @@ def _(node: n.Dereference, context: Context) -> Address:
 @resolve.register
 def _(node: n.ElementPlace, context: Context) -> Address:
     base = context.resolve(node.base)
-    index = index_of(context, node.index)
+    index = index_of(context, node.index, base.type)
     if base.components is not None:
         return _swizzled_element(context, base, index, node.type)
     item = t.layout_of(base.type.item if isinstance(base.type, t.Array) else base.type.element)
@@ -65,12 +69,11 @@ def _(node: n.SwizzlePlace, context: Context) -> Address:
 def _swizzled_element(context: Context, base: Address, index: Value | int, type_: t.Type) -> Address:
     """The address of a component, counted in a swizzle of the vector that holds it."""
     assert base.components is not None
-    if isinstance(index, int) and 0 <= index < len(base.components):
+    if isinstance(index, int):
         return _component(base, base.components[index], type_)
     numbers = context.builder.constant_composite(
         t.Vector(t.INT, len(base.components)), [context.constant(t.INT, c) for c in base.components])
-    at = index if isinstance(index, Value) else context.constant(t.INT, index)
-    return _component(base, context.builder.extract_dynamic(numbers, at), type_)
+    return _component(base, context.builder.extract_dynamic(numbers, index), type_)
 
 
 def _component(base: Address, index: Value | int, type_: t.Type) -> Address:
@@ -85,12 +88,26 @@ def _pointer_to(base: Address, pointee: t.Type) -> t.Pointer:
     return replace(root, pointee=pointee)
 
 
-def index_of(context: Context, node: n.Expression) -> Value | int:
-    """An index: an int if it is constant, else a value of a type that targets read as signed."""
+def index_of(context: Context, node: n.Expression, type_: t.Type) -> Value | int:
+    """An index into a value of ``type_``: an int if it is constant and certainly inside, else a value of a
+    type that targets read as signed. Targets reject a constant that is outside: it goes through memory."""
     if isinstance(node, n.Constant) and isinstance(node.value, int):
-        return int(node.value)
+        index = int(node.value)
+        if 0 <= index < _certain_count(type_):
+            return index
+        held = context.temporary(context.constant(t.LONG, index))
+        return context.builder.load(held, t.layout_of(t.LONG).alignment)
     value = context.evaluate(node)
     return value if value.type in (t.INT, t.LONG, t.ULONG) else convert(context, value, t.LONG)
+
+
+def _certain_count(type_: t.Type) -> int:
+    """How many elements or components there are at least; a work-item's share of a matrix depends on the
+    size of the sub-group."""
+    if isinstance(type_, t.Array | t.Vector):
+        return type_.count
+    assert isinstance(type_, t.Matrix)
+    return components(type_.rows, type_.columns, _WIDEST_SUB_GROUP) if type_.scope is t.Scope.SUBGROUP else 1
 
 
 def address_value(context: Context, address: Address) -> Value:

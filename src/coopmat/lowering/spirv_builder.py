@@ -218,6 +218,8 @@ class SpirvBuilder:
         if not isinstance(type_, t.Record):
             return handles
         physical = physical_record(type_)
+        if type_.is_union:
+            return handles
         position = {member: handles[field] for field, member in enumerate(physical.index_of)}
         return [position[i] if i in position else self.zero(member).handle
                 for i, member in enumerate(physical.members)]

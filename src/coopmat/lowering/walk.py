@@ -13,6 +13,7 @@ from coopmat.lowering.builder import Builder, Value
 from coopmat.lowering.constants import constant, is_constant
 from coopmat.lowering.context import Context, failure
 from coopmat.lowering.conversions import to_memory
+from coopmat.lowering.memory import value_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -100,7 +101,8 @@ class _Walk:
                          context: Context) -> None:
         """Parameters that are only read whole stay values, the others move into variables."""
         context.initialized.update(parameters)
-        for parameter, value in zip(parameters, values, strict=True):
+        for parameter, given in zip(parameters, values, strict=True):
+            value = replace(given, type=value_type(parameter.type))
             if parameter not in context.facts.in_memory:
                 context.values[parameter] = value
                 continue

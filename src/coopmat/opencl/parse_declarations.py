@@ -6,7 +6,7 @@ from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import keywords, syntax
 from coopmat.opencl.messages import syntax as messages
 from coopmat.opencl.parse_expressions import ExpressionParser
-from coopmat.opencl.parse_stream import SyntaxFailure
+from coopmat.opencl.parse_stream import MAX_NESTING, SyntaxFailure
 from coopmat.opencl.tokens import Token, TokenKind
 
 _SPECIFIER_WORDS = (keywords.TYPE_WORDS | keywords.QUALIFIERS.keys() | keywords.ADDRESS_SPACES.keys()
@@ -353,7 +353,11 @@ class DeclarationParser(ExpressionParser):
 
     def _declarator_suffixes(self, inner: syntax.Declarator) -> syntax.Declarator:
         """Array sizes and parameter lists behind a name."""
+        count = 0
         while True:
+            count += 1
+            if count > MAX_NESTING and self.at("[", "("):
+                raise self.fail(messages.TOO_DEEP, limit=MAX_NESTING)
             if self.at("["):
                 opening = self.advance()
                 qualifiers = self._qualifiers([])

@@ -192,6 +192,10 @@ class ExpressionParser(TokenStream, ABC):
         token = self.token
         if token.kind is TokenKind.STRING:
             return self._string()
+        if token.kind is TokenKind.UNTERMINATED:
+            self.advance()
+            return syntax.StringLiteral(token.location, b"") if token.text[0] == '"' \
+                else syntax.IntegerLiteral(token.location, 0, "int")
         if isinstance(token.value, IntegerConstant):
             self.advance()
             return syntax.IntegerLiteral(token.location, token.value.value, token.value.type_name)

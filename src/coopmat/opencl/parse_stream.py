@@ -88,7 +88,10 @@ class TokenStream:
 
     def report(self, message: Message, location: SourceLocation | None = None,
                notes: tuple[Diagnostic, ...] = (), **values: object) -> None:
-        """Report at the current token, or elsewhere."""
+        """Report at the current token, or elsewhere; nothing around an unterminated literal, which has been
+        reported and took the rest of its line with it."""
+        if TokenKind.UNTERMINATED in (self.token.kind, self.previous.kind):
+            return
         self.sink.report(message, location or self.location, notes, **values)
 
     def fail(self, message: Message, location: SourceLocation | None = None,

@@ -214,8 +214,10 @@ class Preprocessor:
                     return pragma
             else:
                 token = file.take()
-                if token.kind is not TokenKind.UNTERMINATED or not report_malformed(token, self._sink):
+                if token.kind is not TokenKind.UNTERMINATED:
                     return token
+                report_malformed(token, self._sink)
+                return replace(token, value=b"")
 
     def peek(self) -> Token:
         """The next token of the current file, even if it is a directive's ``#``."""
@@ -508,8 +510,10 @@ class Preprocessor:
             return token if text is token.text else replace(token, text=text)
         if kind is TokenKind.IDENTIFIER and token.text.isascii():
             return token
+        if kind is TokenKind.UNTERMINATED and token.value is not None:
+            return token  # reported where it was read
         if report_malformed(token, self._sink):
-            return None
+            return token if kind is TokenKind.UNTERMINATED else None
         if kind in (TokenKind.NUMBER, TokenKind.CHARACTER, TokenKind.STRING):
             return self._literal(token)
         return token

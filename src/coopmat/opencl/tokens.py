@@ -17,7 +17,8 @@ MAX_TRAIL = 8
 
 
 class TokenKind(enum.Enum):
-    """What a token is. The kinds below ``END`` occur only while preprocessing (C99 phases 3 to 6)."""
+    """What a token is. The kinds below ``UNTERMINATED`` occur only while preprocessing (C99 phases 3 to 6);
+    an UNTERMINATED token has been reported when the parser gets it."""
 
     IDENTIFIER = "identifier"
     INTEGER = "integer constant"
@@ -27,10 +28,10 @@ class TokenKind(enum.Enum):
     PUNCTUATOR = "punctuator"
     PRAGMA = "pragma"
     END = "end of input"
+    UNTERMINATED = "unterminated literal"
 
     NUMBER = "preprocessing number"
     HEADER_NAME = "header name"
-    UNTERMINATED = "unterminated literal"
     OTHER = "other character"
     PLACEMARKER = "placemarker"
 

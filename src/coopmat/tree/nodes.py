@@ -104,9 +104,17 @@ class Undefined(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Expression):
-    """An array or record from its elements, in order, all of them given."""
+    """An array or structure from its elements, in order, all of them given."""
 
     elements: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnionOf(Expression):
+    """A union whose member ``index`` holds ``value``; its other bytes are zero."""
+
+    index: int
+    value: Expression
 
 
 @dataclass(frozen=True, slots=True)

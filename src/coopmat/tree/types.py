@@ -205,6 +205,7 @@ class Record(Type):
     fields: tuple[Field, ...] | None = None
     packed: bool = False
     alignment: int | None = None  # __attribute__((aligned(n))), in bytes
+    _layout: tuple[object, Layout] | None = field(default=None, init=False, repr=False)  # what it is for, and it
 
     def field_index(self, name: str) -> int | None:
         """Position of the member called ``name``, or None."""
@@ -284,6 +285,14 @@ def layout_of(type_: Type) -> Layout:
 
 
 def _record_layout(record: Record) -> Layout:
+    """Computed once: records inside one another may hold each other many times."""
+    described = record.fields, record.packed, record.alignment
+    if record._layout is None or record._layout[0] != described:
+        record._layout = described, _new_record_layout(record)
+    return record._layout[1]
+
+
+def _new_record_layout(record: Record) -> Layout:
     if record.fields is None:
         raise ValueError(f"'{record}' is incomplete")
     offsets: list[int] = []
@@ -306,11 +315,14 @@ def size_of(type_: Type) -> int:
 
 def contains_matrix(type_: Type) -> bool:
     """Whether ``type_`` is a cooperative matrix or an aggregate that holds one."""
-    match type_:
-        case Matrix():
-            return True
-        case Array(item=item):
-            return contains_matrix(item)
-        case Record(fields=fields):
-            return any(contains_matrix(member.type) for member in fields or ())
+    pending, seen = [type_], set[Record]()
+    while pending:
+        match pending.pop():
+            case Matrix():
+                return True
+            case Array(item=item):
+                pending.append(item)
+            case Record(fields=fields) as record if record not in seen:
+                seen.add(record)
+                pending += [member.type for member in fields or ()]
     return False

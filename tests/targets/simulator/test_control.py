@@ -483,9 +483,34 @@ def test_an_endless_loop_ends_at_the_step_limit() -> None:
     assert error.value.where.location == "kernel.cl:5:3"
 
 
-def test_the_step_limit_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        SimulatorOptions(step_limit=0)
+@pytest.mark.parametrize(("body", "location"), [
+    ("""OpLine %file 4 1
+        OpBranch %head
+        %head = OpLabel
+        OpBranch %body
+        %body = OpLabel
+        OpLine %file 5 3
+        %n = OpIAdd %i64 %gx %gx
+        OpNoLine
+        OpBranch %next
+        %next = OpLabel
+        OpBranch %head""", "kernel.cl:5:3"),
+    ("""OpLine %file 4 1
+        OpBranch %head
+        %head = OpLabel
+        OpBranch %next
+        %next = OpLabel
+        OpBranch %head""", "kernel.cl:4:1"),
+    ("""OpBranch %head
+        %head = OpLabel
+        OpBranch %head""", "kernel.cl:9:1")])
+@pytest.mark.parametrize("step_limit", [100, 101, 102])
+def test_an_endless_loop_of_blocks_without_a_line(body: str, location: str, step_limit: int) -> None:
+    """It is reported at a line of the loop, else at the last one before it, else at the function's."""
+    source = module("", body, strings=LINE, functions="OpLine %file 9 1")
+    with pytest.raises(SimulationError, match="endless loop") as error:
+        run(source, [], options=SimulatorOptions(step_limit=step_limit))
+    assert error.value.where.location == location
 
 
 def test_malformed_control_flow_is_reported() -> None:
@@ -523,6 +548,7 @@ def test_a_barrier_that_a_part_of_a_work_group_reaches() -> None:
         diverge("%gx", "%i64_c70", WORK_GROUP)
     where = error.value.where
     assert (where.location, where.work_group, where.sub_group, where.lane) == ("kernel.cl:20:2", (1, 0, 0), 1, 6)
+    assert str(error.value).startswith("the barrier (OpControlBarrier) must be reached by the whole work-group")
     assert re.search(r"22 of its 48 work-items.*lane 6 of sub-group 1", str(error.value))
     diverge("%gx", "%i64_c48", WORK_GROUP)  # one work-group does, the other does not
 
@@ -535,7 +561,7 @@ def test_a_sub_group_barrier_needs_its_sub_group_only() -> None:
 
 def test_a_matrix_operation_that_a_part_of_a_sub_group_reaches() -> None:
     diverge("%gx", "%i64_c32", FILL)
-    with pytest.raises(DivergentGroupOperation, match=r"OpCompositeConstruct must be reached") as error:
+    with pytest.raises(DivergentGroupOperation, match=r"fill of a matrix \(OpCompositeConstruct\) must") as error:
         diverge("%lx", "%i64_c3", FILL)
     assert (error.value.where.sub_group, error.value.where.lane) == (0, 3)
 

@@ -234,7 +234,7 @@ def test_private_and_null_pointers_are_refused() -> None:
         %m = OpCooperativeMatrixLoadKHR %m_f32_4x4_2 %p %i32_c0 %i64_c4""")
     with pytest.raises(OutOfBounds, match="private memory, variable 'v'"):
         run(source, [])
-    with pytest.raises(OutOfBounds, match="no buffer"):
+    with pytest.raises(OutOfBounds, match="this one is a null pointer"):
         run(copy_kernel("f32", 4, 4, ROW, ROW), [np.zeros(16, np.float32), None, 4, 4])
 
 
@@ -263,6 +263,24 @@ def test_operands_that_differ_in_a_sub_group(what: str, line: str) -> None:
     assert error.value.where.lane == lane
     assert "lane 0 has" in str(error.value)
     assert f"lane {lane} has" in str(error.value)
+    if what == "pointer":
+        assert "of the coop_mat_load (OpCooperativeMatrixLoadKHR)" in str(error.value)
+        assert "lane 0 has element 4 of argument 0 'a' and lane 12 has element 5 of argument 0 'a'" in str(error.value)
+
+
+@pytest.mark.parametrize(("pointer", "stride", "byte"), [
+    ("%i64_c4611686018427387904", "%i64_c4", 1 << 64), ("%i64_cm2305843009213693952", "%i64_c4", -(1 << 63)),
+    ("%i64_c0", "%i64_c4611686018427387904", None), ("%i64_c0", "%i64_cm4611686018427387904", None)])
+def test_pointers_and_strides_that_wrap(pointer: str, stride: str, byte: int | None) -> None:
+    """An index or stride that is 0 modulo 2**64 bytes, or too large for an address, is out of bounds."""
+    source = module("g_i32 a", f"""
+        %p = OpPtrAccessChain %g_i32 %a {pointer}
+        %m = OpCooperativeMatrixLoadKHR %m_i32_4x4_2 %p %i32_c0 {stride}""")
+    with pytest.raises(OutOfBounds, match=r"coop_mat_load .* loads element") as error:
+        run(source, [np.zeros(99, np.int32)])
+    assert error.value.where.buffer == "argument 0 'a'"
+    if byte is not None:
+        assert error.value.where.element == byte // 4
 
 
 # --------------------------------------------------------------------------------------

@@ -137,6 +137,70 @@ def test_none_binds_a_null_pointer() -> None:
         run(copy_kernel(), [np.zeros(16, np.int32), None])
 
 
+@pytest.mark.parametrize(("address", "message"), [
+    (0, "through a null pointer"), (16, r"the address 0x10, .*a null pointer plus 16 bytes"),
+    (-8, r"the address 0xfffffffffffffff8, .*a null pointer minus 8 bytes"),
+    (-(1 << 63), r"the address 0x8000000000000000, which is in no buffer \(kernel")])
+def test_addresses_near_null_are_named(address: int, message: str) -> None:
+    source = module("i64 n", "%p = OpConvertUToPtr %g_i32 %n\nOpStore %p %i32_c1")
+    with pytest.raises(OutOfBounds, match=message):
+        run(source, [address])
+
+
+INDEX_ALL = """
+    %p = OpPtrAccessChain %g_i32 %out {}
+    OpStore %p %i32_c1"""
+
+
+@pytest.mark.parametrize("index", [1 << 62, 1 << 61, -(1 << 61), 1 << 42, -(1 << 40), (1 << 63) - 1, -(1 << 63)])
+def test_an_index_too_large_for_an_address(index: int) -> None:
+    """Whatever its product with the size is modulo 2**64, the access is outside, and the element is named."""
+    source = module("g_i32 out, g_i32 next, i64 n", INDEX_ALL.format("%n"))
+    with pytest.raises(OutOfBounds, match=f"at byte {4 * index};") as error:
+        run(source, [np.zeros(64, np.int32), np.zeros(64, np.int32), index])
+    assert (error.value.where.buffer, error.value.where.element) == ("argument 0 'out'", index)
+    out, following = np.zeros(64, np.int32), np.zeros(64, np.int32)
+    run(source, [out, following, index], options=SimulatorOptions(bounds=False))
+    assert not out.any()
+    assert not following.any()
+
+
+def test_a_large_index_in_one_lane() -> None:
+    """Lanes that do not access memory may compute any address; the first that does is named."""
+    body = """
+        %large = OpShiftLeftLogical %i64 %gx %i64_c60
+        %p = OpPtrAccessChain %g_i32 %out %large
+        %q = OpPtrAccessChain %g_i32 %p %i64_c1
+        %inside = OpSLessThan %bool %gx {}
+        OpBranchConditional %inside %then %end
+        %then = OpLabel
+        OpStore %q %i32_c1
+        OpBranch %end
+        %end = OpLabel"""
+    out = np.zeros(64, np.int32)
+    run(module("g_i32 out", body.format("%i64_c1")), [out])
+    assert out.tolist() == [0, 1, *[0] * 62]
+    with pytest.raises(OutOfBounds) as error:
+        run(module("g_i32 out", body.format("%i64_c5")), [out])
+    assert (error.value.where.lane, error.value.where.element) == (1, (1 << 60) + 1)
+
+
+def test_steps_that_add_up_to_another_buffer() -> None:
+    """Sixteen steps of 2**40 bytes are what lies between two buffers' addresses."""
+    steps = "".join(f"%p{i + 1} = OpPtrAccessChain %g_i32 %p{i} %i64_c274877906944\n" for i in range(16))
+    source = module("g_i32 p0, g_i32 other", steps + "OpStore %p16 %i32_c1")
+    with pytest.raises(OutOfBounds) as error:
+        run(source, [np.zeros(64, np.int32), np.zeros(64, np.int32)])
+    assert (error.value.where.buffer, error.value.where.element) == ("argument 0 'p0'", 1 << 42)
+
+
+def test_a_large_index_of_a_vector_store() -> None:
+    source = module("g_i32 out, i64 n, v4_i32 v", "%s = OpExtInst %void %std vstoren %v %n %out")
+    with pytest.raises(OutOfBounds) as error:
+        run(source, [np.zeros(64, np.int32), 1 << 60, np.zeros(4, np.int32)])
+    assert (error.value.where.buffer, error.value.where.element) == ("argument 0 'out'", 1 << 60)
+
+
 def test_an_address_in_no_buffer() -> None:
     source = module("g_i32 out", """
         %p = OpConvertUToPtr %g_i32 %i64_c999999999999999

@@ -58,6 +58,9 @@ UNDEFINED_FUNCTION = Message("CM3110", "error", "function '{name}' is called but
 RECURSION = Message("CM3111", "error", "recursive call of '{name}'; recursion is not supported in OpenCL C")
 INDIRECT_RECURSION = Message("CM3112", "error",
                              "indirect recursion ({path}); recursion is not supported in OpenCL C")
+CALLS_TOO_DEEP = Message("CM3118", "error",
+                         "calls are nested too deeply: at most {limit} functions can be active at once, "
+                         "'{name}' included")
 UNDECLARED_LABEL = Message("CM3113", "error", "use of undeclared label '{name}'")
 ONE_ARGUMENT = Message("CM3114", "error", "'{name}' takes 1 argument, have {found}")
 BAD_CONVERSION_ARGUMENT = Message("CM3115", "error",
@@ -153,6 +156,9 @@ VARIABLE_LENGTH_ARRAY = Message("CM3311", "error", "variable length arrays are n
 SIZE_NOT_POSITIVE = Message("CM3312", "error", "array size must be positive, is {count}")
 ARRAY_TOO_LARGE = Message("CM3313", "error", "array is too large ({count} elements)")
 OBJECT_TOO_LARGE = Message("CM3314", "error", "type '{type}' is too large")
+TYPE_TOO_DEEP = Message("CM3356", "error",
+                        "type is nested too deeply; at most {limit} arrays, pointers and structures inside one "
+                        "another are supported")
 UNSIZED_ARRAY = Message("CM3315", "error",
                         "definition of '{name}' with array type needs an explicit size or an initializer")
 REDEFINITION = Message("CM3316", "error", "redefinition of '{name}'")
@@ -232,8 +238,6 @@ ARRAY_DESIGNATOR = Message("CM3411", "error", "array designator cannot initializ
 DESIGNATOR_RANGE = Message("CM3412", "error", "array designator index ({index}) exceeds array bounds ({limit})")
 ARRAY_TOO_LONG = Message("CM3414", "error",
                          "an array of {count} elements cannot have an initializer; at most {limit} are supported")
-UNION_MEMBER = Message("CM3415", "error",
-                       "a union in constant address space can only be initialized through its first member")
 STRAY_INITIALIZER = Message("CM3413", "error", "expected expression, found an initializer list")
 
 # ------------------------------------------------------------------ CM35xx: statements
@@ -251,6 +255,8 @@ RETURN_IN_VOID = Message("CM3510", "error", "void function '{name}' should not r
 MISSING_RETURN = Message("CM3511", "warning", "non-void function '{name}' does not return a value in all control paths",
                          "return-type")
 LABEL_REDEFINITION = Message("CM3512", "error", "redefinition of label '{name}'")
+STACK_ADDRESS = Message("CM3515", "warning", "address of stack memory associated with {what} returned",
+                        "return-stack-address")
 STATIC_ASSERT_FAILED = Message("CM3513", "error", "static assertion failed{text}")
 STATIC_ASSERT_NOT_CONSTANT = Message("CM3514", "error", "static assertion expression is not an integral constant "
                                                         "expression")

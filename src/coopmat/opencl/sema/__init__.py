@@ -14,7 +14,7 @@ from coopmat.diagnostics import DiagnosticSink
 from coopmat.opencl import builtins, syntax
 from coopmat.opencl.builtins import predefined_types
 from coopmat.opencl.sema import matrix, program
-from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.context import Context, Scope
 from coopmat.opencl.sema.declarators import PREDEFINED_TYPES
 from coopmat.tree.nodes import Program
 
@@ -31,7 +31,7 @@ def analyze(unit: syntax.TranslationUnit, sink: DiagnosticSink, *, features: Ite
     context = Context(sink, features)
     context.builtin_names = builtins.names() | matrix.FUNCTION_NAMES
     _declare_predefined(context)
-    context.scopes.append(type(context.scope)())
+    context.scopes.append(Scope())  # the file's
     program.analyze(context, unit)
     return context.program
 

@@ -63,7 +63,7 @@ def _call_function(context: Context, function: Function, node: syntax.Call) -> E
     arguments: list[Expression] = []
     for parameter, argument in zip(parameters, node.arguments, strict=True):
         given = expressions.value(context, argument, parameter.type)
-        arguments.append(convert(context, given, parameter.type, _start(argument), Purpose.PASS,
+        arguments.append(convert(context, given, parameter.type, start_of(argument), Purpose.PASS,
                                  _parameter_note(parameter.name, parameter.location)))
     if any(map(is_error, arguments)) or function.result is ERROR:
         return context.error_expression(node.location)
@@ -80,11 +80,11 @@ def _wrong_count(context: Context, function: Function, node: syntax.Call) -> Exp
     spot = (note(f"'{function.name}' declared here", function.location),)
     if found < expected:
         return context.error(messages.TOO_FEW_ARGUMENTS, node.close, spot, expected=expected, found=found)
-    return context.error(messages.TOO_MANY_ARGUMENTS, _start(node.arguments[expected]), spot,
+    return context.error(messages.TOO_MANY_ARGUMENTS, start_of(node.arguments[expected]), spot,
                          expected=expected, found=found)
 
 
-def _start(node: syntax.Expression) -> SourceLocation:
+def start_of(node: syntax.Expression) -> SourceLocation:
     """Where an expression begins; its own location may be that of an operator in its middle."""
     while True:
         match node:
@@ -93,6 +93,3 @@ def _start(node: syntax.Expression) -> SourceLocation:
                 node = inner
             case _:
                 return node.location
-
-
-start_of = _start

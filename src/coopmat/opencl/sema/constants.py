@@ -10,6 +10,7 @@ import math
 import operator
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from coopmat.diagnostics import SourceLocation
@@ -35,6 +36,7 @@ from coopmat.tree.nodes import (
     Swizzle,
     Unary,
     UnaryOperator,
+    UnionOf,
     Variable,
     VariablePlace,
     VectorOf,
@@ -285,7 +287,9 @@ def _part(whole: Expression, position: int, type_: Type) -> Expression | None:
     """An element, member or component of a folded initialiser."""
     if isinstance(whole, Zero):
         return Zero(type_, whole.location)
-    if isinstance(whole, Aggregate) and not (isinstance(whole.type, Record) and whole.type.is_union):
+    if isinstance(whole, UnionOf):
+        return whole.value if whole.index == position else None
+    if isinstance(whole, Aggregate):
         return whole.elements[position] if 0 <= position < len(whole.elements) else None
     if isinstance(whole, VectorOf) and 0 <= position < len(whole.parts):
         return whole.parts[position]
@@ -319,6 +323,9 @@ def fold(expression: Expression, known: Known = _NOTHING) -> Expression | None:
         elements = [fold(element, known) for element in expression.elements]
         present = tuple(element for element in elements if element is not None)
         return Aggregate(expression.type, expression.location, present) if len(present) == len(elements) else None
+    if isinstance(expression, UnionOf):
+        held = fold(expression.value, known)
+        return None if held is None else replace(expression, value=held)
     value = evaluate(expression, known)
     return None if value is None else constant_of(expression.type, value, expression.location)
 

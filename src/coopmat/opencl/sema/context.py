@@ -110,6 +110,7 @@ class Context:
         self.builtin_names: frozenset[str] = frozenset()
         self.functions: dict[str, Function] = {}
         self.calls: dict[Function, dict[Function, SourceLocation | None]] = {}
+        self.nesting: dict[Record, int] = {}  # levels of arrays, pointers and records, of complete ones
         self.known: dict[Variable, Expression] = {}
         self.disabled_extensions: set[str] = set()
         self.depth = 0

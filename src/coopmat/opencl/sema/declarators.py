@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.limits import DEEPEST_DECLARED_TYPE
 from coopmat.opencl import keywords, syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import attributes, expressions, records
@@ -177,7 +178,7 @@ def _pointer(context: Context, base: QualifiedType, declarator: syntax.PointerDe
     own = QualifiedType(ERROR, "const" in declarator.qualifiers, "volatile" in declarator.qualifiers,
                         "restrict" in declarator.qualifiers, spaces[0] if spaces else None)
     attributes.report_unknown(context, declarator.attributes, ())
-    if base.type is ERROR:
+    if base.type is ERROR or not check_nesting(context, base.type, declarator.location):
         return own
     return replace(own, type=Pointer(base.type, base.address_space or DEFAULT_POINTEE, base.const, base.volatile))
 
@@ -189,6 +190,8 @@ def _array(context: Context, item: Type, declarator: syntax.ArrayDeclarator) -> 
         return ERROR
     if not has_size(item):
         context.report(messages.INCOMPLETE_ELEMENT, declarator.location, type=item)
+        return ERROR
+    if not check_nesting(context, item, declarator.location):
         return ERROR
     if size is None:
         return Array(item, UNSIZED)
@@ -205,6 +208,25 @@ def _array(context: Context, item: Type, declarator: syntax.ArrayDeclarator) -> 
     else:
         return Array(item, count)
     return ERROR
+
+
+def nesting(context: Context, type_: Type) -> int:
+    """How many arrays, pointers and records are inside one another; what a pointer to a record leads to is
+    not counted."""
+    levels, is_inside = 0, True
+    while isinstance(type_, Array | Pointer):
+        levels += 1
+        is_inside = is_inside and isinstance(type_, Array)
+        type_ = type_.item if isinstance(type_, Array) else type_.pointee
+    return levels + context.nesting.get(type_, 0) if is_inside and isinstance(type_, Record) else levels
+
+
+def check_nesting(context: Context, inner: Type, location: SourceLocation | None) -> bool:
+    """Whether another level around ``inner`` is possible; False after a report."""
+    if nesting(context, inner) < DEEPEST_DECLARED_TYPE:
+        return True
+    context.report(messages.TYPE_TOO_DEEP, location, limit=DEEPEST_DECLARED_TYPE)
+    return False
 
 
 def _is_integer(type_: Type) -> bool:

@@ -16,13 +16,9 @@ from coopmat.opencl.sema.conversions import Purpose, convert, splat
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import (
     Aggregate,
-    Assign,
-    Comma,
     Constant,
     Expression,
-    FieldPlace,
-    Load,
-    VariablePlace,
+    UnionOf,
     VectorOf,
     Zero,
 )
@@ -331,7 +327,7 @@ def zero(type_: Type, location: SourceLocation | None) -> Expression:
 
 
 def _value_of(context: Context, slots: _Slots, location: SourceLocation | None) -> Expression:
-    """The slots as an Aggregate, zero where nothing was given; a union holds its first member."""
+    """The slots as an Aggregate, zero where nothing was given, or a UnionOf the member that was given."""
     given = {index: _value_of(context, found, location) if isinstance(found, _Slots) else found
              for index, found in slots.values.items()}
     if any(map(is_error, given.values())):
@@ -340,7 +336,7 @@ def _value_of(context: Context, slots: _Slots, location: SourceLocation | None) 
         return Zero(slots.type, location)
     if slots.is_union:
         ((index, member),) = given.items()
-        return _union(context, slots.type, index, member, location)
+        return UnionOf(slots.type, location, index, member)
     assert slots.count is not None
     if slots.count > MAX_LISTED:
         return context.error(messages.ARRAY_TOO_LONG, location, count=slots.count, limit=MAX_LISTED)
@@ -358,17 +354,3 @@ def _is_zero(value: Expression) -> bool:
     if isinstance(value, Constant):
         return value.value == 0 and (not isinstance(value.value, float) or math.copysign(1, value.value) > 0)
     return isinstance(value, Zero)
-
-
-def _union(context: Context, type_: Type, index: int, member: Expression,
-           location: SourceLocation | None) -> Expression:
-    """A union that holds one member: in a function a temporary that is stored to, for a constant an
-    Aggregate of the first member."""
-    if context.function is None:
-        if index:
-            return context.error(messages.UNION_MEMBER, member.location)
-        return Aggregate(type_, location, (member,))
-    place = VariablePlace(type_, location, context.temporary(type_, location))
-    cleared = Assign(type_, location, place, Zero(type_, location))
-    stored = Assign(member.type, location, FieldPlace(member.type, location, place, index), member)
-    return Comma(type_, location, Comma(member.type, location, cleared, stored), Load(type_, location, place))

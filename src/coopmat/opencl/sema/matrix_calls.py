@@ -154,9 +154,9 @@ def _length(call: _Call) -> Expression:
 
 def _get_coord(call: _Call) -> Expression:
     """``coop_mat_get_coord(matrix, index)``: row and column of this work-item's component."""
-    call.matrix(0)
+    matrix = call.matrix(0)
     value, index = call.arguments
-    if not check_index(call.context, index):
+    if not check_index(call.context, index, matrix):
         raise _Reported
     return MatrixCoordinates(Vector(INT, 2), call.location, value, call.context.promote(index))
 

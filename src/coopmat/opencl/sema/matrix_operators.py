@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl.messages import matrix as messages
+from coopmat.opencl.messages.semantic import INDEX_PAST_END
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.values import Operand, is_error
 from coopmat.tree.nodes import (
@@ -112,15 +113,16 @@ def _same_type(context: Context, left: Matrix, right: Matrix, location: SourceLo
 def component(context: Context, base: Operand, index: Expression, location: SourceLocation | None) -> Operand:
     """``base[index]``: this work-item's component ``index`` of a matrix."""
     assert isinstance(base.type, Matrix)
-    if is_error(index) or not check_index(context, index):
+    if is_error(index) or not check_index(context, index, base.type):
         return context.error_expression(location)
     if isinstance(base, Place):
         return ElementPlace(base.type.scalar, location, base, index)
     return ExtractComponent(base.type.scalar, location, base, index)
 
 
-def check_index(context: Context, index: Expression) -> bool:
-    """Whether ``index`` can be a component's number; False after a report."""
+def check_index(context: Context, index: Expression, matrix: Matrix) -> bool:
+    """Whether ``index`` can be a component's number; False after a report. One that is too large on every
+    device is warned about."""
     if not index.type.is_arithmetic or index.type.is_float:
         context.report(messages.NOT_AN_INDEX, index.location, type=index.type)
         return False
@@ -128,4 +130,6 @@ def check_index(context: Context, index: Expression) -> bool:
     if value is not None and value < 0:
         context.report(messages.NEGATIVE_INDEX, index.location, value=value)
         return False
+    if value is not None and value >= matrix.rows * matrix.columns:
+        context.report(INDEX_PAST_END, index.location, index=value, type=matrix)
     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation, note
+from coopmat.limits import DEEPEST_CALL
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import attributes, declarations, declarators, statements
@@ -64,18 +65,22 @@ def _check_calls(context: Context) -> None:
             if callee.body is None and ERROR not in (callee.result, *callee.type.parameters):
                 spot = (note(f"'{callee.name}' declared here", callee.location),)
                 context.report(messages.UNDEFINED_FUNCTION, location, spot, name=callee.name)
-    for path, location in _cycles(context.calls):
+    cycles, order = _cycles(context.calls)
+    for path, location in cycles:
         names = " -> ".join(f"'{function.name}'" for function in path)
         message = messages.RECURSION if len(path) == 2 else messages.INDIRECT_RECURSION
         context.report(message, location, (), name=path[0].name, path=names)
+    if not cycles:
+        _check_depth(context, order)
 
 
 CallGraph = dict[Function, dict[Function, SourceLocation | None]]
 
 
-def _cycles(calls: CallGraph) -> list[tuple[list[Function], SourceLocation | None]]:
-    """Each call that closes a cycle: the functions on the cycle, the first one again at the end."""
-    done: set[Function] = set()
+def _cycles(calls: CallGraph) -> tuple[list[tuple[list[Function], SourceLocation | None]], list[Function]]:
+    """Each call that closes a cycle, as the functions on the cycle, the first one again at the end; and all
+    functions, callees before their callers where there is no cycle."""
+    done: dict[Function, None] = {}
     found: list[tuple[list[Function], SourceLocation | None]] = []
     for root in calls:
         if root in done:
@@ -84,11 +89,29 @@ def _cycles(calls: CallGraph) -> list[tuple[list[Function], SourceLocation | Non
         while path:
             callee, location = next(pending[-1], (None, None))
             if callee is None:
-                done.add(path.pop())
+                done[path.pop()] = None
                 pending.pop()
             elif callee in path:
                 found.append(([*path[path.index(callee):], callee], location))
             elif callee not in done:
                 path.append(callee)
                 pending.append(iter(calls.get(callee, {}).items()))
-    return found
+    return found, list(done)
+
+
+def _check_depth(context: Context, order: list[Function]) -> None:
+    """Report the first functions whose calls nest too deeply. A kernel that is called is two functions: the
+    entry point, and the one with its body."""
+    levels: dict[Function, int] = {}
+    for function in order:
+        callees = context.calls.get(function, {})
+        deepest = max(callees, key=levels.__getitem__, default=None)
+        levels[function] = 1 if deepest is None else 1 + levels[deepest]
+    called = {callee for callees in context.calls.values() for callee in callees}
+    for function, level in levels.items():
+        callees = context.calls.get(function, {})
+        if level + (function.is_kernel and function in called) <= DEEPEST_CALL or not callees:
+            continue
+        deepest = max(callees, key=levels.__getitem__)
+        if levels[deepest] <= DEEPEST_CALL:
+            context.report(messages.CALLS_TOO_DEEP, callees[deepest], (), name=function.name, limit=DEEPEST_CALL)

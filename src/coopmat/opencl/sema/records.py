@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
@@ -13,7 +14,19 @@ from coopmat.opencl.sema.constants import wrap
 from coopmat.opencl.sema.context import Context, Enumerator
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import Constant
-from coopmat.tree.types import BOOL, INT, AddressSpace, Array, Enumeration, Field, Pointer, Record, Type, size_of
+from coopmat.tree.types import (
+    BOOL,
+    INT,
+    VOID,
+    AddressSpace,
+    Array,
+    Enumeration,
+    Field,
+    Pointer,
+    Record,
+    Type,
+    size_of,
+)
 
 # ------------------------------------------------------------------ structures and unions
 
@@ -31,6 +44,10 @@ def record_type(context: Context, node: syntax.RecordSpecifier, declares_tag: bo
         return record
     record.fields = _fields(context, record, node.members)
     attributes.apply_to_record(context, record, node.attributes)
+    deepest = max((member.type for member in record.fields), key=partial(declarators.nesting, context), default=VOID)
+    if not declarators.check_nesting(context, deepest, node.location):
+        return ERROR
+    context.nesting[record] = 1 + declarators.nesting(context, deepest)
     if record.fields and size_of(record) >= declarators.MAX_OBJECT_BYTES:
         context.report(messages.OBJECT_TOO_LARGE, node.location, type=record)
         return ERROR

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from coopmat.diagnostics import SourceLocation, note
@@ -15,23 +15,35 @@ from coopmat.opencl.sema.conversions import Purpose, condition, convert, promote
 from coopmat.opencl.sema.flow import completes
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import (
+    AddressOf,
+    Bitcast,
     Block,
     Break,
     Case,
+    CastAddressSpace,
+    Comma,
+    Conditional,
     Continue,
     Declare,
+    Dereference,
+    ElementPlace,
     Evaluate,
     Expression,
+    FieldPlace,
     Function,
     Goto,
     If,
     Label,
     Loop,
+    Place,
+    PointerOffset,
     Return,
     Statement,
     Switch,
+    Variable,
+    VariablePlace,
 )
-from coopmat.tree.types import VOID, Scalar
+from coopmat.tree.types import VOID, AddressSpace, Scalar
 
 MAX_CASE_RANGE = 4096
 
@@ -263,7 +275,32 @@ def _return(context: Context, node: syntax.Return) -> list[Statement]:
             context.report(messages.RETURN_IN_VOID, node.location, name=function.name)
         return [Evaluate(node.location, value), Return(node.location)]
     converted = convert(context, value, function.result, start_of(node.value), Purpose.RETURN)
+    for variable in _addressed(converted):
+        if variable.address_space is AddressSpace.PRIVATE:
+            context.report(messages.STACK_ADDRESS, start_of(node.value), what=_described(variable, function))
     return [Return(node.location, None if is_error(converted) else converted)]
+
+
+def _addressed(pointer: Expression | Place) -> Iterator[Variable]:
+    """The variables that a pointer, or the pointer to a place, certainly points into."""
+    match pointer:
+        case Bitcast(operand=inner) | CastAddressSpace(operand=inner) | PointerOffset(pointer=inner):
+            yield from _addressed(inner)
+        case AddressOf(place=inner) | ElementPlace(base=inner) | FieldPlace(base=inner) | Dereference(pointer=inner):
+            yield from _addressed(inner)
+        case Comma(second=inner):
+            yield from _addressed(inner)
+        case Conditional(if_true=first, if_false=second):
+            yield from _addressed(first)
+            yield from _addressed(second)
+        case VariablePlace(variable=variable):
+            yield variable
+
+
+def _described(variable: Variable, function: Function) -> str:
+    if variable.name.startswith("."):
+        return "a compound literal"
+    return f"{'parameter' if variable in function.parameters else 'local variable'} '{variable.name}'"
 
 
 def _labelled(context: Context, node: syntax.Labelled) -> list[Statement]:

@@ -2,13 +2,15 @@
 
 An address is an ``int64``: ``buffer number << 44 | 1 << 43``, plus the byte offset. The bias in the
 middle lets an offset be negative without reaching another buffer, so that an access before the
-start of a buffer is still reported as an access to that buffer. Address 0 is the null pointer.
+start of a buffer is still reported as an access to that buffer; an index that would lead even farther
+away leads to an address at FARTHEST from the buffer (see ``AddressSpace.displaced``). Address 0 is the null pointer.
 Local and private memory hold one instance per work-group or lane; an address in them carries the
 offset only, and means the accessing lane's own instance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, NoReturn
@@ -22,6 +24,11 @@ from coopmat.targets.simulator.values import Array, Value, from_slices, members_
 
 OFFSET_BITS = 44
 BIAS = 1 << OFFSET_BITS - 1
+MOST_ADDRESS = (1 << 64) - 1
+FARTHEST = 1 << OFFSET_BITS - 3  # bytes from the start of a buffer that a displaced address may be
+UNCHECKED = 1 << 32  # bytes: a displacement up to this cannot leave the addresses of a buffer
+FAR_APART = 1 << 20  # bytes between the ends of two addresses that were too far away
+MOST_FAR = 1 << 10  # so many of them are told from one another
 INSTANCE_ALIGNMENT = 128  # the largest alignment of a type: 16 components of 8 bytes
 
 
@@ -92,6 +99,7 @@ class AddressSpace:
 
     def __init__(self, sub_groups: int, lanes: int, sub_groups_per_group: int) -> None:
         self._buffers: list[Buffer] = []
+        self._far: dict[int, int] = {}  # the end of an address that was too far away: its offset
         self._groups = (np.arange(sub_groups) // sub_groups_per_group)[:, None]
         self._lanes = np.arange(sub_groups * lanes).reshape(sub_groups, lanes)
 
@@ -121,10 +129,65 @@ class AddressSpace:
         number = address >> OFFSET_BITS
         return self._buffers[number - 1] if 0 < number <= len(self._buffers) else None
 
-    @staticmethod
-    def offset_in(address: int) -> int:
+    def offset_in(self, address: int) -> int:
         """The byte offset that an address has in its buffer."""
-        return _offset(address)
+        end = (address + FAR_APART // 2) & -FAR_APART
+        return self._far[end] + address - end if end in self._far else address - int(_start_of(np.int64(address)))
+
+    def describe(self, address: int, size: int) -> str:
+        """An address as messages show it: the buffer, and the element of ``size`` bytes."""
+        buffer = self.buffer_at(address)
+        if buffer is None:
+            return self._no_buffer(address)
+        element, rest = divmod(self.offset_in(address), max(size, 1))
+        return f"element {element} of {buffer.row.name}" + (f", byte {rest} in it" if rest else "")
+
+    def _no_buffer(self, address: int) -> str:
+        """An address that is in no buffer, as messages show it."""
+        if address == 0:
+            return "a null pointer"
+        text = f"the address {address & MOST_ADDRESS:#x}, which is in no buffer"
+        if abs(address) >= BIAS:
+            return text
+        offset = self.offset_in(address)
+        return f"{text} (a null pointer {'plus' if offset > 0 else 'minus'} {abs(offset)} bytes)"
+
+    # --- pointer arithmetic -----------------------------------------------------------
+
+    def displaced(self, frame: Frame, address: Array, terms: Sequence[tuple[Array, int]], offset: int = 0) -> Array:
+        """``address`` plus ``offset`` plus the sum of index times stride over ``terms``, in bytes.
+
+        Wherever that leads, the result is no address of another buffer.
+        """
+        result = address + offset if offset else address
+        for index, stride in terms:
+            if _largest(index) * stride > UNCHECKED:
+                return self._displaced_far(frame, address, terms, offset)
+            result = result + index.astype(np.int64) * stride
+        return result
+
+    def _displaced_far(self, frame: Frame, address: Array, terms: Sequence[tuple[Array, int]],
+                       offset: int) -> Array:
+        """As ``displaced``, where indices are large: too far from its buffer a lane's address ends at FARTHEST.
+
+        Of the first such lane the offset that it should have had is kept, for the message of an access.
+        """
+        start = _start_of(address)
+        near, distance = address + offset, (address - start + offset).astype(np.float64)
+        for index, stride in terms:
+            near = near + index.astype(np.int64) * stride
+            distance = distance + index.astype(np.float64) * stride
+        far = np.abs(distance) > FARTHEST
+        end = FARTHEST + len(self._far) % MOST_FAR * FAR_APART
+        result = np.where(far, start + np.where(distance < 0, -end, end), near)
+        lanes = frame.mask.expanded & far
+        if lanes.any():
+            place = first_of(lanes)
+            origin, final, *indices = (int(np.broadcast_to(value, lanes.shape)[place]) for value in
+                                       (address, result, *(index for index, _ in terms)))
+            moved = sum(index * stride for index, (_, stride) in zip(indices, terms, strict=True))
+            self._far[final] = self.offset_in(origin) + offset + moved
+        return result
 
     # --- finding the memory of an access ----------------------------------------------
 
@@ -192,7 +255,7 @@ class AddressSpace:
             name = None if buffer is None else buffer.row.name
             raise Misaligned(
                 f"the address of this {_verb(writing)} must be a multiple of {alignment} bytes; "
-                f"it is byte {_offset(address[sub_group, lane])} of its buffer",
+                f"it is byte {self.offset_in(int(address[sub_group, lane]))} of its buffer",
                 site.where(frame, sub_group, lane, name))
         if writing and buffer is not None and not buffer.row.writable and lanes.any():
             sub_group, lane = first_of(lanes)
@@ -204,10 +267,9 @@ class AddressSpace:
         sub_group, lane = first_of(wrong)
         value = int(address[sub_group, lane])
         if buffer is None:
-            what = "a null pointer" if abs(value) < BIAS else f"the address {value:#x}, which is in no buffer"
-            raise OutOfBounds(f"{_verb(writing)} of {size} bytes through {what}",
+            raise OutOfBounds(f"{_verb(writing)} of {size} bytes through {self._no_buffer(value)}",
                               site.where(frame, sub_group, lane))
-        offset = _offset(value)
+        offset = self.offset_in(value)
         raise OutOfBounds(
             f"{_verb(writing)} of {size} bytes at byte {offset}; the buffer has {buffer.row.nbytes} bytes, "
             f"{buffer.row.nbytes // size} elements of this size",
@@ -306,8 +368,16 @@ def first_of(lanes: Array) -> tuple[int, int]:
     return sub_group, lane
 
 
-def _offset(address: int) -> int:
-    return (int(address) & (1 << OFFSET_BITS) - 1) - BIAS
+def _start_of(address: Array | np.int64) -> Array:
+    """The address of the first byte of the buffer that an address, in bounds or not, belongs to; 0 near null."""
+    return np.where(np.abs(address) < BIAS, 0, (address >> OFFSET_BITS << OFFSET_BITS) + BIAS)
+
+
+def _largest(index: Array) -> int:
+    """The largest magnitude of an index."""
+    if index.size == 1:
+        return abs(int(index.item()))
+    return max(abs(int(index.min())), abs(int(index.max())))
 
 
 def _verb(writing: bool) -> str:

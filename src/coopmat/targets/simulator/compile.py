@@ -153,7 +153,8 @@ def compose(kind: Type, parts: Sequence[Value]) -> Value:
 def constant_frame(slots: list[Value]) -> Frame:
     """A frame of one lane, for the evaluation of constant expressions."""
     geometry = Geometry(1, (1, 1, 1), (1, 1, 1), (0, 0, 0), 1)
-    batch = Batch(geometry, 0, 1, AddressSpace(1, 1, 1), SimulatorOptions(), StepCounter(1))
+    options = SimulatorOptions()
+    batch = Batch(geometry, 0, 1, AddressSpace(1, 1, 1), options, StepCounter(options, 0.0))
     return Frame(batch, slots, batch.existing)
 
 
@@ -380,17 +381,21 @@ class FunctionCompiler:
         meetings = control.post_dominators(successors)
         blocks = []
         for block, meeting in zip(source.blocks, meetings, strict=True):
-            self._location = None
+            self._location = line = None
             steps: list[Step] = []
             for row in block.instructions[:-1]:
                 step = self._step(row)
+                line = self._location or line
                 if step is not None:
                     steps.append(self._merging(row, step) if row.result_id in shared else step)
             last = block.terminator
             self._note_line(last)
             leaves = last.opcode in (Op.Return, Op.ReturnValue)
+            site = self.site(last)
             blocks.append(control.Block(tuple(steps), self._terminator(block, number), meeting, leaves,
-                                        self.site(last)))
+                                        replace(site, location=site.location or line)))
+        self._location = self._line_of_function()
+        control.give_lines(blocks, successors, self._location)
         return control.Function(self.kernel.name(source.id), self._template, parameters, blocks)
 
     def fold(self, row: Instruction) -> Value:
@@ -415,6 +420,17 @@ class FunctionCompiler:
         else:
             return False
         return True
+
+    def _line_of_function(self) -> str | None:
+        """The line of the OpLine right before the OpFunction, if there is one."""
+        assert self.source is not None
+        self._location = None
+        for row in self.module.instructions:
+            if row is self.source.instruction:
+                break
+            if not self._note_line(row):
+                self._location = None
+        return self._location
 
     def _step(self, row: Instruction) -> Step | None:
         if self._note_line(row):

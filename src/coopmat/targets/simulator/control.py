@@ -8,7 +8,7 @@ instructions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,12 +75,10 @@ class Function:
                     step(frame)
                 successor = code.next(frame)
             except MALFORMED as error:
-                place = f" that ends at {code.site.location}" if code.site.location else ""
+                place = f" at {code.site.location}" if code.site.location else ""
                 raise ValidationError("operand-type", f"an instruction of function '{self.name}', in the block"
                                       f"{place}, does not fit its operands: {error}") from error
-            counter.left -= 1
-            if counter.left < 0:
-                raise counter.exhausted(frame, code.site)
+            counter.count(frame, code.site)
             if isinstance(successor, int):
                 block = successor
                 continue
@@ -200,6 +198,38 @@ def unreachable(site: Site) -> Successor:
 
 
 # --------------------------------------------------------------------------------------
+# Source lines
+# --------------------------------------------------------------------------------------
+
+
+def give_lines(blocks: Sequence[Block], successors: Sequence[Sequence[int]], line: str | None) -> None:
+    """Give each block without a source line the one of a block near by.
+
+    That is the nearest block of its innermost loops, or else the last one before it in the function;
+    before all of them it is ``line``, the function's.
+    """
+    known = [block.site.location for block in blocks]
+    for number, block in enumerate(blocks):
+        line = known[number] or line
+        if known[number] is None:
+            lines = (known[other] for other in _loop_of(number, successors)) if any(known) else iter(())
+            block.site = replace(block.site, location=next(filter(None, lines), line))
+
+
+def _loop_of(block: int, successors: Sequence[Sequence[int]]) -> Iterator[int]:
+    """The blocks that ``block`` reaches and that reach it, in the order of their distance from it."""
+    back = set(_postorder(block, _predecessors(successors)))
+    waiting, seen = [block], {block}
+    for reached in waiting:
+        if reached in back:
+            yield reached
+        for target in successors[reached]:
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+
+
+# --------------------------------------------------------------------------------------
 # Post-dominators
 # --------------------------------------------------------------------------------------
 
@@ -215,10 +245,7 @@ def post_dominators(successors: Sequence[Sequence[int]]) -> list[int]:
     exits = {block for block in range(count) if not successors[block]}
     exits |= set(_endless(successors, exits))
     graph = [[*targets, end] if block in exits else list(targets) for block, targets in enumerate(successors)]
-    predecessors: list[list[int]] = [[] for _ in range(count + 1)]
-    for block, targets in enumerate(graph):
-        for target in targets:
-            predecessors[target].append(block)
+    predecessors = _predecessors([*graph, []])
     order = list(_postorder(end, predecessors))
     rank = {block: position for position, block in enumerate(order)}
     parent = {end: end}
@@ -247,10 +274,7 @@ def post_dominators(successors: Sequence[Sequence[int]]) -> list[int]:
 
 def _endless(successors: Sequence[Sequence[int]], exits: set[int]) -> Iterator[int]:
     """One block of each region from which no exit can be reached."""
-    predecessors: list[list[int]] = [[] for _ in successors]
-    for block, targets in enumerate(successors):
-        for target in targets:
-            predecessors[target].append(block)
+    predecessors = _predecessors(successors)
     reached: set[int] = set()
     for block in exits:
         if block not in reached:
@@ -259,6 +283,15 @@ def _endless(successors: Sequence[Sequence[int]], exits: set[int]) -> Iterator[i
         if block not in reached:
             yield block
             reached.update(_postorder(block, predecessors))
+
+
+def _predecessors(successors: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The blocks from which control may come to each block."""
+    predecessors: list[list[int]] = [[] for _ in successors]
+    for block, targets in enumerate(successors):
+        for target in targets:
+            predecessors[target].append(block)
+    return predecessors
 
 
 def _postorder(start: int, edges: Sequence[Sequence[int]]) -> Iterator[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from coopmat.diagnostics import DivergentGroupOperation, UndefinedBehavior
@@ -23,7 +25,7 @@ def require_sub_groups(frame: Frame, site: Site) -> None:
     sub_group = int(np.argmax(partly))
     lane = int(np.argmax(absent[sub_group]))
     raise DivergentGroupOperation(
-        f"{site.instruction} must be reached by the whole sub-group; {int(mask.expanded[sub_group].sum())} of its "
+        f"{site.in_words} must be reached by the whole sub-group; {int(mask.expanded[sub_group].sum())} of its "
         f"{int(existing[sub_group].sum())} work-items are here, the first one missing is lane {lane}",
         site.where(frame, sub_group, lane))
 
@@ -40,7 +42,7 @@ def require_full_sub_groups(frame: Frame, site: Site) -> None:
     sub_group = int(np.argmax(partly))
     here = mask.expanded[sub_group]
     raise DivergentGroupOperation(
-        f"{site.instruction} needs full sub-groups of {mask.lane_count} work-items, but this one has only "
+        f"{site.in_words} needs full sub-groups of {mask.lane_count} work-items, but this one has only "
         f"{int(here.sum())}: make the work-group size a multiple of the sub-group size",
         site.where(frame, sub_group, int(np.argmin(here))))
 
@@ -58,15 +60,20 @@ def require_work_groups(frame: Frame, site: Site) -> None:
     group = int(np.argmax(partly))
     index, lane = divmod(int(np.argmax(absent[group])), mask.lane_count)
     raise DivergentGroupOperation(
-        f"{site.instruction} must be reached by the whole work-group; {int(here[group].sum())} of its "
+        f"{site.in_words} must be reached by the whole work-group; {int(here[group].sum())} of its "
         f"{batch.geometry.local_total} work-items are here, the first one missing is lane {lane} of "
         f"sub-group {index}", site.where(frame, group * batch.sub_groups_per_group + index, lane))
 
 
-def uniform_value(frame: Frame, value: Array, site: Site, what: str) -> Array:
+def _shown(value: np.generic) -> str:
+    return str(value.item())
+
+
+def uniform_value(frame: Frame, value: Array, site: Site, what: str,
+                  show: Callable[[np.generic], str] = _shown) -> Array:
     """The one value that all active lanes of each sub-group have: ``[S]``, or ``[1]`` for all of them.
 
-    Raises UndefinedBehavior naming two lanes that differ.
+    Raises UndefinedBehavior naming two lanes that differ; ``show`` says how it writes their values.
     """
     if value.shape[1] == 1:
         return value[:, 0]
@@ -80,14 +87,10 @@ def uniform_value(frame: Frame, value: Array, site: Site, what: str) -> Array:
         row = 0 if len(full) == 1 else sub_group
         leader = int(first[0 if len(first) == 1 else sub_group])
         raise UndefinedBehavior(
-            f"the {what} of {site.instruction} must be the same in the whole sub-group; lane {leader} has "
-            f"{_shown(full[row, leader])} and lane {lane} has {_shown(full[row, lane])}",
+            f"the {what} of {site.in_words} must be the same in the whole sub-group; lane {leader} has "
+            f"{show(full[row, leader])} and lane {lane} has {show(full[row, lane])}",
             site.where(frame, sub_group, lane))
     return chosen[:, 0]
-
-
-def _shown(value: np.generic) -> str:
-    return str(value.item())
 
 
 def first_active(frame: Frame, lanes: Array) -> tuple[int, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from coopmat.targets.simulator.values import Array, Value, members_of
 
 MOST_SUB_GROUPS = 4096  # in one batch
 MOST_BYTES = 1 << 28  # of local and private memory in one batch
+MOST_LOCAL_BYTES = 64 << 20  # for one work-group: several hundred times what devices have
 STORAGES = {"global": StorageClass.CrossWorkgroup, "constant": StorageClass.UniformConstant,
             "local": StorageClass.Workgroup}
 
@@ -60,18 +62,31 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
     Raises LaunchError for arguments that do not fit, and a SimulationError for undefined behaviour.
     """
     bound = bind_arguments(kernel, arguments)
-    counter = StepCounter(options.step_limit)
+    check_local_memory(kernel, bound)
+    start = time.monotonic()
     size = _groups_per_batch(kernel, geometry, bound)
     for first in range(0, geometry.group_total, size):
         count = min(size, geometry.group_total - first)
         memory = AddressSpace(count * geometry.sub_groups_per_group, geometry.sub_group_size,
                               geometry.sub_groups_per_group)
-        batch = Batch(geometry, first, count, memory, options, counter, output)
+        batch = Batch(geometry, first, count, memory, options, StepCounter(options, start),
+                      output)
         for row in kernel.buffers:
             memory.add(row)
         values = [_value(memory, argument) for argument in bound]
         with np.errstate(all="ignore"):
             kernel.function.call(batch, batch.existing, values)
+
+
+def check_local_memory(kernel: CompiledKernel, arguments: Sequence[Argument]) -> None:
+    """Raise LaunchError if a work-group would need more local memory than MOST_LOCAL_BYTES."""
+    rows = [row for row in (*kernel.buffers, *(argument.row for argument in arguments))
+            if row is not None and row.extent is Extent.GROUP]
+    total = sum(row.nbytes for row in rows)
+    if total > MOST_LOCAL_BYTES:
+        parts = ", ".join(f"{row.nbytes} for {row.name}" for row in rows)
+        raise LaunchError(f"kernel '{kernel.signature.name}' needs {total} bytes of local memory for each work-group "
+                          f"({parts}); at most {MOST_LOCAL_BYTES} bytes ({MOST_LOCAL_BYTES >> 20} MiB) are possible")
 
 
 def _value(memory: AddressSpace, argument: Argument) -> Value:
@@ -104,6 +119,9 @@ def bind_arguments(kernel: CompiledKernel, arguments: Sequence[Any]) -> list[Arg
     bound = []
     for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
         label = _label(index, parameter)
+        if isinstance(argument, np.ma.MaskedArray):
+            raise LaunchError(f"{label}: a masked array cannot be passed, a kernel knows no masks; pass its "
+                              "values: array.data, or array.filled(value)")
         if parameter.kind == "local":
             bound.append(_local(label, argument))
         elif parameter.kind == "value":
@@ -125,7 +143,7 @@ def _array(label: str, parameter: Parameter, argument: Any) -> Argument:
     if not isinstance(argument, np.ndarray) or not argument.flags.c_contiguous or argument.dtype.hasobject:
         raise LaunchError(f"{label}: a {parameter.kind} pointer needs a contiguous numpy array, "
                           f"found {type(argument).__name__}")
-    memory = argument.reshape(-1).view(np.uint8)
+    memory = np.asarray(argument).reshape(-1).view(np.uint8)  # a subclass may have its own idea of shapes
     writable = argument.flags.writeable and parameter.kind == "global"
     row = BufferRow(label, memory.size, Extent.LAUNCH, STORAGES[parameter.kind], writable)
     return Argument(row, memory)

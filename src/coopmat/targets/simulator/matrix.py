@@ -16,6 +16,7 @@ from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.numerics import matrix_multiply_accumulate_exact
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op
 from coopmat.spirv.module import Instruction
+from coopmat.targets.simulator.address_space import FARTHEST
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
@@ -48,6 +49,7 @@ def _operands(compiler: FunctionCompiler, row: Instruction, words: tuple[int, ..
     """
     site = compiler.site(row)
     unit = compiler.types.pointee(compiler.type_of(words[0])).size
+    farthest = FARTHEST // max(unit, 1)
     pointer, layout = compiler.slot(words[0]), compiler.slot(words[1])
     stride = compiler.slot(words[2]) if len(words) > 2 else None
     no_stride = np.zeros((1, 1), np.int64)
@@ -56,9 +58,10 @@ def _operands(compiler: FunctionCompiler, row: Instruction, words: tuple[int, ..
         slots = frame.slots
         require_full_sub_groups(frame, site)
         distance = no_stride if stride is None else slots[stride]
-        return (uniform_value(frame, slots[pointer], site, "pointer"),
+        return (uniform_value(frame, slots[pointer], site, "pointer",
+                              lambda address: frame.memory.describe(int(address), unit)),
                 uniform_value(frame, slots[layout], site, "layout"),
-                uniform_value(frame, distance, site, "stride").astype(np.int64) * unit)
+                uniform_value(frame, distance, site, "stride").astype(np.int64).clip(-farthest, farthest) * unit)
 
     return evaluate
 
@@ -154,7 +157,7 @@ def _element_coordinates(compiler: FunctionCompiler, row: Instruction) -> Step:
         place = first_active(frame, (component < 0) | (component >= kind.slice_length))
         if place is not None:
             raise UndefinedBehavior(
-                f"the component index of {site.instruction} must be below the length {kind.slice_length}",
+                f"the component index of {site.in_words} must be below the length {kind.slice_length}",
                 site.where(frame, *place))
         position = element_of(component, lanes, kind.rows, kind.columns, kind.sub_group_size)
         frame.slots[result] = np.stack(np.broadcast_arrays(*position), axis=-1).astype(dtype)

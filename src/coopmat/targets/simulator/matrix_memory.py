@@ -164,8 +164,9 @@ def _checked(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Arr
                                 site.where(frame, int(sub_groups[0])))
     buffer = frame.memory.buffer_at(int(address[0]))
     if buffer is None or buffer.row.extent is Extent.LANE:
-        what = "no buffer" if buffer is None else f"private memory, {buffer.row.name}"
-        raise OutOfBounds(f"{site.instruction} needs a pointer to global or local memory; this one points to "
+        what = (f"is {frame.memory.describe(int(address[0]), access.kind.component.size)}" if buffer is None
+                else f"points to private memory, {buffer.row.name}")
+        raise OutOfBounds(f"{site.in_words} needs a pointer to global or local memory; this one "
                           f"{what}", site.where(frame, int(sub_groups[0])))
     if access.writing and stride == 0:
         raise UndefinedBehavior("a matrix cannot be stored with a stride of 0",
@@ -179,7 +180,7 @@ def _checked(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Arr
     if not inside.all():
         if frame.batch.options.bounds:
             wrong = int(np.argmin(inside))
-            _out_of_bounds(frame, access, grid, int(sub_groups[wrong]), int(offset[wrong]), buffer)
+            _out_of_bounds(frame, access, grid, int(sub_groups[wrong]), int(address[wrong]), buffer)
         sub_groups, offset = sub_groups[inside], offset[inside]
     if len(sub_groups):
         starts = offset if buffer.instances is None else offset + buffer.instances[sub_groups, 0]
@@ -193,28 +194,28 @@ def _check_alignment(frame: Frame, access: MatrixAccess, sub_groups: Array, addr
     if crooked.any():
         place = int(np.argmax(crooked != 0))
         offset = frame.memory.offset_in(int(address[place]))
-        raise Misaligned(f"the pointer of {access.site.instruction} must be a multiple of {access.alignment} "
+        raise Misaligned(f"the pointer of {access.site.in_words} must be a multiple of {access.alignment} "
                          f"bytes; it is byte {offset} of its buffer",
                          access.site.where(frame, int(sub_groups[place]), None, buffer.row.name))
     if stride % size:
-        raise Misaligned(f"the stride of {access.site.instruction} must be a multiple of the component size, "
+        raise Misaligned(f"the stride of {access.site.in_words} must be a multiple of the component size, "
                          f"{size} bytes; it is {stride} bytes",
                          access.site.where(frame, int(sub_groups[0]), None, buffer.row.name))
 
 
-def _out_of_bounds(frame: Frame, access: MatrixAccess, grid: Grid, sub_group: int, offset: int,
+def _out_of_bounds(frame: Frame, access: MatrixAccess, grid: Grid, sub_group: int, address: int,
                    buffer: Buffer) -> NoReturn:
     """Name the first element, counted along the rows, that lies outside."""
     kind, size = access.kind, grid.dtype.itemsize
-    units = grid.offsets[None] + offset
-    bytes_of = grid.components(units, units)[0, :kind.rows, :kind.columns]
-    outside = (bytes_of < 0) | (bytes_of + size > buffer.row.nbytes)
+    offset = frame.memory.offset_in(address)
+    bytes_of = grid.components(grid.offsets[None], grid.offsets[None])[0, :kind.rows, :kind.columns]
+    outside = (bytes_of < -offset) | (bytes_of > buffer.row.nbytes - size - offset)
     row, column = divmod(int(np.argmax(outside)), kind.columns)
     lane = int(ownership(kind.rows, kind.columns, kind.sub_group_size)[0][row, column])
-    byte = int(bytes_of[row, column])
+    byte = offset + int(bytes_of[row, column])
     verb = "stores" if access.writing else "loads"
     raise OutOfBounds(
-        f"{access.site.instruction} {verb} element ({row}, {column}) of the {kind} at byte {byte}; the buffer "
+        f"{access.site.in_words} {verb} element ({row}, {column}) of the {kind} at byte {byte}; the buffer "
         f"has {buffer.row.nbytes} bytes, {buffer.row.nbytes // size} elements of this size",
         access.site.where(frame, sub_group, lane, buffer.row.name, byte // size))
 

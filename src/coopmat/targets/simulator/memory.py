@@ -16,7 +16,6 @@ from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.registers import CHAINS, Index, path_type
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.types import ArrayType, StructType, Type, round_up
-from coopmat.targets.simulator.values import Array
 
 
 def _variable(compiler: FunctionCompiler, row: Instruction) -> Step | None:
@@ -100,17 +99,14 @@ def _index_step(compiler: FunctionCompiler, kind: Type, word: int, row: Instruct
 
 def _address_step(compiler: FunctionCompiler, row: Instruction, offset: int,
                   scaled: Sequence[tuple[int, int]]) -> Step:
-    """result = base + offset + sum of index * stride."""
+    """result = base + offset + sum of index * stride, in bytes."""
     base, result = compiler.slot(row.words[0]), compiler.result(row)
     terms = [(compiler.slot(word), stride) for word, stride in scaled]
 
     def execute(frame: Frame) -> None:
         slots = frame.slots
-        address: Array = slots[base]
-        for slot, stride in terms:
-            index = slots[slot]
-            address = address + index.astype(np.int64) * stride
-        slots[result] = address + offset if offset else address
+        slots[result] = frame.memory.displaced(frame, slots[base], [(slots[slot], stride) for slot, stride in terms],
+                                               offset)
 
     return execute
 

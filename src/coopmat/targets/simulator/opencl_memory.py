@@ -23,8 +23,7 @@ LONGEST_STRING = 1 << 16
 
 def _address(frame: Frame, pointer: int, offset: int, nbytes: int) -> Array:
     """The pointer plus ``offset`` (a slot) times ``nbytes``."""
-    address: Array = frame.slots[pointer] + frame.slots[offset].astype(np.int64) * nbytes
-    return address
+    return frame.memory.displaced(frame, frame.slots[pointer], [(frame.slots[offset], nbytes)])
 
 
 def _stride(count: int, *, aligned: bool) -> int:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import NoReturn
 
-DEFAULT_STEP_LIMIT = 4_000_000  # about a minute of an endless loop
+import numpy as np
+
+from coopmat.diagnostics import Error
+
+DEFAULT_STEP_LIMIT = 1_000_000  # ten to fifteen seconds of an endless loop in a few work-groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,14 +22,35 @@ class SimulatorOptions:
     ``convergence``: a group operation that only a part of its group reaches raises
     :class:`~coopmat.diagnostics.DivergentGroupOperation`; without the check the lanes that are
     there carry it out for their whole sub-group.
-    ``step_limit``: the number of basic blocks that one launch may execute, all work-items in
-    lock-step counted once; a launch that needs more ends with a ``SimulationError``.
+    ``step_limit``: the number of basic blocks that the work-groups which run together may execute,
+    all work-items in lock-step counted once; a kernel that needs more ends with a ``SimulationError``.
+    ``time_limit``: the seconds that one launch may take, None for any time; one that takes longer
+    ends with a ``SimulationError`` after the basic block that it is in.
+
+    Raises :class:`~coopmat.diagnostics.Error` for a value of another type, or a limit that is not positive.
     """
 
     bounds: bool = True
     convergence: bool = True
     step_limit: int = DEFAULT_STEP_LIMIT
+    time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        if self.step_limit < 1:
-            raise ValueError(f"step_limit must be at least 1, not {self.step_limit}")
+        for name in ("bounds", "convergence"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                self._refuse(name, "True or False")
+        if not _is_number(self.step_limit, int, np.integer) or self.step_limit < 1:
+            self._refuse("step_limit", "an integer of at least 1")
+        if self.time_limit is not None and not (
+                _is_number(self.time_limit, int, float, np.integer, np.floating)
+                and 0 < self.time_limit < math.inf):
+            self._refuse("time_limit", "a positive number of seconds, or None")
+
+    def _refuse(self, name: str, expected: str) -> NoReturn:
+        value = getattr(self, name)
+        raise Error(f"the simulator's option {name} must be {expected}; found {value!r} of type "
+                    f"{type(value).__name__}")
+
+
+def _is_number(value: object, *kinds: type) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from coopmat.diagnostics import SimulationError, Where
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.values import Array, Value
+from coopmat.targets.simulator.wording import in_words
 
 if TYPE_CHECKING:
     from coopmat.targets.simulator.address_space import AddressSpace
@@ -109,6 +112,11 @@ class Site:
     location: str | None  # file:line[:column]
     instruction: str
 
+    @property
+    def in_words(self) -> str:
+        """The instruction, as messages call it."""
+        return in_words(self.instruction)
+
     def where(self, frame: Frame, sub_group: int | None = None, lane: int | None = None,
               buffer: str | None = None, element: int | None = None) -> Where:
         """The place in the execution; ``sub_group`` counts within the batch."""
@@ -199,15 +207,26 @@ class Batch:
 
 
 class StepCounter:
-    """Counts the basic blocks that a launch executes, and ends it at the limit."""
+    """Counts the basic blocks that a batch executes, and ends the launch at a limit.
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.left = limit
+    Each batch has its own count: an endless loop never leaves its batch, and a launch of many
+    work-groups may take as many batches as it needs. The time is that of the whole launch.
+    """
 
-    def exhausted(self, frame: Frame, site: Site) -> SimulationError:
-        """The error of a launch that has used up its steps."""
+    def __init__(self, options: SimulatorOptions, start: float) -> None:
+        self.options = options
+        self.left = options.step_limit
+        self.deadline = math.inf if options.time_limit is None else start + options.time_limit
+
+    def count(self, frame: Frame, site: Site) -> None:
+        """Count one block; SimulationError if it is one too many, or if the time is over."""
+        self.left -= 1
+        if self.left < 0:
+            self._end(frame, site, f"executed {self.options.step_limit} basic blocks", "step_limit")
+        if self.deadline < math.inf and time.monotonic() > self.deadline:
+            self._end(frame, site, f"run for {self.options.time_limit} seconds", "time_limit")
+
+    def _end(self, frame: Frame, site: Site, what: str, option: str) -> NoReturn:
         sub_group, lane = frame.mask.first
-        return SimulationError(
-            f"the kernel has executed {self.limit} basic blocks without an end: an endless loop? "
-            "(the simulator's option step_limit allows more)", site.where(frame, sub_group, lane))
+        raise SimulationError(f"the kernel has {what} without an end: an endless loop? (the simulator's option "
+                              f"{option} allows more)", site.where(frame, sub_group, lane))

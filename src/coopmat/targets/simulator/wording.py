@@ -1,0 +1,34 @@
+"""How messages call an instruction: in the words of the kernel's author, with the SPIR-V name after them."""
+
+from __future__ import annotations
+
+from coopmat.spirv.grammar import Op
+
+AUTHORS_WORDS: dict[int, str] = {
+    Op.ControlBarrier: "barrier",
+    Op.ControlBarrierArriveEXT: "barrier's arrival",
+    Op.ControlBarrierWaitEXT: "barrier's wait",
+    Op.CooperativeMatrixLoadKHR: "coop_mat_load",
+    Op.CooperativeMatrixStoreKHR: "coop_mat_store",
+    Op.CooperativeMatrixMulAddKHR: "coop_matmul_add",
+    Op.CooperativeMatrixLengthKHR: "coop_mat_length",
+    Op.CooperativeMatrixGetElementCoordINTEL: "coop_mat_get_coord",
+    Op.CompositeConstruct: "fill of a matrix",
+    **dict.fromkeys((Op.FAdd, Op.IAdd), "matrix '+'"),
+    **dict.fromkeys((Op.FSub, Op.ISub), "matrix '-'"),
+    **dict.fromkeys((Op.FMul, Op.IMul, Op.MatrixTimesScalar), "matrix '*'"),
+    **dict.fromkeys((Op.FDiv, Op.SDiv, Op.UDiv), "matrix '/'"),
+    **dict.fromkeys((Op.FNegate, Op.SNegate), "matrix negation"),
+    **dict.fromkeys((Op.ConvertFToS, Op.ConvertFToU, Op.ConvertSToF, Op.ConvertUToF, Op.FConvert, Op.SConvert,
+                     Op.UConvert, Op.Bitcast), "conversion of a matrix"),
+}
+"""What the author wrote for each instruction that concerns a whole group; on other instructions' values
+(scalars, vectors) no message speaks of the instruction."""
+
+_BY_NAME = {f"Op{Op(opcode).name}": words for opcode, words in AUTHORS_WORDS.items()}
+
+
+def in_words(instruction: str) -> str:
+    """``the barrier (OpControlBarrier)``; an instruction without an entry keeps its SPIR-V name alone."""
+    words = _BY_NAME.get(instruction)
+    return f"the {words} ({instruction})" if words else instruction
