@@ -272,7 +272,7 @@ def test_the_whole_sub_group_must_take_part() -> None:
 def test_another_sub_group_size_is_undefined_behaviour() -> None:
     source = kernel(32, *INT8)
     simulator.compile(source, describe("intel_gpu_pvc"))
-    with pytest.raises(UndefinedBehavior, match="needs sub-groups of 16 work-items, but this kernel has .* of 32"):
+    with pytest.raises(UndefinedBehavior, match=r"needs sub-groups of 16 work-items, but this kernel has .* of 32"):
         run(source, arguments(32), 32, 32, device="intel_gpu_pvc")
     with pytest.raises(UndefinedBehavior, match="needs sub-groups of 8"):  # 16 where a kernel requires none
         run(kernel(None, 32, 2, "v2_i32", "v8_i32", "i32", 0x33), [np.zeros((16, 2), np.int32)] * 2 + arguments()[2:])
