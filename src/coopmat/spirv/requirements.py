@@ -125,12 +125,18 @@ class Needs:
         self._alternatives[alternatives] = None
 
     def capabilities(self) -> list[Capability]:
-        """The capabilities to declare: where several would do, the first, unless another is there anyway."""
+        """The capabilities to declare: where several would do and none is there anyway, the first of those
+        that need no extension, if there are such."""
         chosen = {options[0]: None for options in self._alternatives if len(options) == 1}
         for options in self._alternatives:
             if not implied(chosen).intersection(options):
-                chosen[options[0]] = None
+                chosen[min(options, key=self._needs_extension)] = None
         return sorted(chosen)
+
+    def _needs_extension(self, capability: Capability) -> bool:
+        alternatives: dict[tuple[str, ...], None] = {}
+        self._extend(requirements(capability), alternatives)
+        return bool(alternatives)
 
     def extensions(self) -> list[str]:
         """The extensions to declare, those of the capabilities included."""
