@@ -316,6 +316,19 @@ def test_scopes_are_checked() -> None:
         evaluate("OpGroupIAdd %i32 %i32_c1 Reduce {0}", "i32", values)
 
 
+@pytest.mark.parametrize("line", [
+    "OpGroupIAdd %i32 %i32_c3 ClusteredReduce {0}", "OpGroupNonUniformIAdd %i32 %i32_c3 PartitionedReduceEXT {0} {0}",
+    "OpGroupNonUniformBallotBitCount %i32 %i32_c3 ClusteredReduce {1}"])
+def test_group_operations_that_do_not_go_with_an_instruction(line: str) -> None:
+    with pytest.raises(Error, match="is not supported; possible: Reduce, InclusiveScan, ExclusiveScan"):
+        evaluate(line, "i32", np.zeros(64, np.int32), np.zeros((64, 4), np.int32))
+
+
+def test_operands_of_the_wrong_kind_end_in_an_error() -> None:
+    with pytest.raises(Error):
+        evaluate("OpGroupBitwiseAndKHR %f32 %i32_c3 Reduce {0}", "f32", np.zeros(64, np.float32))
+
+
 # --------------------------------------------------------------------------------------
 # Ballots
 # --------------------------------------------------------------------------------------

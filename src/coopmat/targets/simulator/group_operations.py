@@ -11,7 +11,7 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_sub_groups, require_work_groups
-from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction, known_scope
+from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction, known_scan, known_scope
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Array
 
@@ -52,7 +52,7 @@ def any_holds(predicate: Array, active: Array) -> Array:
 
 def _arithmetic(reduction: Reduction) -> Handler:
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
-        scope, site, operation = _scope(compiler, row), compiler.site(row), row.words[1]
+        scope, site, operation = _scope(compiler, row), compiler.site(row), known_scan(row.words[1], row.name)
         value, result = compiler.slot(row.words[2]), compiler.result(row)
 
         def execute(frame: Frame) -> None:

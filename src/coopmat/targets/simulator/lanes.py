@@ -53,6 +53,7 @@ class GroupRows:
         return group * self.per_row + sub_group, lane
 
 
+SCANS = (GroupOperation.Reduce, GroupOperation.InclusiveScan, GroupOperation.ExclusiveScan)
 Limit = Callable[[np.dtype[Any]], Any]
 
 
@@ -150,3 +151,12 @@ def known_scope(scope: int | None, name: str, *allowed: Scope) -> Scope:
     shown = Scope(scope).name if scope in set(Scope) else scope
     names = " and ".join(candidate.name for candidate in allowed)
     raise Error(f"{name} with execution scope {shown} is not supported; possible: {names}")
+
+
+def known_scan(operation: int, name: str) -> int:
+    """The group operation of an instruction; Error unless it is a reduction or a scan of the whole group."""
+    if operation not in SCANS:
+        shown = GroupOperation(operation).name if operation in set(GroupOperation) else operation
+        raise Error(f"{name} with group operation {shown} is not supported; possible: "
+                    f"{', '.join(candidate.name for candidate in SCANS)}")
+    return operation

@@ -16,12 +16,11 @@ from coopmat.spirv.grammar import GroupOperation, Op, Scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.group_operations import all_hold, any_holds, chosen_member
-from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction, known_scope, take_lanes
+from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction, known_scan, known_scope, take_lanes
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, unsigned
 
 BALLOT_BITS = 128
-SCANS = (GroupOperation.Reduce, GroupOperation.InclusiveScan, GroupOperation.ExclusiveScan)
 Evaluate = Callable[..., Array]  # (frame, values of the operands...) -> result
 
 
@@ -123,10 +122,8 @@ def _bit_extract(frame: Frame, ballot: Array, index: Array) -> Array:
 
 def _bit_count(compiler: FunctionCompiler, row: Instruction) -> Step:
     known_scope(compiler.constant(row.words[0]), row.name, Scope.Subgroup)
-    operation, ballot, result = row.words[1], compiler.slot(row.words[2]), compiler.result(row)
-    dtype = compiler.result_type(row).dtype
-    if operation not in SCANS:
-        raise Error(f"{row.name} with group operation {operation} is not possible")
+    operation, ballot = known_scan(row.words[1], row.name), compiler.slot(row.words[2])
+    result, dtype = compiler.result(row), compiler.result_type(row).dtype
 
     def execute(frame: Frame) -> None:
         bits = _bits_of(frame.slots[ballot])[..., :frame.batch.lanes]
@@ -231,9 +228,7 @@ def _arithmetic(reduction: Reduction) -> Handler:
                 frame.slots[result] = reduction.apply_clustered(rows.arrange(frame.slots[value]), rows.active, size)
 
             return execute_clustered
-        if operation not in SCANS:
-            raise Error(f"{row.name} with group operation {operation} is not supported; possible: Reduce, "
-                        "InclusiveScan, ExclusiveScan and ClusteredReduce")
+        known_scan(operation, row.name)
 
         def execute(frame: Frame) -> None:
             rows = GroupRows.of(frame, Scope.Subgroup)
