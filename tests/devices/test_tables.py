@@ -122,13 +122,40 @@ def test_sub_group_sizes(name, sizes):
     assert describe(name).sub_group_sizes == sizes
 
 
+# DESIGN, "Feature macros", name by name.
+EVERYWHERE = """
+    __opencl_c_ext_cooperative_matrix cl_khr_cooperative_matrix cl_khr_fp16
+    __opencl_c_subgroups __opencl_c_work_group_collective_functions cl_khr_subgroups cl_khr_subgroup_extended_types
+    cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_ballot cl_khr_subgroup_non_uniform_arithmetic
+    cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative cl_khr_subgroup_clustered_reduce cl_khr_subgroup_rotate
+    cl_khr_integer_dot_product __opencl_c_integer_dot_product_input_4x8bit
+    __opencl_c_integer_dot_product_input_4x8bit_packed"""
+INTEL_GPU = """
+    cl_intel_subgroups cl_intel_subgroups_short cl_intel_subgroups_char cl_intel_subgroups_long
+    cl_intel_subgroup_local_block_io cl_intel_required_subgroup_size cl_intel_subgroup_matrix_multiply_accumulate
+    cl_intel_bfloat16_conversions cl_intel_split_work_group_barrier"""
+PVC = "cl_intel_subgroup_2d_block_io cl_intel_subgroup_matrix_multiply_accumulate_tf32"
+
+
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_feature_macros(name):
-    macros = {"__opencl_c_ext_cooperative_matrix", "cl_khr_cooperative_matrix", "cl_khr_fp16"}
+    macros = set(EVERYWHERE.split())
     if "dg2" not in name:
         macros |= {"cl_khr_fp64", "__opencl_c_fp64"}
+    if name.startswith(("intel_gpu", "generic")):
+        macros |= set(INTEL_GPU.split())
+    if name in ("intel_gpu_pvc", "generic"):
+        macros |= set(PVC.split())
     assert set(describe(name).extensions) == macros
+    assert len(describe(name).extensions) == len(macros)
     assert describe(name).has_fp64 == ("dg2" not in name)
+
+
+@pytest.mark.parametrize(("name", "sizes"), [
+    ("generic", (8, 16)), ("intel_gpu_pvc", (16,)), ("intel_gpu_dg2_g12", (8,)), ("intel_cpu_spr", ()),
+    ("nvidia_gpu_sm_90", ()), ("amd_gpu_gfx90a", ())])
+def test_sub_group_sizes_of_intels_matrix_functions(name, sizes):
+    assert describe(name).xmx_sub_group_sizes == sizes
 
 
 def test_describe_takes_the_name_of_the_simulated_device():

@@ -292,7 +292,7 @@ CASES = {
                                   ("SPV_KHR_non_semantic_info",)),
     "split barrier": (lambda b: in_function(b, Op.ControlBarrierArriveINTEL, None,
                                             *[b.constant(b.type_int(32), 2)] * 3),
-                      {C.SplitBarrierEXT}, ("SPV_EXT_split_barrier",)),
+                      {C.SplitBarrierEXT}, ("SPV_INTEL_split_barrier",)),
 }
 
 

@@ -14,7 +14,8 @@ from coopmat.diagnostics import Error
 
 __all__ = ["ARCHITECTURES", "USES", "Combination", "DeviceDescription", "Use", "describe"]
 
-_GENERIC = DeviceDescription("generic", "generic", (16, 4, 8, 32, 64), (), any_combination=True)
+_GENERIC = DeviceDescription("generic", "generic", (16, 4, 8, 32, 64), (), any_combination=True,
+                             xmx_sub_group_sizes=(8, 16))
 
 ARCHITECTURES: dict[str, DeviceDescription] = {
     description.name: description

@@ -22,7 +22,9 @@ _PVC_ONLY = (
 )
 
 ARCHITECTURES = (
-    DeviceDescription("intel_gpu_pvc", _FAMILY, (16, 32), _rows(n=16) + _PVC_ONLY),
-    *(DeviceDescription(f"intel_gpu_dg2_{variant}", _FAMILY, (8, 16, 32), _rows(n=8), has_fp64=False)
+    DeviceDescription("intel_gpu_pvc", _FAMILY, (16, 32), _rows(n=16) + _PVC_ONLY,
+                      xmx_sub_group_sizes=(16,)),
+    *(DeviceDescription(f"intel_gpu_dg2_{variant}", _FAMILY, (8, 16, 32), _rows(n=8), has_fp64=False,
+                        xmx_sub_group_sizes=(8,))
       for variant in ("g10", "g11", "g12")),
 )

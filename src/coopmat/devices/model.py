@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from coopmat.devices.features import feature_macros
+from coopmat.devices.features import XMX_SIZES, feature_macros
 from coopmat.diagnostics import Error, KernelNotSupported
 from coopmat.formats import format_of
 
@@ -145,6 +145,8 @@ class DeviceDescription:
 
     ``sub_group_sizes``: the first is the size where a kernel requires none. ``any_combination``: the
     device has no table and takes every shape and every consistent choice of types.
+    ``xmx_sub_group_sizes``: the sub-group sizes for which the device has the built-in functions of
+    cl_intel_subgroup_matrix_multiply_accumulate; empty if it is no Intel GPU and does not act as one.
     """
 
     name: str
@@ -153,6 +155,7 @@ class DeviceDescription:
     combinations: tuple[Combination, ...]
     has_fp64: bool = True
     any_combination: bool = False
+    xmx_sub_group_sizes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.vendor_family not in TYPE_RULES:
@@ -161,6 +164,8 @@ class DeviceDescription:
             raise ValueError(f"{self.name}: expected distinct sub-group sizes, found {self.sub_group_sizes}")
         if any(size < 1 or size & (size - 1) for size in self.sub_group_sizes):
             raise ValueError(f"{self.name}: sub-group sizes are powers of two, found {self.sub_group_sizes}")
+        if not set(self.xmx_sub_group_sizes) <= {*self.sub_group_sizes} & {*XMX_SIZES}:
+            raise ValueError(f"{self.name}: no matrix engine works on sub-groups of {self.xmx_sub_group_sizes}")
         if bool(self.combinations) == self.any_combination:
             raise ValueError(f"{self.name}: expected either a table of combinations or none at all")
         if len(set(self.combinations)) != len(self.combinations):
@@ -178,7 +183,7 @@ class DeviceDescription:
     @property
     def extensions(self) -> tuple[str, ...]:
         """The OpenCL C feature and extension macros that this device defines."""
-        return feature_macros(self.has_fp64)
+        return feature_macros(self.has_fp64, self.xmx_sub_group_sizes)
 
     def supports(self, a: str, b: str, c: str, d: str, m: int, n: int, k: int) -> bool:
         """Whether ``D = A*B + C`` with these types is supported, A being m x k and B k x n."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from coopmat.llvm import intel_functions
 from coopmat.llvm.calls import ROUNDING_MODES, Call
 from coopmat.llvm.metadata import C_SCALARS
 from coopmat.llvm.names import BuiltinName, ScalarCode
@@ -21,6 +22,8 @@ def replace(call: Call) -> bool:
     if call.name.family == "opencl":
         if call.name.name in _FENCES:
             _FENCES[call.name.name](call)
+            return True
+        if intel_functions.replace(call):
             return True
         conversion = _CONVERT.match(call.name.name)
         if conversion is not None:

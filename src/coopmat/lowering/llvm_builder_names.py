@@ -167,7 +167,7 @@ def _constant(type_: t.Type) -> t.Type:
 
 
 # BuiltIn -> the OpenCL C function that reads it, and that function's result type.
-WORK_ITEM_FUNCTIONS: dict[str, tuple[str, t.Scalar]] = {
+WORK_ITEM_FUNCTIONS: dict[str, tuple[str, t.Scalar | t.Vector]] = {
     "GlobalInvocationId": ("get_global_id", t.SIZE_T),
     "LocalInvocationId": ("get_local_id", t.SIZE_T),
     "WorkgroupId": ("get_group_id", t.SIZE_T),
@@ -185,4 +185,6 @@ WORK_ITEM_FUNCTIONS: dict[str, tuple[str, t.Scalar]] = {
     "NumEnqueuedSubgroups": ("get_enqueued_num_sub_groups", t.UINT),
     "SubgroupId": ("get_sub_group_id", t.UINT),
     "SubgroupLocalInvocationId": ("get_sub_group_local_id", t.UINT),
+    **{f"Subgroup{name.capitalize()}Mask": (f"get_sub_group_{name}_mask", t.Vector(t.UINT, 4))
+       for name in ("eq", "ge", "gt", "le", "lt")},
 }

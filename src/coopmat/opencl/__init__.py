@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from coopmat import devices
@@ -17,9 +18,11 @@ from coopmat.tree.nodes import Program
 __all__ = ["compile_source", "is_builtin_function"]
 
 
-def is_builtin_function(name: str) -> bool:
-    """Whether OpenCL C declares a function of this name, which ``__has_builtin`` asks."""
-    return name in builtins.names() or name in matrix.FUNCTION_NAMES or conversion_builtins.is_conversion(name)
+def is_builtin_function(name: str, features: Collection[str] | None = None) -> bool:
+    """Whether OpenCL C declares a function of this name, which ``__has_builtin`` asks; with ``features``,
+    whether it does so on a device that defines these macros."""
+    known = name in builtins.names() if features is None else builtins.has_builtin(name, features)
+    return known or name in matrix.FUNCTION_NAMES or conversion_builtins.is_conversion(name)
 
 
 def compile_source(text: str, *, name: str = "<source>", path: Path | None = None,
@@ -40,9 +43,11 @@ def compile_source(text: str, *, name: str = "<source>", path: Path | None = Non
     with deep_recursion():
         try:
             preprocessor = preprocess.Preprocessor(sink, include_paths=include_paths, defines=defines or {},
-                                                   features=features, has_builtin=is_builtin_function)
+                                                   features=features,
+                                                   has_builtin=partial(is_builtin_function, features=features))
             unit = parse.parse(preprocessor.run(file), sink, sema.TYPE_NAMES)
             program = sema.analyze(unit, sink, features=features)
+            builtins.matrix_mad.check(program, sink, description)
         except RecursionError:
             sink.report(TOO_DEEP_FOR_PYTHON, SourceLocation(file, 1, 1))
             raise CompileError(sink.diagnostics) from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coopmat.diagnostics import ValidationError
+from coopmat.limits import DEEPEST_TYPE
 from coopmat.spirv.grammar import Decoration, ExecutionMode, ExecutionModel, FPEncoding, Op, StorageClass
 from coopmat.spirv.grammar import FunctionParameterAttribute as Attribute
 from coopmat.spirv.module import Function, Module
@@ -141,8 +142,8 @@ def _parameters(module: Module, function: Function, type_names: list[str] | None
 def data_type(module: Module, type_id: int, depth: int = 0) -> DataType:
     """How a type lies in memory (OpenCL C 6.1.5); ValidationError for one that cannot."""
     type_ = module.definition(type_id)
-    if depth > 64:
-        raise ValidationError("type-nesting", "types are nested more than 64 deep", type_.offset)
+    if depth > DEEPEST_TYPE:
+        raise ValidationError("type-nesting", f"types are nested more than {DEEPEST_TYPE} deep", type_.offset)
     match type_.opcode:
         case Op.TypeBool:
             return DataType("bool", 8, 1, 1)
@@ -178,8 +179,8 @@ def _record_size(module: Module, type_id: int, depth: int) -> int:
 
 def _alignment(module: Module, type_id: int, depth: int) -> int:
     type_ = module.definition(type_id)
-    if depth > 64:
-        raise ValidationError("type-nesting", "types are nested more than 64 deep", type_.offset)
+    if depth > DEEPEST_TYPE:
+        raise ValidationError("type-nesting", f"types are nested more than {DEEPEST_TYPE} deep", type_.offset)
     if type_.opcode == Op.TypeArray:
         return _alignment(module, type_.words[0], depth + 1)
     if type_.opcode == Op.TypeStruct:

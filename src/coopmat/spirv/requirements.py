@@ -13,6 +13,7 @@ from coopmat.spirv.grammar import (
     Capability,
     CooperativeMatrixLayout,
     FPEncoding,
+    GroupOperation,
     Mask,
     Op,
     Requirements,
@@ -46,8 +47,13 @@ _INTEGER_ATOMICS = frozenset({
     Op.AtomicSMin, Op.AtomicUMin, Op.AtomicSMax, Op.AtomicUMax, Op.AtomicAnd, Op.AtomicOr, Op.AtomicXor,
 })
 _DOT_PRODUCTS = frozenset({Op.SDot, Op.UDot, Op.SUDot, Op.SDotAccSat, Op.UDotAccSat, Op.SUDotAccSat})
+_GROUP_ARITHMETIC = frozenset(op for op in Op if Op.GroupNonUniformIAdd <= op <= Op.GroupNonUniformLogicalXor)
+_REDUCTIONS_AND_SCANS = frozenset({GroupOperation.Reduce, GroupOperation.InclusiveScan,
+                                   GroupOperation.ExclusiveScan})
 _LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2}
 _NON_SEMANTIC = Requirements((), ("SPV_KHR_non_semantic_info",), (1, 6), None)
+_OLDER_NAMES = frozenset({"SPV_INTEL_split_barrier"})
+"""Extensions that drivers know longer than the one which the grammar lists first."""
 _COMMON_VECTORS = (2, 3, 4)
 _KERNEL_VECTORS = (8, 16)
 
@@ -119,12 +125,18 @@ class Needs:
         self._alternatives[alternatives] = None
 
     def capabilities(self) -> list[Capability]:
-        """The capabilities to declare: where several would do, the first, unless another is there anyway."""
+        """The capabilities to declare: where several would do and none is there anyway, the first of those
+        that need no extension, if there are such."""
         chosen = {options[0]: None for options in self._alternatives if len(options) == 1}
         for options in self._alternatives:
             if not implied(chosen).intersection(options):
-                chosen[options[0]] = None
+                chosen[min(options, key=self._needs_extension)] = None
         return sorted(chosen)
+
+    def _needs_extension(self, capability: Capability) -> bool:
+        alternatives: dict[tuple[str, ...], None] = {}
+        self._extend(requirements(capability), alternatives)
+        return bool(alternatives)
 
     def extensions(self) -> list[str]:
         """The extensions to declare, those of the capabilities included."""
@@ -134,7 +146,7 @@ class Needs:
         chosen = {names[0] for names in alternatives if len(names) == 1}
         for names in alternatives:
             if not chosen.intersection(names):
-                chosen.add(names[0])
+                chosen.add(next((name for name in names if name in _OLDER_NAMES), names[0]))
         return sorted(chosen)
 
     # -- what depends on types -------------------------------------------------------
@@ -163,6 +175,8 @@ class Needs:
                 yield (Capability.PackedCooperativeMatrixINTEL,)
         elif opcode in _INTEGER_ATOMICS and self._is_long(item):
             yield (Capability.Int64Atomics,)
+        elif opcode in _GROUP_ARITHMETIC and words[1] in _REDUCTIONS_AND_SCANS:
+            yield (Capability.GroupNonUniformArithmetic,)
         elif opcode in _DOT_PRODUCTS:
             yield from self._dot_product(words[0])
         elif opcode == Op.Dot and self._encoding(self._operand_type(words[0])) == FPEncoding.BFloat16KHR:

@@ -328,7 +328,7 @@ def test_a_sub_group_size_that_the_device_does_not_have() -> None:
     ("%p = OpAccessChain %g_i32 %out %n", "nothing to index"),
     ("%p = OpAccessChain %p_i32 %record %i32_c2", "constant below 2"),
     ("%v = OpImageQueryOrder %i32 %n", "does not know the instruction OpImageQueryOrder"),
-    ("%v = OpGroupAll %bool %i32_c3 %true", "does not know the instruction OpGroupAll"),
+    ("%v = OpGroupNonUniformQuadSwap %i32 %i32_c3 %n %i32_c0", "the instruction OpGroupNonUniformQuadSwap"),
     ("%v = OpUndef %wide", "128 bits"),
     ("%v = OpUndef %sampler", "the type OpTypeSampler is not supported"),
 ])

@@ -6,10 +6,20 @@ nodes that a call becomes.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.opencl.builtins import arithmetic, memory, synchronization, work_items
+from coopmat.opencl.builtins import (
+    arithmetic,
+    block_io,
+    dot_products,
+    matrix_mad,
+    memory,
+    sub_groups,
+    synchronization,
+    work_items,
+)
 from coopmat.opencl.builtins.patterns import Row
 from coopmat.opencl.builtins.resolution import BuiltinFamily, resolve
 from coopmat.opencl.messages import builtins as messages
@@ -18,7 +28,9 @@ from coopmat.tree.nodes import Expression
 if TYPE_CHECKING:
     from coopmat.opencl.sema.context import Context
 
-ROWS: tuple[Row, ...] = (*work_items.ROWS, *arithmetic.ROWS, *memory.ROWS, *synchronization.ROWS)
+ROWS: tuple[Row, ...] = (
+    *work_items.ROWS, *arithmetic.ROWS, *dot_products.ROWS, *memory.ROWS, *synchronization.ROWS, *sub_groups.ROWS,
+    *block_io.ROWS, *matrix_mad.ROWS)
 """The table."""
 
 _COPY_ADVICE = "copy in a loop over the work-items of the group, followed by a barrier"
@@ -49,6 +61,12 @@ def names() -> frozenset[str]:
     return frozenset(TABLE)
 
 
+def has_builtin(name: str, features: Collection[str]) -> bool:
+    """Whether a device with these feature macros has the function."""
+    return name in TABLE and any(not row.needs or any(need in features for need in row.needs)
+                                 for row, _ in TABLE[name].members)
+
+
 def is_known(name: str) -> bool:
     """Whether :func:`resolve_call` has something to say about ``name``."""
     return name in TABLE or name in UNSUPPORTED
@@ -67,4 +85,4 @@ def resolve_call(context: Context, name: str, arguments: list[Expression], locat
     return resolve(context, TABLE[name], arguments, location, close)
 
 
-__all__ = ["ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "is_known", "names", "resolve_call"]
+__all__ = ["ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "has_builtin", "is_known", "names", "resolve_call"]

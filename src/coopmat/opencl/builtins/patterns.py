@@ -8,14 +8,15 @@ A signature such as ``"gen(gen, any gen*)"`` gives a result and parameters. Its 
 ``sgen``, ``ugen``        the signed and unsigned integer types with the width and count of ``gen``
 ``wide``                  the integer type of twice ``gen``'s width, with its signedness and count
 ``gen4`` …                a vector of 4 of ``gen``'s elements, whatever the count of ``gen``
+``char4`` …               that vector
 ``intn``, ``floatn`` …    a type with as many components as ``gen``
 ``int``, ``size_t`` …     that type
 ========================= ==================================================================
 
 A pointer is ``<space> [const] [volatile] <term>*``. The space names those that are allowed:
-``any`` (all that can be written), ``readable`` (``__constant`` too), ``shared`` (global and local)
-or ``global``. A pointer to ``void`` takes a pointer to any type; a result ``void*`` is typed by the
-function that builds the call's node.
+``any`` (all that can be written), ``readable`` (``__constant`` too), ``shared`` (global and local),
+``global``, ``local`` or ``private``. A pointer to ``void`` takes a pointer to any type; a result
+``void*`` is typed by the function that builds the call's node.
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ SPACES: dict[str, frozenset[AddressSpace]] = {
     "readable": WRITABLE_SPACES | {AddressSpace.CONSTANT},
     "shared": frozenset({AddressSpace.LOCAL, AddressSpace.GLOBAL}),
     "global": frozenset({AddressSpace.GLOBAL}),
+    "local": frozenset({AddressSpace.LOCAL}),
+    "private": frozenset({AddressSpace.PRIVATE}),
 }
+_SINGLE_SPACES = ("global", "local", "private")
 
 # Enumerators are ints, so int is what the parameters of enumeration type take best.
 FIXED_TYPES: dict[str, Type] = {"void": VOID, **SCALARS, **TYPEDEFS, "memory_order": INT, "memory_scope": INT}
@@ -85,7 +89,7 @@ class PointerPattern:
     volatile: bool
 
     def __str__(self) -> str:
-        words = [space for space, spaces in SPACES.items() if spaces == self.spaces and space == "global"]
+        words = [space for space, spaces in SPACES.items() if spaces == self.spaces and space in _SINGLE_SPACES]
         words += [word for word in ("const", "volatile") if getattr(self, word)]
         return " ".join([*words, f"{self.pointee} *"])
 
@@ -152,8 +156,9 @@ Build = Callable[[BuiltinCall], Expression]
 class Row:
     """One row of the table.
 
-    ``names`` are separated by blanks; ``{n}`` in a name stands for the component count. ``build`` is
-    the name of an operation that takes the arguments as they are, or a function that builds nodes.
+    ``names`` are separated by blanks; ``{n}`` in a name stands for the component count, and for
+    nothing where that is 1. ``build`` is the name of an operation that takes the arguments as they
+    are, or a function that builds nodes. ``needs``: the device must define one of these macros.
     """
 
     names: str
@@ -161,12 +166,13 @@ class Row:
     build: str | Build
     domain: tuple[Scalar, ...] = ()
     counts: tuple[int, ...] = COUNTS
+    needs: tuple[str, ...] = ()
 
     def functions(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Each function's name, and the component counts for which it exists."""
         for name in self.names.split():
             if "{n}" in name:
-                yield from ((name.format(n=count), (count,)) for count in self.counts)
+                yield from ((name.format(n=count if count > 1 else ""), (count,)) for count in self.counts)
             else:
                 yield name, self.counts if self.domain else (1,)
 
@@ -221,9 +227,12 @@ def _type(term: str, element: Scalar | None, count: int) -> Type:
         return FIXED_TYPES[term]
     if term.endswith("n") and term[:-1] in SCALARS:
         return _with_count(SCALARS[term[:-1]], count)
-    assert element is not None, term
+    fixed = re.fullmatch(r"([a-z]+)(\d+)", term)
+    if fixed is not None and fixed[1] in SCALARS:
+        return Vector(SCALARS[fixed[1]], int(fixed[2]))
     match = re.fullmatch(r"(gen|sgen|ugen|scalar|wide)(\d*)", term)
     assert match is not None, term
+    assert element is not None, term
     scalars = {"gen": element, "scalar": element, "sgen": Scalar("sint", element.bits),
                "ugen": Scalar("uint", element.bits)}
     scalar = scalars[match[1]] if match[1] in scalars else Scalar(element.kind, 2 * element.bits)

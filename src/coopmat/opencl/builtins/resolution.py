@@ -48,15 +48,23 @@ class BuiltinFamily:
 
     def overloads(self, context: Context) -> list[Overload]:
         """The overloads that exist on the device."""
-        return [overload for row, counts in self.members for overload in expand(row, self.name, counts)
+        return [overload for row, counts in self._available(context) for overload in expand(row, self.name, counts)
                 if all(context.has(*_FLOAT_FEATURES[element]) for element in elements_of(overload)
                        if element in _FLOAT_FEATURES)]
 
-    def candidates(self) -> list[Diagnostic]:
+    def _available(self, context: Context) -> list[tuple[Row, tuple[int, ...]]]:
+        return [(row, counts) for row, counts in self.members if not row.needs or context.has(*row.needs)]
+
+    def missing_extension(self, context: Context) -> str | None:
+        """The extension for want of which the device has no function of this name, if so."""
+        return None if self._available(context) else self.members[0][0].needs[0]
+
+    def candidates(self, context: Context) -> list[Diagnostic]:
         """One note per row: what could have been called."""
+        members = self._available(context)
         shown = [note(f"candidate: {row.describe(self.name, counts)}", None)
-                 for row, counts in self.members[:MAX_NOTES]]
-        left_out = len(self.members) - len(shown)
+                 for row, counts in members[:MAX_NOTES]]
+        left_out = len(members) - len(shown)
         return shown + ([note(f"{left_out} more candidates are not shown", None)] if left_out else [])
 
 
@@ -114,7 +122,7 @@ def _report_count(context: Context, family: BuiltinFamily, overloads: list[Overl
         return False
     too_many = found > counts[-1]
     place = arguments[counts[-1]].location if too_many else close
-    context.report(messages.TOO_MANY if too_many else messages.TOO_FEW, place or location, family.candidates(),
+    context.report(messages.TOO_MANY if too_many else messages.TOO_FEW, place or location, family.candidates(context),
                    name=family.name, expected=" or ".join(map(str, counts)), found=found)
     return True
 
@@ -165,6 +173,9 @@ def resolve(context: Context, family: BuiltinFamily, arguments: list[Expression]
     """The node of a call of a built-in function, or the error expression after a report."""
     if any(context.is_error(argument) for argument in arguments):
         return context.error_expression(location)
+    extension = family.missing_extension(context)
+    if extension is not None:
+        return context.error(messages.MISSING_EXTENSION, location, name=family.name, extension=extension)
     overloads = family.overloads(context)
     if _report_count(context, family, overloads, arguments, location, close):
         return context.error_expression(location)
@@ -175,7 +186,8 @@ def resolve(context: Context, family: BuiltinFamily, arguments: list[Expression]
             if not any(_is_better(others, ranks) for others, _ in viable)]
     if not best:
         if not _report_pointer(context, family, overloads, arguments, types):
-            context.report(messages.NO_MATCH, location, family.candidates(), name=family.name, types=_join(types))
+            context.report(messages.NO_MATCH, location, family.candidates(context), name=family.name,
+                           types=_join(types))
         return context.error_expression(location)
     if len(best) > 1:
         notes = [note(f"candidate: {overload}", None) for _, overload in best[:MAX_NOTES]]

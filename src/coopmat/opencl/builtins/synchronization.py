@@ -53,27 +53,27 @@ STORAGE_SEMANTICS = {
 """The Memory Semantics bits of the memory in which an atomic object lies."""
 
 
-class _Reported(Exception):
+class Reported(Exception):
     """A constant operand was wrong; the report has been made."""
 
 
-def _constant(call: BuiltinCall, index: int, what: str) -> int:
+def constant_argument(call: BuiltinCall, index: int, what: str) -> int:
     """The value of an argument that must be a constant."""
     argument = call.arguments[index]
     value = call.context.constant_integer(argument)
     if value is None:
         call.context.report(messages.NOT_CONSTANT, argument.location, what=what, name=call.overload.name)
-        raise _Reported
+        raise Reported
     return value
 
 
 def _choice(call: BuiltinCall, index: int, what: str, values: dict[int, int] | dict[int, Scope]) -> int:
     """The SPIR-V value for a constant argument of an enumeration type."""
-    value = _constant(call, index, what)
+    value = constant_argument(call, index, what)
     if value not in values:
         call.context.report(messages.INVALID_ENUM_VALUE, call.arguments[index].location, what=what, value=value,
                             name=call.overload.name)
-        raise _Reported
+        raise Reported
     chosen = values[value]
     return chosen.value if isinstance(chosen, Scope) else chosen
 
@@ -94,27 +94,27 @@ def _order(call: BuiltinCall, index: int, default: int, forbidden: tuple[int, ..
                    if enumeration is MEMORY_ORDER and ORDERS[value] not in forbidden]
         call.context.report(messages.INVALID_ORDER, call.arguments[index].location, name=call.overload.name,
                             allowed=", ".join(allowed))
-        raise _Reported
+        raise Reported
     return order
 
 
 def _fence_bits(call: BuiltinCall, index: int) -> int:
     """The Memory Semantics bits of a cl_mem_fence_flags argument."""
-    flags = _constant(call, index, "cl_mem_fence_flags")
+    flags = constant_argument(call, index, "cl_mem_fence_flags")
     if flags & ~sum(FENCES) or flags < 0:
         call.context.report(messages.INVALID_FENCE, call.arguments[index].location, value=flags)
-        raise _Reported
+        raise Reported
     return sum(bits for flag, bits in FENCES.items() if flags & flag)
 
 
-def _checked(build: Build) -> Build:
+def checked(build: Build) -> Build:
     """Make a node, or the error expression if a constant argument was wrong."""
-    def checked(call: BuiltinCall) -> Expression:
+    def build_or_error(call: BuiltinCall) -> Expression:
         try:
             return build(call)
-        except _Reported:
+        except Reported:
             return call.context.error_expression(call.location)
-    return checked
+    return build_or_error
 
 
 # ------------------------------------------------------------------ barriers and fences
@@ -122,7 +122,7 @@ def _checked(build: Build) -> Build:
 
 def barrier(execution: Scope) -> Build:
     """A control barrier; it orders memory accesses if there are fence flags."""
-    @_checked
+    @checked
     def build(call: BuiltinCall) -> Expression:
         storage = _fence_bits(call, 0)
         semantics = storage | SEQUENTIALLY_CONSISTENT if storage else 0
@@ -131,21 +131,33 @@ def barrier(execution: Scope) -> Build:
     return build
 
 
+def split_barrier(instruction: str, order: int) -> Build:
+    """One half of a work-group barrier (cl_intel_split_work_group_barrier)."""
+    @checked
+    def build(call: BuiltinCall) -> Expression:
+        storage = _fence_bits(call, 0)
+        return call.operation(f"core.{instruction}", call.constant(Scope.WORKGROUP.value),
+                              _scope(call, 1, Scope.WORKGROUP), call.constant(storage | order if storage else 0))
+    return build
+
+
 def fence(order: int) -> Build:
     """mem_fence and its like order the accesses of this work-item as seen in its work-group."""
-    @_checked
+    @checked
     def build(call: BuiltinCall) -> Expression:
         semantics = _fence_bits(call, 0) | order
         return call.operation("core.MemoryBarrier", call.constant(Scope.WORKGROUP.value), call.constant(semantics))
     return build
 
 
-@_checked
+@checked
 def work_item_fence(call: BuiltinCall) -> Expression:
     """atomic_work_item_fence(flags, order, scope)."""
     semantics = _fence_bits(call, 0) | _order(call, 1, RELAXED)
     return call.operation("core.MemoryBarrier", _scope(call, 2, Scope.DEVICE), call.constant(semantics))
 
+
+SPLIT_BARRIER = ("cl_intel_split_work_group_barrier",)
 
 SYNCHRONIZATION = (
     Row("barrier", "void(cl_mem_fence_flags)", barrier(Scope.WORKGROUP)),
@@ -153,6 +165,11 @@ SYNCHRONIZATION = (
     Row("work_group_barrier", "void(cl_mem_fence_flags, memory_scope)", barrier(Scope.WORKGROUP)),
     Row("sub_group_barrier", "void(cl_mem_fence_flags)", barrier(Scope.SUBGROUP)),
     Row("sub_group_barrier", "void(cl_mem_fence_flags, memory_scope)", barrier(Scope.SUBGROUP)),
+    *(Row(name, signature, split_barrier(instruction, order), needs=SPLIT_BARRIER)
+      for signature in ("void(cl_mem_fence_flags)", "void(cl_mem_fence_flags, memory_scope)")
+      for name, instruction, order in (
+          ("intel_work_group_barrier_arrive", "ControlBarrierArriveINTEL", RELEASE),
+          ("intel_work_group_barrier_wait", "ControlBarrierWaitINTEL", ACQUIRE))),
     Row("mem_fence", "void(cl_mem_fence_flags)", fence(ACQUIRE_RELEASE)),
     Row("read_mem_fence", "void(cl_mem_fence_flags)", fence(ACQUIRE)),
     Row("write_mem_fence", "void(cl_mem_fence_flags)", fence(RELEASE)),
@@ -185,7 +202,7 @@ def legacy_atomic(instruction: str) -> Build:
 
 def atomic(instruction: str, operands: int, forbidden: tuple[int, ...] = ()) -> Build:
     """A C11 atomic function: an object, ``operands`` values, and perhaps an order and a scope."""
-    @_checked
+    @checked
     def build(call: BuiltinCall) -> Expression:
         order = _order(call, 1 + operands, SEQUENTIALLY_CONSISTENT, forbidden)
         scope = _scope(call, 2 + operands, Scope.DEVICE)
@@ -201,7 +218,7 @@ def initialize(call: BuiltinCall) -> Expression:
     return call.operation("core.AtomicStore", pointer, scope, call.constant(RELAXED), value)
 
 
-@_checked
+@checked
 def compare_exchange(call: BuiltinCall) -> Expression:
     """Exchange if the object equals ``*expected``; otherwise ``*expected`` gets the object's value.
 

@@ -20,3 +20,14 @@ INVALID_FENCE = Message("CM3710", "error", "{value} is not a combination of CLK_
                                            "CLK_GLOBAL_MEM_FENCE (2) and CLK_IMAGE_MEM_FENCE (4)")
 NOT_AT_FILE_SCOPE = Message("CM3711", "error", "'{name}' cannot be called outside of a function")
 UNSUPPORTED = Message("CM3712", "error", "built-in function '{name}' is not supported; {advice}")
+MISSING_EXTENSION = Message("CM3713", "error", "built-in function '{name}' needs {extension}, which the device "
+                                               "does not have")
+WRONG_DEVICE = Message("CM3714", "error", "'{name}' with these types works on sub-groups of {needed}; {device} has it "
+                                          "for sub-groups of {available} only")
+WRONG_SUB_GROUP_SIZE = Message("CM3715", "error", "'{name}' with these types works on sub-groups of {needed}, but "
+                                                  "kernel '{kernel}' requires {found}")
+NO_SUB_GROUP_SIZE = Message("CM3716", "warning", "'{name}' with these types works on sub-groups of {needed}, but "
+                                                 "kernel '{kernel}' requires no size; add "
+                                                 "__attribute__((intel_reqd_sub_group_size({needed})))",
+                            "sub-group-size")
+INVALID_CLUSTER = Message("CM3717", "error", "the cluster size of '{name}' must be a power of two, found {value}")

@@ -262,6 +262,20 @@ class AddressSpace:
             raise SimulationError("a write to read-only memory",
                                   site.where(frame, sub_group, lane, buffer.row.name))
 
+    def check_alignment(self, frame: Frame, address: Array, alignment: int, site: Site) -> None:
+        """Raise Misaligned unless the pointers of all active lanes are multiples of ``alignment``."""
+        if not np.bitwise_or.reduce(address, axis=None) & alignment - 1:
+            return
+        full = np.broadcast_to(address, frame.mask.expanded.shape)
+        crooked = frame.mask.expanded & ((full & alignment - 1) != 0)
+        if crooked.any():
+            sub_group, lane = first_of(crooked)
+            value = int(full[sub_group, lane])
+            buffer = self.buffer_at(value)
+            raise Misaligned(f"the pointer of {site.instruction} must be a multiple of {alignment} bytes; it is byte "
+                             f"{self.offset_in(value)} of its buffer",
+                             site.where(frame, sub_group, lane, None if buffer is None else buffer.row.name))
+
     def _out_of_bounds(self, frame: Frame, address: Array, wrong: Array, buffer: Buffer | None,
                        size: int, site: Site, writing: bool) -> NoReturn:
         sub_group, lane = first_of(wrong)

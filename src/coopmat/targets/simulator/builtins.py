@@ -33,7 +33,7 @@ def check_input(builtin: BuiltIn | int, kind: Type) -> BuiltIn:
     if not isinstance(builtin, BuiltIn) or builtin not in INPUTS:
         name = builtin.name if isinstance(builtin, BuiltIn) else builtin
         raise Error(f"the built-in variable {name} is not supported")
-    if kind.count not in (1, 3) or kind.dtype.kind != "i":
+    if kind.count not in (1, 3, MASK_WORDS) or kind.dtype.kind != "i":
         raise Error(f"the built-in variable {builtin.name} cannot have the type {kind}")
     return builtin
 
@@ -92,6 +92,20 @@ def _sub_group_id(batch: Batch) -> tuple[Array]:
     return (narrow(np.arange(batch.sub_groups)[:, None] % batch.sub_groups_per_group),)
 
 
+MASK_WORDS = 4
+
+
+def _mask(relation: Callable[[Array, Array], Array]) -> Callable[[Batch], tuple[Array, ...]]:
+    """128 bits, the lowest first: those of the lanes that stand in a relation to a lane's own number."""
+    def read(batch: Batch) -> tuple[Array, ...]:
+        lane = np.arange(batch.lanes)
+        bit = np.arange(32 * MASK_WORDS)[:, None]
+        chosen = (relation(bit, lane) & (bit < batch.lanes)).reshape(MASK_WORDS, 32, batch.lanes)
+        words = (chosen.astype(np.int64) << np.arange(32)[:, None]).sum(axis=1)
+        return tuple(words[:, None, :])
+    return read
+
+
 INPUTS: dict[BuiltIn, Callable[[Batch], tuple[Array, ...]]] = {
     BuiltIn.NumWorkgroups: lambda batch: _uniform(*batch.geometry.group_counts),
     BuiltIn.WorkgroupSize: lambda batch: _uniform(*batch.geometry.local_size),
@@ -110,4 +124,9 @@ INPUTS: dict[BuiltIn, Callable[[Batch], tuple[Array, ...]]] = {
     BuiltIn.NumEnqueuedSubgroups: lambda batch: _uniform(batch.sub_groups_per_group),
     BuiltIn.SubgroupId: _sub_group_id,
     BuiltIn.SubgroupLocalInvocationId: lambda batch: (np.arange(batch.lanes)[None, :],),
+    BuiltIn.SubgroupEqMask: _mask(np.equal),
+    BuiltIn.SubgroupGeMask: _mask(np.greater_equal),
+    BuiltIn.SubgroupGtMask: _mask(np.greater),
+    BuiltIn.SubgroupLeMask: _mask(np.less_equal),
+    BuiltIn.SubgroupLtMask: _mask(np.less),
 }

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from coopmat.diagnostics import Error, ValidationError
+from coopmat.limits import DEEPEST_CALL
 from coopmat.spirv import module as spirv
 from coopmat.spirv.grammar import ID_KINDS, BuiltIn, Decoration, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module import Instruction, Module
@@ -47,7 +48,6 @@ EXTENTS = {
 CONSTANTS = frozenset({Op.Constant, Op.ConstantTrue, Op.ConstantFalse, Op.SpecConstant, Op.SpecConstantTrue,
                        Op.SpecConstantFalse})
 COMPOSITES = frozenset({Op.ConstantComposite, Op.SpecConstantComposite})
-DEEPEST_CALL = 100
 NULLS = frozenset({Op.ConstantNull, Op.Undef})
 
 

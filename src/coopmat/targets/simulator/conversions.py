@@ -7,14 +7,14 @@ from collections.abc import Callable
 import ml_dtypes
 import numpy as np
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import FORMATS, Rounding, round_to
 from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.types import IntType, MatrixType, Type
+from coopmat.targets.simulator.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.simulator.values import Array, sign_extend_nibble, unsigned
 
 ROUNDINGS: dict[int, Rounding] = {FPRoundingMode.RTE: "rte", FPRoundingMode.RTZ: "rtz",
@@ -187,7 +187,40 @@ def _to_explicit_storage(compiler: FunctionCompiler, row: Instruction) -> Step:
     return execute
 
 
+# --------------------------------------------------------------------------------------
+# SPV_INTEL_tensor_float32_conversion and SPV_INTEL_bfloat16_conversion
+# --------------------------------------------------------------------------------------
+
+
+def float_to_bf16_bits(value: Array) -> Array:
+    """Float32 rounded to bf16, to nearest with ties to even, as 16-bit integers."""
+    return round_to(value, "bf16").view(np.int16)
+
+
+def bf16_bits_to_float(value: Array) -> Array:
+    """Float32 of the same value as the bf16 numbers whose bits are given: exact."""
+    return np.left_shift(value.astype(np.int32), 16).view(np.float32)
+
+
+def _convert_format(convert: Conversion, source: Type, target: Type, rule: str) -> Handler:
+    """A conversion between two component types, the count being the same."""
+
+    def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
+        given, result = compiler.type_of(row.words[0]), compiler.result_type(row)
+        if (given.scalar, result.scalar, given.count) != (source, target, result.count):
+            raise ValidationError(rule, f"{row.name} converts {source} to {target}, one or a vector of equal length; "
+                                  f"found {given} to {result}", row.offset)
+        return compiler.compute(row, convert, row.words[0])
+
+    return handle
+
+
+FLOAT32, INT16 = FloatType(32), IntType(16)
+
 OPERATIONS: dict[int, Handler] = {
+    Op.RoundFToTF32INTEL: _convert_format(lambda value: round_to(value, "tf32"), FLOAT32, FLOAT32, "TF-1"),
+    Op.ConvertFToBF16INTEL: _convert_format(float_to_bf16_bits, FLOAT32, INT16, "BC-1"),
+    Op.ConvertBF16ToFINTEL: _convert_format(bf16_bits_to_float, INT16, FLOAT32, "BC-2"),
     Op.ConvertFToU: _float_to_integer(signed=False),
     Op.ConvertFToS: _float_to_integer(signed=True),
     Op.ConvertSToF: _integer_to_float(signed=True),

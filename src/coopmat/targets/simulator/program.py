@@ -16,13 +16,19 @@ from coopmat.spirv.module import EntryPoint, Module
 from coopmat.targets.simulator import (
     arithmetic,
     atomics,
+    block_2d,
     composites,
     conversions,
+    dot_product,
+    group_operations,
     groups,
+    intel_subgroups,
     matrix,
     memory,
+    non_uniform,
     opencl_std,
     relational,
+    sub_group_matrix,
 )
 from coopmat.targets.simulator.compile import Handler, KernelCompiler
 from coopmat.targets.simulator.control import MALFORMED
@@ -34,7 +40,8 @@ from coopmat.targets.simulator.types import MatrixType, Type, TypeTable
 HANDLERS: dict[int, Handler] = {
     **arithmetic.OPERATIONS, **relational.OPERATIONS, **conversions.OPERATIONS, **composites.OPERATIONS,
     **memory.OPERATIONS, **matrix.OPERATIONS, **atomics.OPERATIONS, **groups.OPERATIONS,
-    **opencl_std.OPERATIONS,
+    **opencl_std.OPERATIONS, **group_operations.OPERATIONS, **non_uniform.OPERATIONS,
+    **intel_subgroups.OPERATIONS, **dot_product.OPERATIONS, **sub_group_matrix.OPERATIONS, **block_2d.OPERATIONS,
 }
 """Every instruction that the simulator has, by its opcode."""
 

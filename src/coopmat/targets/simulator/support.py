@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from coopmat.devices import USES, DeviceDescription
-from coopmat.diagnostics import Error, ValidationError
+from coopmat.devices import ARCHITECTURES, USES, DeviceDescription
+from coopmat.devices.subgroup_layout import SubGroupMatrixRow, has_2d_block_io, matrix_rows_of
+from coopmat.diagnostics import Error, KernelNotSupported, ValidationError
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import Function, Instruction, Module
+from coopmat.targets.simulator.sub_group_uses import SubGroupMultiply, flags_of, multiply_of
 from coopmat.targets.simulator.types import FloatType, IntType, MatrixType, Type, TypeTable
 
 FLOAT_FORMATS = {FloatType(16): "fp16", FloatType(16, 0): "bf16", FloatType(32): "fp32", FloatType(64): "fp64"}
@@ -23,6 +25,9 @@ INTERPRETATIONS: dict[Flags, tuple[str, tuple[int, ...]]] = {
     Flags.MatrixCBFloat16ComponentsINTEL: ("bf16", (2,)),
     Flags.MatrixResultBFloat16ComponentsINTEL: ("bf16", (3,)),
 }
+BLOCK_2D_INSTRUCTIONS = frozenset({
+    Op.Subgroup2DBlockLoadINTEL, Op.Subgroup2DBlockLoadTransformINTEL, Op.Subgroup2DBlockLoadTransposeINTEL,
+    Op.Subgroup2DBlockPrefetchINTEL, Op.Subgroup2DBlockStoreINTEL})
 CARRIERS: dict[str, Type] = {"tf32": FloatType(32), "bf16": IntType(16)}
 
 
@@ -51,10 +56,17 @@ class MultiplyAccumulate:
 
 @dataclass(frozen=True)
 class MatrixUses:
-    """What the kernels of a module need of a device: operations, and matrix types outside of any."""
+    """What the kernels of a module need of a device.
+
+    operations and matrices: of cooperative matrices, the latter those that occur in no operation.
+    sub_group_operations: of Intel's sub-group matrix instruction. blocks_2d: whether there are
+    2D block reads or writes.
+    """
 
     operations: tuple[MultiplyAccumulate, ...]
     matrices: tuple[MatrixType, ...]
+    sub_group_operations: tuple[SubGroupMultiply, ...] = ()
+    blocks_2d: bool = False
 
 
 def multiply_accumulate_of(a: MatrixType, b: MatrixType, c: MatrixType, d: MatrixType, flags: Flags,
@@ -99,6 +111,8 @@ def required_matrix_uses(module: Module, kernel: str | None = None) -> MatrixUse
     operations: dict[MultiplyAccumulate, None] = {}
     matrices: dict[MatrixType, None] = {}
     covered: set[MatrixType] = set()
+    sub_group_operations: dict[SubGroupMultiply, None] = {}
+    blocks_2d = False
     for function in _reachable(module, kernel):
         for row in (*function.parameters, *(row for block in function.blocks for row in block.instructions)):
             kind = None if row.type_id is None else types[row.type_id]
@@ -110,7 +124,12 @@ def required_matrix_uses(module: Module, kernel: str | None = None) -> MatrixUse
                 flags = Flags(row.words[3] if len(row.words) > 3 else 0)
                 operations[multiply_accumulate_of(kinds[0], kinds[1], kinds[2], kind, flags, row)] = None
                 covered.update(kinds, [kind])
-    return MatrixUses(tuple(operations), tuple(kind for kind in matrices if kind not in covered))
+            elif row.opcode == Op.SubgroupMatrixMultiplyAccumulateINTEL:
+                list(row.ids())
+                sub_group_operations[multiply_of(module, types, row)] = None
+            blocks_2d = blocks_2d or row.opcode in BLOCK_2D_INSTRUCTIONS
+    return MatrixUses(tuple(operations), tuple(kind for kind in matrices if kind not in covered),
+                      tuple(sub_group_operations), blocks_2d)
 
 
 def _operand_type(module: Module, types: TypeTable, identifier: int, row: Instruction) -> MatrixType:
@@ -137,7 +156,10 @@ def _reachable(module: Module, kernel: str | None) -> list[Function]:
 
 
 def check_supported(module: Module, description: DeviceDescription, kernel: str | None = None) -> None:
-    """Raise KernelNotSupported if a kernel (None: any kernel) needs matrices that the device does not have."""
+    """Raise KernelNotSupported if a kernel (None: any kernel) needs matrices that the device does not have.
+
+    The same goes for Intel's sub-group matrix instruction and for 2D blocks.
+    """
     uses = required_matrix_uses(module, kernel)
     for operation in uses.operations:
         sizes = (operation.m, operation.n, operation.k)
@@ -147,6 +169,32 @@ def check_supported(module: Module, description: DeviceDescription, kernel: str 
         names = _possible_formats(kind)
         if not any(description.supports_matrix(name, USES[kind.use], kind.rows, kind.columns) for name in names):
             description.require_matrix(names[0], USES[kind.use], kind.rows, kind.columns)
+    for use in uses.sub_group_operations:
+        _require_sub_group_operation(description, use)
+    if uses.blocks_2d and not has_2d_block_io(description):
+        raise KernelNotSupported(f"{description.name} has no 2D block reads and writes; devices that have them: "
+                                 f"{_devices_with(has_2d_block_io)}")
+
+
+def _require_sub_group_operation(description: DeviceDescription, use: SubGroupMultiply) -> None:
+    rows = matrix_rows_of(description)
+    if any(map(use.is_row, rows)):
+        return
+    if rows:
+        shown = sorted(rows, key=lambda row: _difference(row, use))[:3]
+        legal = f"nearest supported, for M = 1, 2, 4 and 8: {'; '.join(map(str, shown))}"
+    else:
+        legal = f"devices that have this instruction: {_devices_with(lambda other: bool(matrix_rows_of(other)))}"
+    raise KernelNotSupported(f"{description.name} does not support the sub-group matrix multiply-accumulate {use}; "
+                             f"{legal}")
+
+
+def _difference(row: SubGroupMatrixRow, use: SubGroupMultiply) -> tuple[bool, bool]:
+    return flags_of(row) != use.flags, row.k != use.k
+
+
+def _devices_with(has: Callable[[DeviceDescription], bool]) -> str:
+    return ", ".join(name for name, description in ARCHITECTURES.items() if has(description))
 
 
 def _likely(description: DeviceDescription, operation: MultiplyAccumulate) -> tuple[str, str, str, str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from coopmat.devices.layout import components as matrix_components
 from coopmat.diagnostics import Error, ValidationError
+from coopmat.limits import DEEPEST_TYPE
 from coopmat.spirv.grammar import Decoration, Op, Scope
 from coopmat.spirv.module import Instruction, Module
 
@@ -25,7 +26,6 @@ INT_DTYPES = {4: np.int8, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 FLOAT_DTYPES = {(16, None): np.float16, (32, None): np.float32, (64, None): np.float64,
                 (16, BFLOAT16_ENCODING): ml_dtypes.bfloat16}
 ADDRESS_BYTES = 8
-DEEPEST_TYPE = 64
 VECTOR_LENGTHS = (2, 3, 4, 8, 16)
 MOST_COMPONENTS = 1 << 20  # of a matrix
 

@@ -1,0 +1,74 @@
+"""OpSubgroupMatrixMultiplyAccumulateINTEL: SPV_INTEL_subgroup_matrix_multiply_accumulate.
+
+The operands are vectors of each work-item; devices/subgroup_layout.py says which elements they hold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, Position, SubGroupMatrixRow
+from coopmat.diagnostics import UndefinedBehavior
+from coopmat.formats import storage_from_bits
+from coopmat.numerics import matrix_multiply_accumulate_exact
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.module import Instruction
+from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.convergence import require_full_sub_groups
+from coopmat.targets.simulator.state import Frame, Step
+from coopmat.targets.simulator.sub_group_uses import multiply_of
+from coopmat.targets.simulator.types import Type
+from coopmat.targets.simulator.values import Array
+
+
+def gather(value: Array, positions: Position, name: str, lanes: int) -> Array:
+    """The matrix ``[S, rows, columns]`` of a format, in its storage type, that the lanes' vectors hold."""
+    vectors = value if value.ndim == 3 else value[..., None]
+    vectors = np.broadcast_to(vectors, (len(vectors), lanes, vectors.shape[-1]))
+    words = vectors.view(f"u{vectors.dtype.itemsize}")[:, positions.lane, positions.component]
+    return storage_from_bits(words >> positions.bit.astype(words.dtype), name)
+
+
+def scatter(matrix: Array, kind: Type) -> Array:
+    """The lanes' vectors of an accumulator ``[S, M, N]``: lane j holds column j, component i is row i."""
+    vectors = np.ascontiguousarray(np.swapaxes(matrix, 1, 2)).view(kind.dtype)
+    return vectors if kind.scalar is not kind else vectors[..., 0]
+
+
+def multiply_accumulate(row: SubGroupMatrixRow, kind: Type, a: Array, b: Array, c: Array) -> Array:
+    """The lanes' result vectors, of type ``kind``, for one combination."""
+    lanes, m = row.sub_group_size, kind.count
+    result = matrix_multiply_accumulate_exact(
+        gather(a, row.a_positions(m), row.a, lanes), gather(b, row.b_positions(), row.b, lanes),
+        gather(c, row.accumulator_positions(m), row.accumulator, lanes),
+        a_format=row.a, b_format=row.b, c_format=row.accumulator, d_format=row.accumulator)
+    return scatter(result, kind)
+
+
+def _multiply(compiler: FunctionCompiler, instruction: Instruction) -> Step:
+    use = multiply_of(compiler.module, compiler.types, instruction)
+    site, size = compiler.site(instruction), compiler.types.sub_group_size
+    row = use.row_for(size)
+    if row is None:
+        legal = sorted({candidate.sub_group_size for candidate in SUB_GROUP_MATRIX_ROWS if use.is_row(candidate)})
+        sizes = " or ".join(map(str, legal))
+
+        def refuse(frame: Frame) -> None:
+            raise UndefinedBehavior(
+                f"{site.instruction} with {use} needs sub-groups of {sizes} work-items, but this kernel has "
+                f"sub-groups of {size}: require the size with intel_reqd_sub_group_size",
+                site.where(frame, *frame.mask.first))
+
+        return refuse
+    known = row
+    result, slots = compiler.result(instruction), [compiler.slot(word) for word in instruction.words[1:4]]
+
+    def execute(frame: Frame) -> None:
+        require_full_sub_groups(frame, site)
+        a, b, c = (frame.slots[slot] for slot in slots)
+        frame.slots[result] = multiply_accumulate(known, use.result, a, b, c)
+
+    return execute
+
+
+OPERATIONS: dict[int, Handler] = {Op.SubgroupMatrixMultiplyAccumulateINTEL: _multiply}

@@ -1,0 +1,96 @@
+"""What an OpSubgroupMatrixMultiplyAccumulateINTEL asks for, and which row of the tables it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coopmat.devices.subgroup_layout import (
+    B_COMPONENTS,
+    M_SIZES,
+    SUB_GROUP_MATRIX_ROWS,
+    WORD_BITS,
+    SubGroupMatrixRow,
+)
+from coopmat.diagnostics import ValidationError
+from coopmat.spirv.grammar import MatrixMultiplyAccumulateOperands as Flags
+from coopmat.spirv.module import Instruction, Module
+from coopmat.targets.simulator.types import FloatType, IntType, Type, TypeTable, VectorType
+
+NO_FLAG = Flags(0)
+OPERAND_FLAGS: dict[str, tuple[Flags, Flags]] = {
+    "sint8": (Flags.MatrixAPackedInt8INTEL | Flags.MatrixASignedComponentsINTEL,
+              Flags.MatrixBPackedInt8INTEL | Flags.MatrixBSignedComponentsINTEL),
+    "uint8": (Flags.MatrixAPackedInt8INTEL, Flags.MatrixBPackedInt8INTEL),
+    "sint4": (Flags.MatrixAPackedInt4INTEL | Flags.MatrixASignedComponentsINTEL,
+              Flags.MatrixBPackedInt4INTEL | Flags.MatrixBSignedComponentsINTEL),
+    "uint4": (Flags.MatrixAPackedInt4INTEL, Flags.MatrixBPackedInt4INTEL),
+    "fp16": (Flags.MatrixAPackedFloat16INTEL, Flags.MatrixBPackedFloat16INTEL),
+    "bf16": (Flags.MatrixAPackedBFloat16INTEL, Flags.MatrixBPackedBFloat16INTEL),
+    "tf32": (Flags.MatrixATF32INTEL, Flags.MatrixBTF32INTEL),
+}
+"""The operand bits by which A and B of each format are known; integers without a Signed bit are unsigned."""
+
+ACCUMULATOR_FLAGS = {"bf16": Flags.MatrixCBFloat16INTEL | Flags.MatrixResultBFloat16INTEL}
+ACCUMULATOR_TYPES: dict[str, Type] = {"sint32": IntType(32), "fp32": FloatType(32), "fp16": FloatType(16),
+                                      "bf16": IntType(16)}
+
+
+def flags_of(row: SubGroupMatrixRow) -> Flags:
+    """The operand bits that a combination has: these and no others."""
+    return OPERAND_FLAGS[row.a][0] | OPERAND_FLAGS[row.b][1] | ACCUMULATOR_FLAGS.get(row.accumulator, NO_FLAG)
+
+
+@dataclass(frozen=True)
+class SubGroupMultiply:
+    """What one instruction asks for: K, the operand bits, and the types of A, B, C and the result."""
+
+    k: int
+    flags: Flags
+    a: Type
+    b: Type
+    c: Type
+    result: Type
+
+    @property
+    def m(self) -> int:
+        return self.result.count
+
+    def is_row(self, row: SubGroupMatrixRow) -> bool:
+        """Whether the instruction is this row of the tables."""
+        tf32 = row.a == "tf32"
+        accumulator = ACCUMULATOR_TYPES[row.accumulator]
+        return (self.k == row.k and self.flags == flags_of(row) and self.m in M_SIZES
+                and self.result == self.c == vector_of(accumulator, self.m)
+                and self.a == vector_of(FloatType(32) if tf32 else IntType(row.a_bits), row.a_components(self.m))
+                and self.b == vector_of(FloatType(32) if tf32 else IntType(WORD_BITS), B_COMPONENTS))
+
+    def row_for(self, sub_group_size: int) -> SubGroupMatrixRow | None:
+        """The row of the tables for a sub-group size, if there is one."""
+        return next((row for row in SUB_GROUP_MATRIX_ROWS
+                     if row.sub_group_size == sub_group_size and self.is_row(row)), None)
+
+    def __str__(self) -> str:
+        bits = "|".join(flag.name or "" for flag in Flags if flag and flag in self.flags) or "none"
+        return (f"M={self.m} K={self.k}, A {self.a}, B {self.b}, C {self.c}, result {self.result}, "
+                f"operand bits {bits}")
+
+
+def vector_of(component: Type, count: int) -> Type:
+    """The type of ``count`` components: a scalar if it is one."""
+    return component if count == 1 else VectorType(component, count)
+
+
+def multiply_of(module: Module, types: TypeTable, row: Instruction) -> SubGroupMultiply:
+    """What an instruction asks for. ValidationError if it breaks a rule that holds on every device."""
+    k = module.constant_value(row.words[0])
+    if not isinstance(k, int) or isinstance(k, bool):
+        raise ValidationError("MMA-2", f"K of {row.name} must be an integer constant", row.offset)
+    kinds = []
+    for identifier in (row.type_id, *(module.definition(word).type_id for word in row.words[1:4])):
+        kind = None if identifier is None else types[identifier]
+        if not isinstance(kind, IntType | FloatType | VectorType) or not isinstance(kind.scalar, IntType | FloatType):
+            raise ValidationError("MMA-3", f"the operands and the result of {row.name} must be numbers or vectors of "
+                                  f"numbers, not {kind}", row.offset)
+        kinds.append(kind)
+    result, a, b, c = kinds
+    return SubGroupMultiply(k, Flags(row.words[4] if len(row.words) > 4 else 0), a, b, c, result)
