@@ -13,7 +13,7 @@ from coopmat.diagnostics import ValidationError
 from coopmat.limits import DEEPEST_TYPE
 from coopmat.spirv.grammar import Decoration, ExecutionMode, ExecutionModel, FPEncoding, Op, StorageClass
 from coopmat.spirv.grammar import FunctionParameterAttribute as Attribute
-from coopmat.spirv.module import Function, Module
+from coopmat.spirv.module import Function, Instruction, Module
 
 ARGUMENT_TYPES = "kernel_arg_type"
 
@@ -27,12 +27,14 @@ _POINTER_KINDS: dict[int, str] = {
 @dataclass(frozen=True, slots=True)
 class DataType:
     """A type as memory holds it: ``kind`` is int, float, bfloat, bool, pointer or record; ``bits`` the width
-    of one scalar, ``count`` the number of vector components, ``size`` all bytes, padding included."""
+    of one scalar, ``count`` the number of vector components, ``size`` all bytes, padding included, ``alignment``
+    in bytes too."""
 
     kind: str
     bits: int
     count: int
     size: int
+    alignment: int
 
     def __str__(self) -> str:
         name = {"bfloat": "bfloat16", "record": f"structure of {self.size} bytes"}.get(self.kind)
@@ -84,6 +86,7 @@ def kernel_signatures(module: Module) -> dict[str, KernelSignature]:
     """Name → signature of every kernel of the module, in the module's order."""
     functions = {function.id: function for function in module.functions}
     type_names = _argument_types(module)
+    types = DataTypes(module)
     found: dict[str, KernelSignature] = {}
     for entry in module.entry_points:
         if entry.model != ExecutionModel.Kernel:
@@ -96,7 +99,7 @@ def kernel_signatures(module: Module) -> dict[str, KernelSignature]:
         size = modes.get(ExecutionMode.LocalSize)
         sub_group = modes.get(ExecutionMode.SubgroupSize)
         found[entry.name] = KernelSignature(
-            entry.name, _parameters(module, function, type_names.get(entry.name)),
+            entry.name, _parameters(module, types, function, type_names.get(entry.name)),
             (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None,
             sub_group[0] if sub_group else None)
     return found
@@ -112,7 +115,8 @@ def _argument_types(module: Module) -> dict[str, list[str]]:
     return found
 
 
-def _parameters(module: Module, function: Function, type_names: list[str] | None) -> tuple[Parameter, ...]:
+def _parameters(module: Module, types: DataTypes, function: Function,
+                type_names: list[str] | None) -> tuple[Parameter, ...]:
     if type_names is None or len(type_names) != len(function.parameters):
         type_names = []
     result = []
@@ -133,56 +137,58 @@ def _parameters(module: Module, function: Function, type_names: list[str] | None
         result.append(Parameter(
             name=module.names.get(parameter.result_id) or f"argument {position}",
             kind=kind,
-            type=data_type(module, pointee),
+            type=types(pointee),
             const=kind == "constant" or Attribute.NoWrite in attributes,
             type_name=type_names[position] if type_names else None))
     return tuple(result)
 
 
-def data_type(module: Module, type_id: int, depth: int = 0) -> DataType:
-    """How a type lies in memory (OpenCL C 6.1.5); ValidationError for one that cannot."""
-    type_ = module.definition(type_id)
-    if depth > DEEPEST_TYPE:
-        raise ValidationError("type-nesting", f"types are nested more than {DEEPEST_TYPE} deep", type_.offset)
-    match type_.opcode:
-        case Op.TypeBool:
-            return DataType("bool", 8, 1, 1)
-        case Op.TypeInt:
-            return DataType("int", type_.words[0], 1, max(1, type_.words[0] // 8))
-        case Op.TypeFloat:
-            kind = "bfloat" if type_.words[1:] == (FPEncoding.BFloat16KHR,) else "float"
-            return DataType(kind, type_.words[0], 1, type_.words[0] // 8)
-        case Op.TypePointer:
-            return DataType("pointer", 64, 1, 8)
-        case Op.TypeVector:
-            scalar, count = data_type(module, type_.words[0], depth + 1), type_.words[1]
-            return DataType(scalar.kind, scalar.bits, count, scalar.size * (4 if count == 3 else count))
-        case Op.TypeArray:
-            item, length = data_type(module, type_.words[0], depth + 1), module.constant_value(type_.words[1])
-            return DataType("record", 8, 1, item.size * int(length or 0))
-        case Op.TypeStruct:
-            return DataType("record", 8, 1, _record_size(module, type_id, depth))
-        case Op.TypeOpaque | Op.TypeVoid:
-            return DataType("int", 8, 1, 1)
-    raise ValidationError("memory-type", f"{type_.name} cannot be in memory that a host sees", type_.offset)
+class DataTypes:
+    """How the types of a module lie in memory (OpenCL C 6.1.5), each looked up once."""
 
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._known: dict[int, DataType] = {}
 
-def _record_size(module: Module, type_id: int, depth: int) -> int:
-    packed = any(decoration == Decoration.CPacked for decoration, _ in module.decorations(type_id))
-    end, widest = 0, 1
-    for member in module.definition(type_id).words:
-        alignment = 1 if packed else _alignment(module, member, depth + 1)
-        widest = max(widest, alignment)
-        end = -(-end // alignment) * alignment + data_type(module, member, depth + 1).size
-    return -(-end // widest) * widest
+    def __call__(self, type_id: int, depth: int = 0) -> DataType:
+        """The type with this id; ValidationError for one that cannot be in memory."""
+        if type_id not in self._known:
+            if depth > DEEPEST_TYPE:
+                raise ValidationError("type-nesting", f"types are nested more than {DEEPEST_TYPE} deep",
+                                      self._module.definition(type_id).offset)
+            self._known[type_id] = self._made(self._module.definition(type_id), depth + 1)
+        return self._known[type_id]
 
+    def _made(self, type_: Instruction, depth: int) -> DataType:
+        match type_.opcode:
+            case Op.TypeBool | Op.TypeOpaque | Op.TypeVoid:
+                return DataType("bool" if type_.opcode == Op.TypeBool else "int", 8, 1, 1, 1)
+            case Op.TypeInt:
+                size = max(1, type_.words[0] // 8)
+                return DataType("int", type_.words[0], 1, size, size)
+            case Op.TypeFloat:
+                kind = "bfloat" if type_.words[1:] == (FPEncoding.BFloat16KHR,) else "float"
+                size = max(1, type_.words[0] // 8)
+                return DataType(kind, type_.words[0], 1, size, size)
+            case Op.TypePointer:
+                return DataType("pointer", 64, 1, 8, 8)
+            case Op.TypeVector:
+                scalar, count = self(type_.words[0], depth), type_.words[1]
+                size = scalar.size * (4 if count == 3 else count)
+                return DataType(scalar.kind, scalar.bits, count, size, size)
+            case Op.TypeArray:
+                item, length = self(type_.words[0], depth), self._module.constant_value(type_.words[1])
+                return DataType("record", 8, 1, item.size * int(length or 0), item.alignment)
+            case Op.TypeStruct:
+                return self._record(type_, depth)
+        raise ValidationError("memory-type", f"{type_.name} cannot be in memory that a host sees", type_.offset)
 
-def _alignment(module: Module, type_id: int, depth: int) -> int:
-    type_ = module.definition(type_id)
-    if depth > DEEPEST_TYPE:
-        raise ValidationError("type-nesting", f"types are nested more than {DEEPEST_TYPE} deep", type_.offset)
-    if type_.opcode == Op.TypeArray:
-        return _alignment(module, type_.words[0], depth + 1)
-    if type_.opcode == Op.TypeStruct:
-        return max((_alignment(module, member, depth + 1) for member in type_.words), default=1)
-    return data_type(module, type_id, depth).size
+    def _record(self, type_: Instruction, depth: int) -> DataType:
+        decorations = self._module.decorations(type_.result_id or 0)
+        packed = any(decoration == Decoration.CPacked for decoration, _ in decorations)
+        end, widest = 0, 1
+        for member in (self(word, depth) for word in type_.words):
+            alignment = 1 if packed else member.alignment
+            widest = max(widest, alignment)
+            end = -(-end // alignment) * alignment + member.size
+        return DataType("record", 8, 1, -(-end // widest) * widest, widest)
