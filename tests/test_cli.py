@@ -154,6 +154,7 @@ def test_output_of_an_error_names_the_place(tmp_path: Path) -> None:
     ((*RUN, "--arg", "zeros:int8:" + "x".join("1" * 80)), "at most 8 dimensions"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "2=c.npy", "--out", "2=d.npy"),
      "is saved to 'c.npy' already"),
+    (("compile", GEMM, "-o", "x", "-O", "7"), "the level of optimisation is 0, 1, 2 or 3"),
     (("check", GEMM, "-Wno-covfefe"), "no warning is called 'covfefe'"),
     (("check", GEMM, "-D", "1x"), "coopmat: error: "),
 ])

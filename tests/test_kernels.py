@@ -48,6 +48,16 @@ def test_result_through_llvm(case: Case) -> None:
     check(case, through_llvm(case.source, case.options))
 
 
+@cache
+def optimized(source: Path, options: tuple[str, ...]) -> cm.Program:
+    return built(source, options).optimized(2)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_result_after_llvms_optimiser(case: Case) -> None:
+    check(case, optimized(case.source, case.options))
+
+
 def test_every_example_is_among_the_cases() -> None:
     assert {case.source.name for case in CASES if case.source.parent == EXAMPLES} == {
         path.name for path in EXAMPLES.glob("*.cl")}

@@ -141,6 +141,7 @@ def compile_file(
     file: Source,
     output: Annotated[Path, typer.Option("-o", metavar="OUT", help="The file to write.")],
     emit: Annotated[str, typer.Option(metavar="|".join(EMITTERS), help="What to write.")] = "spirv",
+    level: Annotated[int, typer.Option("-O", metavar="0..3", help="Optimise by LLVM; 0 is as written.")] = 0,
     define: Defines = None, include: Includes = None, warning: Warnings = None, quiet: Quiet = False,
     device_name: DeviceName = None,
 ) -> None:
@@ -150,7 +151,7 @@ def compile_file(
     if output.exists() and file.exists() and output.samefile(file):
         raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
     program = _build(file, _options(define, include, warning, quiet), device(device_name or "sim:generic"))
-    write_atomically(output, EMITTERS[emit](program))
+    write_atomically(output, EMITTERS[emit](program.optimized(level) if level else program))
 
 
 # ----------------------------------------------------------------------------------- run

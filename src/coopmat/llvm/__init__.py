@@ -14,12 +14,17 @@ from coopmat.llvm.checks import check_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
 from coopmat.spirv.module import Module
 
-__all__ = ["to_spirv", "verify"]
+__all__ = ["optimize", "to_spirv", "verify"]
 
 
 def verify(ir: str, *, source_name: str = "<llvm>") -> None:
     """Raise :class:`coopmat.diagnostics.CompileError` with LLVM's message unless the IR is well formed."""
     client.declarations(ir, source_name=source_name)
+
+
+def optimize(ir: str, level: int, *, source_name: str = "<llvm>") -> str:
+    """The IR after LLVM's optimiser at ``level`` (0 to 3); raises as :func:`verify` does."""
+    return client.optimize(ir, level, source_name=source_name)
 
 
 def to_spirv(ir: str, *, source_name: str = "<llvm>") -> bytes:

@@ -289,6 +289,11 @@ def declarations(ir: str, *, source_name: str = "<llvm>") -> list[tuple[str, str
     return [(name, type_) for name, type_ in answer["declarations"]]
 
 
+def optimize(ir: str, level: int, *, source_name: str = "<llvm>") -> str:
+    """What LLVM's optimiser makes of IR at ``level`` (0 to 3)."""
+    return _client.request("optimize", ir, source_name=source_name, level=level)[1].decode()
+
+
 def emit_spirv(ir: str, renames: Mapping[str, str], *, source_name: str = "<llvm>") -> bytes:
     """What LLVM's SPIR-V back end makes of IR, in which functions are renamed first."""
     return _client.request("spirv", ir, source_name=source_name, renames=dict(renames))[1]

@@ -10,6 +10,8 @@ A message is two little-endian 32-bit lengths, a JSON object and a block of byte
 
 ``{"command": "declarations"}`` with IR
     Parse and verify. The answer's ``declarations`` are ``[name, type]`` of every function without a body.
+``{"command": "optimize", "level": 0 to 3}`` with IR
+    Parse, verify, run LLVM's optimiser for SPIR-V targets. The answer's bytes are the IR.
 ``{"command": "spirv", "renames": {old: new}}`` with IR
     Parse, verify, rename functions, run the SPIR-V back end. The answer's bytes are the module.
 
@@ -130,6 +132,19 @@ def _spirv(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     module = _parse(llvm, ir)
     for old, new in request["renames"].items():
         module.get_function(old).name = new
+    return {}, _machine(llvm, module).emit_object(module)
+
+
+def _optimize(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
+    module = _parse(llvm, ir)
+    options = llvm.create_pipeline_tuning_options(speed_level=request["level"])
+    builder = llvm.create_pass_builder(_machine(llvm, module), options)
+    builder.getModulePassManager().run(module, builder)
+    return {}, str(module).encode()
+
+
+def _machine(llvm: Any, module: Any) -> Any:
+    """The SPIR-V target machine of a module, whose triple is completed."""
     architecture = module.triple.partition("-")[0]
     triple = TRIPLES.get(architecture, module.triple)
     if not architecture.startswith("spir"):
@@ -142,12 +157,12 @@ def _spirv(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     except RuntimeError as error:
         raise Rejected("target", f"target '{module.triple}': {error}") from None
     module.triple = triple
-    machine = target.create_target_machine(opt=0)
-    return {}, machine.emit_object(module)
+    return target.create_target_machine(opt=0)
 
 
 COMMANDS: dict[str, Callable[[Any, dict[str, Any], bytes], Answer]] = {
     "declarations": _declarations,
+    "optimize": _optimize,
     "spirv": _spirv,
 }
 

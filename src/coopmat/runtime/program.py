@@ -71,6 +71,15 @@ class Program:
         llvm.verify(ir)
         return ir
 
+    def optimized(self, level: int) -> Program:
+        """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes
+        of it. Source lines are lost on the way. Error for a program that was given as SPIR-V."""
+        if level not in range(4):
+            raise Error(f"the level of optimisation is 0, 1, 2 or 3, not {level!r}")
+        ir = llvm.optimize(self.llvm_ir, level, source_name=self.source_name)
+        module = Module.from_bytes(llvm.to_spirv(ir, source_name=self.source_name))
+        return Program(module, source_name=self.source_name, llvm_ir=ir, warnings=self.warnings)
+
     def load(self, device: Device) -> SimulatedProgram:
         """The program made ready to run on ``device``; made once per device.
 
