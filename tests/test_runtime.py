@@ -151,7 +151,7 @@ def test_local_memory_needs_a_size() -> None:
 
 def test_something_else_than_a_kernel(queue: cm.Queue) -> None:
     with pytest.raises(cm.LaunchError, match="expected a kernel"):
-        queue.enqueue("scale", 1, 1)  # type: ignore[arg-type]
+        queue.enqueue("scale", 1, 1)
 
 
 def test_bfloat16_arrays(queue: cm.Queue) -> None:
@@ -187,7 +187,7 @@ def test_the_same_program_in_every_form(program: cm.Program, queue: cm.Queue, tm
 ])
 def test_sources_that_cannot_be_built(source: object, error: type[cm.Error], message: str) -> None:
     with pytest.raises(error) as caught:
-        cm.build(source)  # type: ignore[arg-type]
+        cm.build(source)
     assert message in str(caught.value)
 
 

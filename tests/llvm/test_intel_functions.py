@@ -26,7 +26,7 @@ def llvm_type(type_: Type) -> str:
     if isinstance(type_, Vector):
         return f"<{type_.count} x {llvm_type(type_.scalar)}>"
     names = {"half": "half", "float": "float", "double": "double", "void": "void"}
-    return names.get(str(type_)) or f"i{type_.bits}"  # type: ignore[attr-defined]
+    return names.get(str(type_)) or f"i{type_.bits}"
 
 
 def types_of(overload: Overload) -> list[Type]:

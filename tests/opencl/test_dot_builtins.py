@@ -45,7 +45,7 @@ def test_all_overloads_are_there() -> None:
 
 
 @pytest.mark.parametrize("lowering", [lower, lower_through_llvm])
-def test_instructions(lowering) -> None:  # type: ignore[no-untyped-def]
+def test_instructions(lowering) -> None:
     lowered = lowering("".join(kernel(overload, f"k{index}") for index, overload in enumerate(OVERLOADS)))
     for overload, (item,), function in zip(OVERLOADS, lowered.bodies(), lowered.module.functions, strict=True):
         accumulates, packed, sign = "acc_sat" in overload.name, "packed" in overload.name, signs(overload)
@@ -106,7 +106,7 @@ def operands(overload: Overload) -> tuple[np.ndarray, np.ndarray]:
     """The two vectors, [COUNT, n] each."""
     random = np.random.default_rng(7)
     bits, count = (8, 4) if "packed" in overload.name else (
-        overload.parameters[0].element.bits, overload.parameters[0].count)  # type: ignore[union-attr]
+        overload.parameters[0].element.bits, overload.parameters[0].count)
     a, b = (extremes(Scalar("uint" if sign == "u" else "sint", bits), (COUNT, count), random)
             for sign in signs(overload))
     return a, b[random.permutation(COUNT)] if overload.name.endswith("us_int") else b

@@ -88,7 +88,7 @@ def test_instruction(overload: Overload) -> None:
     k, size = PROTOTYPES[signature(overload)]
     lowered = lower(kernel(overload, "k", size))
     ((item,),) = lowered.bodies()
-    a, b, acc = map(unsigned_lost, overload.parameters)  # type: ignore[arg-type]
+    a, b, acc = map(unsigned_lost, overload.parameters)
     assert lowered.described(item) == (f"Op{CAPABILITY}", k, a, b, acc, int(expected_operands(overload.name, acc)), acc)
     capabilities, extensions = lowered.requirements()
     optional = {"Int16": "short" in (a + acc), "Float16": "half" in acc, "Vector16": True}

@@ -106,7 +106,7 @@ def test_binary_operators_group_as_pythons_do(tail: list[tuple[str, int]]) -> No
     text = "1" + "".join(f" {operator} {value}" for operator, value in tail)
     shown = grouped(expression(text))
     expected = compile(text, "", "eval", flags=0x400)  # an abstract syntax tree
-    assert shown == _python(expected.body)  # type: ignore[attr-defined]
+    assert shown == _python(expected.body)
 
 
 def _python(node: object) -> str:

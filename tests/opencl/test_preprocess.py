@@ -21,7 +21,7 @@ FEATURES = ("cl_khr_fp16", "cl_khr_fp64", "__opencl_c_ext_cooperative_matrix")
 def run(text: str, name: str = "k.cl", **options: object) -> tuple[list[Token], list[str]]:
     """The parser's tokens without END, and the headers of the diagnostics."""
     sink = DiagnosticSink()
-    tokens = Preprocessor(sink, **options).run(SourceFile(name, text))  # type: ignore[arg-type]
+    tokens = Preprocessor(sink, **options).run(SourceFile(name, text))
     assert tokens[-1].kind is TokenKind.END
     return tokens[:-1], [diagnostic.header for diagnostic in sink.diagnostics]
 

@@ -81,7 +81,7 @@ def instruction_of(overload: Overload) -> str:
     return "SubgroupBlockReadINTEL" if "block_read" in name else "SubgroupBlockWriteINTEL"
 
 
-def the_instruction(lowered: Lowered, body: list, name: str):  # type: ignore[no-untyped-def, type-arg]
+def the_instruction(lowered: Lowered, body: list, name: str):
     (item,) = [item for item in body if item.name == f"Op{name}"]
     return item
 
@@ -100,7 +100,7 @@ FAMILIES = families()
 
 @pytest.mark.parametrize("lowering", [lower, lower_through_llvm])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_instruction(family: str, lowering) -> None:  # type: ignore[no-untyped-def]
+def test_instruction(family: str, lowering) -> None:
     overloads = FAMILIES[family]
     lowered = lowering("".join(kernel(overload, f"k{index}") for index, overload in enumerate(overloads)))
     for overload, body in zip(overloads, lowered.bodies(), strict=True):
@@ -150,7 +150,7 @@ def test_the_table_of_2d_blocks_is_complete() -> None:
 
 
 @pytest.mark.parametrize("lowering", [lower, lower_through_llvm])
-def test_operands_of_2d_blocks(lowering) -> None:  # type: ignore[no-untyped-def]
+def test_operands_of_2d_blocks(lowering) -> None:
     overloads = overloads_of(r"intel_sub_group_2d_block.*")
     lowered = lowering("".join(kernel(overload, f"k{index}") for index, overload in enumerate(overloads)))
     for overload, body, function in zip(overloads, lowered.bodies(), lowered.module.functions, strict=True):
@@ -212,7 +212,7 @@ def test_every_function_is_in_the_list_of_requirements() -> None:
 
 @pytest.mark.oracle("spirv-val")
 @pytest.mark.parametrize("lowering", [lower, lower_through_llvm])
-def test_spirv_val(tmp_path: Path, lowering) -> None:  # type: ignore[no-untyped-def]
+def test_spirv_val(tmp_path: Path, lowering) -> None:
     validate([lowering("".join(kernel(overload, f"k{index}") for index, overload in enumerate(overloads)))
               for overloads in FAMILIES.values()], tmp_path)
 
@@ -359,7 +359,7 @@ def test_reductions_and_scans(prefix: str, what: str, scalar: str) -> None:
     ("get_sub_group_lt_mask().x", lambda g: np.repeat([(1 << np.arange(LANES)) - 1], 2, 0)),
     ("work_group_broadcast(v, 17)", lambda g: np.full_like(g, g[1, 1])),
 ])
-def test_exchanges(body: str, expected) -> None:  # type: ignore[no-untyped-def]
+def test_exchanges(body: str, expected) -> None:
     x = numbers("int", -9, 10)
     np.testing.assert_array_equal(run(body, x, "int"), expected(x.reshape(2, LANES)).reshape(-1).astype(np.int32))
 
@@ -412,7 +412,7 @@ def vnni(rows: np.ndarray, dtype: type) -> np.ndarray:
      lambda m: np.pad(m[36:, 56:], ((0, 4), (0, 8))).T),
 ])
 def test_2d_block_reads(name: str, element: type, private: str, count: int, coordinate: tuple[int, int],
-                        expected) -> None:  # type: ignore[no-untyped-def]
+                        expected) -> None:
     matrix = np.random.default_rng(3).integers(1, 250, (HEIGHT, WIDTH)).astype(element)
     pitch = WIDTH * matrix.itemsize
     source = f"""__attribute__((intel_reqd_sub_group_size(16)))

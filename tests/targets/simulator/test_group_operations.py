@@ -107,7 +107,10 @@ GROUP_OPERATIONS = ("Reduce", "InclusiveScan", "ExclusiveScan")
 def test_uniform_and_non_uniform_float_arithmetic(name: str, kind: str, which: int) -> None:
     operation, identity = FLOAT_OPERATIONS[name]
     dtype = DTYPES[kind]
-    step = lambda a, b: dtype(operation(dtype(a), dtype(b))).item()  # noqa: E731
+
+    def step(a: float, b: float) -> float:
+        return float(dtype(operation(dtype(a), dtype(b))))
+
     values = floats(RNG, kind, COUNT)
     opcode = f"OpGroup{name}" + ("" if name in CORE else "KHR")
     with np.errstate(all="ignore"):
@@ -159,8 +162,7 @@ def test_clustered_reductions(size: int) -> None:
     values = integers(RNG, 32, COUNT)
     found = evaluate(where(f"OpGroupNonUniformIAdd %i32 {SUB_GROUP} ClusteredReduce {{0}} %i32_c{size}", "i32"),
                      "i32", values, SOME)
-    add = lambda a, b: wrap(32)(a + b)  # noqa: E731
-    assert found.tolist() == grouped(values, size, SOME, add, 0, 0, 7)
+    assert found.tolist() == grouped(values, size, SOME, lambda a, b: wrap(32)(a + b), 0, 0, 7)
 
 
 def test_cluster_sizes_are_checked() -> None:
