@@ -241,3 +241,11 @@ def test_subclasses_of_arrays(program: cm.Program, queue: cm.Queue) -> None:
     assert (data == 7).all()
     with pytest.raises(cm.LaunchError, match="found MaskedArray"):
         queue.enqueue(program.kernel("fill"), 8, 8, np.ma.zeros(8, np.int32), 7)
+
+
+@pytest.mark.parametrize(("loop", "line"), [("while (1);", 3), ("for (;;) {}", 3), ("do p[0]++; while (1);", 3)])
+def test_an_endless_loop_ends_and_names_its_line(loop: str, line: int) -> None:
+    device = cm.device("sim:generic", options=cm.SimulatorOptions(step_limit=1000))
+    kernel = cm.build(f"kernel void k(global int *p)\n{{\n    {loop}\n}}\n").kernel("k")
+    with pytest.raises(cm.SimulationError, match=rf"an endless loop\?.*at <source>:{line}:"):
+        cm.Queue(device).enqueue(kernel, 16, 16, np.zeros(4, np.int32))

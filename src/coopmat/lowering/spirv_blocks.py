@@ -60,7 +60,7 @@ class BlockWriter:
 
     def terminate(self, item: Instruction, successors: tuple[int, ...], merge: Instruction | None = None) -> None:
         """Close the block; ``merge`` stands directly before the terminator."""
-        if item.opcode not in WITHOUT_LINE:
+        if merge is not None or item.opcode not in WITHOUT_LINE:  # a loop without end is known by its header's line
             self._write_line(exact=False)
         self._open.code += [item] if merge is None else [merge, item]
         self._open.successors = successors
