@@ -9,7 +9,6 @@ import pytest
 
 from coopmat.devices import ARCHITECTURES, describe
 from coopmat.devices.subgroup_layout import (
-    M_SIZES,
     SUB_GROUP_MATRIX_ROWS,
     a_position,
     accumulator_position,
@@ -18,6 +17,7 @@ from coopmat.devices.subgroup_layout import (
     has_2d_block_io,
     matrix_rows_of,
 )
+from coopmat.devices.subgroup_matrices import M_SIZES
 from coopmat.formats import format_of
 
 

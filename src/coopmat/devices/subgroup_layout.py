@@ -10,21 +10,16 @@ width of an element.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coopmat.devices.model import DeviceDescription, types_text
+from coopmat.devices.subgroup_matrices import SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
 from coopmat.formats import format_of
 
 Indices = Any  # an integer or an array of integers
-M_SIZES = (1, 2, 4, 8)
-"""The rows of A, C and D that the built-ins exist for."""
-
-B_COMPONENTS = 8
-"""Components of B in each work-item, 32 bits each: the depth of the systolic array."""
 
 WORD_BITS = 32
 
@@ -72,32 +67,15 @@ def accumulator_position(row: Indices, column: Indices) -> Position:
 # --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SubGroupMatrixRow:
-    """One row of the tables of the extension, for all M: the formats of A, B and of C and D, K, and N.
+class SubGroupMatrixRow(SubgroupMatrixMad):
+    """A combination with the positions of its elements."""
 
-    N is the sub-group size that the kernel must have.
-    """
-
-    sub_group_size: int
-    k: int
-    a: str
-    b: str
-    accumulator: str
+    __slots__ = ()
 
     @property
     def bits(self) -> int:
         """Width of an element of A and B."""
         return format_of(self.a).bits
-
-    @property
-    def a_bits(self) -> int:
-        """Width of a component of A."""
-        return self.bits * max(1, self.k // self.sub_group_size)
-
-    def a_components(self, m: int) -> int:
-        """Components of A in each work-item for ``m`` rows; one is a scalar."""
-        return -(-m // max(1, self.sub_group_size // self.k))
 
     def a_positions(self, m: int) -> Position:
         """The positions of all of A, arrays [m, K]."""
@@ -118,21 +96,8 @@ class SubGroupMatrixRow:
         return f"{types}, N={self.sub_group_size} K={self.k}"
 
 
-def _rows(sub_group_size: int) -> tuple[SubGroupMatrixRow, ...]:
-    """The rows that both sub-group sizes have."""
-    integers = tuple(SubGroupMatrixRow(sub_group_size, k, f"{a}{bits}", f"{b}{bits}", "sint32")
-                     for bits, k in ((8, 32), (4, 64)) for a in ("sint", "uint") for b in ("sint", "uint"))
-    floats = tuple(SubGroupMatrixRow(sub_group_size, 16, name, name, "fp32") for name in ("fp16", "bf16"))
-    return integers + floats
-
-
-SUB_GROUP_MATRIX_ROWS: tuple[SubGroupMatrixRow, ...] = (
-    *_rows(8),
-    *_rows(16),
-    SubGroupMatrixRow(16, 16, "fp16", "fp16", "fp16"),
-    SubGroupMatrixRow(16, 16, "bf16", "bf16", "bf16"),
-    SubGroupMatrixRow(16, 8, "tf32", "tf32", "fp32"),
-)
+SUB_GROUP_MATRIX_ROWS: tuple[SubGroupMatrixRow, ...] = tuple(
+    SubGroupMatrixRow(mad.sub_group_size, mad.k, mad.a, mad.b, mad.accumulator) for mad in SUBGROUP_MATRIX_MADS)
 """All combinations; each exists for every M of :data:`M_SIZES`."""
 
 

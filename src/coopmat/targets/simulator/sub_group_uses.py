@@ -5,39 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coopmat.devices.subgroup_layout import (
-    B_COMPONENTS,
-    M_SIZES,
     SUB_GROUP_MATRIX_ROWS,
     WORD_BITS,
     SubGroupMatrixRow,
 )
+from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import MatrixMultiplyAccumulateOperands as Flags
 from coopmat.spirv.module import Instruction, Module
 from coopmat.targets.simulator.types import FloatType, IntType, Type, TypeTable, VectorType
 
-NO_FLAG = Flags(0)
-OPERAND_FLAGS: dict[str, tuple[Flags, Flags]] = {
-    "sint8": (Flags.MatrixAPackedInt8INTEL | Flags.MatrixASignedComponentsINTEL,
-              Flags.MatrixBPackedInt8INTEL | Flags.MatrixBSignedComponentsINTEL),
-    "uint8": (Flags.MatrixAPackedInt8INTEL, Flags.MatrixBPackedInt8INTEL),
-    "sint4": (Flags.MatrixAPackedInt4INTEL | Flags.MatrixASignedComponentsINTEL,
-              Flags.MatrixBPackedInt4INTEL | Flags.MatrixBSignedComponentsINTEL),
-    "uint4": (Flags.MatrixAPackedInt4INTEL, Flags.MatrixBPackedInt4INTEL),
-    "fp16": (Flags.MatrixAPackedFloat16INTEL, Flags.MatrixBPackedFloat16INTEL),
-    "bf16": (Flags.MatrixAPackedBFloat16INTEL, Flags.MatrixBPackedBFloat16INTEL),
-    "tf32": (Flags.MatrixATF32INTEL, Flags.MatrixBTF32INTEL),
-}
-"""The operand bits by which A and B of each format are known; integers without a Signed bit are unsigned."""
-
-ACCUMULATOR_FLAGS = {"bf16": Flags.MatrixCBFloat16INTEL | Flags.MatrixResultBFloat16INTEL}
 ACCUMULATOR_TYPES: dict[str, Type] = {"sint32": IntType(32), "fp32": FloatType(32), "fp16": FloatType(16),
                                       "bf16": IntType(16)}
 
 
 def flags_of(row: SubGroupMatrixRow) -> Flags:
     """The operand bits that a combination has: these and no others."""
-    return OPERAND_FLAGS[row.a][0] | OPERAND_FLAGS[row.b][1] | ACCUMULATOR_FLAGS.get(row.accumulator, NO_FLAG)
+    return Flags(row.operands)
 
 
 @dataclass(frozen=True)
