@@ -14,7 +14,7 @@ from coopmat.files import read_bytes, read_text
 from coopmat.runtime.device import Device
 from coopmat.runtime.device import device as find_device
 from coopmat.runtime.options import parse_options
-from coopmat.spirv.kernels import KernelSignature, kernel_signatures
+from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.targets.simulator import SimulatedProgram
 
@@ -36,7 +36,7 @@ class Program:
         self._llvm_ir = llvm_ir
         self._loaded: dict[Device, SimulatedProgram] = {}
         self.kernels: dict[str, Kernel] = {
-            name: Kernel(self, signature) for name, signature in kernel_signatures(module).items()}
+            name: Kernel(self, signature) for name, signature in module.kernel_signatures.items()}
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called ``name``; LaunchError, naming the kernels that exist, if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
@@ -132,7 +133,7 @@ def encode_string(text: str) -> list[int]:
     """The words of a literal string: UTF-8, a terminating zero, padded with zeros."""
     data = text.encode("utf-8", "surrogateescape")
     data += b"\0" * (4 - len(data) % 4)
-    return [int.from_bytes(data[i:i + 4], "little") for i in range(0, len(data), 4)]
+    return list(struct.unpack(f"<{len(data) // 4}I", data))
 
 
 def decode_string(words: Sequence[int], start: int) -> tuple[str, int] | None:
@@ -140,14 +141,9 @@ def decode_string(words: Sequence[int], start: int) -> tuple[str, int] | None:
 
     Bytes that are not UTF-8 become surrogates, so that :func:`encode_string` restores them.
     """
-    data = bytearray()
-    for position in range(start, len(words)):
-        chunk = words[position].to_bytes(4, "little")
-        end = chunk.find(0)
-        if end >= 0:
-            return (bytes(data) + chunk[:end]).decode("utf-8", "surrogateescape"), position + 1
-        data += chunk
-    return None
+    data = struct.pack(f"<{max(0, len(words) - start)}I", *words[start:])
+    end = data.find(0)
+    return (data[:end].decode("utf-8", "surrogateescape"), start + end // 4 + 1) if end >= 0 else None
 
 
 def encode_number(value: int, words: int) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv import binary
@@ -24,6 +24,9 @@ from coopmat.spirv.grammar import (
 )
 from coopmat.spirv.instruction import Instruction, Operand, decode_number, decode_string, make
 from coopmat.spirv.literals import decode_float, float_layout
+
+if TYPE_CHECKING:
+    from coopmat.spirv.kernels import KernelSignature
 
 __all__ = ["GENERATOR", "Block", "EntryPoint", "Function", "Instruction", "Module", "Operand", "make"]
 
@@ -96,6 +99,7 @@ class Module:
         self.version = version
         self.generator = generator
         self.schema = schema
+        self._operands_are_checked = False
         self.bound = bound if bound is not None else self._least_bound()
 
     # -- reading and writing ---------------------------------------------------------
@@ -103,7 +107,9 @@ class Module:
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Module:
         """Read a binary of either byte order.  Raises ValidationError if it is malformed."""
-        return cls._of(binary.read(bytes(data)))
+        module = cls._of(binary.read(bytes(data)))
+        module._operands_are_checked = True
+        return module
 
     def to_bytes(self) -> bytes:
         """The module as a little-endian binary."""
@@ -148,6 +154,13 @@ class Module:
         for item in self.instructions:
             largest = max(largest, item.result_id or 0, *item.ids())
         return largest + 1
+
+    def check_operands(self) -> None:
+        """Raise ValidationError if an instruction lacks an operand that it needs, or has one too many."""
+        if not self._operands_are_checked:
+            for item in self.instructions:
+                _ = item.operands  # decoding checks them
+            self._operands_are_checked = True
 
     # -- definitions -----------------------------------------------------------------
 
@@ -226,6 +239,13 @@ class Module:
     def strings(self) -> dict[int, str]:
         """Id → the text of an OpString."""
         return {item.result_id or 0: _string(item) for item in self.of_opcode(Op.String)}
+
+    @cached_property
+    def kernel_signatures(self) -> dict[str, KernelSignature]:
+        """Name → signature of every kernel, in the module's order.  ValidationError for what cannot be one."""
+        from coopmat.spirv.kernels import kernel_signatures
+
+        return kernel_signatures(self)
 
     # -- annotations -----------------------------------------------------------------
 

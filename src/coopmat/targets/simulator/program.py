@@ -6,12 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, LaunchError, ValidationError
 from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
-from coopmat.spirv.kernels import KernelSignature, Parameter, kernel_signatures
+from coopmat.spirv.kernels import KernelSignature, Parameter
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.targets.simulator import (
     arithmetic,
@@ -50,10 +51,14 @@ VALUES_PER_MATRIX = 4  # of each matrix type, that are alive at once: an estimat
 
 @dataclass(frozen=True)
 class KernelInfo:
-    """What a host needs to know of a kernel, and what the kernel needs of a device."""
+    """What a host needs to know of a kernel of ``module``, and what the kernel needs of a device."""
 
+    module: Module
     signature: KernelSignature
-    matrix_uses: MatrixUses
+
+    @cached_property
+    def matrix_uses(self) -> MatrixUses:
+        return required_matrix_uses(self.module, self.name)
 
     @property
     def name(self) -> str:
@@ -79,9 +84,7 @@ class SimulatedProgram:
         self.module = module
         self.description = description
         self.options = options
-        signatures = kernel_signatures(module)
-        self.kernels = {name: KernelInfo(signature, required_matrix_uses(module, name))
-                        for name, signature in signatures.items()}
+        self.kernels = {name: KernelInfo(module, signature) for name, signature in module.kernel_signatures.items()}
         self._compiled: dict[str, CompiledKernel] = {}
 
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
@@ -122,8 +125,7 @@ def compile(module: Module, description: DeviceDescription,
             raise Error(f"the addressing model {getattr(model, 'name', model)} is not supported: "
                         "compile for 64-bit addresses (Physical64)")
     with well_formed("the module"):
-        for row in module.instructions:
-            list(row.ids())  # decodes the operands, so that from here on all of them are there
+        module.check_operands()  # from here on all of them are there
         check_supported(module, description)
         return SimulatedProgram(module, description, options if options is not None else SimulatorOptions())
 
@@ -160,7 +162,7 @@ def _parameter_types(types: TypeTable, entry: EntryPoint) -> tuple[Type, ...]:
     module = types.module
     function = module.function(entry.function_id)
     found: list[Type] = []
-    for parameter, described in zip(function.parameters, kernel_signatures(module)[entry.name].parameters,
+    for parameter, described in zip(function.parameters, module.kernel_signatures[entry.name].parameters,
                                     strict=True):
         assert parameter.type_id is not None
         kind = types[parameter.type_id]
