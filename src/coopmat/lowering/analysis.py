@@ -11,6 +11,7 @@ from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
 Node = n.Expression | n.Place | n.Statement
+_NODE_CLASSES = (n.Expression, n.Place, n.Statement)
 
 
 @cache
@@ -18,14 +19,17 @@ def _field_names(class_: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(class_) if field.name not in ("type", "location"))
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node) -> list[Node]:
     """The nodes directly below ``node``, in source order."""
     class_: type = type(node)
+    found: list[Node] = []
     for name in _field_names(class_):
         value: Any = getattr(node, name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Node):
-                yield item
+        if isinstance(value, tuple):
+            found += [item for item in value if isinstance(item, _NODE_CLASSES)]
+        elif isinstance(value, _NODE_CLASSES):
+            found.append(value)
+    return found
 
 
 def descendants(node: Node) -> Iterator[Node]:
@@ -34,7 +38,7 @@ def descendants(node: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
-        stack += reversed(list(children(node)))
+        stack += reversed(children(node))
 
 
 @dataclass(frozen=True, slots=True)

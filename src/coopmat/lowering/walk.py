@@ -54,7 +54,7 @@ class _Walk:
         self.functions = [*self.substitutes.values(),
                           *(_kernel_around(self.substitutes[f], f) if f in self.substitutes else f
                             for f in defined)]
-        self.facts = {function: function_facts(function) for function in self.functions}
+        self.facts = {function: facts.get(function) or function_facts(function) for function in self.functions}
 
     def run(self) -> None:
         self.builder.begin_program(replace(self.program, functions=self.functions))

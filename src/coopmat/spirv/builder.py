@@ -460,23 +460,27 @@ class _Interfaces:
                  every_class: bool) -> None:
         self.functions = {body.id: body for body in functions}
         self.definitions = definitions
-        self.every_class = every_class
+        classes = (StorageClass.Input, StorageClass.Output)
+        listed = (i for i, item in definitions.items()
+                  if item.opcode == Op.Variable and (every_class or item.words[0] in classes))
+        self.order = {identifier: position for position, identifier in enumerate(listed)}
+        self._uses: dict[int, list[int]] = {}
 
     def of(self, function: int) -> list[int]:
         """The variables' ids, in the order of their declaration."""
-        seen: set[int] = set()
-        waiting = [function]
+        seen = {function}
+        waiting = [function] if function in self.functions else []
         while waiting:
-            identifier = waiting.pop()
-            if identifier in seen:
-                continue
-            seen.add(identifier)
-            if identifier in self.functions:
-                waiting += (i for item in self.functions[identifier].instructions() for i in item.ids())
-            elif identifier in self.definitions:
-                waiting += self.definitions[identifier].ids()
-        return [i for i in self.definitions if i in seen and self._is_listed(self.definitions[i])]
+            new = [i for i in self.uses(waiting.pop()) if i not in seen]
+            seen.update(new)
+            waiting += new
+        return sorted(seen & self.order.keys(), key=self.order.__getitem__)
 
-    def _is_listed(self, item: Instruction) -> bool:
-        return item.opcode == Op.Variable and (
-            self.every_class or item.words[0] in (StorageClass.Input, StorageClass.Output))
+    def uses(self, identifier: int) -> list[int]:
+        """The functions and module-level definitions that a function or such a definition names, each once."""
+        if identifier not in self._uses:
+            items = (self.functions[identifier].instructions() if identifier in self.functions
+                     else [self.definitions[identifier]])
+            used = {i: None for item in items for i in item.ids()}
+            self._uses[identifier] = [i for i in used if i in self.functions or i in self.definitions]
+        return self._uses[identifier]

@@ -7,7 +7,7 @@ cl_intel_bfloat16_conversions. The matrix functions exist for one sub-group size
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from coopmat.devices import DeviceDescription
 from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES, SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
@@ -84,15 +84,17 @@ def check(program: Program, sink: DiagnosticSink, device: DeviceDescription) -> 
     The documents leave the behaviour undefined. A kernel that requires no size gets a warning: the
     simulator checks the size at run time.
     """
-    kernels = {kernel: _reachable(kernel) for kernel in program.kernels}
-    for function in program.functions:
-        for node in _matrix_mads(function):
+    nodes = {function: [node for node in descendants(function.body) if isinstance(node, (Call, Operation))]
+             for function in program.functions if function.body is not None}
+    kernels = _kernels_by_function(program, nodes)
+    for function in nodes:
+        for node in _matrix_mads(nodes[function]):
             needed = _combination(node).sub_group_size
             if needed not in device.xmx_sub_group_sizes:
                 sink.report(messages.WRONG_DEVICE, node.location, name=_combination(node).name, needed=needed,
                             device=device.name, available=" and ".join(map(str, device.xmx_sub_group_sizes)))
                 continue
-            for kernel in (kernel for kernel, reached in kernels.items() if function in reached):
+            for kernel in kernels.get(function, ()):
                 _check_kernel(sink, node, kernel)
 
 
@@ -106,19 +108,22 @@ def _check_kernel(sink: DiagnosticSink, node: Operation, kernel: Function) -> No
                     kernel=kernel.name, found=found)
 
 
-def _matrix_mads(function: Function) -> Iterator[Operation]:
-    if function.body is not None:
-        yield from (node for node in descendants(function.body)
-                    if isinstance(node, Operation) and node.name == INSTRUCTION)
+def _matrix_mads(nodes: Iterable[Call | Operation]) -> Iterator[Operation]:
+    return (node for node in nodes if isinstance(node, Operation) and node.name == INSTRUCTION)
 
 
-def _reachable(kernel: Function) -> set[Function]:
-    """The kernel and all functions that it calls, directly or not."""
-    reached: set[Function] = set()
-    waiting = [kernel]
-    while waiting:
-        function = waiting.pop()
-        if function not in reached and function.body is not None:
-            reached.add(function)
-            waiting += [node.function for node in descendants(function.body) if isinstance(node, Call)]
-    return reached
+def _kernels_by_function(program: Program,
+                         nodes: dict[Function, list[Call | Operation]]) -> dict[Function, list[Function]]:
+    """For each function the kernels that call it, directly or not, or that it is."""
+    callees = {function: [node.function for node in found if isinstance(node, Call)]
+               for function, found in nodes.items()}
+    kernels: dict[Function, list[Function]] = {}
+    for kernel in program.kernels:
+        waiting = [kernel]
+        while waiting:
+            function = waiting.pop()
+            reaching = kernels.setdefault(function, [])
+            if kernel not in reaching[-1:]:  # else it has been here
+                reaching.append(kernel)
+                waiting += callees.get(function, ())
+    return kernels
