@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+
+os.environ["COOPMAT_CACHE_DIR"] = "off"  # every test compiles what it tests, and no user's cache is touched
 
 
 def _ziglang() -> bool:

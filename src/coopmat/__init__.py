@@ -24,8 +24,7 @@ from coopmat.diagnostics import (
 from coopmat.numerics import matrix_multiply_accumulate
 from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, build, device, devices, local
 from coopmat.targets.simulator import SimulatorOptions
-
-__version__ = "0.1.0"
+from coopmat.version import __version__ as __version__
 
 __all__ = [
     "Combination",

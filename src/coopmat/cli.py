@@ -9,18 +9,20 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from rich.table import Table
 
-from coopmat import demo as demonstration
+from coopmat.cache import find_cache
 from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, save_outputs
 from coopmat.devices import Combination
 from coopmat.diagnostics import Error
 from coopmat.files import write_atomically
 from coopmat.runtime import Device, Program, Queue, build, device, devices
 from coopmat.terminal import console, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
                   help="Compile, check, simulate and run cooperative (joint) matrix kernels.")
@@ -30,6 +32,8 @@ Defines = Annotated[list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]",
 Includes = Annotated[list[str] | None, typer.Option("-I", metavar="DIR", help="Search DIR for #include files.")]
 Warnings = Annotated[list[str] | None, typer.Option("-W", metavar="error|no-NAME", help="Change a warning.")]
 Quiet = Annotated[bool, typer.Option("-w", help="Turn all warnings off.")]
+CacheFolder = Annotated[Path | None, typer.Option("--cache-dir", metavar="DIR|off",
+                                                  help="Keep compiled programs in DIR.")]
 DeviceName = Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="As `coopmat devices` lists it.")]
 
 # What `coopmat compile --emit` takes, and how a program gives it.
@@ -75,8 +79,8 @@ def _options(define: list[str] | None, include: list[str] | None, warning: list[
             *(f"-W{what}" for what in warning or ()), *(["-w"] if quiet else [])]
 
 
-def _build(file: Path, options: list[str], target: Device | None) -> Program:
-    program = build(file, options, target)
+def _build(file: Path, options: list[str], target: Device | None, cache_dir: Path | None) -> Program:
+    program = build(file, options, target, cache_dir=cache_dir)
     for diagnostic in program.warnings:
         print(diagnostic, file=sys.stderr)
     return program
@@ -130,10 +134,10 @@ def _shape(row: Combination) -> list[str]:
 
 @app.command()
 def check(file: Source, define: Defines = None, include: Includes = None, warning: Warnings = None,
-          quiet: Quiet = False, device_name: DeviceName = None) -> None:
+          quiet: Quiet = False, device_name: DeviceName = None, cache_dir: CacheFolder = None) -> None:
     """Print the diagnostics of a kernel file; exit with 1 if there is an error."""
     target = device(device_name) if device_name is not None else None
-    _build(file, _options(define, include, warning, quiet), target)
+    _build(file, _options(define, include, warning, quiet), target, cache_dir)
 
 
 @app.command("compile")
@@ -143,15 +147,34 @@ def compile_file(
     emit: Annotated[str, typer.Option(metavar="|".join(EMITTERS), help="What to write.")] = "spirv",
     level: Annotated[int, typer.Option("-O", metavar="0..3", help="Optimise by LLVM; 0 is as written.")] = 0,
     define: Defines = None, include: Includes = None, warning: Warnings = None, quiet: Quiet = False,
-    device_name: DeviceName = None,
+    device_name: DeviceName = None, cache_dir: CacheFolder = None,
 ) -> None:
     """Translate a kernel file; the output is written whole or not at all."""
     if emit not in EMITTERS:
         raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
     if output.exists() and file.exists() and output.samefile(file):
         raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
-    program = _build(file, _options(define, include, warning, quiet), device(device_name or "sim:generic"))
+    program = _build(file, _options(define, include, warning, quiet), device(device_name or "sim:generic"),
+                     cache_dir)
     write_atomically(output, EMITTERS[emit](program.optimized(level) if level else program))
+
+
+# --------------------------------------------------------------------------------- cache
+
+
+@app.command()
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove everything.")] = False,
+    cache_dir: CacheFolder = None,
+) -> None:
+    """Show where compiled programs are kept and how much there is."""
+    found = find_cache(cache_dir)
+    if found.folder is None:
+        print("the cache is off")
+    elif clear:
+        print(f"{found.folder}: removed {found.clear()}")
+    else:
+        print(f"{found.folder}: {found.usage()} of at most {found.max_bytes // 2**20} MiB")
 
 
 # ----------------------------------------------------------------------------------- run
@@ -168,12 +191,12 @@ def run(
     out: Annotated[list[str] | None, typer.Option(
         "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
     define: Defines = None, include: Includes = None, warning: Warnings = None, quiet: Quiet = False,
-    device_name: DeviceName = None,
+    device_name: DeviceName = None, cache_dir: CacheFolder = None,
 ) -> None:
     """Run one kernel on a device, with arguments from the command line and files."""
     target = device(device_name)
     sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size)
-    program = _build(file, _options(define, include, warning, quiet), target)
+    program = _build(file, _options(define, include, warning, quiet), target, cache_dir)
     chosen = program.kernel(kernel)
     parameters = chosen.signature.parameters
     arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
@@ -188,5 +211,7 @@ def run(
 @app.command()
 def demo() -> None:
     """Classify handwritten digits with matrix kernels on every device, and check each result."""
+    from coopmat import demo as demonstration
+
     if not demonstration.run():
         sys.exit(1)

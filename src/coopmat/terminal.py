@@ -1,23 +1,32 @@
-"""Output for people: the one console that commands print tables on."""
+"""Output for people: the one console that commands print tables on.
+
+rich is imported where something is printed with it: most commands print nothing, and importing it takes time.
+"""
 
 from __future__ import annotations
 
 import shutil
+from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 LEAST_WIDTH = 100  # a narrower terminal wraps the lines; cells are never cut off
 
 
 def console(*, stderr: bool = False) -> Console:
     """A console as wide as the terminal, and wide enough for our tables where there is none."""
+    from rich.console import Console
+
     return Console(width=max(LEAST_WIDTH, shutil.get_terminal_size().columns), stderr=stderr)
 
 
 def table(*columns: str, title: str | None = None) -> Table:
     """An empty table in the style of all commands."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     made = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold")
     for column in columns:
         made.add_column(column, no_wrap=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from coopmat.diagnostics import Diagnostic, SourceFile, SourceLocation
 from coopmat.opencl.lex import MAX_SOURCE_CHARACTERS
 from coopmat.opencl.messages import lexical as messages
+from coopmat.source_files import SourceFiles
 
 _UTF8_BYTES = 4  # at most, for one character
 
@@ -24,8 +25,9 @@ class HeaderName:
 class IncludeSearch:
     """Looks for a header: next to the file that includes it (only ``"file"``), then in the ``-I`` folders."""
 
-    def __init__(self, include_paths: Iterable[str | Path]) -> None:
+    def __init__(self, include_paths: Iterable[str | Path], files: SourceFiles) -> None:
         self._include_paths = [Path(folder) for folder in include_paths]
+        self._files = files
 
     def folders(self, header: HeaderName, includer: str) -> list[Path]:
         """The folders to look in, in order."""
@@ -36,11 +38,8 @@ class IncludeSearch:
         """The file's path; None if there is none. Only ordinary files count."""
         for folder in self.folders(header, includer):
             path = folder / header.file
-            try:
-                if path.is_file():
-                    return path
-            except (OSError, ValueError):  # a name that no file can have
-                continue
+            if self._files.is_file(path):
+                return path
         return None
 
     def not_found(self, header: HeaderName, includer: str, location: SourceLocation) -> Diagnostic:
@@ -50,13 +49,13 @@ class IncludeSearch:
         return Diagnostic.of(messages.FILE_NOT_FOUND, location, file=header.file, searched=searched)
 
 
-def read_source(path: Path, location: SourceLocation) -> SourceFile | Diagnostic:
+def read_source(path: Path, location: SourceLocation, files: SourceFiles) -> SourceFile | Diagnostic:
     """The file's text, or the message that says why it cannot be read."""
     try:
-        size = path.stat().st_size
+        size = files.size(path)
         if size > MAX_SOURCE_CHARACTERS * _UTF8_BYTES:
             return Diagnostic.of(messages.SOURCE_TOO_LARGE, location, size=size, limit=MAX_SOURCE_CHARACTERS)
-        return SourceFile(str(path), path.read_bytes().decode("utf-8"))
+        return SourceFile(str(path), files.read(path).decode("utf-8"))
     except UnicodeDecodeError as error:
         reason = f"not UTF-8 text (byte {error.start})"
     except OSError as error:

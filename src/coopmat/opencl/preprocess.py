@@ -27,6 +27,7 @@ from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.pragmas import PragmaParser
 from coopmat.opencl.predefined import definitions
 from coopmat.opencl.tokens import DIGRAPHS, Origin, Token, TokenKind, spell, use_site
+from coopmat.source_files import SourceFiles
 
 MAX_INCLUDE_DEPTH = 200
 MAX_LINE_NUMBER = 2**31 - 1
@@ -150,18 +151,20 @@ class Preprocessor:
     value; None means 1. ``undefines`` (``-U``) come after them. ``features`` are the extension and
     feature macros of the device; they also answer ``__has_extension`` and ``__has_feature``.
     ``has_builtin`` and ``has_attribute``, sets or functions, answer ``__has_builtin`` and
-    ``__has_attribute``. Raises :class:`CompileError` for invalid options.
+    ``__has_attribute``. Files are looked at through ``source_files``. Raises :class:`CompileError` for invalid
+    options.
     """
 
     def __init__(self, sink: DiagnosticSink, *, include_paths: Iterable[str | Path] = (),
                  defines: Mapping[str, str | None] | None = None, undefines: Iterable[str] = (),
                  features: Iterable[str] = (), has_builtin: Names = frozenset(),
-                 has_attribute: Names = frozenset()) -> None:
+                 has_attribute: Names = frozenset(), source_files: SourceFiles | None = None) -> None:
         self._sink = sink
-        self._search = IncludeSearch(include_paths)
+        self._source_files = source_files if source_files is not None else SourceFiles()
+        self._search = IncludeSearch(include_paths, self._source_files)
         self._files: list[_OpenFile] = []
         self._loaded: dict[Path, tuple[SourceFile, list[Token]]] = {}
-        self._once: set[str] = set()
+        self._once: set[Path] = set()
         known_features = frozenset(features)
         builtins = BuiltinMacros(sink, has_header=self._has_header, features=known_features,
                                  builtins=has_builtin, attributes=has_attribute)
@@ -428,7 +431,7 @@ class Preprocessor:
         if path is None:
             self._sink.add(self._search.not_found(header, includer, name.location))
             return
-        if str(path.resolve()) in self._once:
+        if self._source_files.resolve(path) in self._once:
             return
         loaded = self._loaded.get(path) or self._load(path, name)
         if loaded is not None:
@@ -436,7 +439,7 @@ class Preprocessor:
             self._open(*loaded)
 
     def _load(self, path: Path, name: Token) -> tuple[SourceFile, list[Token]] | None:
-        source = read_source(path, name.location)
+        source = read_source(path, name.location, self._source_files)
         if isinstance(source, Diagnostic):
             self._sink.add(source)
             return None
@@ -457,7 +460,7 @@ class Preprocessor:
 
     def _make_pragma(self, tokens: list[Token], end: Token, origin: Origin) -> Token | None:
         if [token.text for token in tokens] == ["once"]:
-            self._once.add(str(Path(self._files[-1].source.name).resolve()))
+            self._once.add(self._source_files.resolve(Path(self._files[-1].source.name)))
             return None
         pragma = self._pragmas.parse(tokens, end)
         if pragma is None:

@@ -1,8 +1,9 @@
 """The runtime: devices, programs, kernels, queues and events (the package's public objects)."""
 
 from coopmat.runtime.arguments import local
+from coopmat.runtime.building import build
 from coopmat.runtime.device import Device, device, devices
-from coopmat.runtime.program import Kernel, Program, build
+from coopmat.runtime.program import Kernel, Program
 from coopmat.runtime.queue import Event, Queue
 from coopmat.targets.simulator import LocalMemory
 

@@ -6,12 +6,11 @@ number and form of every instruction's operands, ids within the bound, one defin
 
 from __future__ import annotations
 
-import gc
 import struct
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from coopmat.collector import collector_paused
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import ENUMERATIONS, ID_KINDS, MAGIC, InstructionRow, Op, instruction, operands_of
 from coopmat.spirv.instruction import Instruction, decode_string, has_parameters
@@ -125,12 +124,17 @@ def _is_one_word(kind: str) -> bool:
     return not has_parameters(enumeration)
 
 
-class _Reader:
-    """Reads the instructions of one module."""
+_WITH_CONTEXT = (Op.ExtInstImport, Op.ExtInst, Op.ExtInstWithForwardRefsKHR, Op.Switch)
+"""The instructions whose operands depend on others, and those that the others are."""
 
-    def __init__(self, words: tuple[int, ...], bound: int) -> None:
+
+class _Reader:
+    """Reads the instructions of one module; ``is_valid``: without the checks."""
+
+    def __init__(self, words: tuple[int, ...], bound: int, is_valid: bool) -> None:
         self.words = words
         self.bound = bound
+        self.is_valid = is_valid
         self.definitions: dict[int, Instruction] = {}
         self.sets: dict[int, str] = {}
 
@@ -160,7 +164,9 @@ class _Reader:
                     if not 0 < words[position + index] < bound:
                         self.bad_id(new, (words[position + index],))
             if decode:
-                self.check_operands(new)
+                self.add_context(new)
+                if not self.is_valid:
+                    self.check_operands(new)
             if has_result:
                 assert result_id is not None
                 if result_id in definitions:
@@ -173,7 +179,10 @@ class _Reader:
     def new_layout(self, first: int, position: int) -> _Layout:
         if position + (first >> 16) > len(self.words):
             self.truncated(position, position + (first >> 16) - len(self.words))
-        return _layout(first, 4 * position)
+        layout = _layout(first, 4 * position)
+        if self.is_valid:
+            return layout._replace(ids=(), decode=layout.opcode in _WITH_CONTEXT)
+        return layout
 
     def truncated(self, position: int, missing: int) -> None:
         raise ValidationError("word-count", f"the binary ends {missing} words before the end of its last "
@@ -189,8 +198,8 @@ class _Reader:
         raise ValidationError("id-unique", f"{new.name} defines id {new.result_id}, which {before.name} at "
                               f"byte {before.offset:#x} has defined", new.offset)
 
-    def check_operands(self, new: Instruction) -> None:
-        """Decode the operands, which raises if they are malformed, and check the ids among them."""
+    def add_context(self, new: Instruction) -> None:
+        """Take note of what decoding the operands needs beyond the grammar."""
         if new.opcode in (Op.ExtInst, Op.ExtInstWithForwardRefsKHR) and new.words:
             new.context = self.sets.get(new.words[0], "")
         elif new.opcode == Op.Switch and new.words:
@@ -198,6 +207,9 @@ class _Reader:
         elif new.opcode == Op.ExtInstImport and new.result_id is not None:
             name = decode_string(new.words, 0)
             self.sets[new.result_id] = name[0] if name is not None else ""
+
+    def check_operands(self, new: Instruction) -> None:
+        """Decode the operands, which raises if they are malformed, and check the ids among them."""
         for kind, value in new.operands:
             if kind in ID_KINDS and not 0 < int(value) < self.bound:
                 self.bad_id(new, (int(value),))
@@ -212,26 +224,15 @@ class _Reader:
         return 1
 
 
-def read(data: bytes) -> Contents:
-    """Read a binary.  Raises ValidationError, with the byte offset, if it is malformed."""
+def read(data: bytes, *, is_valid: bool = False) -> Contents:
+    """Read a binary.  Raises ValidationError, with the byte offset, if it is malformed; ``is_valid`` says that it
+    is not, because it was checked before it was written."""
     words = _unpack(data)
     header = Header(*words[1:HEADER_WORDS])
     check_header(header)
-    reader = _Reader(words, header.bound)
-    with _collector_paused():
+    reader = _Reader(words, header.bound, is_valid)
+    with collector_paused():  # reading makes no reference cycles
         return Contents(header, reader.read(), reader.definitions)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from walking the growing module; reading makes no reference cycles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def write(header: Header, instructions: Sequence[Instruction]) -> bytes:

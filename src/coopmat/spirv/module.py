@@ -105,9 +105,12 @@ class Module:
     # -- reading and writing ---------------------------------------------------------
 
     @classmethod
-    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Module:
-        """Read a binary of either byte order.  Raises ValidationError if it is malformed."""
-        module = cls._of(binary.read(bytes(data)))
+    def from_bytes(cls, data: bytes | bytearray | memoryview, *, is_valid: bool = False) -> Module:
+        """Read a binary of either byte order.  Raises ValidationError if it is malformed.
+
+        ``is_valid``: :meth:`to_bytes` has written it, of a module that was checked; reading takes half the time.
+        """
+        module = cls._of(binary.read(bytes(data), is_valid=is_valid))
         module._operands_are_checked = True
         return module
 

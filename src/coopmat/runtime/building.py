@@ -1,0 +1,84 @@
+"""From source in any of four forms to a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from coopmat.cache import Cache, find_cache
+from coopmat.collector import collector_paused
+from coopmat.devices import describe
+from coopmat.diagnostics import Error, ValidationError
+from coopmat.files import read_bytes, read_text
+from coopmat.runtime.device import Device
+from coopmat.runtime.device import device as find_device
+from coopmat.runtime.program import Program
+from coopmat.runtime.sources import OpenCLSource, llvm_to_spirv
+from coopmat.spirv.module import Module
+
+SOURCE_SUFFIXES = (".cl", ".ll", ".spv", ".spvasm")
+
+
+def build(source: str | Path | bytes, options: Sequence[str] | None = (), device: Device | str | None = None, *,
+          cache_dir: str | Path | None = None) -> Program:
+    """Compile ``source`` and, given a device, prepare it for that device.
+
+    source: OpenCL C text; a path to a ``.cl``, ``.ll`` (LLVM IR), ``.spv`` (SPIR-V) or ``.spvasm``
+        (SPIR-V text) file; or SPIR-V as bytes.
+    options: ``-D NAME[=VALUE]``, ``-U NAME``, ``-I DIRECTORY``, ``-w``, ``-Wno-NAME``, ``-Werror``.
+    device: the device, or its name; its feature macros are defined, and its matrix combinations checked.
+    cache_dir: the folder in which compiled programs are kept, or ``"off"``; by default the one that the
+        environment variable COOPMAT_CACHE_DIR names, else the user's folder for caches.
+
+    Raises CompileError, ValidationError, KernelNotSupported, or Error for a file that cannot be read.
+    """
+    if device is not None and not isinstance(device, Device):
+        device = find_device(device)
+    with collector_paused():
+        program = _translate(source, options if options is not None else (), device, find_cache(cache_dir))
+        if device is not None:
+            program.load(device)
+    return program
+
+
+def _translate(source: str | Path | bytes, options: Sequence[str], device: Device | None, cache: Cache) -> Program:
+    match source:
+        case str() if "\n" not in source and source.endswith(SOURCE_SUFFIXES):
+            raise Error(f"a str is OpenCL C text; to build the file, pass pathlib.Path({source!r})")
+        case str():
+            return _from_opencl(source, None, options, device, cache)
+        case bytes() | bytearray() | memoryview():
+            return Program(Module.from_bytes(bytes(source)))
+        case Path():
+            return _from_file(source, options, device, cache)
+    raise Error(f"a source is OpenCL C text (str), a pathlib.Path or SPIR-V (bytes), not {type(source).__name__}")
+
+
+def _from_file(path: Path, options: Sequence[str], device: Device | None, cache: Cache) -> Program:
+    match path.suffix:
+        case ".cl":
+            return _from_opencl(read_text(path), path, options, device, cache)
+        case ".ll":
+            ir = read_text(path)
+            return Program(llvm_to_spirv(ir, str(path), cache), source_name=str(path), make_llvm_ir=lambda: ir,
+                           cache=cache)
+        case ".spv" | ".spvasm":
+            return _from_spirv(path)
+    raise Error(f"cannot build '{path}': its name must end in {', '.join(SOURCE_SUFFIXES[:-1])} "
+                f"or {SOURCE_SUFFIXES[-1]}")
+
+
+def _from_spirv(path: Path) -> Program:
+    content = read_bytes(path) if path.suffix == ".spv" else read_text(path)
+    try:
+        module = Module.from_bytes(content) if isinstance(content, bytes) else Module.from_text(content)
+        return Program(module, source_name=str(path))
+    except ValidationError as error:
+        raise error.in_file(str(path)) from None
+
+
+def _from_opencl(text: str, path: Path | None, options: Sequence[str], device: Device | None,
+                 cache: Cache) -> Program:
+    source = OpenCLSource(text, path, options, device.description if device is not None else describe("generic"))
+    module, warnings = source.compile(cache)
+    return Program(module, source_name=source.name, warnings=warnings, make_llvm_ir=source.llvm_ir, cache=cache)

@@ -1,0 +1,93 @@
+"""The result of a compilation as bytes: a line of JSON, then the SPIR-V module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from coopmat import diagnostics
+from coopmat.diagnostics import Diagnostic, Error
+from coopmat.spirv.module import Module
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What the front end made of a source, and the record of the files that it saw on the way."""
+
+    module: Module
+    warnings: list[Diagnostic]
+    files: dict[str, Any]
+
+    def to_bytes(self) -> bytes:
+        """The form that :meth:`from_bytes` reads."""
+        head = {"files": self.files, "warnings": _records_to_json(self.warnings)}
+        return join(json.dumps(head), self.module.to_bytes())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Compilation | None:
+        """The compilation; None if the bytes are none."""
+        try:
+            text, module = split(data)
+            head = json.loads(text)
+            warnings = _records_from_json(head["warnings"])
+            return cls(Module.from_bytes(module, is_valid=True), warnings, dict(head["files"]))
+        except (Error, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            return None
+
+
+def join(head: str, body: bytes) -> bytes:
+    """A text and bytes as one."""
+    encoded = head.encode()
+    return len(encoded).to_bytes(8, "little") + encoded + body
+
+
+def split(data: bytes) -> tuple[str, bytes]:
+    """What :func:`join` joined."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    return data[8:end].decode(), data[end:]
+
+
+# --------------------------------------------------------------------------------------
+# Diagnostics
+# --------------------------------------------------------------------------------------
+#
+# Diagnostics share source files and locations, and which are shared matters. So each record stands once in a
+# list, behind those that it refers to: [class, field, …]. A field is a number, a text, null, a list for a tuple,
+# or {"record": index}.
+
+
+def _records_to_json(values: Sequence[Any]) -> dict[str, Any]:
+    records: list[list[Any]] = []
+    known: dict[int, int] = {}  # id → index
+
+    def encode(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [encode(item) for item in value]
+        if not is_dataclass(value):
+            return value
+        if id(value) not in known:
+            record = [type(value).__name__, *(encode(getattr(value, field.name)) for field in fields(value))]
+            known[id(value)] = len(records)
+            records.append(record)
+        return {"record": known[id(value)]}
+
+    return {"values": [encode(value) for value in values], "records": records}
+
+
+def _records_from_json(saved: dict[str, Any]) -> list[Any]:
+    made: list[Any] = []
+
+    def decode(value: Any) -> Any:
+        if isinstance(value, list):
+            return tuple(decode(item) for item in value)
+        return made[value["record"]] if isinstance(value, dict) else value
+
+    for name, *values in saved["records"]:
+        made.append(_RECORDS[name](*map(decode, values)))
+    return [decode(value) for value in saved["values"]]
+
+
+_RECORDS: dict[str, type] = {name: value for name, value in vars(diagnostics).items()
+                             if isinstance(value, type) and is_dataclass(value)}

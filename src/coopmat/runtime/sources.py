@@ -1,0 +1,130 @@
+"""Sources of programs: OpenCL C and LLVM IR, what becomes of them, and what of that the cache holds.
+
+The front end and LLVM are imported where they are needed: to load a program from the cache takes less time than
+to import them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coopmat.cache import Cache, key
+from coopmat.devices import DeviceDescription
+from coopmat.diagnostics import Diagnostic
+from coopmat.runtime.saved import Compilation, join, split
+from coopmat.source_files import SourceFiles
+from coopmat.spirv.module import Module
+
+if TYPE_CHECKING:
+    from coopmat.tree import nodes
+
+_TIME_MACROS = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
+"""What a source with one of these compiles to is not kept."""
+
+
+@dataclass(eq=False)
+class OpenCLSource:
+    """OpenCL C text, and all that decides what it compiles to."""
+
+    text: str
+    path: Path | None
+    options: Sequence[str]
+    description: DeviceDescription
+    files: SourceFiles = field(default_factory=SourceFiles)
+
+    @property
+    def name(self) -> str:
+        """What messages call the source."""
+        return str(self.path) if self.path is not None else "<source>"
+
+    def compile(self, cache: Cache) -> tuple[Module, list[Diagnostic]]:
+        """The module and the warnings, from the cache if it holds them. Raises CompileError."""
+        entry = self._key()
+        saved = self._saved(cache, entry) if entry is not None else None
+        if saved is not None:
+            return saved.module, saved.warnings
+        from coopmat import lowering
+
+        tree, warnings = self._translation
+        module = lowering.to_spirv(tree)
+        if entry is not None and not self._depends_on_time():
+            cache.put(entry, Compilation(module, warnings, self.files.record()).to_bytes())
+        return module, warnings
+
+    def llvm_ir(self) -> str:
+        """LLVM IR, verified by LLVM."""
+        from coopmat import llvm, lowering
+
+        tree, _ = self._translation
+        ir = lowering.to_llvm_ir(tree, source_name=self.name)
+        llvm.verify(ir)
+        return ir
+
+    def _key(self) -> str | None:
+        """The key of the compilation; None for options that the front end will refuse."""
+        if isinstance(self.options, str) or not isinstance(self.options, Sequence):
+            return None
+        if not all(isinstance(option, str) for option in self.options):
+            return None
+        return key("OpenCL C", self.name, self.text, repr(self.description), *self.options)
+
+    def _saved(self, cache: Cache, entry: str) -> Compilation | None:
+        content = cache.get(entry)
+        found = Compilation.from_bytes(content) if content is not None else None
+        files = SourceFiles()
+        if found is None or not files.agrees_with(found.files):
+            return None
+        self.files = files  # should the tree be needed, it comes from the same files
+        return found
+
+    @cached_property
+    def _translation(self) -> tuple[nodes.Program, list[Diagnostic]]:
+        """The kernel tree and the warnings."""
+        from coopmat import opencl
+        from coopmat.runtime.options import parse_options
+
+        chosen = parse_options(self.options)
+        return opencl.compile_source(
+            self.text, name=self.name, path=self.path, defines=chosen.defines, include_paths=chosen.include_paths,
+            device=self.description, ignored_warnings=chosen.ignored_warnings, werror=chosen.warnings_as_errors,
+            source_files=self.files)
+
+    def _depends_on_time(self) -> bool:
+        texts = (self.text.encode("utf-8", "surrogatepass"), *self.files.contents)
+        return any(name in text for name in _TIME_MACROS for text in texts)
+
+
+def llvm_to_spirv(ir: str, name: str, cache: Cache) -> Module:
+    """The module that LLVM's back end makes of its IR, from the cache if it holds it. Raises CompileError."""
+    entry = key("LLVM IR to SPIR-V", _llvm_version(), name, ir)
+    content = cache.get(entry)
+    if content is None:
+        from coopmat import llvm
+
+        content = llvm.to_spirv(ir, source_name=name)
+        cache.put(entry, content)
+    return Module.from_bytes(content)
+
+
+def optimize(ir: str, level: int, name: str, cache: Cache) -> tuple[str, Module]:
+    """LLVM IR after LLVM's optimiser, and the module that it makes of it, from the cache if it holds them."""
+    entry = key("optimised LLVM IR", _llvm_version(), name, str(level), ir)
+    content = cache.get(entry)
+    if content is None:
+        from coopmat import llvm
+
+        optimized = llvm.optimize(ir, level, source_name=name)
+        content = join(optimized, llvm.to_spirv(optimized, source_name=name))
+        cache.put(entry, content)
+    optimized, module = split(content)
+    return optimized, Module.from_bytes(module)
+
+
+def _llvm_version() -> str:
+    import llvmlite
+
+    return llvmlite.__version__
