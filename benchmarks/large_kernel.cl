@@ -57,7 +57,7 @@ inline ushort float_to_bf16(float x)
     const uint bits = as_uint(x);
     if (isnan(x))
         return (ushort)(bits >> 16 | 0x40);
-    return (ushort)(bits + 0x7fff + (bits >> 16 & 1) >> 16);
+    return (ushort)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 // ------------------------------------------------------------------------------------- loading and storing
