@@ -47,12 +47,14 @@ class FunctionFacts:
 
     ``in_memory``: the parameters that need an address (all uses other than reading them whole).
     ``shared``: variables declared inside that live longer than an activation, with their initialisers.
-    ``has_labels``: control flow may be anything, so no merge block can be named.
+    ``has_labels``: control flow may be anything, so no merge block can be named. ``has_entries``: there are
+    labels, of goto or of a switch, by which control may come into the middle of a statement.
     """
 
     in_memory: frozenset[n.Variable]
     shared: tuple[n.Declare, ...]
     has_labels: bool
+    has_entries: bool
     calls: tuple[n.Function, ...]
 
 
@@ -67,6 +69,7 @@ def function_facts(function: n.Function) -> FunctionFacts:
         shared=tuple(node for node in nodes if isinstance(node, n.Declare)
                      and node.variable.address_space is not t.AddressSpace.PRIVATE),
         has_labels=any(isinstance(node, n.Label) for node in nodes),
+        has_entries=any(isinstance(node, (n.Label, n.Case)) for node in nodes),
         calls=tuple(node.function for node in nodes if isinstance(node, n.Call)))
 
 

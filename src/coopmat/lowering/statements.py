@@ -13,7 +13,7 @@ from coopmat.tree import types as t
 def run(statement: n.Statement, context: Context) -> None:
     """Lower a statement. What cannot be reached is left out, unless a jump leads into it."""
     if not context.is_open and not isinstance(statement, (n.Block, n.Label, n.Case)):
-        if not has_entry(statement):
+        if not _can_be_entered(statement, context):
             return
         context.open(context.builder.new_block("unreachable"))
     context.builder.locate(statement.location)
@@ -22,7 +22,12 @@ def run(statement: n.Statement, context: Context) -> None:
 
 def _merge(block: BasicBlock, statement: n.Statement, context: Context) -> BasicBlock | None:
     """``block`` as the merge block of ``statement``, if control can get into that from its top only."""
-    return None if context.facts.has_labels or has_entry(statement) else block
+    return None if context.facts.has_labels or _can_be_entered(statement, context) else block
+
+
+def _can_be_entered(statement: n.Statement, context: Context) -> bool:
+    """Whether control can come into the middle of ``statement``."""
+    return context.facts.has_entries and has_entry(statement)
 
 
 # -- Straight-line -------------------------------------------------------------------------

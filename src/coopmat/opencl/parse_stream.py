@@ -23,6 +23,22 @@ class SyntaxFailure(Exception):
     """An error that was reported; caught where parsing can go on."""
 
 
+class _Nesting:
+    """How deep the parser is inside of what it reads; a ``with`` of it is one level deeper."""
+
+    def __init__(self, stream: TokenStream) -> None:
+        self.stream = stream
+        self.depth = 0
+
+    def __enter__(self) -> None:
+        if self.depth >= MAX_NESTING:
+            raise self.stream.fail(messages.TOO_DEEP, limit=MAX_NESTING)
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
+
+
 class TokenStream:
     """A cursor over the tokens. ``token`` is the one that is looked at, ``previous`` the one before it."""
 
@@ -30,7 +46,7 @@ class TokenStream:
         self.sink = sink
         self._tokens = self._without_misplaced_pragmas(tokens)
         self._position = 0
-        self._depth = 0
+        self._nesting = _Nesting(self)
         self._ended = False  # whether it was reported that the source ends too early
         self.type_scopes: list[dict[str, bool]] = [dict.fromkeys(type_names, True)]
         self.token = self._tokens[0]
@@ -183,16 +199,9 @@ class TokenStream:
 
     # ------------------------------------------------------------------ nesting and scopes
 
-    @contextmanager
-    def nested(self) -> Iterator[None]:
+    def nested(self) -> _Nesting:
         """One level deeper, for the time of a ``with``; reports where that is too deep."""
-        if self._depth >= MAX_NESTING:
-            raise self.fail(messages.TOO_DEEP, limit=MAX_NESTING)
-        self._depth += 1
-        try:
-            yield
-        finally:
-            self._depth -= 1
+        return self._nesting
 
     @contextmanager
     def type_scope(self) -> Iterator[None]:

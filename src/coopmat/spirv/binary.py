@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from coopmat.collector import collector_paused
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.grammar import ENUMERATIONS, ID_KINDS, MAGIC, InstructionRow, Op, instruction, operands_of
-from coopmat.spirv.instruction import Instruction, decode_string, has_parameters
+from coopmat.spirv.grammar import ID_KINDS, MAGIC, Op, instruction
+from coopmat.spirv.instruction import Instruction, decode_string, id_positions
 
 HEADER_WORDS = 5
 MAX_BOUND = 0x3FFFFF + 1
@@ -91,37 +91,13 @@ def _layout(first: int, offset: int) -> _Layout:
     if count < body:
         raise ValidationError("operand-missing", f"{row.name} has {count} words; at least {body} are needed",
                               offset)
-    ids = _fixed_ids(row, count, body)
-    if ids is None:
-        return _Layout(opcode, body, row.has_type, row.has_result, tuple(range(1, body)), True)
+    positions = id_positions(opcode, count - body)
+    ids = (*range(1, body), *(body + position for position in positions or ()))
+    if positions is None:
+        return _Layout(opcode, body, row.has_type, row.has_result, ids, True)
     if len(ids) == count - 1 and ids:
         return _Layout(opcode, body, row.has_type, row.has_result, None, False)
     return _Layout(opcode, body, row.has_type, row.has_result, ids, False)
-
-
-def _fixed_ids(row: InstructionRow, count: int, body: int) -> tuple[int, ...] | None:
-    """The indices of the id words, if the word count alone says where they are; else None."""
-    ids = list(range(1, body))
-    position = body
-    for kind, quantifier in operands_of(row, count - body):
-        if quantifier and position == count:
-            continue
-        takes_rest = quantifier == "*" or kind == "LiteralContextDependentNumber"
-        end = count if takes_rest else position + 1
-        if kind in ID_KINDS or (kind == "PairIdRefIdRef" and (end - position) % 2 == 0):
-            ids += range(position, end)
-        elif not _is_one_word(kind):
-            return None
-        position = end
-    return tuple(ids) if position == count else None
-
-
-def _is_one_word(kind: str) -> bool:
-    """Whether an operand that is no id takes one word, whatever its value (a number may take more)."""
-    enumeration = ENUMERATIONS.get(kind)
-    if enumeration is None:
-        return kind in ("LiteralInteger", "LiteralContextDependentNumber")
-    return not has_parameters(enumeration)
 
 
 _WITH_CONTEXT = (Op.ExtInstImport, Op.ExtInst, Op.ExtInstWithForwardRefsKHR, Op.Switch)

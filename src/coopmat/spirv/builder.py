@@ -444,7 +444,8 @@ class ModuleBuilder:
         declarations = [make(Op.Capability, capability) for capability in needs.capabilities()]
         declarations += [make(Op.Extension, name) for name in needs.extensions()]
         major, minor = self.version
-        return Module([*declarations, *rest], version=major << 16 | minor << 8, bound=self._next_id)
+        return Module([*declarations, *rest], version=major << 16 | minor << 8, bound=self._next_id,
+                      is_valid=True)
 
     def _entry_point_instructions(self) -> list[Instruction]:
         interfaces = _Interfaces(self._functions, self._definitions, every_class=self.version >= (1, 4))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from coopmat.diagnostics import ValidationError
@@ -87,6 +88,11 @@ class Instruction:
         """The ids that this instruction uses: its result type and its id operands, in order."""
         if self.type_id is not None:
             yield self.type_id
+        positions = id_positions(self.opcode, len(self.words))
+        if positions is not None:
+            for position in positions:
+                yield self.words[position]
+            return
         for kind, value in self.operands:
             if kind in ID_KINDS:
                 assert isinstance(value, int)
@@ -283,6 +289,36 @@ class _Decoder:
             self.read_all(_ANY_IDS)
         else:
             self.read_all(_ANY_WORDS)
+
+
+@lru_cache(maxsize=4096)
+def id_positions(opcode: int, count: int) -> tuple[int, ...] | None:
+    """Which of ``count`` operand words are ids; None if that depends on the words, or if they do not fit the
+    grammar: then decoding tells."""
+    row = instruction(opcode)
+    if row is None:
+        return ()
+    ids: list[int] = []
+    position = 0
+    for kind, quantifier in operands_of(row, count):
+        if quantifier and position == count:
+            continue
+        takes_rest = quantifier == "*" or kind == "LiteralContextDependentNumber"
+        end = count if takes_rest else position + 1
+        if kind in ID_KINDS or (kind == "PairIdRefIdRef" and (end - position) % 2 == 0):
+            ids += range(position, end)
+        elif not _is_one_word(kind):
+            return None
+        position = end
+    return tuple(ids) if position == count else None
+
+
+def _is_one_word(kind: str) -> bool:
+    """Whether an operand that is no id takes one word, whatever its value (a number may take more)."""
+    enumeration = ENUMERATIONS.get(kind)
+    if enumeration is None:
+        return kind in ("LiteralInteger", "LiteralContextDependentNumber")
+    return not has_parameters(enumeration)
 
 
 _WITH_PARAMETERS: dict[type[Row] | type[Mask], bool] = {}

@@ -91,15 +91,19 @@ class EntryPoint:
 
 
 class Module:
-    """A SPIR-V module: the five header words and the instructions in order."""
+    """A SPIR-V module: the five header words and the instructions in order.
+
+    ``is_valid``: the instructions need no check of their operands.
+    """
 
     def __init__(self, instructions: Iterable[Instruction] = (), *, version: int = 0x00010400,
-                 generator: int = GENERATOR, bound: int | None = None, schema: int = 0) -> None:
+                 generator: int = GENERATOR, bound: int | None = None, schema: int = 0,
+                 is_valid: bool = False) -> None:
         self.instructions: list[Instruction] = list(instructions)
         self.version = version
         self.generator = generator
         self.schema = schema
-        self._operands_are_checked = False
+        self._is_valid = is_valid
         self.bound = bound if bound is not None else self._least_bound()
 
     # -- reading and writing ---------------------------------------------------------
@@ -111,7 +115,7 @@ class Module:
         ``is_valid``: :meth:`to_bytes` has written it, of a module that was checked; reading takes half the time.
         """
         module = cls._of(binary.read(bytes(data), is_valid=is_valid))
-        module._operands_are_checked = True
+        module._is_valid = True
         return module
 
     def to_bytes(self) -> bytes:
@@ -160,10 +164,10 @@ class Module:
 
     def check_operands(self) -> None:
         """Raise ValidationError if an instruction lacks an operand that it needs, or has one too many."""
-        if not self._operands_are_checked:
+        if not self._is_valid:
             for item in self.instructions:
                 _ = item.operands  # decoding checks them
-            self._operands_are_checked = True
+            self._is_valid = True
 
     # -- definitions -----------------------------------------------------------------
 

@@ -8,8 +8,10 @@ components of cooperative matrices, operands of dot products and atomics.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from coopmat.spirv.grammar import (
+    ENUMERATIONS,
     Capability,
     CooperativeMatrixLayout,
     FPEncoding,
@@ -24,6 +26,9 @@ from coopmat.spirv.grammar import (
 from coopmat.spirv.instruction import Instruction, mask_bits
 
 Alternatives = tuple[Capability, ...]
+
+_HOLDERS = frozenset({"LiteralSpecConstantOpInteger", "LiteralExtInstInteger"})
+"""Kinds of operands that bring along the operands of another instruction."""
 
 INTEGER_CAPABILITIES = {4: Capability.Int4TypeINTEL, 8: Capability.Int8, 16: Capability.Int16,
                         64: Capability.Int64}
@@ -56,6 +61,13 @@ _OLDER_NAMES = frozenset({"SPV_INTEL_split_barrier"})
 """Extensions that drivers know longer than the one which the grammar lists first."""
 _COMMON_VECTORS = (2, 3, 4)
 _KERNEL_VECTORS = (8, 16)
+
+
+@cache
+def _names_enumerants(opcode: Op) -> bool:
+    """Whether operands of an instruction may be enumerants, which have needs of their own."""
+    row = instruction(opcode)
+    return row is not None and any(spec.kind in ENUMERATIONS or spec.kind in _HOLDERS for spec in row.operands)
 
 
 def implied(capabilities: Iterable[Capability]) -> set[Capability]:
@@ -98,12 +110,13 @@ class Needs:
             self._member(row.opcode)
         for alternatives in self._by_type(row.opcode, item):
             self._require(alternatives)
-        for _, value in item.operands:
-            if isinstance(value, Mask):
-                for bit in mask_bits(type(value), int(value)) or ():
-                    self._member(bit)
-            elif isinstance(value, Row):
-                self._member(value)
+        if _names_enumerants(row.opcode):
+            for _, value in item.operands:
+                if isinstance(value, Mask):
+                    for bit in mask_bits(type(value), int(value)) or ():
+                        self._member(bit)
+                elif isinstance(value, Row):
+                    self._member(value)
 
     def _member(self, member: Row | Mask) -> None:
         """Take in an instruction, an enumerant or a mask bit."""
