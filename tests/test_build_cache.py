@@ -16,7 +16,6 @@ import coopmat as cm
 from coopmat import cache as cache_module
 from coopmat import llvm, opencl
 from coopmat.cache import Cache
-from coopmat.devices import describe
 from coopmat.diagnostics import CompileError
 from coopmat.runtime import sources
 from coopmat.runtime.saved import Compilation, join
@@ -121,7 +120,7 @@ def test_what_diagnostics_share_stays_shared() -> None:
     notes = (cm.Diagnostic("note", "see", places[0]), cm.Diagnostic("note", "nowhere", None))
     warnings = [cm.Diagnostic("warning", "text ✓", places[1], "CM1", "name", notes),
                 cm.Diagnostic("warning", "other", places[0])]
-    found = Compilation.from_bytes(Compilation(module, warnings, {}).to_bytes())
+    found = Compilation.from_bytes(Compilation(module, warnings, {}, True).to_bytes())
     assert found is not None
     assert found.warnings == warnings
     first, second = (warning.location for warning in found.warnings)
@@ -208,6 +207,29 @@ def test_the_environment_names_the_folder(compilations: Compilations, monkeypatc
     for _ in range(2):
         cm.build(SCALE)
     assert compilations.count == 1
+
+
+MATRIX = """
+typedef half tile __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 16, CLK_COOPERATIVE_MATRIX_A)));
+kernel void k(global half *p) {
+    tile a = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+    coop_mat_store(p, a, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+}
+"""
+
+
+def test_a_program_that_the_device_cannot_run(compilations: Compilations) -> None:
+    """It is kept, but for a device without its matrices it remains an error."""
+    for _ in range(2):
+        with pytest.raises(cm.KernelNotSupported, match="8x16 fp16"):
+            compilations.build(MATRIX, device="sim:intel_cpu_spr")
+    assert compilations.count == 1
+    for _ in range(2):
+        program = compilations.build(MATRIX, device="sim:intel_gpu_pvc")
+        with pytest.raises(cm.KernelNotSupported):
+            program.load(cm.device("sim:intel_cpu_spr"))
+        assert program.load(cm.device("sim:intel_gpu_pvc"))
+    assert compilations.count == 2
 
 
 # ------------------------------------------------------------------------------- included files
@@ -343,7 +365,7 @@ def test_what_llvm_made_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def content_of(compilations: Compilations) -> tuple[str, bytes]:
     """The key and the content of the one entry that building SCALE makes."""
-    source = OpenCLSource(SCALE, None, (), describe("generic"))
+    source = OpenCLSource(SCALE, None, (), cm.device("sim:generic"))
     entry = source._key()
     assert entry is not None
     compilations.build(SCALE)
@@ -362,7 +384,7 @@ def test_content_that_is_no_program_is_replaced(compilations: Compilations, cont
 
 
 BYTES = Compilation(cm.build(SCALE, cache_dir="off").module, cm.build(ODD, cache_dir="off").warnings,
-                    {"present": {"a": True}, "contents": {}, "resolved": {}}).to_bytes()
+                    {"present": {"a": True}, "contents": {}, "resolved": {}}, True).to_bytes()
 
 
 @given(st.data())

@@ -79,6 +79,7 @@ def _from_spirv(path: Path) -> Program:
 
 def _from_opencl(text: str, path: Path | None, options: Sequence[str], device: Device | None,
                  cache: Cache) -> Program:
-    source = OpenCLSource(text, path, options, device.description if device is not None else describe("generic"))
-    module, warnings = source.compile(cache)
-    return Program(module, source_name=source.name, warnings=warnings, make_llvm_ir=source.llvm_ir, cache=cache)
+    source = OpenCLSource(text, path, options, device if device is not None else Device(describe("generic")))
+    found = source.compile(cache)
+    return Program(found.module, source_name=source.name, warnings=found.warnings, make_llvm_ir=source.llvm_ir,
+                   loadable_by=source.device if found.is_loadable else None, cache=cache)

@@ -46,9 +46,20 @@ class Device:
         extension). Empty for ``sim:generic``, which takes every shape and type."""
         return list(self.description.combinations)
 
-    def load(self, module: Module) -> simulator.SimulatedProgram:
-        """Prepare a module for execution; KernelNotSupported if its matrices are not the device's."""
-        return simulator.compile(module, self.description, self.options)
+    def load(self, module: Module, *, is_checked: bool = False) -> simulator.SimulatedProgram:
+        """Prepare a module for execution; KernelNotSupported if its matrices are not the device's.
+
+        ``is_checked``: a device with this description has loaded the module before.
+        """
+        return simulator.compile(module, self.description, self.options, is_checked=is_checked)
+
+    def can_load(self, module: Module) -> bool:
+        """Whether :meth:`load` raises no error."""
+        try:
+            simulator.check(module, self.description)
+        except Error:
+            return False
+        return True
 
     def to_json(self) -> dict[str, Any]:
         """What ``coopmat devices NAME --json`` prints."""

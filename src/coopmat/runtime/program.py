@@ -19,15 +19,18 @@ class Program:
     """A built program: kernels, and the forms that the source was translated to.
 
     ``module`` is the SPIR-V module that devices run; ``warnings`` are the front end's. ``make_llvm_ir`` gives the
-    program's LLVM IR, where it has one; what is optimised is kept in ``cache``.
+    program's LLVM IR, where it has one; ``loadable_by`` is a device that is known to take the module; what is
+    optimised is kept in ``cache``.
     """
 
     def __init__(self, module: Module, *, source_name: str = "<source>", warnings: Sequence[Diagnostic] = (),
-                 make_llvm_ir: Callable[[], str] | None = None, cache: Cache | None = None) -> None:
+                 make_llvm_ir: Callable[[], str] | None = None, loadable_by: Device | None = None,
+                 cache: Cache | None = None) -> None:
         self.module = module
         self.source_name = source_name
         self.warnings = list(warnings)
         self._make_llvm_ir = make_llvm_ir
+        self._loadable_by = loadable_by
         self._cache = cache if cache is not None else Cache(None)
         self._loaded: dict[Device, SimulatedProgram] = {}
         self.kernels: dict[str, Kernel] = {
@@ -77,7 +80,8 @@ class Program:
         Raises KernelNotSupported if a kernel uses matrices that the device does not have.
         """
         if device not in self._loaded:
-            self._loaded[device] = device.load(self.module)
+            known = self._loadable_by is not None and self._loadable_by.description == device.description
+            self._loaded[device] = device.load(self.module, is_checked=known)
         return self._loaded[device]
 
     def __repr__(self) -> str:

@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from coopmat import diagnostics
 from coopmat.diagnostics import Diagnostic, Error
+from coopmat.spirv import kernels
 from coopmat.spirv.module import Module
 
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """What the front end made of a source, and the record of the files that it saw on the way."""
+    """What the front end made of a source, the record of the files that it saw on the way, and whether the device
+    that it was made for can load the module."""
 
     module: Module
     warnings: list[Diagnostic]
     files: dict[str, Any]
+    is_loadable: bool
 
     def to_bytes(self) -> bytes:
         """The form that :meth:`from_bytes` reads."""
-        head = {"files": self.files, "warnings": _records_to_json(self.warnings)}
+        head = {
+            "files": self.files,
+            "is_loadable": self.is_loadable,
+            "records": _records_to_json((self.warnings, list(self.module.kernel_signatures.values()))),
+        }
         return join(json.dumps(head), self.module.to_bytes())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Compilation | None:
         """The compilation; None if the bytes are none."""
         try:
-            text, module = split(data)
+            text, spirv = split(data)
             head = json.loads(text)
-            warnings = _records_from_json(head["warnings"])
-            return cls(Module.from_bytes(module, is_valid=True), warnings, dict(head["files"]))
+            warnings, signatures = _records_from_json(head["records"])
+            module = Module.saved(spirv, {signature.name: signature for signature in signatures})
+            return cls(module, list(warnings), dict(head["files"]), bool(head["is_loadable"]))
         except (Error, ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return None
 
@@ -50,20 +57,20 @@ def split(data: bytes) -> tuple[str, bytes]:
 
 
 # --------------------------------------------------------------------------------------
-# Diagnostics
+# Records
 # --------------------------------------------------------------------------------------
 #
 # Diagnostics share source files and locations, and which are shared matters. So each record stands once in a
-# list, behind those that it refers to: [class, field, …]. A field is a number, a text, null, a list for a tuple,
+# list, behind those that it refers to: [class, field, …]. A field is a number, a text, null, a list (for a tuple),
 # or {"record": index}.
 
 
-def _records_to_json(values: Sequence[Any]) -> dict[str, Any]:
+def _records_to_json(values: Any) -> dict[str, Any]:
     records: list[list[Any]] = []
     known: dict[int, int] = {}  # id → index
 
     def encode(value: Any) -> Any:
-        if isinstance(value, tuple):
+        if isinstance(value, (tuple, list)):
             return [encode(item) for item in value]
         if not is_dataclass(value):
             return value
@@ -73,10 +80,10 @@ def _records_to_json(values: Sequence[Any]) -> dict[str, Any]:
             records.append(record)
         return {"record": known[id(value)]}
 
-    return {"values": [encode(value) for value in values], "records": records}
+    return {"values": encode(values), "records": records}
 
 
-def _records_from_json(saved: dict[str, Any]) -> list[Any]:
+def _records_from_json(saved: dict[str, Any]) -> Any:
     made: list[Any] = []
 
     def decode(value: Any) -> Any:
@@ -86,8 +93,8 @@ def _records_from_json(saved: dict[str, Any]) -> list[Any]:
 
     for name, *values in saved["records"]:
         made.append(_RECORDS[name](*map(decode, values)))
-    return [decode(value) for value in saved["values"]]
+    return decode(saved["values"])
 
 
-_RECORDS: dict[str, type] = {name: value for name, value in vars(diagnostics).items()
+_RECORDS: dict[str, type] = {name: value for module in (diagnostics, kernels) for name, value in vars(module).items()
                              if isinstance(value, type) and is_dataclass(value)}

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coopmat.cache import Cache, key
-from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic
+from coopmat.runtime.device import Device
 from coopmat.runtime.saved import Compilation, join, split
 from coopmat.source_files import SourceFiles
 from coopmat.spirv.module import Module
@@ -33,7 +33,7 @@ class OpenCLSource:
     text: str
     path: Path | None
     options: Sequence[str]
-    description: DeviceDescription
+    device: Device
     files: SourceFiles = field(default_factory=SourceFiles)
 
     @property
@@ -41,19 +41,19 @@ class OpenCLSource:
         """What messages call the source."""
         return str(self.path) if self.path is not None else "<source>"
 
-    def compile(self, cache: Cache) -> tuple[Module, list[Diagnostic]]:
-        """The module and the warnings, from the cache if it holds them. Raises CompileError."""
+    def compile(self, cache: Cache) -> Compilation:
+        """The module and what belongs to it, from the cache if it holds them. Raises CompileError."""
         entry = self._key()
-        saved = self._saved(cache, entry) if entry is not None else None
-        if saved is not None:
-            return saved.module, saved.warnings
-        from coopmat import lowering
+        found = self._saved(cache, entry) if entry is not None else None
+        if found is None:
+            from coopmat import lowering
 
-        tree, warnings = self._translation
-        module = lowering.to_spirv(tree)
-        if entry is not None and not self._depends_on_time():
-            cache.put(entry, Compilation(module, warnings, self.files.record()).to_bytes())
-        return module, warnings
+            tree, warnings = self._translation
+            module = lowering.to_spirv(tree)
+            found = Compilation(module, warnings, self.files.record(), self.device.can_load(module))
+            if entry is not None and not self._depends_on_time():
+                cache.put(entry, found.to_bytes())
+        return found
 
     def llvm_ir(self) -> str:
         """LLVM IR, verified by LLVM."""
@@ -70,7 +70,7 @@ class OpenCLSource:
             return None
         if not all(isinstance(option, str) for option in self.options):
             return None
-        return key("OpenCL C", self.name, self.text, repr(self.description), *self.options)
+        return key("OpenCL C", self.name, self.text, repr(self.device.description), *self.options)
 
     def _saved(self, cache: Cache, entry: str) -> Compilation | None:
         content = cache.get(entry)
@@ -90,7 +90,7 @@ class OpenCLSource:
         chosen = parse_options(self.options)
         return opencl.compile_source(
             self.text, name=self.name, path=self.path, defines=chosen.defines, include_paths=chosen.include_paths,
-            device=self.description, ignored_warnings=chosen.ignored_warnings, werror=chosen.warnings_as_errors,
+            device=self.device.description, ignored_warnings=chosen.ignored_warnings, werror=chosen.warnings_as_errors,
             source_files=self.files)
 
     def _depends_on_time(self) -> bool:

@@ -49,6 +49,13 @@ def check_header(header: Header) -> None:
                               12)
 
 
+def read_header(data: bytes) -> Header:
+    """The header of a binary.  Raises ValidationError if it is malformed."""
+    header = Header(*_unpack(data[:4 * HEADER_WORDS])[1:])
+    check_header(header)
+    return header
+
+
 def _unpack(data: bytes) -> tuple[int, ...]:
     """The words of a binary in this machine's terms, whatever its byte order."""
     if len(data) % 4:

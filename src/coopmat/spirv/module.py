@@ -99,7 +99,8 @@ class Module:
     def __init__(self, instructions: Iterable[Instruction] = (), *, version: int = 0x00010400,
                  generator: int = GENERATOR, bound: int | None = None, schema: int = 0,
                  is_valid: bool = False) -> None:
-        self.instructions: list[Instruction] = list(instructions)
+        self._instructions: list[Instruction] | None = list(instructions)
+        self._saved = b""
         self.version = version
         self.generator = generator
         self.schema = schema
@@ -109,18 +110,32 @@ class Module:
     # -- reading and writing ---------------------------------------------------------
 
     @classmethod
-    def from_bytes(cls, data: bytes | bytearray | memoryview, *, is_valid: bool = False) -> Module:
-        """Read a binary of either byte order.  Raises ValidationError if it is malformed.
-
-        ``is_valid``: :meth:`to_bytes` has written it, of a module that was checked; reading takes half the time.
-        """
-        module = cls._of(binary.read(bytes(data), is_valid=is_valid))
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Module:
+        """Read a binary of either byte order.  Raises ValidationError if it is malformed."""
+        module = cls._of(binary.read(bytes(data)))
         module._is_valid = True
         return module
 
+    @classmethod
+    def saved(cls, data: bytes, signatures: dict[str, KernelSignature]) -> Module:
+        """What :meth:`to_bytes` has made of a valid module with these kernels; it is read when it is looked at."""
+        header = binary.read_header(data)
+        module = cls(version=header.version, generator=header.generator, bound=header.bound, schema=header.schema,
+                     is_valid=True)
+        module._instructions, module._saved = None, data
+        module.__dict__["kernel_signatures"] = signatures
+        return module
+
+    @property
+    def instructions(self) -> list[Instruction]:
+        """The instructions in order."""
+        if self._instructions is None:
+            self._instructions = binary.read(self._saved, is_valid=True).instructions
+        return self._instructions
+
     def to_bytes(self) -> bytes:
         """The module as a little-endian binary."""
-        return binary.write(self.header, self.instructions)
+        return binary.write(self.header, self.instructions) if self._instructions is not None else self._saved
 
     @classmethod
     def from_text(cls, text: str, *, version: tuple[int, int] = (1, 4)) -> Module:

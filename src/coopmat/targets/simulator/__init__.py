@@ -5,7 +5,7 @@
 
 from coopmat.targets.simulator.launch import LocalMemory
 from coopmat.targets.simulator.options import SimulatorOptions
-from coopmat.targets.simulator.program import KernelInfo, SimulatedProgram, compile
+from coopmat.targets.simulator.program import KernelInfo, SimulatedProgram, check, compile
 from coopmat.targets.simulator.support import (
     MatrixUses,
     MultiplyAccumulate,
@@ -14,4 +14,4 @@ from coopmat.targets.simulator.support import (
 )
 
 __all__ = ["KernelInfo", "LocalMemory", "MatrixUses", "MultiplyAccumulate", "SimulatedProgram", "SimulatorOptions",
-           "check_supported", "compile", "required_matrix_uses"]
+           "check", "check_supported", "compile", "required_matrix_uses"]

@@ -112,13 +112,21 @@ class SimulatedProgram:
         return self._compiled[name]
 
 
-def compile(module: Module, description: DeviceDescription,
-            options: SimulatorOptions | None = None) -> SimulatedProgram:
+def compile(module: Module, description: DeviceDescription, options: SimulatorOptions | None = None, *,
+            is_checked: bool = False) -> SimulatedProgram:
     """Prepare a module for a simulated device; each kernel is compiled at its first launch.
 
-    Raises KernelNotSupported if a kernel needs matrices that the device does not have, and
-    ValidationError if the module is malformed.
+    ``is_checked``: :func:`check` has accepted the module before; otherwise this raises what that raises.
     """
+    if not is_checked:
+        check(module, description)
+    with well_formed("the module"):
+        return SimulatedProgram(module, description, options if options is not None else SimulatorOptions())
+
+
+def check(module: Module, description: DeviceDescription) -> None:
+    """Raise KernelNotSupported if a kernel needs matrices that the device does not have, ValidationError if the
+    module is malformed, and Error if it is one for 32-bit addresses."""
     for row in module.of_opcode(Op.MemoryModel):
         model = row.operands[0].value
         if model != AddressingModel.Physical64:
@@ -127,7 +135,6 @@ def compile(module: Module, description: DeviceDescription,
     with well_formed("the module"):
         module.check_operands()  # from here on all of them are there
         check_supported(module, description)
-        return SimulatedProgram(module, description, options if options is not None else SimulatorOptions())
 
 
 @contextmanager
