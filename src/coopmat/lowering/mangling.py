@@ -47,17 +47,17 @@ def matrix_code(matrix: t.Matrix) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Qualified:
-    """A type with its qualifiers."""
+    """A type with its qualifiers; ``space`` is set for what a pointer points to."""
 
     type: t.Type
-    space: t.AddressSpace = t.AddressSpace.PRIVATE
+    space: t.AddressSpace | None = None
     const: bool = False
     volatile: bool = False
 
     @property
-    def code(self) -> str:
-        """The qualifiers, the address space first."""
-        space = "" if self.space is t.AddressSpace.PRIVATE else f"U3AS{self.space.value}"
+    def qualifiers(self) -> str:
+        """Their codes, the address space first; the private one, though a qualifier, has none."""
+        space = "" if self.space in (None, t.AddressSpace.PRIVATE) else f"U3AS{self.space.value}"
         return space + "V" * self.volatile + "K" * self.const
 
 
@@ -68,13 +68,13 @@ class _Mangler:
         self._seen: list[_Qualified] = []
 
     def code(self, item: _Qualified) -> str:
-        if not item.code and isinstance(item.type, t.Scalar | t.Void):
+        if item.space is None and isinstance(item.type, t.Scalar | t.Void):
             return self._plain(item)
         if item in self._seen:
             index = self._seen.index(item)
             return "S_" if index == 0 else f"S{_base36(index - 1)}_"
-        if item.code and not isinstance(item.type, t.Array):  # an array's elements have its qualifiers
-            code = item.code + self.code(_Qualified(item.type))
+        if item.space is not None and not isinstance(item.type, t.Array):  # an array's elements are qualified
+            code = item.qualifiers + self.code(_Qualified(item.type))
         else:
             code = self._plain(item)
         self._seen.append(item)

@@ -57,6 +57,11 @@ Fits = tuple[Fit, ...]
 """How each argument of a call fits its parameter."""
 
 
+def is_exact(fits: Sequence[Fit]) -> bool:
+    """Whether no argument is converted, but for qualifiers."""
+    return all(fit.rank is Rank.EXACT for fit in fits)
+
+
 def is_better(left: Sequence[Fit], right: Sequence[Fit]) -> bool:
     """Whether a candidate is better than another one."""
     pairs = list(zip(left, right, strict=True))

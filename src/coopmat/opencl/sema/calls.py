@@ -6,7 +6,7 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import builtins, syntax
 from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.overloading import Fits, best
+from coopmat.opencl.overloading import Fits, best, is_exact
 from coopmat.opencl.sema import conversion_builtins, declarators, expressions, matrix, overloads
 from coopmat.opencl.sema.context import Context, FunctionSet
 from coopmat.opencl.sema.conversions import Purpose, convert
@@ -75,11 +75,10 @@ def _call_function(context: Context, function: Function, node: syntax.Call) -> E
 
 
 def _can_be_called(context: Context, function: Function, node: syntax.Call) -> bool:
-    """Note down a call of a function; False after a report."""
+    """Whether a function can be called here; False after a report."""
     if context.function is None:
         context.report(messages.NOT_CONSTANT_INITIALIZER, node.location)
         return False
-    context.function.calls.setdefault(function, node.location)
     if function.result not in (VOID, ERROR) and not declarators.has_size(function.result):
         context.report(messages.INCOMPLETE_TYPE, node.location, type=function.result)
         return False
@@ -95,6 +94,8 @@ def _pass(context: Context, given: Expression, parameter: Variable, argument: sy
 def _make_call(context: Context, function: Function, arguments: list[Expression], node: syntax.Call) -> Expression:
     if any(map(is_error, arguments)) or function.result is ERROR:
         return context.error_expression(node.location)
+    assert context.function is not None
+    context.function.calls.setdefault(function, node.location)
     return Call(function.result, node.location, function, tuple(arguments))
 
 
@@ -138,8 +139,8 @@ def _call_overloaded(context: Context, functions: FunctionSet, node: syntax.Call
     candidates: list[tuple[Fits, Candidate]] = [
         (fits, function) for function in sound if (fits := overloads.fits(context, function, arguments)) is not None]
     if _adds_to_builtins(context, functions):
-        if not candidates and not builtins.is_known(name):  # convert_…, coop_mat_…: they resolve themselves
-            return _call_builtin(context, name, arguments, node, target)
+        if not builtins.is_known(name) and not any(is_exact(fits) for fits, _ in candidates):
+            return _call_builtin(context, name, arguments, node, target)  # convert_…, coop_mat_…: no overloads
         candidates += [(fits, overload) for fits, overload in builtins.viable(context, name, arguments)
                        if not any(overload.has_parameters(function.type.parameters) for function in sound)]
     chosen = best(candidates)

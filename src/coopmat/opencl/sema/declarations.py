@@ -304,7 +304,7 @@ def _parameter(context: Context, node: syntax.Parameter, of_kernel: bool) -> Var
         context.report(messages.FUNCTION_POINTER, location)
         type_ = ERROR
     if isinstance(type_, Array):
-        space = qualified.address_space or declarators.DEFAULT_POINTEE
+        space = qualified.address_space or AddressSpace.PRIVATE  # where an array that is declared so lives
         type_ = Pointer(type_.item, space, qualified.const, qualified.volatile)
         qualified = QualifiedType(type_)
     if type_ is not ERROR and not _check_parameter(context, replace(qualified, type=type_), location, of_kernel):

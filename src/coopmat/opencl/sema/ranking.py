@@ -39,9 +39,10 @@ def fit(argument: Expression, parameter: Type) -> Fit | None:
 
 def _pointer_fit(argument: Expression, target: Pointer) -> Fit | None:
     """How an argument becomes a pointer."""
-    if is_null_pointer_constant(argument):
-        return _FITS[Rank.CONVERSION]
     source = argument.type
+    if is_null_pointer_constant(argument):
+        to_void = isinstance(source, Pointer) and target.pointee == VOID
+        return _FITS[Rank.TO_VOID_POINTER if to_void else Rank.CONVERSION]
     if not isinstance(source, Pointer) or not space_converts(source.address_space, target.address_space) \
             or nested_spaces_differ(source, target):
         return None
