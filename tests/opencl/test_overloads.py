@@ -253,7 +253,8 @@ def test_matrices_are_part_of_the_name() -> None:
     source = DEFINES + """
         typedef float A __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 16,
                                                 CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
-        typedef half B __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 16, CLK_COOPERATIVE_MATRIX_A)));
+        typedef half B __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 16,
+                                               CLK_COOPERATIVE_MATRIX_A)));
         uint O f(A a, A b) { return 1; }
         uint O f(B a) { return 2; }
         kernel void k(global float *p) {

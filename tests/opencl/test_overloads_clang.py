@@ -125,7 +125,8 @@ def test_one_parameter(tmp_path: Path) -> None:
 
 
 @pytest.mark.oracle("clang")
-@pytest.mark.parametrize("types", [ARITHMETIC, VALUES, POINTERS, TYPES], ids=["arithmetic", "values", "pointers", "all"])
+@pytest.mark.parametrize("types", [ARITHMETIC, VALUES, POINTERS, TYPES],
+                         ids=["arithmetic", "values", "pointers", "all"])
 def test_several_parameters(types: Parameters, tmp_path: Path) -> None:
     rng, calls = random.Random(len(types)), Calls()
     for _ in range(600):

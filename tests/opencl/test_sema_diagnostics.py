@@ -33,8 +33,8 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
         "1:13: note: passing argument to parameter 'p' here",
     )),
     ("void g(int a[4]) { } void f(int *p) { g(p); }", (
-        "1:41: error: passing '__generic int *' to parameter of type '__private int *' changes address space of pointer "
-        "[CM3005]",
+        "1:41: error: passing '__generic int *' to parameter of type '__private int *' changes address space of "
+        "pointer [CM3005]",
         "1:12: note: passing argument to parameter 'a' here",
     )),
     ("void f(__global int *p, const __global int *q) { p = q; }",

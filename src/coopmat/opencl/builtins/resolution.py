@@ -173,7 +173,7 @@ def _cast_advice(found: Pointer, pattern: PointerPattern) -> str:
     if found.address_space is not AddressSpace.GENERIC:
         return ""
     casts = [f"'({replace(found, address_space=space)})'" for space in _in_order(pattern.spaces)]
-    return f"; where it points there, cast it with {' or '.join(casts)}"
+    return f"; if that is where it points, cast it: {' or '.join(casts)}"
 
 
 def _in_order(spaces: Iterable[AddressSpace]) -> list[AddressSpace]:
