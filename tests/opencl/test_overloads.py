@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat import llvm
 from coopmat.diagnostics import Message
 from coopmat.lowering.llvm_builder import to_llvm_ir
 from coopmat.opencl import compile_source
@@ -48,12 +49,12 @@ REPORTS = [
          "1:7: note: candidate function not viable: no known conversion from 'int4' to 'int' for 2nd argument",
          "1:43: note: candidate function not viable: requires 3 arguments, but 2 were provided",
      )),
-    ("int O f(int a, global int *b) { return 1; } int O f(float a, global int *b) { return 2; } int O f(int4 a);\n"
+    ("int O f(int a, global int *b) { return 1; } int f(float a, global int *b) { return 2; } int O f(int4 a);\n"
      "int g(global int *p) { return f(1.0, p); }", (
          "2:31: error: call to 'f' with arguments of type ('double', '__global int *') is ambiguous; cast the "
          "arguments to the types that are meant [CM3121]",
          "1:7: note: candidate function: f(int, __global int *)",
-         "1:51: note: candidate function: f(float, __global int *)",
+         "1:49: note: candidate function: f(float, __global int *)",
      )),
     ("int O f(global int *a) { return 1; } int O f(float a) { return 2; }\nint g(global float *p) { return f(p); }", (
         "2:35: error: incompatible pointer types passing '__global float *' to parameter of type '__global int *' "
@@ -135,9 +136,14 @@ def test_every_message_is_tested() -> None:
 
 def run(source: str, count: int) -> list[int]:
     """What the kernel ``k`` of a source writes to its buffer."""
+    return launched(DEFINES + source, count)
+
+
+def launched(program: str | bytes, count: int) -> list[int]:
+    """The same for a whole program, in OpenCL C or SPIR-V."""
     device = cm.device("sim:generic")
     out = np.zeros(count, np.int32)
-    cm.Queue(device).enqueue(cm.build(DEFINES + source, device=device).kernel("k"), (1,), (1,), out).wait()
+    cm.Queue(device).enqueue(cm.build(program, device=device).kernel("k"), (1,), (1,), out).wait()
     return out.tolist()
 
 
@@ -163,9 +169,9 @@ def test_built_in_function_before_the_programs_own() -> None:
         int before(void) { return max(1.0f, 2.0f); }
         float O max(float a, float b) { return 42; }
         kernel void k(global int *out) { out[0] = before(); out[1] = max(1.0f, 2.0f); }"""
-    assert run(source, 2) == [2, 42]
     text = to_llvm_ir(compile_source(DEFINES + source)[0])
     assert re.findall(r"call spir_func float (@[^(]+)", text) == ["@_Z3maxff.1", "@_Z3maxff"]
+    assert run(source, 2) == launched(llvm.to_spirv(text, source_name="max.ll"), 2) == [2, 42]
 
 
 def test_a_device_without_the_built_in_function() -> None:

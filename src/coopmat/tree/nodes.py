@@ -62,9 +62,14 @@ class Function:
         return FunctionType(self.result, tuple(p.type for p in self.parameters))
 
     @property
+    def signature(self) -> str:
+        """The name with the parameters' types."""
+        return f"{self.name}({', '.join(map(str, self.type.parameters))})"
+
+    @property
     def label(self) -> str:
-        """What messages call it: the name, with the parameters' types where others may have the same name."""
-        return f"{self.name}({', '.join(map(str, self.type.parameters))})" if self.overloadable else self.name
+        """What messages call it: the signature where others may have the same name, else the name."""
+        return self.signature if self.overloadable else self.name
 
 
 @dataclass(slots=True)

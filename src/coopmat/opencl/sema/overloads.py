@@ -73,7 +73,7 @@ def fits(context: Context, function: Function, arguments: Sequence[Expression]) 
 
 def candidate_note(function: Function) -> Diagnostic:
     """The note about an overload that could be meant."""
-    return note(f"candidate function: {function.label}", function.location)
+    return note(f"candidate function: {function.signature}", function.location)
 
 
 def reason_note(context: Context, function: Function, arguments: Sequence[Expression]) -> Diagnostic:
