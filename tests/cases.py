@@ -186,6 +186,20 @@ def _dynamic_components(item: int, n: int) -> int:
     return v[0] + v[3] * 3 + v[item & 7]
 
 
+# ------------------------------------------------------------------------- overloads.cl
+
+
+def _overloads(arguments: Arguments) -> dict[int, np.ndarray]:
+    _, source, n = arguments
+    rows = []
+    for index, value in enumerate(source.tolist()):
+        x, local = int(np.fmod(value, 100)), index % 16
+        rows.append([2 * x * x + 3 * x - x, 9 + 4 * x * x,
+                     2 * value + 3 * x + 5 * x + 5 * (x + local + n),
+                     max(x, local, n) + max(x, local, n, 7) + 2 * min(x, local) + max(3, local) + 1000])
+    return {0: np.array(rows).astype(np.int32)}
+
+
 # -------------------------------------------------------------------------- matrices.cl
 
 
@@ -226,6 +240,7 @@ def _ints(rng: np.random.Generator, low: int, high: int, *shape: int) -> np.ndar
 
 
 CONTROL, MEMORY, VECTORS, MATRICES = (KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "matrices"))
+OVERLOADS = KERNELS / "overloads.cl"
 N = 48  # work-items of the one-dimensional cases: three sub-groups, one and a half work-groups' worth of data
 WHOLE_INT = (-(2**31), 2**31 - 1)
 
@@ -261,6 +276,8 @@ CASES = (
          lambda rng: [np.zeros(N, np.int64), _ints(rng, *WHOLE_INT, N), _ints(rng, *WHOLE_INT, N)], _integers),
     Case(VECTORS, "dynamic_components", (N,), (16,), lambda rng: [np.zeros(N, np.int32), 6],
          lambda args: {0: _each(_dynamic_components, range(N), [args[1]] * N)}),
+    Case(OVERLOADS, "overloads", (N,), (16,),
+         lambda rng: [np.zeros((N, 4), np.int32), _ints(rng, -(2**20), 2**20, N), 30], _overloads),
     Case(MATRICES, "operators", (SUB_GROUP,), (SUB_GROUP,),
          lambda rng: [np.zeros(128, np.float32), 1 + np.abs(_floats(rng, 256)), 0.75], _operators),
     Case(MATRICES, "components", (SUB_GROUP,), (SUB_GROUP,),

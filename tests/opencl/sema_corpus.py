@@ -336,6 +336,15 @@ void f(int) { }
 void f(int, float b) { }
 void f(a) { }
 void f(int a[3], int b[]) { a[1] = b[2]; }
+void f(int a[3]) { } void g(void) { int b[3]; f(b); }
+void f(int a[3]) { } void g(__global int *p) { f(p); }
+void f(int a[]) { } void g(int *p) { f(p); }
+void f(int a[2][3]) { } void g(__private int (*p)[3]) { f(p); }
+void f(__global int a[3]) { } void g(__global int *p) { f(p); }
+typedef int A[3]; void f(A a) { } void g(__local int *p) { f(p); }
+void f(int a[3]); void f(__private int *a) { }
+void f(int a[3]); void f(int *a) { }
+__kernel void f(int a[3]) { }
 void f(void a) { }
 void f(void) { } void g(void) { f(); }
 void f(int a, ...);

@@ -242,7 +242,7 @@ def test_functions_may_be_called_before_their_definition() -> None:
 def test_array_parameters_are_pointers() -> None:
     parameters = function("void f(__global int a[3], const float b[][2], __local char *c[2]) { }").parameters
     assert [str(parameter.type) for parameter in parameters] == [
-        "__global int *", "__generic const float[2] *", "__generic __local char * *"]
+        "__global int *", "__private const float[2] *", "__private __local char * *"]
 
 
 def test_kernels_can_be_called() -> None:

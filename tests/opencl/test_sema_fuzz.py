@@ -9,6 +9,7 @@ import pytest
 
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.opencl import compile_source
+from tests.opencl import overload_corpus
 from tests.opencl import sema_corpus as corpus
 
 MATRIX_KERNEL = """
@@ -58,6 +59,7 @@ out:
 TOKEN = re.compile(r'\w+|\s+|"[^"]*"|[^\w\s]')
 SOURCES = [f"{corpus.PRELUDE}void test({corpus.PARAMETERS}) {{\n{body}\n}}\n" for body in corpus.BODIES]
 SOURCES += corpus.FILES
+SOURCES += [f"{corpus.PRELUDE}{overload_corpus.PRELUDE}{text}\n" for text in overload_corpus.FILES]
 SOURCES += [MATRIX_KERNEL, SCALAR_KERNEL] * 60
 WORDS = sorted({token for source in SOURCES for token in TOKEN.findall(source) if not token.isspace()})
 

@@ -190,14 +190,11 @@ class _ParameterParser:
         return OtherCode(name)
 
     def pointer(self) -> ParameterCode:
-        """``U3AS1VKf``: a qualified type is a candidate for substitution beside its pointer."""
-        qualified = self.accept("U3AS")
-        if qualified:
+        """``U3AS1VKf``: what a pointer points to is a candidate for substitution beside the pointer. It is
+        qualified even where that does not show, by the private address space, whose code is empty."""
+        if self.accept("U3AS"):
             self.match(r"(\d)")
         while self.position < len(self.text) and self.text[self.position] in "rVK":
             self.position += 1
-            qualified = True
-        pointee = OtherCode("void") if self.accept("v") else self.type()
-        if qualified:
-            self.remember(pointee)
+        pointee = self.remember(OtherCode("void") if self.accept("v") else self.type())
         return PointerCode(pointee if isinstance(pointee, ScalarCode) else None)

@@ -16,7 +16,6 @@ from coopmat.lowering.llvm_builder_names import (
     WORK_ITEM_FUNCTIONS,
     conversion_name,
     instruction_name,
-    mangled,
     matrix_instruction_name,
     opencl_call,
 )
@@ -32,6 +31,7 @@ from coopmat.lowering.llvm_builder_types import (
     scalar_constant,
     zero_text,
 )
+from coopmat.lowering.mangling import function_name, mangled
 from coopmat.lowering.memory import is_bool, memory_type, physical_record
 from coopmat.lowering.walk import lower
 from coopmat.spirv.grammar import ID_KINDS, Op, instruction
@@ -72,6 +72,7 @@ class LlvmBuilder:
         self._declarations: dict[str, str] = {}
         self._functions: list[FunctionText] = []
         self._function_names: dict[Function, str] = {}
+        self._defined: frozenset[str] = frozenset()  # the names of all functions of the program
         self._unroll_hints: dict[str, str] = {}  # loop header -> its metadata
         self._resized: dict[str, tuple[str, Value]] = {}  # result of a trunc or sext -> which, and its operand
         self._contract = True
@@ -103,8 +104,10 @@ class LlvmBuilder:
 
     def begin_program(self, program: Program) -> None:
         self._contract = program.contract_floating_point
-        for function in program.functions:  # a user's name is kept, others make way
-            self._function_names[function] = identifier("@", self._names.take(function.name))
+        for function in sorted(program.functions, key=lambda function: not function.is_kernel):
+            # A user's name is kept, a kernel's above all; others make way.
+            self._function_names[function] = identifier("@", self._names.take(function_name(function)))
+        self._defined = frozenset(self._function_names.values())
 
     def module_variable(self, variable: Variable, initializer: Value | None) -> Value:
         name = identifier("@", self._names.take(variable.name or "variable"))
@@ -271,12 +274,12 @@ class LlvmBuilder:
 
     def _declared(self, name: str, signature: str, attributes: str) -> str:
         """The function's ``@name``. Mangling leaves out the result: where two functions of one name
-        differ in that, LLVM's usual ``.n`` tells them apart."""
+        differ in that, LLVM's usual ``.n`` tells them apart, and from a function of the program."""
         candidate, count = name, 0
         while True:
             function = identifier("@", candidate)
             line = f"declare spir_func {signature.format(function)} {attributes}"
-            if self._declarations.setdefault(function, line) == line:
+            if function not in self._defined and self._declarations.setdefault(function, line) == line:
                 return function
             count += 1
             candidate = f"{name}.{count}"

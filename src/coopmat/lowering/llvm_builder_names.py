@@ -9,86 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from coopmat.lowering.mangling import mangled, matrix_code, parameter_codes
 from coopmat.tree import types as t
-
-_SCALAR_CODES = {
-    t.BOOL: "b", t.CHAR: "c", t.UCHAR: "h", t.SHORT: "s", t.USHORT: "t", t.INT: "i", t.UINT: "j",
-    t.LONG: "l", t.ULONG: "m", t.HALF: "Dh", t.FLOAT: "f", t.DOUBLE: "d", t.BFLOAT16: "DF16b",
-}
-_MATRIX_KINDS = {"sint": "s", "uint": "u", "float": "f", "bfloat": "bf"}
-_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-# --------------------------------------------------------------------------------------
-# Parameter codes
-# --------------------------------------------------------------------------------------
-
-
-class _Mangler:
-    """Itanium codes of a parameter list; a compound type that occurs again is ``S_``, ``S0_``, ..."""
-
-    def __init__(self) -> None:
-        self.seen: list[object] = []
-
-    def parameter(self, type_: t.Type) -> str:
-        if isinstance(type_, t.Scalar):
-            return _SCALAR_CODES[type_]
-        if isinstance(type_, t.Enumeration):
-            return "i"
-        if type_ in self.seen:
-            return self.again(type_)
-        code = self.compound(type_)
-        self.seen.append(type_)
-        return code
-
-    def again(self, key: object) -> str:
-        index = self.seen.index(key)
-        return "S_" if index == 0 else f"S{_DIGITS[index - 1]}_"
-
-    def compound(self, type_: t.Type) -> str:
-        match type_:
-            case t.Vector(scalar=scalar, count=count):
-                return f"Dv{count}_{_SCALAR_CODES[scalar]}"
-            case t.Pointer():
-                return "P" + self.pointee(type_)
-        name = str(type_).replace(" ", "_")
-        return f"{len(name)}{name}"
-
-    def pointee(self, pointer: t.Pointer) -> str:
-        """What a pointer points to; with qualifiers it is a candidate for substitution of its own."""
-        space = pointer.address_space
-        qualifiers = "" if space is t.AddressSpace.PRIVATE else f"U3AS{space.value}"
-        qualifiers += ("V" if pointer.volatile else "") + ("K" if pointer.const else "")
-        key = (qualifiers, pointer.pointee)
-        if qualifiers and key in self.seen:
-            return self.again(key)
-        code = "v" if isinstance(pointer.pointee, t.Void) else self.parameter(pointer.pointee)
-        if qualifiers:
-            self.seen.append(key)
-        return qualifiers + code
-
-
-def parameter_codes(types: Iterable[t.Type]) -> str:
-    """The Itanium codes of a parameter list."""
-    mangler = _Mangler()
-    return "".join(mangler.parameter(type_) for type_ in types) or "v"
-
-
-def mangled(name: str, types: Iterable[t.Type]) -> str:
-    """The name of an OpenCL C function."""
-    return f"_Z{len(name)}{name}{parameter_codes(types)}"
-
 
 # --------------------------------------------------------------------------------------
 # SPIR-V instructions
 # --------------------------------------------------------------------------------------
-
-
-def matrix_code(matrix: t.Matrix) -> str:
-    """``f32_sc3_8x16_u2``: element, scope, rows and columns, use."""
-    scalar = matrix.scalar
-    return (f"{_MATRIX_KINDS[scalar.kind]}{scalar.bits}_sc{matrix.scope.value}_{matrix.rows}x{matrix.columns}"
-            f"_u{matrix.use.value}")
 
 
 def instruction_name(name: str, types: Iterable[t.Type]) -> str:

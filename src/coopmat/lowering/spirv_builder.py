@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.lowering.builder import BasicBlock, LoopMerge, Value
+from coopmat.lowering.mangling import function_name
 from coopmat.lowering.memory import is_bool, memory_type, natural_alignment, physical_record
 from coopmat.lowering.spirv_blocks import BlockWriter
 from coopmat.lowering.spirv_operations import BINARY, CONVERT, ROUNDING_MODES, UNARY
@@ -94,7 +95,7 @@ class SpirvBuilder:
 
     def declare_function(self, function: Function) -> None:
         identifier = self._function_ids[function] = self._module.new_id()
-        self._module.name(identifier, function.name)
+        self._module.name(identifier, function_name(function))
         if function.is_kernel:
             self._declare_kernel(function, identifier)
 

@@ -113,7 +113,7 @@ class _Walk:
 
 def _as_helper(kernel: n.Function) -> n.Function:
     """The body of a kernel that other functions call: SPIR-V forbids calls of entry points."""
-    return replace(kernel, name=f"{kernel.name}.body", is_kernel=False)
+    return replace(kernel, name=f"{kernel.name}.body", is_kernel=False, overloadable=False)
 
 
 def _kernel_around(helper: n.Function, kernel: n.Function) -> n.Function:

@@ -317,10 +317,9 @@ class DeclarationParser(ExpressionParser):
             if not self.at("*"):
                 return self._direct_declarator(attributes, abstract)
             star = self.advance()
-            own: list[syntax.Attribute] = []
-            qualifiers = self._qualifiers(own)
+            qualifiers = self._qualifiers(attributes)
             inner = self.declarator(attributes, abstract)
-            return syntax.PointerDeclarator(star.location, inner, qualifiers, own)
+            return syntax.PointerDeclarator(star.location, inner, qualifiers)
 
     def _direct_declarator(self, attributes: list[syntax.Attribute], abstract: bool | None) -> syntax.Declarator:
         if self.at(*keywords.ATTRIBUTE_WORDS):

@@ -95,7 +95,6 @@ class PointerDeclarator(Declarator):
 
     inner: Declarator
     qualifiers: dict[str, SourceLocation] = field(default_factory=dict)
-    attributes: list[Attribute] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -39,6 +39,14 @@ _GRAPHICS_BUILTINS = {
 }
 
 
+def source_name(function: str) -> str:
+    """What a function is called in the source: ``f`` for ``_Z1fi``, a name mangled by the Itanium C++ ABI."""
+    mangled = re.match(r"_Z(\d+)", function)
+    if mangled is None:
+        return function
+    return function[mangled.end():mangled.end() + int(mangled[1])] or function
+
+
 class FriendlyNames:
     """The names of a module's ids, all different."""
 

@@ -39,7 +39,10 @@ class Variable:
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function definition, or a declaration if ``body`` is None."""
+    """A function definition, or a declaration if ``body`` is None.
+
+    An ``overloadable`` function may share its name with others, whose parameters differ.
+    """
 
     name: str
     result: Type
@@ -51,11 +54,22 @@ class Function:
     work_group_size_hint: tuple[int, int, int] | None = None
     required_sub_group_size: int | None = None
     inline: bool = False
+    overloadable: bool = False
 
     @property
     def type(self) -> FunctionType:
         """The function's type."""
         return FunctionType(self.result, tuple(p.type for p in self.parameters))
+
+    @property
+    def signature(self) -> str:
+        """The name with the parameters' types."""
+        return f"{self.name}({', '.join(map(str, self.type.parameters))})"
+
+    @property
+    def label(self) -> str:
+        """What messages call it: the signature where others may have the same name, else the name."""
+        return self.signature if self.overloadable else self.name
 
 
 @dataclass(slots=True)

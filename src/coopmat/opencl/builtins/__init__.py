@@ -6,23 +6,25 @@ nodes that a call becomes.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from coopmat.diagnostics import SourceLocation
+from coopmat.diagnostics import Diagnostic, SourceLocation
 from coopmat.opencl.builtins import (
     arithmetic,
     block_io,
     dot_products,
     matrix_mad,
     memory,
+    resolution,
     sub_groups,
     synchronization,
     work_items,
 )
-from coopmat.opencl.builtins.patterns import Row
-from coopmat.opencl.builtins.resolution import BuiltinFamily, resolve
+from coopmat.opencl.builtins.patterns import Overload, Row
+from coopmat.opencl.builtins.resolution import BuiltinFamily, build, resolve
 from coopmat.opencl.messages import builtins as messages
+from coopmat.opencl.overloading import Fits
 from coopmat.tree.nodes import Expression
 
 if TYPE_CHECKING:
@@ -85,4 +87,15 @@ def resolve_call(context: Context, name: str, arguments: list[Expression], locat
     return resolve(context, TABLE[name], arguments, location, close)
 
 
-__all__ = ["ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "has_builtin", "is_known", "names", "resolve_call"]
+def viable(context: Context, name: str, arguments: Sequence[Expression]) -> list[tuple[Fits, Overload]]:
+    """The overloads of a built-in function that can be called with these arguments on the device."""
+    return resolution.viable(context, TABLE[name], arguments) if name in TABLE else []
+
+
+def candidates(context: Context, name: str) -> list[Diagnostic]:
+    """Notes that tell what the built-in function takes, if there is one of this name on the device."""
+    return TABLE[name].candidates(context) if name in TABLE else []
+
+
+__all__ = ["ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "Overload", "build", "candidates", "has_builtin",
+           "is_known", "names", "resolve_call", "viable"]

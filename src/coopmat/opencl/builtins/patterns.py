@@ -22,8 +22,8 @@ A pointer is ``<space> [const] [volatile] <term>*``. The space names those that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,7 @@ from coopmat.tree.types import (
     VECTOR_COUNTS,
     VOID,
     AddressSpace,
+    Pointer,
     Scalar,
     Type,
     Vector,
@@ -93,6 +94,21 @@ class PointerPattern:
         words += [word for word in ("const", "volatile") if getattr(self, word)]
         return " ".join([*words, f"{self.pointee} *"])
 
+    def takes(self, type_: Type) -> bool:
+        """Whether a value of this type is such a pointer."""
+        return (isinstance(type_, Pointer)
+                and self.pointee in (type_.pointee, VOID)
+                and type_.address_space in self.spaces
+                and (self.const or not type_.const)
+                and (self.volatile or not type_.volatile))
+
+    def nearest(self, type_: Pointer) -> Pointer:
+        """A pointer to the same pointee whose address space and qualifiers the parameter admits."""
+        space = type_.address_space if type_.address_space in self.spaces else min(
+            self.spaces, key=lambda space: space.value)
+        return replace(type_, address_space=space, const=type_.const and self.const,
+                       volatile=type_.volatile and self.volatile)
+
 
 Parameter = Type | PointerPattern
 
@@ -110,6 +126,12 @@ class Overload:
 
     def __str__(self) -> str:
         return f"{self.result} {self.name}({', '.join(map(str, self.parameters))})"
+
+    def has_parameters(self, types: Sequence[Type]) -> bool:
+        """Whether a function with parameters of these types takes the same, so that it takes this one's place."""
+        return len(types) == len(self.parameters) and all(
+            parameter.takes(type_) if isinstance(parameter, PointerPattern) else parameter == type_
+            for parameter, type_ in zip(self.parameters, types, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
-"""Overload resolution of built-in functions, ranked as clang ranks overloads in OpenCL C.
+"""Overload resolution of built-in functions (how overloads compare: :mod:`coopmat.opencl.overloading`).
 
-An argument fits exactly, by promotion, by conversion, or, worst, as a scalar that becomes a vector.
-The best overload is better than each other one for some argument and worse for none.
+A pointer parameter takes pointers to the address spaces that it names, and a generic pointer if casts made it
+of one of those: ``(ushort *)&x`` is written where ``ushort *`` means a private pointer, as in OpenCL C 1.2.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,14 +22,12 @@ from coopmat.opencl.builtins.patterns import (
     expand,
 )
 from coopmat.opencl.messages import builtins as messages
+from coopmat.opencl.overloading import Fit, Fits, Rank, best
 from coopmat.tree.nodes import Expression
-from coopmat.tree.types import DOUBLE, HALF, VOID, AddressSpace, Pointer, Type, Vector
+from coopmat.tree.types import DOUBLE, HALF, AddressSpace, Pointer, Type
 
 if TYPE_CHECKING:
     from coopmat.opencl.sema.context import Context
-
-SPLAT_RANK = 3
-"""Below every conversion between scalars: a scalar made a vector."""
 
 MAX_NOTES = 6
 
@@ -68,42 +67,42 @@ class BuiltinFamily:
         return shown + ([note(f"{left_out} more candidates are not shown", None)] if left_out else [])
 
 
-# ------------------------------------------------------------------ ranking
+# ------------------------------------------------------------------ fits
+
+_EXACT = Fit(Rank.EXACT)
 
 
-def _rank(context: Context, argument: Type, parameter: Parameter) -> int | None:
-    """How well an argument fits a parameter, the smaller the better; None: not at all."""
-    if isinstance(parameter, PointerPattern):
-        return 0 if _pointer_fits(argument, parameter) else None
-    rank = context.conversion_rank(argument, parameter)
-    if rank and isinstance(parameter, Vector) and not isinstance(argument, Vector):
-        return SPLAT_RANK
-    return rank
-
-
-def _pointer_fits(argument: Type, pattern: PointerPattern) -> bool:
-    return (isinstance(argument, Pointer)
-            and pattern.pointee in (argument.pointee, VOID)
-            and argument.address_space in pattern.spaces
-            and (pattern.const or not argument.const)
-            and (pattern.volatile or not argument.volatile))
-
-
-def _ranks(context: Context, types: list[Type], overload: Overload) -> tuple[int, ...] | None:
-    """The ranks of all arguments, or None if the overload cannot be called with them."""
-    if len(types) != len(overload.parameters):
+def _fits(context: Context, arguments: Sequence[Expression], overload: Overload) -> Fits | None:
+    """How all arguments fit, or None if the overload cannot be called with them."""
+    if len(arguments) != len(overload.parameters):
         return None
-    ranks: list[int] = []
-    for type_, parameter in zip(types, overload.parameters, strict=True):
-        rank = _rank(context, type_, parameter)
-        if rank is None:
+    fits: list[Fit] = []
+    for argument, parameter in zip(arguments, overload.parameters, strict=True):
+        if isinstance(parameter, PointerPattern):
+            fit = _EXACT if _as_pointer(context, argument, parameter) is not None else None
+        else:
+            fit = context.fit(argument, parameter)
+        if fit is None:
             return None
-        ranks.append(rank)
-    return tuple(ranks)
+        fits.append(fit)
+    return tuple(fits)
 
 
-def _is_better(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    return left != right and all(a <= b for a, b in zip(left, right, strict=True))
+def _as_pointer(context: Context, argument: Expression, pattern: PointerPattern) -> Expression | None:
+    """The argument as a pointer that a parameter takes: itself, or what it was before casts made it generic."""
+    if pattern.takes(argument.type):
+        return argument
+    if isinstance(argument.type, Pointer) and argument.type.address_space is AddressSpace.GENERIC:
+        named = context.in_named_space(argument)
+        if named is not None and pattern.takes(named.type):
+            return named
+    return None
+
+
+def viable(context: Context, family: BuiltinFamily, arguments: Sequence[Expression]) -> list[tuple[Fits, Overload]]:
+    """The overloads that can be called with these arguments."""
+    return [(fits, overload) for overload in family.overloads(context)
+            if (fits := _fits(context, arguments, overload)) is not None]
 
 
 # ------------------------------------------------------------------ reports
@@ -111,6 +110,17 @@ def _is_better(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 def _join(types: list[Type]) -> str:
     return ", ".join(f"'{type_}'" for type_ in types)
+
+
+def _report_no_match(context: Context, family: BuiltinFamily, arguments: list[Expression],
+                     location: SourceLocation | None, close: SourceLocation | None) -> None:
+    """Say why none of the overloads can be called."""
+    overloads = family.overloads(context)
+    if _report_count(context, family, overloads, arguments, location, close) \
+            or _report_pointer(context, family, overloads, arguments):
+        return
+    context.report(messages.NO_MATCH, location, family.candidates(context), name=family.name,
+                   types=_join([argument.type for argument in arguments]))
 
 
 def _report_count(context: Context, family: BuiltinFamily, overloads: list[Overload], arguments: list[Expression],
@@ -127,42 +137,53 @@ def _report_count(context: Context, family: BuiltinFamily, overloads: list[Overl
     return True
 
 
-def _report_pointer(context: Context, family: BuiltinFamily, overloads: list[Overload], arguments: list[Expression],
-                    types: list[Type]) -> bool:
+def _report_pointer(context: Context, family: BuiltinFamily, overloads: list[Overload],
+                    arguments: list[Expression]) -> bool:
     """Report the pointer whose address space or qualifier alone keeps a call from matching."""
-    for index, type_ in enumerate(types):
-        if not isinstance(type_, Pointer):
+    for index, given in enumerate(arguments):
+        argument = context.in_named_space(given) or given
+        if not isinstance(argument.type, Pointer):
             continue
         for overload in overloads:
             pattern = overload.parameters[index] if index < len(overload.parameters) else None
             if not isinstance(pattern, PointerPattern):
                 continue
-            space = type_.address_space if type_.address_space in pattern.spaces else min(
-                pattern.spaces, key=lambda s: s.value)
-            fitting = replace(type_, address_space=space, const=type_.const and pattern.const,
-                              volatile=type_.volatile and pattern.volatile)
-            if _ranks(context, [*types[:index], fitting, *types[index + 1:]], overload) is None:
+            fitting = replace(argument, type=pattern.nearest(argument.type))
+            if _fits(context, [*arguments[:index], fitting, *arguments[index + 1:]], overload) is None:
                 continue
-            _report_pointer_argument(context, family.name, index, arguments[index], type_, pattern)
+            _report_pointer_argument(context, family.name, index, given.location, argument.type, pattern)
             return True
     return False
 
 
-def _report_pointer_argument(context: Context, name: str, index: int, argument: Expression, found: Pointer,
-                             pattern: PointerPattern) -> None:
+def _report_pointer_argument(context: Context, name: str, index: int, location: SourceLocation | None,
+                             found: Pointer, pattern: PointerPattern) -> None:
     if found.address_space not in pattern.spaces:
-        context.report(messages.WRONG_ADDRESS_SPACE, argument.location, index=index + 1, name=name,
-                       found=found.address_space, expected=_spell_spaces(pattern.spaces))
+        context.report(messages.WRONG_ADDRESS_SPACE, location, index=index + 1, name=name,
+                       found=found.address_space, expected=_spell_spaces(pattern.spaces),
+                       advice=_cast_advice(found, pattern))
         return
     qualifiers = [word for word in ("const", "volatile") if getattr(found, word) and not getattr(pattern, word)]
-    context.report(messages.DISCARDS_QUALIFIER, argument.location, index=index + 1, name=name,
+    context.report(messages.DISCARDS_QUALIFIER, location, index=index + 1, name=name,
                    found=" ".join([*qualifiers, str(found.pointee)]), expected=found.pointee)
+
+
+def _cast_advice(found: Pointer, pattern: PointerPattern) -> str:
+    """The casts that make a generic pointer one that a parameter takes; nothing for other pointers."""
+    if found.address_space is not AddressSpace.GENERIC:
+        return ""
+    casts = [f"'({replace(found, address_space=space)})'" for space in _in_order(pattern.spaces)]
+    return f"; if that is where it points, cast it: {' or '.join(casts)}"
+
+
+def _in_order(spaces: Iterable[AddressSpace]) -> list[AddressSpace]:
+    return sorted(spaces, key=lambda space: space.value)
 
 
 def _spell_spaces(spaces: frozenset[AddressSpace]) -> str:
     if spaces >= WRITABLE_SPACES:
         return "a writable address space" if AddressSpace.CONSTANT not in spaces else "any address space"
-    return " or ".join(str(space) for space in sorted(spaces, key=lambda s: s.value))
+    return " or ".join(map(str, _in_order(spaces)))
 
 
 # ------------------------------------------------------------------ calls
@@ -176,29 +197,30 @@ def resolve(context: Context, family: BuiltinFamily, arguments: list[Expression]
     extension = family.missing_extension(context)
     if extension is not None:
         return context.error(messages.MISSING_EXTENSION, location, name=family.name, extension=extension)
-    overloads = family.overloads(context)
-    if _report_count(context, family, overloads, arguments, location, close):
+    found = best(viable(context, family, arguments))
+    if not found:
+        _report_no_match(context, family, arguments, location, close)
         return context.error_expression(location)
-    types = [argument.type for argument in arguments]
-    viable = [(ranks, overload) for overload in overloads
-              if (ranks := _ranks(context, types, overload)) is not None]
-    best = [(ranks, overload) for ranks, overload in viable
-            if not any(_is_better(others, ranks) for others, _ in viable)]
-    if not best:
-        if not _report_pointer(context, family, overloads, arguments, types):
-            context.report(messages.NO_MATCH, location, family.candidates(context), name=family.name,
-                           types=_join(types))
-        return context.error_expression(location)
-    if len(best) > 1:
-        notes = [note(f"candidate: {overload}", None) for _, overload in best[:MAX_NOTES]]
-        return context.error(messages.AMBIGUOUS, location, notes, name=family.name, types=_join(types))
-    return _build(context, best[0][1], arguments, location)
+    if len(found) > 1:
+        notes = [note(f"candidate: {overload}", None) for overload in found[:MAX_NOTES]]
+        return context.error(messages.AMBIGUOUS, location, notes, name=family.name,
+                             types=_join([argument.type for argument in arguments]))
+    return build(context, found[0], arguments, location)
 
 
-def _build(context: Context, overload: Overload, arguments: list[Expression],
-           location: SourceLocation | None) -> Expression:
-    converted = tuple(argument if isinstance(parameter, PointerPattern) else context.convert(argument, parameter)
+def build(context: Context, overload: Overload, arguments: list[Expression],
+          location: SourceLocation | None) -> Expression:
+    """The node of a call of one overload, which is viable."""
+    converted = tuple(_converted(context, argument, parameter)
                       for argument, parameter in zip(arguments, overload.parameters, strict=True))
     if any(context.is_error(argument) for argument in converted):
         return context.error_expression(location)
     return overload.row.make(BuiltinCall(context, overload, converted, location))
+
+
+def _converted(context: Context, argument: Expression, parameter: Parameter) -> Expression:
+    if not isinstance(parameter, PointerPattern):
+        return context.convert(argument, parameter)
+    pointer = _as_pointer(context, argument, parameter)
+    assert pointer is not None
+    return pointer

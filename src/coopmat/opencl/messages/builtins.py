@@ -10,7 +10,7 @@ AMBIGUOUS = Message("CM3702", "error", "call to '{name}' with arguments of type 
 TOO_FEW = Message("CM3703", "error", "too few arguments to '{name}': expected {expected}, have {found}")
 TOO_MANY = Message("CM3704", "error", "too many arguments to '{name}': expected {expected}, have {found}")
 WRONG_ADDRESS_SPACE = Message("CM3705", "error", "argument {index} of '{name}' points to the {found} address space; "
-                                                 "expected a pointer to {expected}")
+                                                 "expected a pointer to {expected}{advice}")
 DISCARDS_QUALIFIER = Message("CM3706", "error", "argument {index} of '{name}' is a pointer to '{found}', "
                                                 "which the function would write; expected a pointer to '{expected}'")
 NOT_CONSTANT = Message("CM3707", "error", "{what} argument of '{name}' must be an integer constant expression")

@@ -267,7 +267,6 @@ UNKNOWN_ATTRIBUTE = Message("CM3601", "warning", "unknown attribute '{name}' ign
                             "unknown-attributes")
 MISPLACED_ATTRIBUTE = Message("CM3602", "warning", "attribute '{name}' means nothing here and is ignored",
                               "ignored-attributes")
-UNSUPPORTED_ATTRIBUTE = Message("CM3603", "error", "attribute '{name}' is not supported")
 ATTRIBUTE_NEEDS_KERNEL = Message("CM3604", "error", "attribute '{name}' can only be applied to an OpenCL kernel")
 ATTRIBUTE_ARGUMENT_COUNT = Message("CM3605", "error", "'{name}' attribute requires {expected} arguments, have {found}")
 ATTRIBUTE_NEEDS_POSITIVE = Message("CM3606", "error",

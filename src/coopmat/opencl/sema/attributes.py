@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from coopmat.opencl import syntax
+from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import expressions, matrix
 from coopmat.opencl.sema.context import Context, QualifiedType
@@ -20,6 +21,7 @@ WORK_GROUP_ATTRIBUTES = {"reqd_work_group_size": "required_work_group_size",
                          "work_group_size_hint": "work_group_size_hint"}
 SUB_GROUP_ATTRIBUTES = frozenset({"intel_reqd_sub_group_size", "reqd_sub_group_size"})
 UNROLL_ATTRIBUTE = "opencl_unroll_hint"
+OVERLOADABLE = "overloadable"
 IGNORED_ATTRIBUTES = frozenset({
     "always_inline", "annotate", "cold", "const", "convergent", "deprecated", "endian", "flatten", "hot", "may_alias",
     "noinline", "nothrow", "nonnull", "nosvm", "pure", "unused", "used", "vec_type_hint", "visibility",
@@ -42,12 +44,12 @@ def analyze_arguments(context: Context, attribute: syntax.Attribute) -> list[Exp
 def report_unknown(context: Context, attributes: Iterable[syntax.Attribute], known: Iterable[str]) -> None:
     """Warn about attributes that nothing is known of, or that mean nothing where they stand."""
     everything = (TYPE_ATTRIBUTES | OBJECT_ATTRIBUTES | RECORD_ATTRIBUTES | WORK_GROUP_ATTRIBUTES.keys()
-                  | SUB_GROUP_ATTRIBUTES | {UNROLL_ATTRIBUTE})
+                  | SUB_GROUP_ATTRIBUTES | {UNROLL_ATTRIBUTE, OVERLOADABLE})
     for attribute in attributes:
         if attribute.name in IGNORED_ATTRIBUTES or attribute.name in known:
             continue
-        if attribute.name == "overloadable":
-            context.report(messages.UNSUPPORTED_ATTRIBUTE, attribute.location, name=attribute.name)
+        if attribute.name == OVERLOADABLE:
+            context.report(overload_messages.ONLY_FUNCTIONS, attribute.location)
         elif attribute.name in everything:
             context.report(messages.MISPLACED_ATTRIBUTE, attribute.location, name=attribute.name)
         else:
@@ -124,8 +126,11 @@ def apply_to_record(context: Context, record: Record, attributes: Iterable[synta
 
 
 def apply_to_function(context: Context, function: Function, attributes: list[syntax.Attribute]) -> None:
-    """Work-group and sub-group sizes of kernels."""
+    """Work-group and sub-group sizes of kernels, and ``overloadable``."""
     for attribute in attributes:
+        if attribute.name == OVERLOADABLE:
+            _apply_overloadable(context, function, attribute)
+            continue
         if attribute.name in WORK_GROUP_ATTRIBUTES:
             sizes = _sizes(context, attribute, (1, 2, 3) if "hint" in attribute.name else (3,))
             if sizes is not None:
@@ -138,7 +143,15 @@ def apply_to_function(context: Context, function: Function, attributes: list[syn
             continue
         if not function.is_kernel:
             context.report(messages.ATTRIBUTE_NEEDS_KERNEL, attribute.location, name=attribute.name)
-    report_unknown(context, attributes, WORK_GROUP_ATTRIBUTES.keys() | SUB_GROUP_ATTRIBUTES)
+    report_unknown(context, attributes, WORK_GROUP_ATTRIBUTES.keys() | SUB_GROUP_ATTRIBUTES | {OVERLOADABLE})
+
+
+def _apply_overloadable(context: Context, function: Function, attribute: syntax.Attribute) -> None:
+    if attribute.arguments:
+        context.report(overload_messages.TAKES_NO_ARGUMENTS, attribute.location)
+    elif function.is_kernel:
+        context.report(overload_messages.OVERLOADABLE_KERNEL, attribute.location, name=function.name)
+    function.overloadable = True
 
 
 def _sizes(context: Context, attribute: syntax.Attribute, counts: tuple[int, ...]) -> tuple[int, ...] | None:

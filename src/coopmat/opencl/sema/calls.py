@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import builtins, syntax
+from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import conversion_builtins, declarators, expressions, matrix
-from coopmat.opencl.sema.context import Context
+from coopmat.opencl.overloading import Fits, best, is_exact
+from coopmat.opencl.sema import conversion_builtins, declarators, expressions, matrix, overloads
+from coopmat.opencl.sema.context import Context, FunctionSet
 from coopmat.opencl.sema.conversions import Purpose, convert
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import Call, Expression, Function, Variable
@@ -19,26 +21,24 @@ def is_builtin(name: str) -> bool:
 
 
 def call(context: Context, node: syntax.Call, target: Type | None) -> Expression:
-    """``name(arguments)``. What the program declares hides built-in functions."""
+    """``name(arguments)``. What the program declares hides built-in functions, unless it is overloadable."""
     if not isinstance(node.function, syntax.Name):
         _analyze_arguments(context, node)
         return context.error(messages.NOT_A_FUNCTION_NAME, node.location)
     name = node.function.name
     symbol = context.lookup(name)
-    if isinstance(symbol, Function):
-        return _call_function(context, symbol, node)
+    if isinstance(symbol, FunctionSet):
+        if _is_overloaded(context, symbol):
+            return _call_overloaded(context, symbol, node, target)
+        return _call_function(context, symbol.members[0], node)
     arguments = _analyze_arguments(context, node)
     if isinstance(symbol, Variable) and symbol.type is ERROR:
         return context.error_expression(node.location)
     if symbol is not None:
         type_ = symbol.type if isinstance(symbol, Variable) else INT
         return context.error(messages.NOT_A_FUNCTION, node.location, type=type_)
-    if name in matrix.FUNCTION_NAMES:
-        return matrix.call(context, name, arguments, node.location, node.close, target)
-    if conversion_builtins.is_conversion(name):
-        return conversion_builtins.call(context, name, arguments, node.location)
-    if builtins.is_known(name):
-        return builtins.resolve_call(context, name, arguments, node.location, node.close)
+    if is_builtin(name):
+        return _call_builtin(context, name, arguments, node, target)
     return context.error(messages.UNDECLARED_FUNCTION, node.location, name=name,
                          suggestion=context.suggestion(name, context.function_names()))
 
@@ -47,26 +47,55 @@ def _analyze_arguments(context: Context, node: syntax.Call) -> list[Expression]:
     return [expressions.value(context, argument) for argument in node.arguments]
 
 
+def _call_builtin(context: Context, name: str, arguments: list[Expression], node: syntax.Call,
+                  target: Type | None) -> Expression:
+    """A call of a function that exists without being declared."""
+    if name in matrix.FUNCTION_NAMES:
+        return matrix.call(context, name, arguments, node.location, node.close, target)
+    if conversion_builtins.is_conversion(name):
+        return conversion_builtins.call(context, name, arguments, node.location)
+    return builtins.resolve_call(context, name, arguments, node.location, node.close)
+
+
+# ------------------------------------------------------------------ functions of the program
+
+
 def _call_function(context: Context, function: Function, node: syntax.Call) -> Expression:
-    """A call of a function of the program."""
-    if context.function is None:
-        _analyze_arguments(context, node)
-        return context.error(messages.NOT_CONSTANT_INITIALIZER, node.location)
-    context.function.calls.setdefault(function, node.location)
-    if function.result not in (VOID, ERROR) and not declarators.has_size(function.result):
-        _analyze_arguments(context, node)
-        return context.error(messages.INCOMPLETE_TYPE, node.location, type=function.result)
+    """A call of a function that is alone with its name."""
     parameters = function.parameters
-    if len(node.arguments) != len(parameters):
+    can_be_called = _can_be_called(context, function, node)
+    if not can_be_called or len(node.arguments) != len(parameters):
         _analyze_arguments(context, node)
-        return _wrong_count(context, function, node)
-    arguments: list[Expression] = []
-    for parameter, argument in zip(parameters, node.arguments, strict=True):
-        given = expressions.value(context, argument, parameter.type)
-        arguments.append(convert(context, given, parameter.type, start_of(argument), Purpose.PASS,
-                                 _parameter_note(parameter.name, parameter.location)))
+        if can_be_called:
+            _report_count(context, function, node)
+        return context.error_expression(node.location)
+    arguments = [_pass(context, expressions.value(context, argument, parameter.type), parameter, argument)
+                 for parameter, argument in zip(parameters, node.arguments, strict=True)]
+    return _make_call(context, function, arguments, node)
+
+
+def _can_be_called(context: Context, function: Function, node: syntax.Call) -> bool:
+    """Whether a function can be called here; False after a report."""
+    if context.function is None:
+        context.report(messages.NOT_CONSTANT_INITIALIZER, node.location)
+        return False
+    if function.result not in (VOID, ERROR) and not declarators.has_size(function.result):
+        context.report(messages.INCOMPLETE_TYPE, node.location, type=function.result)
+        return False
+    return True
+
+
+def _pass(context: Context, given: Expression, parameter: Variable, argument: syntax.Expression) -> Expression:
+    """An argument, converted to its parameter's type."""
+    return convert(context, given, parameter.type, start_of(argument), Purpose.PASS,
+                   _parameter_note(parameter.name, parameter.location))
+
+
+def _make_call(context: Context, function: Function, arguments: list[Expression], node: syntax.Call) -> Expression:
     if any(map(is_error, arguments)) or function.result is ERROR:
         return context.error_expression(node.location)
+    assert context.function is not None
+    context.function.calls.setdefault(function, node.location)
     return Call(function.result, node.location, function, tuple(arguments))
 
 
@@ -75,13 +104,72 @@ def _parameter_note(name: str, location: SourceLocation | None) -> tuple:
     return (note(f"passing argument to {what} here", location),)
 
 
-def _wrong_count(context: Context, function: Function, node: syntax.Call) -> Expression:
+def _report_count(context: Context, function: Function, node: syntax.Call) -> None:
     expected, found = len(function.parameters), len(node.arguments)
     spot = (note(f"'{function.name}' declared here", function.location),)
-    if found < expected:
-        return context.error(messages.TOO_FEW_ARGUMENTS, node.close, spot, expected=expected, found=found)
-    return context.error(messages.TOO_MANY_ARGUMENTS, start_of(node.arguments[expected]), spot,
-                         expected=expected, found=found)
+    too_few = found < expected
+    message = messages.TOO_FEW_ARGUMENTS if too_few else messages.TOO_MANY_ARGUMENTS
+    context.report(message, node.close if too_few else start_of(node.arguments[expected]), spot,
+                   expected=expected, found=found)
+
+
+# ------------------------------------------------------------------ overloads
+
+Candidate = Function | builtins.Overload
+
+
+def _is_overloaded(context: Context, functions: FunctionSet) -> bool:
+    """Whether a call has a choice: between functions of the program, or with built-in ones of the name."""
+    return len(functions.members) > 1 or _adds_to_builtins(context, functions)
+
+
+def _adds_to_builtins(context: Context, functions: FunctionSet) -> bool:
+    """Whether the functions stand beside the built-in ones of their name: all are overloadable, and no block
+    hides the others of the name."""
+    return (is_builtin(functions.name) and all(function.overloadable for function in functions.members)
+            and context.file_scope.symbols.get(functions.name) is functions)
+
+
+def _call_overloaded(context: Context, functions: FunctionSet, node: syntax.Call, target: Type | None) -> Expression:
+    """A call of the function that fits the arguments best."""
+    name, arguments = functions.name, _analyze_arguments(context, node)
+    sound = [function for function in functions.members if not overloads.has_error(function)]
+    if any(map(is_error, arguments)):
+        return context.error_expression(node.location)
+    candidates: list[tuple[Fits, Candidate]] = [
+        (fits, function) for function in sound if (fits := overloads.fits(context, function, arguments)) is not None]
+    if _adds_to_builtins(context, functions):
+        if not builtins.is_known(name) and not any(is_exact(fits) for fits, _ in candidates):
+            return _call_builtin(context, name, arguments, node, target)  # convert_…, coop_mat_…: no overloads
+        candidates += [(fits, overload) for fits, overload in builtins.viable(context, name, arguments)
+                       if not any(overload.has_parameters(function.type.parameters) for function in sound)]
+    chosen = best(candidates)
+    if len(chosen) != 1:
+        if chosen or len(sound) == len(functions.members):
+            _report_choice(context, name, sound, chosen, arguments, node)
+        return context.error_expression(node.location)
+    if isinstance(chosen[0], builtins.Overload):
+        return builtins.build(context, chosen[0], arguments, node.location)
+    function = chosen[0]
+    if not _can_be_called(context, function, node):
+        return context.error_expression(node.location)
+    return _make_call(context, function, [
+        _pass(context, given, parameter, argument)
+        for given, parameter, argument in zip(arguments, function.parameters, node.arguments, strict=True)], node)
+
+
+def _report_choice(context: Context, name: str, functions: list[Function], chosen: list[Candidate],
+                   arguments: list[Expression], node: syntax.Call) -> None:
+    """Report that no overload can be called, or none is the best, with a note for each."""
+    types = ", ".join(f"'{argument.type}'" for argument in arguments)
+    if chosen:
+        notes = [overloads.candidate_note(candidate) if isinstance(candidate, Function)
+                 else note(f"candidate built-in function: {candidate}", None) for candidate in chosen]
+        context.report(overload_messages.AMBIGUOUS, node.location, notes, name=name, types=types)
+        return
+    notes = [overloads.reason_note(context, function, arguments) for function in functions]
+    notes += builtins.candidates(context, name)
+    context.report(overload_messages.NO_MATCH, node.location, notes, name=name, types=types)
 
 
 def start_of(node: syntax.Expression) -> SourceLocation:

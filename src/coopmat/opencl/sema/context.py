@@ -28,7 +28,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, Message, SourceLocation, note
-from coopmat.opencl.sema import constants, conversions
+from coopmat.opencl.overloading import Fit
+from coopmat.opencl.sema import constants, conversions, ranking
 from coopmat.opencl.sema.conversions import Purpose
 from coopmat.opencl.sema.spelling import closest
 from coopmat.opencl.sema.values import ERROR, Error, Operand, is_error, value_of
@@ -67,9 +68,22 @@ class Enumerator:
     enumeration: Enumeration | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionSet:
+    """The functions that a name means, several where they are overloadable; in order of declaration."""
+
+    name: str
+    members: list[Function]
+
+    @property
+    def location(self) -> SourceLocation | None:
+        """Where the first one is declared."""
+        return self.members[0].location
+
+
 FUNCTION_SCOPE_DEPTH = 3  # predefined names, the file, the function
 
-Symbol = Variable | Function | Typedef | Enumerator
+Symbol = Variable | FunctionSet | Typedef | Enumerator
 
 
 @dataclass(slots=True)
@@ -108,7 +122,7 @@ class Context:
         self.scopes: list[Scope] = [Scope()]  # predefined names; then the file's scope, the function's, …
         self.function: FunctionState | None = None
         self.builtin_names: frozenset[str] = frozenset()
-        self.functions: dict[str, Function] = {}
+        self.functions: dict[str, list[Function]] = {}  # all of each name, whatever scope declares them
         self.calls: dict[Function, dict[Function, SourceLocation | None]] = {}
         self.nesting: dict[Record, int] = {}  # levels of arrays, pointers and records, of complete ones
         self.known: dict[Variable, Expression] = {}
@@ -142,6 +156,11 @@ class Context:
     def scope(self) -> Scope:
         """The innermost scope."""
         return self.scopes[-1]
+
+    @property
+    def file_scope(self) -> Scope:
+        """The scope of what is declared outside of functions."""
+        return self.scopes[1]
 
     @property
     def in_outermost_block(self) -> bool:
@@ -234,10 +253,13 @@ class Context:
         """The integer promotions (C99 6.3.1.1): char, short, bool and enumerations become int."""
         return conversions.promote(expression)
 
-    def conversion_rank(self, source: Type, target: Type) -> int | None:
-        """How good an argument of type ``source`` is for a parameter of type ``target``: 0 exact,
-        1 promotion, 2 conversion, None not at all."""
-        return conversions.conversion_rank(source, target)
+    def fit(self, argument: Expression, parameter: Type) -> Fit | None:
+        """How an argument becomes a parameter of this type; None where that is not possible."""
+        return ranking.fit(argument, parameter)
+
+    def in_named_space(self, pointer: Expression) -> Expression | None:
+        """A generic pointer as what it was before casts made it one; None if that is not known."""
+        return conversions.in_named_space(pointer)
 
     def constant_integer(self, expression: Expression) -> int | None:
         """The value of an integer constant expression (C99 6.6), or None.

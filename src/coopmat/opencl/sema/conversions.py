@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from coopmat.tree.nodes import (
     Constant,
     Convert,
     Expression,
+    PointerOffset,
     Splat,
     Zero,
 )
@@ -177,43 +179,22 @@ def condition(context: Context, expression: Expression, message: Message = messa
     return make_convert(expression, BOOL)
 
 
-# ------------------------------------------------------------------ overload resolution
+# ------------------------------------------------------------------ implicit conversions
 
 
-def conversion_rank(source: Type, target: Type) -> int | None:
-    """How good a conversion is: 0 exact, 1 promotion, 2 conversion, None not allowed.
-
-    Adding qualifiers to a pointee is exact; float to double counts as a promotion, as in clang's
-    overload resolution for OpenCL C.
-    """
-    if ERROR in (source, target) or source == target:
-        return 0
-    if isinstance(source, Pointer) and isinstance(target, Pointer):
-        return _pointer_rank(source, target)
-    if source.is_arithmetic and target.is_arithmetic:
-        promoted = DOUBLE if source == FLOAT else promoted_type(source)
-        return 1 if promoted == target else 2
-    if source.is_arithmetic and isinstance(target, Vector):
-        return 2
-    return None
-
-
-def _pointer_rank(source: Pointer, target: Pointer) -> int | None:
-    if (source.const and not target.const) or (source.volatile and not target.volatile):
-        return None
-    if not _space_converts(source.address_space, target.address_space):
-        return None
-    if source.pointee == target.pointee:
-        return 0 if source.address_space is target.address_space else 2
-    return 2 if VOID in (source.pointee, target.pointee) else None
-
-
-def _space_converts(source: AddressSpace, target: AddressSpace) -> bool:
+def space_converts(source: AddressSpace, target: AddressSpace) -> bool:
     """Whether a pointer converts implicitly between address spaces (OpenCL C 6.7.7)."""
     return source is target or (target is AddressSpace.GENERIC and source is not AddressSpace.CONSTANT)
 
 
-# ------------------------------------------------------------------ implicit conversions
+def nested_spaces_differ(source: Pointer, target: Pointer) -> bool:
+    """Whether the pointers pointed to are in address spaces that differ; those never convert."""
+    inner, outer = source.pointee, target.pointee
+    while isinstance(inner, Pointer) and isinstance(outer, Pointer):
+        if inner.address_space is not outer.address_space:
+            return True
+        inner, outer = inner.pointee, outer.pointee
+    return False
 
 
 def convert(context: Context, expression: Expression, type_: Type, location: SourceLocation | None,
@@ -285,7 +266,7 @@ def _convert_to_pointer(context: Context, expression: Expression, type_: Pointer
     text = purpose.between(str(source), str(type_))
     if not isinstance(source, Pointer):
         return context.error(messages.INTEGER_TO_POINTER, location, notes, phrase=text)
-    if not _space_converts(source.address_space, type_.address_space) or _nested_spaces_differ(source, type_):
+    if not space_converts(source.address_space, type_.address_space) or nested_spaces_differ(source, type_):
         return context.error(messages.CHANGES_ADDRESS_SPACE, location, notes, phrase=text)
     if source.pointee != type_.pointee and VOID not in (source.pointee, type_.pointee):
         if not _differ_in_sign(source.pointee, type_.pointee):
@@ -294,16 +275,6 @@ def _convert_to_pointer(context: Context, expression: Expression, type_: Pointer
     if (source.const and not type_.const) or (source.volatile and not type_.volatile):
         context.report(messages.DISCARDS_QUALIFIERS, location, notes, phrase=text)
     return make_pointer(expression, type_, location)
-
-
-def _nested_spaces_differ(source: Pointer, target: Pointer) -> bool:
-    """Whether the pointers pointed to are in address spaces that differ; those never convert."""
-    inner, outer = source.pointee, target.pointee
-    while isinstance(inner, Pointer) and isinstance(outer, Pointer):
-        if inner.address_space is not outer.address_space:
-            return True
-        inner, outer = inner.pointee, outer.pointee
-    return False
 
 
 def _differ_in_sign(left: Type, right: Type) -> bool:
@@ -323,6 +294,28 @@ def make_pointer(expression: Expression, type_: Pointer, location: SourceLocatio
             expression = Bitcast(between, location, expression)
         return CastAddressSpace(type_, location, expression)
     return expression if source == type_ else Bitcast(type_, location, expression)
+
+
+def in_named_space(expression: Expression) -> Expression | None:
+    """A generic pointer as the pointer to a named address space that casts made it of; None if it is not
+    known where it points."""
+    match expression:
+        case CastAddressSpace(operand=operand) | Bitcast(operand=operand) if isinstance(operand.type, Pointer):
+            inner = operand if operand.type.address_space is not AddressSpace.GENERIC else in_named_space(operand)
+            if inner is None:
+                return None
+            return make_pointer(inner, _moved(expression.type, inner.type), expression.location)
+        case PointerOffset(pointer=pointer):
+            inner = in_named_space(pointer)
+            return None if inner is None else replace(expression, type=inner.type, pointer=inner)
+    return None
+
+
+def _moved(type_: Type, to: Type) -> Pointer:
+    """The pointer type ``type_``, in the address space of ``to``."""
+    assert isinstance(type_, Pointer)
+    assert isinstance(to, Pointer)
+    return replace(type_, address_space=to.address_space)
 
 
 # ------------------------------------------------------------------ explicit conversions

@@ -7,8 +7,17 @@ from dataclasses import replace
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import attributes, constants, declarators, expressions, initializers, matrix, records
-from coopmat.opencl.sema.context import Context, QualifiedType, Typedef
+from coopmat.opencl.sema import (
+    attributes,
+    constants,
+    declarators,
+    expressions,
+    initializers,
+    matrix,
+    overloads,
+    records,
+)
+from coopmat.opencl.sema.context import Context, FunctionSet, QualifiedType, Typedef
 from coopmat.opencl.sema.declarators import Declared
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import Declare, Expression, Function, Statement, Variable
@@ -295,7 +304,7 @@ def _parameter(context: Context, node: syntax.Parameter, of_kernel: bool) -> Var
         context.report(messages.FUNCTION_POINTER, location)
         type_ = ERROR
     if isinstance(type_, Array):
-        space = qualified.address_space or declarators.DEFAULT_POINTEE
+        space = qualified.address_space or AddressSpace.PRIVATE  # where an array that is declared so lives
         type_ = Pointer(type_.item, space, qualified.const, qualified.volatile)
         qualified = QualifiedType(type_)
     if type_ is not ERROR and not _check_parameter(context, replace(qualified, type=type_), location, of_kernel):
@@ -340,22 +349,20 @@ def _check_kernel_parameter(context: Context, type_: Type, location: SourceLocat
 
 
 def declare_function(context: Context, function: Function) -> Function:
-    """Enter a function into the file's scope, or find the one declared before; mismatches are reported."""
-    functions = context.functions
-    previous = functions.get(function.name)
-    visible = context.scope.symbols.get(function.name)
-    if visible is not None and not isinstance(visible, Function):
+    """Enter a function into the innermost scope, or find the one declared before; mismatches are reported."""
+    visible = context.scope.symbols.setdefault(function.name, FunctionSet(function.name, []))
+    if not isinstance(visible, FunctionSet):
         _report_redefinition(context, function.name, function.location, visible)  # type differs in kind
         return function
-    if previous is None:
-        functions[function.name] = function
-        context.scope.symbols[function.name] = function
-        return function
-    context.scope.symbols[function.name] = previous
-    if ERROR not in (function.result, *function.type.parameters, previous.result, *previous.type.parameters) \
-            and function.type != previous.type:
-        context.report(messages.CONFLICTING_TYPES, function.location, context.previous(previous.location),
-                       name=function.name)
+    known = context.functions.setdefault(function.name, [])
+    previous = overloads.redeclared(function, known)
+    valid = overloads.check_redeclaration(context, function, previous, known)
+    declared = previous or function
+    if valid and previous is None:
+        known.append(function)
+    if declared not in visible.members:
+        visible.members.append(declared)
+    if not valid or previous is None:
         return function
     previous.is_kernel = previous.is_kernel or function.is_kernel
     previous.inline = previous.inline or function.inline

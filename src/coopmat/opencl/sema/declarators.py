@@ -177,7 +177,6 @@ def _pointer(context: Context, base: QualifiedType, declarator: syntax.PointerDe
               if word in keywords.ADDRESS_SPACES.values()]
     own = QualifiedType(ERROR, "const" in declarator.qualifiers, "volatile" in declarator.qualifiers,
                         "restrict" in declarator.qualifiers, spaces[0] if spaces else None)
-    attributes.report_unknown(context, declarator.attributes, ())
     if base.type is ERROR or not check_nesting(context, base.type, declarator.location):
         return own
     return replace(own, type=Pointer(base.type, base.address_space or DEFAULT_POINTEE, base.const, base.volatile))

@@ -10,7 +10,7 @@ from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import assignment, calls, declarators, initializers, members, operators, pointers
 from coopmat.opencl.sema.calls import start_of
-from coopmat.opencl.sema.context import Context, Enumerator
+from coopmat.opencl.sema.context import Context, Enumerator, FunctionSet
 from coopmat.opencl.sema.conversions import (
     cast,
     common_type,
@@ -31,7 +31,6 @@ from coopmat.tree.nodes import (
     Convert,
     Dereference,
     Expression,
-    Function,
     Select,
     Variable,
     VariablePlace,
@@ -88,7 +87,7 @@ def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
             return VariablePlace(type_, node.location, symbol)
         case Enumerator(value=constant):
             return Constant(constant.type, node.location, constant.value)
-        case Function():
+        case FunctionSet():
             return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
     if calls.is_builtin(node.name):
         return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
@@ -354,8 +353,11 @@ def operand_type(context: Context, operand: syntax.TypeName | syntax.Expression)
     if isinstance(operand, syntax.TypeName):
         return declarators.resolve_type_name(context, operand)
     count = len(context.program.globals)
+    calls = None if context.function is None else dict(context.function.calls)
     type_ = analyze(context, operand).type
     del context.program.globals[count:]
+    if context.function is not None and calls is not None:
+        context.function.calls = calls
     return type_
 
 

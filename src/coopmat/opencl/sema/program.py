@@ -63,13 +63,13 @@ def _check_calls(context: Context) -> None:
     for callees in context.calls.values():
         for callee, location in callees.items():
             if callee.body is None and ERROR not in (callee.result, *callee.type.parameters):
-                spot = (note(f"'{callee.name}' declared here", callee.location),)
-                context.report(messages.UNDEFINED_FUNCTION, location, spot, name=callee.name)
+                spot = (note(f"'{callee.label}' declared here", callee.location),)
+                context.report(messages.UNDEFINED_FUNCTION, location, spot, name=callee.label)
     cycles, order = _cycles(context.calls)
     for path, location in cycles:
-        names = " -> ".join(f"'{function.name}'" for function in path)
+        names = " -> ".join(f"'{function.label}'" for function in path)
         message = messages.RECURSION if len(path) == 2 else messages.INDIRECT_RECURSION
-        context.report(message, location, (), name=path[0].name, path=names)
+        context.report(message, location, (), name=path[0].label, path=names)
     if not cycles:
         _check_depth(context, order)
 
@@ -114,4 +114,4 @@ def _check_depth(context: Context, order: list[Function]) -> None:
             continue
         deepest = max(callees, key=levels.__getitem__)
         if levels[deepest] <= DEEPEST_CALL:
-            context.report(messages.CALLS_TOO_DEEP, callees[deepest], (), name=function.name, limit=DEEPEST_CALL)
+            context.report(messages.CALLS_TOO_DEEP, callees[deepest], (), name=function.label, limit=DEEPEST_CALL)

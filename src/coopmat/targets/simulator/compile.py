@@ -17,6 +17,7 @@ from coopmat.limits import DEEPEST_CALL
 from coopmat.spirv import module as spirv
 from coopmat.spirv.grammar import ID_KINDS, BuiltIn, Decoration, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.names import source_name
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
 from coopmat.targets.simulator.builtins import check_input, read_input
@@ -69,12 +70,16 @@ class KernelCompiler:
         """The name that the module gives an id, or the id itself."""
         return self.module.names.get(identifier) or f"%{identifier}"
 
+    def function_name(self, identifier: int) -> str:
+        """What a function is called in the source."""
+        return source_name(self.name(identifier))
+
     def function(self, identifier: int) -> control.Function:
         """The compiled function; Error if it has no body or, directly or not, calls itself."""
         if identifier not in self._functions:
-            name = self.name(identifier)
+            name = self.function_name(identifier)
             if identifier in self._open:
-                calls = " calls ".join(map(self.name, [*self._open, identifier]))
+                calls = " calls ".join(map(self.function_name, [*self._open, identifier]))
                 raise Error(f"recursion is not possible: {calls}")
             if len(self._open) >= DEEPEST_CALL:
                 raise Error(f"calls are nested more than {DEEPEST_CALL} deep")
@@ -396,7 +401,7 @@ class FunctionCompiler:
                                         replace(site, location=site.location or line)))
         self._location = self._line_of_function()
         control.give_lines(blocks, successors, self._location)
-        return control.Function(self.kernel.name(source.id), self._template, parameters, blocks)
+        return control.Function(self.kernel.function_name(source.id), self._template, parameters, blocks)
 
     def fold(self, row: Instruction) -> Value:
         """The value of an OpSpecConstantOp."""
