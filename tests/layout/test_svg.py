@@ -31,9 +31,10 @@ LAYOUTS = [
       for layout in (*(matrix_a(row, m) for m in M_SIZES), matrix_b(row))),
     *(accumulator(row, m) for row in SUB_GROUP_MATRIX_ROWS if row.a in ("sint8", "tf32") for m in M_SIZES),
     *(cooperative_matrix(rows, columns, size, 32)
-      for rows, columns in ((16, 16), (32, 8), (8, 32), (8, 16), (3, 5), (32, 64)) for size in (8, 16, 32, 64)),
-    block_2d("intel_sub_group_2d_block_read_8b_32r32x2c", 32, 32, 2, 8, 16),
-    block_2d("intel_sub_group_2d_block_read_transform_8b_32r16x4c", 16, 32, 4, 8, 32, transform=True),
+      for rows, columns in ((16, 16), (32, 8), (8, 32), (8, 16), (3, 5)) for size in (8, 16, 32, 64)),
+    cooperative_matrix(16, 64, 8, 32),
+    block_2d("intel_sub_group_2d_block_read_8b_8r32x2c", 32, 8, 2, 8, 16),
+    block_2d("intel_sub_group_2d_block_read_transform_8b_32r16x2c", 16, 32, 2, 8, 32, transform=True),
 ]
 
 
