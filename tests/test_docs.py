@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import coopmat as cm
+from tests.opencl.test_matrix_mad_builtins import PROTOTYPES
 from tools import make_docs
 
 ROOT = Path(__file__).parent.parent
@@ -50,13 +51,42 @@ def test_opencl_c(source: str) -> None:
     cm.build(text)
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    return {make_docs.anchor(heading) for heading in re.findall(r"^#+ (.*)", text, re.M)}
+
+
 def test_every_link_has_a_target() -> None:
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text()):
             if not target.startswith("http"):
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+                linked = page.parent / target if target else page
+                assert linked.exists(), f"{page.name}: {target}"
+                assert not anchor or anchor in anchors(linked), f"{page.name}: {target}#{anchor}"
 
 
 def test_generated_pages_are_current() -> None:
     for name, page in make_docs.PAGES.items():
         assert (ROOT / "docs" / name).read_text() == page(), f"run tools/make_docs.py to renew docs/{name}"
+
+
+def test_pictures_are_current_small_and_shown() -> None:
+    pictures = {f"{name}.svg": svg for name, svg in make_docs.pictures().items()}
+    assert {path.name for path in make_docs.IMAGES.iterdir()} == set(pictures)
+    shown = "".join(page.read_text() for page in PAGES)
+    for name, svg in pictures.items():
+        assert (make_docs.IMAGES / name).read_text() == svg, f"run tools/make_docs.py to renew docs/images/{name}"
+        assert len(svg.encode()) < 60_000, name
+        assert f"](images/{name})" in shown, name
+
+
+def test_every_matrix_overload_is_in_its_table() -> None:
+    """Name, M, N, K, types of a, b, and of the accumulator: the prototypes as the test of the functions has them."""
+    page = (ROOT / "docs" / "opencl-builtins.md").read_text()
+    lines = re.findall(r"^\| `(intel_sub_group_\w+_matrix_mad_k\d+)` \| (\d) \| (\d+) \| (\d+) "
+                       r"\| `(\w+)` \| `(\w+)` \| `(\w+)` \|$", page, re.M)
+    assert len(lines) == len(set(lines)) == 92
+    assert {(name, a, b, acc): (int(k), int(n)) for name, _, n, k, a, b, acc in lines} == PROTOTYPES
+    for _, m, *_, acc in lines:
+        assert m == (re.sub(r"\D", "", acc) or "1")

@@ -1,17 +1,28 @@
-"""Write the pages of docs/ that follow from tables: ``python tools/make_docs.py``. A test keeps them current."""
+"""Write the pages and pictures of docs/ that follow from tables: ``python tools/make_docs.py``.
+
+A test keeps them current.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
+from coopmat import layout
+from coopmat.devices import ARCHITECTURES
+from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
+from coopmat.devices.subgroup_matrices import SubgroupMatrixMad
 from coopmat.diagnostics import Message
+from coopmat.layout import ElementLayout, as_svg
 from coopmat.lowering import messages as lowering_messages
 from coopmat.opencl.builtins import block_io, dot_products, matrix_mad, sub_groups, synchronization
 from coopmat.opencl.builtins.patterns import Overload, Row, expand
 from coopmat.opencl.messages import rows as message_rows
 
 DOCS = Path(__file__).parent.parent / "docs"
+IMAGES = DOCS / "images"
 PARTS = {
     "CM10": "Lexer",
     "CM11": "Preprocessor",
@@ -52,7 +63,8 @@ BUILTINS: dict[str, tuple[Row, ...]] = {
     "Conversions to tf32 and bfloat16": matrix_mad.CONVERSIONS,
     "Dot products of integers": dot_products.ROWS,
     "Work-groups and sub-groups": sub_groups.ROWS,
-    "Block reads and writes": block_io.ROWS,
+    "Block reads and writes": tuple(row for row in block_io.ROWS if row.needs != block_io.BLOCK_2D),
+    "Two-dimensional block reads and writes": tuple(row for row in block_io.ROWS if row.needs == block_io.BLOCK_2D),
     "Split barriers": tuple(row for row in synchronization.ROWS if row.needs),
 }
 """The sections of docs/opencl-builtins.md: the rows of the table of built-in functions that need an extension."""
@@ -62,22 +74,33 @@ def builtins_page() -> str:
     """docs/opencl-builtins.md: the functions that come with extensions."""
     lines = ["# Built-in functions of extensions", "",
              "Made from the table of built-in functions by tools/make_docs.py. In a signature, *gentype* is one of the "
-             "types behind it, *sgentype* its element type.", ""]
+             "types behind it, *sgentype* its element type. [element-layouts.md](element-layouts.md) shows which "
+             "work-item holds which element.", ""]
+    sections: list[str] = []
     for title, rows in BUILTINS.items():
-        lines += [f"## {title}", ""]
-        size = None
-        if rows is matrix_mad.MATRIX_MADS:
-            lines += ["| function | sub-group size | extension |", "|---|---|---|"]
-            size = matrix_mad.SUB_GROUP_SIZES.__getitem__
-        else:
-            lines += ["| function | extension |", "|---|---|"]
-        for row in rows:
-            for name, counts in row.functions():
-                for signature in _signatures(row, name, counts):
-                    middle = f"| {size(row)} " if size is not None else ""
-                    lines.append(f"| `{signature}` {middle}| {row.needs[0]} |")
-        lines.append("")
-    return "\n".join(lines)
+        sections += [f"## {title}", "", *SECTIONS.get(title, _signature_table)(rows), ""]
+    return "\n".join([*lines, *contents(sections), "", *sections])
+
+
+def contents(lines: Iterable[str]) -> Iterator[str]:
+    """A list of links to the headings among the lines."""
+    for line in lines:
+        if match := re.match("(##+) (.*)", line):
+            yield f"{'  ' * (len(match[1]) - 2)}- [{match[2]}](#{anchor(match[2])})"
+
+
+def anchor(heading: str) -> str:
+    """The anchor that GitHub gives a heading: small letters, no punctuation, hyphens for blanks."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _signature_table(rows: Iterable[Row]) -> Iterator[str]:
+    """A line for each function."""
+    yield from ("| function | extension |", "|---|---|")
+    for row in rows:
+        for name, counts in row.functions():
+            for signature in _signatures(row, name, counts):
+                yield f"| `{signature}` | {row.needs[0]} |"
 
 
 def _signatures(row: Row, name: str, counts: tuple[int, ...]) -> list[str]:
@@ -88,13 +111,133 @@ def _signatures(row: Row, name: str, counts: tuple[int, ...]) -> list[str]:
     return [row.describe(name, counts)]
 
 
+ELEMENTS = {"sint8": "8-bit integers", "uint8": "8-bit integers", "sint4": "4-bit integers", "uint4": "4-bit integers"}
+
+
+def _matrix_tables(rows: Iterable[Row]) -> Iterator[str]:
+    """A table for each sub-group size and kind of elements, a line for each overload."""
+    yield ("`D = A*B + C` with A of M x K, B of K x N and C of M x N elements. N is the sub-group size, which the "
+           "kernel must require with `intel_reqd_sub_group_size`; integers of A and B are signed in `i8`, `i4` and "
+           "unsigned in `u8`, `u4`.")
+
+    def family(row: Row) -> tuple[int, str]:
+        mad = matrix_mad.COMBINATIONS[row]
+        return mad.sub_group_size, ELEMENTS.get(mad.a, mad.a)
+
+    for (size, elements), group in groupby(rows, key=family):
+        members = list(group)
+        mad = matrix_mad.COMBINATIONS[members[0]]
+        yield from ("", f"### {elements}, sub-group size {size}", "",
+                    f"`{mad.extension}`, on {', '.join(f'`{name}`' for name in _devices_with(mad))}.", "",
+                    "| function | M | N | K | `a` | `b` | `acc` and result |", "|---|---|---|---|---|---|---|")
+        for row in members:
+            for name, counts in row.functions():
+                yield from (_matrix_line(overload, matrix_mad.COMBINATIONS[row])
+                            for overload in expand(row, name, counts))
+
+
+def _matrix_line(overload: Overload, mad: SubgroupMatrixMad) -> str:
+    a, b, _ = overload.parameters
+    return (f"| `{overload.name}` | {overload.count} | {mad.sub_group_size} | {mad.k} | `{a}` | `{b}` | "
+            f"`{overload.result}` |")
+
+
+def _devices_with(mad: SubgroupMatrixMad) -> list[str]:
+    """The architectures that have a combination."""
+    return [name for name, device in ARCHITECTURES.items()
+            if mad.extension in device.extensions and mad.sub_group_size in device.xmx_sub_group_sizes]
+
+
+BLOCKS_2D = {
+    "read": ("Reads", "private {type} *destination"),
+    "read_transform": ("Reads that pack the rows of a column into 32 bits", "private {type} *destination"),
+    "read_transpose": ("Reads that transpose", "private {type} *destination"),
+    "write": ("Writes", "private const {type} *value"),
+    "prefetch": ("Prefetches", ""),
+}
+"""By kind of 2D block function: a heading, and what its last parameter is."""
+
+
+def _block_2d_tables(rows: Iterable[Row]) -> Iterator[str]:
+    """A table for each kind of function, a line for each function."""
+    yield ("All need `cl_intel_subgroup_2d_block_io` and take `(global void *base, int width, int height, int pitch, "
+           "int2 coordinate, …)`: width and pitch in bytes, height in rows, the coordinate (x, y) in elements.")
+    pattern = re.compile(r"intel_sub_group_2d_block_(\w+?)_(\d+)b_(\d+)r(\d+)x(\d+)c")
+
+    def parts(row: Row) -> tuple[str, ...]:
+        match = pattern.fullmatch(row.names)
+        assert match is not None, row.names
+        return match.groups()
+
+    for kind, group in groupby(rows, key=lambda row: parts(row)[0]):
+        title, last = BLOCKS_2D[kind]
+        yield from ("", f"### {title}", "", "| function | bits | rows | columns | blocks | last parameter |",
+                    "|---|---|---|---|---|---|")
+        for row in group:
+            pointer = re.search(r"(\w+)\*\)$", row.signature)
+            parameter = f"`{last.format(type=pointer[1] if pointer else '')}`" if last else "none"
+            yield f"| `{row.names}` | {' | '.join(parts(row)[1:])} | {parameter} |"
+
+
+SECTIONS: dict[str, Callable[[Iterable[Row]], Iterator[str]]] = {
+    "Matrix multiply-accumulate of sub-groups": _matrix_tables,
+    "Two-dimensional block reads and writes": _block_2d_tables,
+}
+"""Sections that are more than a list of signatures."""
+
+
+def _matrix(fmt: str, size: int) -> SubGroupMatrixRow:
+    """The first combination of these elements for a sub-group size."""
+    return next(row for row in SUB_GROUP_MATRIX_ROWS if row.a == fmt and row.sub_group_size == size)
+
+
+def _block_2d(kind: str, bits: int, height: int, width: int, count: int, component_bits: int) -> ElementLayout:
+    """The layout of one 2D block function."""
+    name = f"intel_sub_group_2d_block_{kind}_{bits}b_{height}r{width}x{count}c"
+    return layout.block_2d(name, width, height, count, bits, component_bits,
+                           transpose=kind == "read_transpose", transform=kind == "read_transform")
+
+
+def pictures() -> dict[str, str]:
+    """docs/images: the pictures of docs/element-layouts.md, by the names of their files."""
+    found: dict[str, str] = {}
+    for size in (16, 8):
+        for fmt, m, shown in (("bf16", 4, (*range(6), 14, 15)), ("sint8", 4, (*range(8), *range(28, 32))),
+                              ("sint4", 2, (*range(8), *range(56, 64)))):
+            row = _matrix(fmt, size)
+            found[f"a-{row.bits}-bit-{size}"] = as_svg(layout.matrix_a(row, m))
+            found[f"b-{row.bits}-bit-{size}"] = as_svg(layout.matrix_b(row), shown)
+        found[f"accumulator-{size}"] = as_svg(layout.accumulator(_matrix("sint8", size), 4))
+    tf32 = _matrix("tf32", 16)
+    found |= {
+        "a-tf32": as_svg(layout.matrix_a(tf32, 8)),
+        "a-tf32-one-row": as_svg(layout.matrix_a(tf32, 1)),
+        "b-tf32": as_svg(layout.matrix_b(tf32)),
+        "block-read": as_svg(layout.block_io("intel_sub_group_block_read4", 8, 8, 16, 32)),
+        "block-2d-read": as_svg(_block_2d("read", 8, 4, 32, 1, 16)),
+        "block-2d-read-two": as_svg(_block_2d("read", 16, 4, 16, 2, 16)),
+        "block-2d-read-narrow": as_svg(_block_2d("read", 32, 8, 8, 1, 32)),
+        "block-2d-transform": as_svg(_block_2d("read_transform", 16, 16, 16, 1, 32), (*range(6), 14, 15)),
+        "block-2d-transpose": as_svg(_block_2d("read_transpose", 32, 16, 8, 1, 32)),
+        "cooperative-matrix": as_svg(layout.cooperative_matrix(8, 8, 16, 32)),
+    }
+    return found
+
+
 PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page}
 
 
 def main() -> None:
-    """Write all pages."""
+    """Write all pages and pictures; pictures that are no longer made go away."""
     for name, page in PAGES.items():
         (DOCS / name).write_text(page(), encoding="utf-8")
+    IMAGES.mkdir(exist_ok=True)
+    made = pictures()
+    for old in IMAGES.glob("*.svg"):
+        if old.stem not in made:
+            old.unlink()
+    for name, svg in made.items():
+        (IMAGES / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

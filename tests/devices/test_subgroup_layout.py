@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -14,11 +15,14 @@ from coopmat.devices.subgroup_layout import (
     accumulator_position,
     b_position,
     block_elements,
+    block_io_element,
+    block_io_position,
     has_2d_block_io,
     matrix_rows_of,
 )
 from coopmat.devices.subgroup_matrices import M_SIZES
 from coopmat.formats import format_of
+from tests.opencl.test_matrix_mad_builtins import PROTOTYPES
 
 
 @pytest.mark.parametrize(("position", "expected"), [
@@ -52,6 +56,95 @@ def test_every_bit_field_holds_one_element(row, m: int) -> None:
     assert set(b) == {(lane, component, bit) for lane in range(lanes) for component in range(8)
                       for bit in range(0, 32, bits)}
     assert set(b.values()) == {1}
+
+
+# ------------------------------------------------------------------ the documents' text once more
+
+ELEMENT_BITS = {"i8": 8, "u8": 8, "i4": 4, "u4": 4, "f16": 16, "bf16": 16, "tf32": 32}
+SCALAR_BITS = {"short": 16, "ushort": 16, "int": 32, "uint": 32, "float": 32}
+
+
+def split(vector: str) -> tuple[str, int]:
+    """``short8`` → short, 8."""
+    scalar = vector.rstrip("0123456789")
+    return scalar, int(vector[len(scalar):] or 1)
+
+
+def passed_a(lane: int, element: str, a: str, m: int, k: int) -> Iterator[tuple[int, int, int, int]]:
+    """What a work-item contributes to A, in the order in which it passes it: (row, column, component, bit).
+
+    "each work item is contributing 32 bits (the size of a uint) of data per row": so many columns, from left to
+    right. tf32: "the first K work-items contribute the even rows of the matrix a, and the remaining work-items
+    contribute the odd rows"; for M = 1 "contributions from the remaining work-items are ignored".
+    """
+    scalar, count = split(a)
+    if element == "tf32":
+        first = 0 if lane < k else 1
+        for component in range(count):
+            if first + 2 * component < m:
+                yield first + 2 * component, lane if lane < k else lane - k, component, 0
+        return
+    values_per_row = SCALAR_BITS[scalar] // ELEMENT_BITS[element]
+    assert count == m
+    for component in range(count):
+        for value in range(values_per_row):
+            yield component, lane * values_per_row + value, component, value * ELEMENT_BITS[element]
+
+
+def passed_b(element: str, b: str) -> Iterator[tuple[int, int, int]]:
+    """What a work-item contributes to its column of B: "256 bits of source data", as (row, component, bit)."""
+    scalar, count = split(b)
+    row = 0
+    for component in range(count):
+        for bit in range(0, SCALAR_BITS[scalar], ELEMENT_BITS[element]):
+            yield row, component, bit
+            row += 1
+
+
+@pytest.mark.parametrize(("name", "a", "b", "acc"), PROTOTYPES)
+def test_every_element_is_where_the_documents_say(name: str, a: str, b: str, acc: str) -> None:
+    k, size = PROTOTYPES[name, a, b, acc]
+    element_a, element_b = name.removeprefix("intel_sub_group_").split("_")[:2]
+    m = split(acc)[1]
+    row = next(row for row in SUB_GROUP_MATRIX_ROWS if row.name == name and row.sub_group_size == size)
+    said_a = {(i, j): (lane, component, bit) for lane in range(size)
+              for i, j, component, bit in passed_a(lane, element_a, a, m, k)}
+    said_b = {(i, lane): (lane, component, bit) for lane in range(size) for i, component, bit in passed_b(element_b, b)}
+    found_a, found_b, found_c = row.a_positions(m), row.b_positions(), row.accumulator_positions(m)
+    assert {place: tuple(int(axis[place]) for axis in found_a) for place in np.ndindex(m, k)} == said_a
+    assert {place: tuple(int(axis[place]) for axis in found_b) for place in np.ndindex(k, size)} == said_b
+    # "each work item contributes one column of accumulation values", a component for each row
+    assert {place: tuple(int(axis[place]) for axis in found_c) for place in np.ndindex(m, size)} == {
+        (i, lane): (lane, i, 0) for lane in range(size) for i in range(m)}
+
+
+def test_the_coding_sample_of_the_extension() -> None:
+    """Lane w's word of A times component w of B, byte by byte, is row times column (K = 32, sub-group size 8)."""
+    row = next(row for row in SUB_GROUP_MATRIX_ROWS if (row.a, row.b, row.sub_group_size) == ("sint8", "sint8", 8))
+    random = np.random.default_rng(0)
+    a, b = random.integers(-128, 128, (2, 32)), random.integers(-128, 128, (32, 8))
+    words_a, words_b = np.zeros((8, 2), np.uint32), np.zeros((8, 8), np.uint32)
+    for words, matrix, places in ((words_a, a, row.a_positions(2)), (words_b, b, row.b_positions())):
+        np.bitwise_or.at(words, (places.lane, places.component), (matrix & 255).astype(np.uint32) << places.bit)
+
+    def as_char4(word: np.uint32) -> list[int]:
+        return np.array([word], "<u4").view(np.int8).astype(int).tolist()
+
+    for lane in range(8):
+        for i in range(2):
+            result = sum(x * y for w in range(8)
+                         for x, y in zip(as_char4(words_a[w, i]), as_char4(words_b[lane, w]), strict=True))
+            assert result == (a @ b)[i, lane]
+
+
+@pytest.mark.parametrize("size", [8, 16, 32])
+def test_one_dimensional_blocks(size: int) -> None:
+    """The first value is p[lane], the second p[lane + sub-group size] (cl_intel_subgroups)."""
+    for component in range(8):
+        for lane in range(size):
+            element = lane + component * size
+            assert block_io_position(element, size) == (lane, component, 0)
+            assert block_io_element(lane, component, size) == element
 
 
 def test_the_table_has_the_combinations_of_the_extension() -> None:

@@ -1,8 +1,8 @@
-"""Intel's sub-group matrix and 2D block built-ins: which work-item holds which element.
+"""Intel's sub-group matrix and block built-ins: which work-item holds which element.
 
 The one place for the lane layouts of cl_intel_subgroup_matrix_multiply_accumulate (and its tf32
-extension) and of SPV_INTEL_2d_block_io, and for the table of multiply-accumulate combinations.
-Every layout function takes integers or arrays of integers.
+extension), of cl_intel_subgroups' block reads and writes and of SPV_INTEL_2d_block_io, and for the table
+of multiply-accumulate combinations. Every layout function takes integers or arrays of integers.
 
 ``D = A*B + C``: A is M x K, B is K x N, C and D are M x N, and N is the sub-group size. ``bits`` is the
 width of an element.
@@ -119,8 +119,18 @@ def has_2d_block_io(description: DeviceDescription) -> bool:
 
 
 # --------------------------------------------------------------------------------------
-# Layout of 2D blocks
+# Layout of blocks
 # --------------------------------------------------------------------------------------
+
+
+def block_io_position(element: Indices, sub_group_size: int) -> Position:
+    """The position of an element of a one-dimensional block, counted from the pointer (cl_intel_subgroups)."""
+    return Position(element % sub_group_size, element // sub_group_size, 0 * element)
+
+
+def block_io_element(lane: Indices, component: Indices, sub_group_size: int) -> Indices:
+    """The inverse of :func:`block_io_position`."""
+    return component * sub_group_size + lane
 
 
 class BlockElements(NamedTuple):

@@ -46,9 +46,9 @@ def _row(mad: SubgroupMatrixMad, m: int) -> Row:
                (mad.extension,))
 
 
-SUB_GROUP_SIZES: dict[Row, int] = {_row(mad, m): mad.sub_group_size for mad in SUBGROUP_MATRIX_MADS for m in M_SIZES}
-MATRIX_MADS = tuple(SUB_GROUP_SIZES)
-"""The 92 overloads, and the sub-group size that each one is for."""
+COMBINATIONS: dict[Row, SubgroupMatrixMad] = {_row(mad, m): mad for mad in SUBGROUP_MATRIX_MADS for m in M_SIZES}
+MATRIX_MADS = tuple(COMBINATIONS)
+"""The 92 overloads, and the combination that each one is for."""
 
 _TF32, _BFLOAT16 = ("cl_intel_subgroup_matrix_multiply_accumulate_tf32",), ("cl_intel_bfloat16_conversions",)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from coopmat.devices.subgroup_layout import block_io_element
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
@@ -85,7 +86,7 @@ def _check_range(frame: Frame, site: Site, index: Array, low: int, high: int) ->
 
 
 def _block_address(compiler: FunctionCompiler, row: Instruction, kind: Type) -> Callable[[Frame], Array]:
-    """A closure for the address of the own lane's first component, ``[S, L]``, after all checks."""
+    """A closure for the addresses of all components, ``[S, L, components]``, after all checks of the pointer."""
     pointee = compiler.types.pointee(compiler.type_of(row.words[0]))
     if pointee != kind.scalar:
         raise ValidationError("block-io-type", f"{row.name} of {kind} needs a pointer to {kind.scalar}, "
@@ -100,7 +101,8 @@ def _block_address(compiler: FunctionCompiler, row: Instruction, kind: Type) -> 
         if place is not None:
             raise UndefinedBehavior(f"{site.instruction} needs a pointer to global or local memory",
                                     site.where(frame, *place))
-        return base + np.arange(frame.batch.lanes) * kind.scalar.size
+        lane, component = np.ogrid[:frame.batch.lanes, :kind.count]
+        return base[..., None] + block_io_element(lane, component, frame.batch.lanes) * kind.scalar.size
 
     return evaluate
 
@@ -110,9 +112,9 @@ def _block_read(compiler: FunctionCompiler, row: Instruction) -> Step:
     address_of = _block_address(compiler, row, kind)
 
     def execute(frame: Frame) -> None:
-        address, stride = address_of(frame), kind.scalar.size * frame.batch.lanes
-        frame.memory.check_alignment(frame, address[:, :1], READ_ALIGNMENT, site)
-        parts = [frame.memory.read_elements(frame, address + i * stride, kind.dtype, 1, kind.scalar.size, site)
+        address = address_of(frame)
+        frame.memory.check_alignment(frame, address[:, :1, 0], READ_ALIGNMENT, site)
+        parts = [frame.memory.read_elements(frame, address[..., i], kind.dtype, 1, kind.scalar.size, site)
                  for i in range(kind.count)]
         value = np.concatenate(parts, axis=-1)
         frame.slots[result] = value if kind.scalar is not kind else value[..., 0]
@@ -125,11 +127,11 @@ def _block_write(compiler: FunctionCompiler, row: Instruction) -> Step:
     address_of = _block_address(compiler, row, kind)
 
     def execute(frame: Frame) -> None:
-        address, stride = address_of(frame), kind.scalar.size * frame.batch.lanes
-        frame.memory.check_alignment(frame, address[:, :1], WRITE_ALIGNMENT, site)
+        address = address_of(frame)
+        frame.memory.check_alignment(frame, address[:, :1, 0], WRITE_ALIGNMENT, site)
         value = frame.slots[data] if kind.scalar is not kind else frame.slots[data][..., None]
         for i in range(kind.count):
-            frame.memory.write_elements(frame, address + i * stride, value[..., i:i + 1], kind.scalar.size, site)
+            frame.memory.write_elements(frame, address[..., i], value[..., i:i + 1], kind.scalar.size, site)
 
     return execute
 

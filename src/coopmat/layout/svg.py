@@ -1,0 +1,211 @@
+"""A layout as an SVG picture: the matrix, coloured by lane, components and their bits written in.
+
+One node per element carries ``data-row``, ``data-column``, ``data-lane`` and ``data-component`` and a
+title. The picture has its own background and follows the reader's light or dark colour scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from itertools import groupby
+
+from coopmat.diagnostics import Error
+from coopmat.layout.elements import Element, ElementLayout
+from coopmat.layout.palette import COLOURS, DARK, LIGHT, Scheme
+
+MOST_WIDTH = 800  # what pages of code hosts show without scaling
+BAND_COLUMNS = 32  # further columns continue in a band below
+MARGIN, GUTTER = 6, 20  # around all; left of the cells, where the row numbers are
+TITLE, NUMBERS, GAP, LEGEND = 32, 18, 18, 56  # heights; GAP is between bands, and where rows are left out
+LABEL, CELL = 15, 14  # heights of a line of a component's label, and of the cell with an element's bits
+ROOMY, WIDEST = 32, 46  # width of a cell from which letters are larger; width of the widest cell
+SWATCH = 22
+TITLE_LETTER, TEXT_LETTER = 8.6, 6.4  # widths, ample for the fonts of any system
+
+_STYLE = """text{font:10px Helvetica,Arial,sans-serif;text-anchor:middle;pointer-events:none}
+.t{font-size:14px;font-weight:700}.k{font-size:11px}.t,.k{text-anchor:start}.r{text-anchor:end}
+.n{font-size:11px}tspan{font-size:12px;font-weight:700}.s{font-size:8px}.w{stroke-width:2}path{stroke-width:.5}"""
+
+
+def as_svg(layout: ElementLayout, rows: Iterable[int] | None = None) -> str:
+    """The picture. ``rows``: only these, whole components, are drawn; a mark stands for those left out."""
+    return "\n".join(_Picture(layout, range(layout.rows) if rows is None else rows).lines()) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A component: the middle of its upper side, and the elements in it."""
+
+    x: int
+    y: int
+    elements: tuple[Element, ...]
+
+
+class _Picture:
+    """The measures of one picture, and its lines."""
+
+    def __init__(self, layout: ElementLayout, rows: Iterable[int]) -> None:
+        self.layout = layout
+        self.high, self.wide = layout.packing
+        self.word_rows = sorted({row // self.high for row in rows if 0 <= row < layout.rows})
+        if not self.word_rows:
+            raise Error(f"{layout.title}: expected some of the rows 0 to {layout.rows - 1} to draw, found none")
+        room = (MOST_WIDTH - GUTTER - 2 * MARGIN) // min(layout.columns, BAND_COLUMNS)
+        self.cell_width = min(WIDEST, room // 2 * 2)
+        self.word_width = self.wide * self.cell_width
+        self.label_lines = 1 if self.word_width >= ROOMY else 2
+        self.label_height = LABEL * self.label_lines + (0 if layout.is_packed else 6)
+        self.word_height = self.label_height + (CELL * self.high if layout.is_packed else 0)
+
+    # ------------------------------------------------------------------ measures
+
+    @cached_property
+    def tops(self) -> dict[int, int]:
+        """Where each row of components begins in its band."""
+        tops, y = {}, NUMBERS
+        for index, row in enumerate(self.word_rows):
+            if index and row > self.word_rows[index - 1] + 1:
+                y += GAP
+            tops[row] = y
+            y += self.word_height
+        return tops
+
+    @property
+    def band_height(self) -> int:
+        return self.tops[self.word_rows[-1]] + self.word_height + GAP
+
+    @property
+    def width(self) -> int:
+        cells = GUTTER + min(self.layout.columns, BAND_COLUMNS) * self.cell_width
+        legend = SWATCH * len(self._legend_lanes())
+        texts = max(TITLE_LETTER * len(self.layout.title), TEXT_LETTER * len(self._explanation()))
+        return 2 * MARGIN + max(cells, legend, round(texts))
+
+    @property
+    def height(self) -> int:
+        return TITLE + -(-self.layout.columns // BAND_COLUMNS) * self.band_height + LEGEND
+
+    def middle(self, column: int, count: int = 1) -> int:
+        """The middle of so many columns."""
+        return MARGIN + GUTTER + column % BAND_COLUMNS * self.cell_width + count * self.cell_width // 2
+
+    def top(self, word_row: int, column: int) -> int:
+        """The upper side of a row of components, in the band of a column."""
+        return TITLE + column // BAND_COLUMNS * self.band_height + self.tops[word_row]
+
+    def words(self) -> Iterator[_Word]:
+        """The components that are drawn, from left to right and from top to bottom."""
+        def place(element: Element) -> tuple[int, int]:
+            return element.row // self.high, element.column // self.wide
+
+        shown = (element for element in self.layout.elements if element.row // self.high in self.tops)
+        for (row, column), elements in groupby(sorted(shown, key=place), key=place):
+            first = column * self.wide
+            yield _Word(self.middle(first, self.wide), self.top(row, first), tuple(elements))
+
+    # ------------------------------------------------------------------ lines
+
+    def lines(self) -> Iterator[str]:
+        """The whole file."""
+        title = escape(self.layout.title)
+        yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
+               f'viewBox="0 0 {self.width} {self.height}" role="img"><title>{title}</title>')
+        yield f"<style>{_STYLE}\n{self._colours(LIGHT)}"
+        yield f"@media(prefers-color-scheme:dark){{{self._colours(DARK)}}}</style>"
+        yield f'<rect class="g" width="{self.width}" height="{self.height}" rx="6"/>'
+        yield f'<text class="t" x="{MARGIN}" y="22">{title}</text>'
+        yield from self._column_numbers()
+        for first in range(0, self.layout.columns, BAND_COLUMNS):
+            yield from self._row_numbers(first)
+        for word in self.words():
+            yield from self._word(word)
+        yield from self._legend()
+        yield "</svg>"
+
+    def _colours(self, scheme: Scheme) -> str:
+        rules = [f"text{{fill:{scheme.text}}}.m{{fill:{scheme.muted}}}.g{{fill:{scheme.background}}}"
+                 f"path{{stroke:{scheme.background}}}"]
+        rules += [f".l{index}{{fill:{scheme.fill(index)}}}"
+                  for index in range(min(self.layout.sub_group_size, COLOURS))]
+        return "".join(rules)
+
+    def _column_numbers(self) -> Iterator[str]:
+        for column in range(self.layout.columns):
+            y = TITLE + column // BAND_COLUMNS * self.band_height + NUMBERS - 5
+            yield f'<text class="m" x="{self.middle(column)}" y="{y}">{column}</text>'
+
+    def _row_numbers(self, first: int) -> Iterator[str]:
+        """At the left of one band: beside the elements of a component, or beside it all if it has one row."""
+        right = MARGIN + GUTTER - 4
+        for index, word_row in enumerate(self.word_rows):
+            top = self.top(word_row, first)
+            if index and word_row > self.word_rows[index - 1] + 1:
+                yield f'<text class="m n" x="{right - 4}" y="{top - 5}">⋮</text>'
+            for inner in range(self.high):
+                middle = self.word_height // 2 if self.high == 1 else self.label_height + CELL * inner + CELL // 2
+                yield f'<text class="m r" x="{right}" y="{top + middle + 4}">{word_row * self.high + inner}</text>'
+
+    def _word(self, word: _Word) -> Iterator[str]:
+        """A component: its label, and the cells of its elements."""
+        first, half = word.elements[0], self.word_width // 2
+        yield f'<g class="l{first.lane % COLOURS}" transform="translate({word.x},{word.y})">'
+        outline = f'd="M-{half} 0h{self.word_width}v{self.word_height}h-{self.word_width}z"'
+        if self.layout.is_packed:
+            yield f'<path class="w" {outline}/>'
+            yield from map(self._element, word.elements)
+        else:
+            yield f'<path class="w" {outline}{self._data(first)}</path>'
+        yield f"{self._label(first)}</g>"
+
+    def _element(self, element: Element) -> str:
+        """The cell of one of several elements of a component, with its bits."""
+        width = self.cell_width
+        left = element.column % self.wide * width - self.word_width // 2
+        top = self.label_height + element.row % self.high * CELL
+        x, size = left + width // 2, "" if width >= ROOMY else ' class="s"'
+        place = f' x="{x}" y="{top + CELL - 4}"' if x else f' y="{top + CELL - 4}"'
+        return (f'<path d="M{left} {top}h{width}v{CELL}h-{width}z"{self._data(element)}</path>'
+                f"<text{size}{place}>{self.layout.bits_name(element)}</text>")
+
+    def _data(self, element: Element) -> str:
+        """The attributes that end the tag of an element's node, and its title."""
+        return (f' data-row="{element.row}" data-column="{element.column}" data-lane="{element.lane}" '
+                f'data-component="{element.component}"><title>{escape(self.layout.describe(element))}</title>')
+
+    def _label(self, element: Element) -> str:
+        """Lane and component, beside each other or, where it is narrow, below each other."""
+        component = self.layout.component_name(element.component)
+        lane = f"<tspan>{element.lane}</tspan>"
+        middle = (self.label_height + 9) // 2
+        if self.label_lines == 1 or not component:
+            return f'<text class="n" y="{middle}">{f"{lane} {component}".strip()}</text>'
+        return f'<text y="{middle - 6}">{lane}</text><text y="{middle + 6}">{component}</text>'
+
+    def _legend(self) -> Iterator[str]:
+        """A swatch for each lane, and what the labels mean."""
+        top = self.height - LEGEND
+        for index, lane in enumerate(self._legend_lanes()):
+            x = MARGIN + index * SWATCH
+            yield (f'<path class="w l{lane}" d="M{x} {top}h{SWATCH}v18h-{SWATCH}z"/>'
+                   f'<text x="{x + SWATCH // 2}" y="{top + 13}"><tspan>{lane}</tspan></text>')
+        yield f'<text class="m k" x="{MARGIN}" y="{top + 38}">{self._explanation()}</text>'
+
+    def _legend_lanes(self) -> list[int]:
+        """The lanes that hold something, as far as there are colours."""
+        return [lane for lane in range(COLOURS) if lane in self.layout.lanes]
+
+    def _explanation(self) -> str:
+        words = ["bold and colour: lane (work-item in the sub-group)"]
+        first = self.layout.elements[0]
+        if component := self.layout.component_name(first.component):
+            words.append(f"{component} …: component")
+        if self.layout.is_packed:
+            words.append(f"{self.layout.bits_name(first)} …: bits of the component")
+        if idle := self.layout.sub_group_size - len(self.layout.lanes):
+            words.append(f"{idle} lanes hold nothing")
+        if self.layout.sub_group_size > COLOURS:
+            words.append(f"colours repeat after {COLOURS} lanes")
+        return "; ".join(words)
