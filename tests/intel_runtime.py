@@ -12,6 +12,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,15 @@ def library() -> Path | None:
         return None
     found = Path(sys.prefix) / "lib" / "libintelocl.so"
     return found if found.exists() else None
+
+
+@cache
+def has_matrices() -> bool:
+    """Whether the runtime can compute matrices here: it does so with AMX."""
+    try:
+        return library() is not None and "amx_tile" in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
 
 
 def run(spirv: bytes, kernel: str, global_size: tuple[int, ...], local_size: tuple[int, ...],
@@ -37,7 +47,9 @@ def run(spirv: bytes, kernel: str, global_size: tuple[int, ...], local_size: tup
         icd = Path(folder) / "intel.icd"
         icd.write_text(f"{path}\n")
         environment = {**os.environ, "OCL_ICD_VENDORS": folder, "LD_LIBRARY_PATH": str(path.parent),
-                       "CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids", "PYOPENCL_NO_CACHE": "1"}
+                       "PYOPENCL_NO_CACHE": "1"}
+        if has_matrices():
+            environment["CL_CONFIG_CPU_TARGET_ARCH"] = "sapphirerapids"
         job = pickle.dumps((spirv, kernel, global_size, local_size, arguments))
         child = subprocess.run([sys.executable, __file__], input=job, env=environment, capture_output=True,
                                timeout=120, check=False)
