@@ -21,7 +21,7 @@ from coopmat.opencl.builtins.patterns import (
     expand,
 )
 from coopmat.opencl.messages import builtins as messages
-from coopmat.tree.nodes import CastAddressSpace, Expression
+from coopmat.tree.nodes import Expression
 from coopmat.tree.types import DOUBLE, HALF, VOID, AddressSpace, Pointer, Type, Vector
 
 if TYPE_CHECKING:
@@ -168,24 +168,6 @@ def _spell_spaces(spaces: frozenset[AddressSpace]) -> str:
 # ------------------------------------------------------------------ calls
 
 
-def _best(context: Context, overloads: list[Overload], types: list[Type]) -> list[tuple[tuple[int, ...], Overload]]:
-    """The overloads that no other one is better than, with their ranks."""
-    viable = [(ranks, overload) for overload in overloads
-              if (ranks := _ranks(context, types, overload)) is not None]
-    return [(ranks, overload) for ranks, overload in viable
-            if not any(_is_better(others, ranks) for others, _ in viable)]
-
-
-def _before_generic(argument: Expression) -> Expression:
-    """A pointer as it was before a cast to the generic address space.
-
-    In OpenCL C 1.x an unqualified pointer is a private one, and programs cast ``(uint *)&variable`` for functions
-    that take private pointers; no other function is meant.
-    """
-    to_generic = isinstance(argument, CastAddressSpace) and argument.type.address_space is AddressSpace.GENERIC
-    return argument.operand if to_generic else argument
-
-
 def resolve(context: Context, family: BuiltinFamily, arguments: list[Expression],
             location: SourceLocation | None, close: SourceLocation | None) -> Expression:
     """The node of a call of a built-in function, or the error expression after a report."""
@@ -198,10 +180,10 @@ def resolve(context: Context, family: BuiltinFamily, arguments: list[Expression]
     if _report_count(context, family, overloads, arguments, location, close):
         return context.error_expression(location)
     types = [argument.type for argument in arguments]
-    best = _best(context, overloads, types)
-    if not best:
-        arguments = [_before_generic(argument) for argument in arguments]
-        best = _best(context, overloads, [argument.type for argument in arguments])
+    viable = [(ranks, overload) for overload in overloads
+              if (ranks := _ranks(context, types, overload)) is not None]
+    best = [(ranks, overload) for ranks, overload in viable
+            if not any(_is_better(others, ranks) for others, _ in viable)]
     if not best:
         if not _report_pointer(context, family, overloads, arguments, types):
             context.report(messages.NO_MATCH, location, family.candidates(context), name=family.name,
