@@ -75,14 +75,16 @@ def multiply(device: cm.Device, kernel: cm.Kernel, elements: Elements, a: np.nda
     """A * B by one of the kernels."""
     m, k, n = a.shape[0], a.shape[1], b.shape[1]
     name = NAME.fullmatch(kernel.name)
+    work_group = kernel.signature.work_group_size
     assert name is not None
-    c = np.zeros((m, n), elements.result)
+    assert work_group is not None
+    c: np.ndarray = np.zeros((m, n), elements.result)
     if "rowmajor" not in name["kind"] and name["kind"] != "blocks_2d":
         b = packed(b, elements.per_word)
     # A work-item for each column of a tile, and a row of them for the TM rows; MM x NN tiles count as one.
     size = n // int(name["nn"] or 1), -(-m // int(name["tm"])) // int(name["mm"] or 1)
     sizes = (m, n, k) if name["kind"] == "blocks_2d" else (n, k)
-    cm.Queue(device).enqueue(kernel, size, kernel.signature.work_group_size[:2], a, b, c, *sizes).wait()
+    cm.Queue(device).enqueue(kernel, size, work_group[:2], a, b, c, *sizes).wait()
     return c
 
 
