@@ -16,7 +16,7 @@ test: $(TEST_READY)
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: $(TEST_READY)
-	$(BIN)/ruff check src tests benchmarks tools
+	$(BIN)/ruff check src tests benchmarks tools examples
 	$(BIN)/mypy
 
 # Independent implementations that the tests compare with where they are installed (some hundred megabytes).

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 import coopmat as cm
@@ -231,6 +232,26 @@ def _gemm(arguments: Arguments) -> dict[int, np.ndarray]:
     return {2: arguments[0].astype(np.int32) @ arguments[1].astype(np.int32)}
 
 
+def _packed_b(arguments: Arguments) -> dict[int, np.ndarray]:
+    """Bytes in words, as dot_products.cl and the packed kernels of matrix_int8.cl take them."""
+    a, b, c, n, _ = arguments
+    rows = b.view(np.int8).reshape(-1, n, 4).transpose(0, 2, 1).reshape(-1, n)
+    return {2: c + a.view(np.int8).astype(np.int32) @ rows}
+
+
+def _bytes_as_words(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    return rng.integers(-128, 128, (rows, 4 * columns), np.int8).view(np.uint32)
+
+
+def _small_bf16(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    return rng.integers(-9, 10, shape).astype(ml_dtypes.bfloat16).view(np.uint16)
+
+
+def _bf16_product(arguments: Arguments) -> dict[int, np.ndarray]:
+    a, b = (value.view(ml_dtypes.bfloat16).astype(np.float32) for value in arguments[:2])
+    return {2: a @ b}
+
+
 def _floats(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.standard_normal(shape).astype(np.float32)
 
@@ -296,4 +317,20 @@ CASES = (
                       np.zeros((24, 32), np.int32), 32, 64], _gemm),
     Case(EXAMPLES / "scale_rows.cl", "scale_rows", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
          lambda rng: [_floats(rng, 16, 32), _floats(rng, 16), 32], lambda args: {0: args[0] * args[1][:, None]}),
+    Case(EXAMPLES / "dot_products.cl", "signed_signed", (20, 6), (5, 2),
+         lambda rng: [_bytes_as_words(rng, 6, 9), _bytes_as_words(rng, 9, 20), _ints(rng, -1000, 1000, 6, 20), 20, 36],
+         _packed_b),
+    *(Case(EXAMPLES / "matrix_int8.cl", kernel, *sizes,
+           lambda rng: [_bytes_as_words(rng, 16, 16).view(np.int8), _bytes_as_words(rng, 16, 32),
+                        np.zeros((16, 32), np.int32), 32, 64], _packed_b)
+      for kernel, *sizes in (("packed_m2_n16", (32, 8), (16, 1)), ("blocks_packed_m8_n16", (32, 2), (16, 1)),
+                             ("tiled_2x2_m8_n16", (16, 1), (16, 1)), ("shared_m8_n16", (32, 2), (32, 2)))),
+    *(Case(EXAMPLES / "matrix_bf16.cl", kernel, (64, 4), (16, 1),
+           lambda rng, sizes=sizes: [_small_bf16(rng, 16, 32), _small_bf16(rng, 32, 64),
+                                     np.zeros((16, 64), np.float32), *sizes], _bf16_product)
+      for kernel, *sizes in (("blocks_rowmajor_m4_n16", 64, 32), ("blocks_2d_m4_n16", 16, 64, 32))),
+    Case(EXAMPLES / "matrix_tf32.cl", "rowmajor_m4_n16", (32, 4), (16, 1),
+         lambda rng: [rng.integers(-99, 100, (16, 24)).astype(np.float32),
+                      rng.integers(-99, 100, (24, 32)).astype(np.float32), np.zeros((16, 32), np.float32), 32, 24],
+         lambda args: {2: args[0] @ args[1]}),
 )

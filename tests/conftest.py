@@ -24,11 +24,19 @@ def _intel_runtime() -> bool:
     return intel_runtime.library() is not None
 
 
+def _intel_amx() -> bool:
+    from tests import intel_runtime
+
+    return intel_runtime.has_matrices()
+
+
 # Name of an oracle → whether it is here, and how to get it.
 ORACLES = {
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
     "clang": (_ziglang, "a clang with a SPIR-V back end: pip install ziglang"),
     "intel-opencl": (_intel_runtime, "Intel's CPU runtime: pip install pyopencl intel-opencl-rt intel-cmplr-lib-rt"),
+    "intel-amx": (_intel_amx, "Intel's CPU runtime, as above, on a processor with AMX"),
+    "ocloc": (lambda: shutil.which("ocloc") is not None, "Intel's offline compiler: the package intel-ocloc"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
 }
 

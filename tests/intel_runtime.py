@@ -12,6 +12,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,26 @@ def library() -> Path | None:
     return found if found.exists() else None
 
 
+@cache
+def has_matrices() -> bool:
+    """Whether the runtime can compute matrices here: it does so with AMX."""
+    try:
+        return library() is not None and "amx_tile" in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Variables for a child process that find the runtime; writes the file that names it to ``folder``."""
+    path = library()
+    assert path is not None
+    (folder / "intel.icd").write_text(f"{path}\n")
+    variables = {**os.environ, "OCL_ICD_VENDORS": str(folder), "LD_LIBRARY_PATH": str(path.parent),
+                 "PYOPENCL_NO_CACHE": "1"}
+    # The runtime does not find AMX by itself.
+    return variables | ({"CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids"} if has_matrices() else {})
+
+
 def run(spirv: bytes, kernel: str, global_size: tuple[int, ...], local_size: tuple[int, ...],
         arguments: list[Any]) -> list[Any]:
     """Launch ``kernel`` and return the arguments as they are afterwards.
@@ -31,16 +52,10 @@ def run(spirv: bytes, kernel: str, global_size: tuple[int, ...], local_size: tup
     An argument is an array (of no dimension for a value), or ``("local", nbytes)``. Raises RuntimeError if
     the runtime fails.
     """
-    path = library()
-    assert path is not None
     with tempfile.TemporaryDirectory() as folder:
-        icd = Path(folder) / "intel.icd"
-        icd.write_text(f"{path}\n")
-        environment = {**os.environ, "OCL_ICD_VENDORS": folder, "LD_LIBRARY_PATH": str(path.parent),
-                       "CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids", "PYOPENCL_NO_CACHE": "1"}
         job = pickle.dumps((spirv, kernel, global_size, local_size, arguments))
-        child = subprocess.run([sys.executable, __file__], input=job, env=environment, capture_output=True,
-                               timeout=120, check=False)
+        child = subprocess.run([sys.executable, __file__], input=job, env=environment(Path(folder)),
+                               capture_output=True, timeout=120, check=False)
     if child.returncode != 0:
         raise RuntimeError(f"exit code {child.returncode}: {child.stderr.decode(errors='replace')[-2000:]}")
     result: list[Any] = pickle.loads(child.stdout)

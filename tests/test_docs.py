@@ -1,4 +1,4 @@
-"""Every command and every code block of the README and of docs/ runs."""
+"""Every command and every code block of the READMEs and of docs/ runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.opencl.test_matrix_mad_builtins import PROTOTYPES
 from tools import make_docs
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Commands that set up or run everything: continuous integration runs them by themselves.
 RUN_ELSEWHERE = ("make ", "pip install", "python benchmarks/")
 
@@ -25,7 +25,7 @@ def blocks(language: str) -> list[pytest.ParameterSet]:
     for page in PAGES:
         for match in re.finditer(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S):
             line = page.read_text()[: match.start()].count("\n") + 1
-            found.append(pytest.param(match[1], id=f"{page.name}:{line}"))
+            found.append(pytest.param(match[1], id=f"{page.relative_to(ROOT)}:{line}"))
     return found
 
 

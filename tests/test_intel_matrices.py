@@ -58,7 +58,7 @@ def packed(b: np.ndarray, per_word: int) -> np.ndarray:
     return np.ascontiguousarray(b.reshape(k // per_word, per_word, n).transpose(0, 2, 1)).reshape(k // per_word, -1)
 
 
-@pytest.mark.oracle("intel-opencl")
+@pytest.mark.oracle("intel-amx")
 @pytest.mark.parametrize("k", [64, 192])
 @pytest.mark.parametrize("sub_group_size", [8, 16, 32])
 def test_int8_gemm_equals_the_simulator(k: int, sub_group_size: int) -> None:

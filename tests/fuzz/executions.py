@@ -8,7 +8,6 @@ optimisation; ``intel-spirv`` our SPIR-V on Intel's runtime.
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import subprocess
 import sys
@@ -102,13 +101,8 @@ def run_on_intel(jobs: list[Job], timeout: float = 60) -> list[Result]:
 
 
 def _child_results(jobs: list[Job], timeout: float) -> tuple[list[Result], str]:
-    library = intel_runtime.library()
-    assert library is not None
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "intel.icd").write_text(f"{library}\n")
-        environment = {**os.environ, "OCL_ICD_VENDORS": folder, "LD_LIBRARY_PATH": str(library.parent),
-                       "CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids", "PYOPENCL_NO_CACHE": "1",
-                       "PYOPENCL_COMPILER_OUTPUT": "0"}
+        environment = {**intel_runtime.environment(Path(folder)), "PYOPENCL_COMPILER_OUTPUT": "0"}
         output = Path(folder) / "results"
         plain = [vars(job) for job in jobs]
         failure = ""
