@@ -33,6 +33,8 @@ MISTAKEN = re.compile("|".join((
     "__spirv_CooperativeMatrixPrefetchINTEL",  # operands get lost
     r"__spirv_\w*Convert\w*_(?:sat|rt[eznp])",  # saturation and rounding get lost
     "convert_u?(?:char|short|int|long)",  # integers are extended by the wrong sign
+    "async_work_group_copy",  # the stride gets 32 bits
+    "wait_group_events",  # an array of events becomes one event
     r"vloada_half\d",  # becomes vload_halfn, which places vectors of three elsewhere
 )))
 """Functions without a matrix that the back end knows, but translates wrongly."""
@@ -41,7 +43,8 @@ MISTAKEN = re.compile("|".join((
 def hidden_names(declarations: Iterable[tuple[str, str]]) -> dict[str, str]:
     """New names for those of the declared functions (name, LLVM type) that LLVM must not recognise.
 
-    What the old name says about the parameters stays: the back end reads pointees from it.
+    What the old name says about the parameters stays, as the back end reads pointees from it, except pointers
+    to events: of an array of them it makes one.
     """
     hidden: dict[str, str] = {}
     for name, type_ in declarations:
@@ -51,9 +54,13 @@ def hidden_names(declarations: Iterable[tuple[str, str]]) -> dict[str, str]:
     return hidden
 
 
+_POINTER_TO_EVENT = re.compile(r"P(U3AS\d)?9ocl_event")
+
+
 def _parameter_list(name: str) -> str:
     mangled = re.match(r"_Z(\d+)", name)
-    return name[mangled.end() + int(mangled.group(1)):] if mangled is not None else ""
+    parameters = name[mangled.end() + int(mangled.group(1)):] if mangled is not None else ""
+    return "" if _POINTER_TO_EVENT.search(parameters) else parameters
 
 
 def resolve(module: Module, hidden: Mapping[str, str],

@@ -23,6 +23,9 @@ def replace(call: Call) -> bool:
         if call.name.name in _FENCES:
             _FENCES[call.name.name](call)
             return True
+        if call.name.name in _EVENT_FUNCTIONS:
+            _EVENT_FUNCTIONS[call.name.name](call)
+            return True
         if intel_functions.replace(call):
             return True
         conversion = _CONVERT.match(call.name.name)
@@ -93,6 +96,31 @@ _FENCES: dict[str, Callable[[Call], None]] = {
     "mem_fence": _fence(MemorySemantics.AcquireRelease),
     "read_mem_fence": _fence(MemorySemantics.Acquire),
     "write_mem_fence": _fence(MemorySemantics.Release),
+}
+
+
+# --------------------------------------------------------------------------------------
+# Asynchronous copies
+# --------------------------------------------------------------------------------------
+
+
+def _copy(call: Call) -> None:
+    """A copy of neighbouring elements: the stride is 1, of the same type as their number."""
+    call.expect(4)
+    *operands, event = call.arguments
+    stride = call.editor.constant(1, call.argument_type(2).words[0])
+    call.replace(Op.GroupAsyncCopy, call.editor.constant(Scope.Workgroup), *operands, stride, event)
+
+
+def _wait(call: Call) -> None:
+    call.expect(2)
+    call.point_to(1, call.editor.unique(Op.TypeEvent))
+    call.effect(Op.GroupWaitEvents, call.editor.constant(Scope.Workgroup), *call.arguments)
+
+
+_EVENT_FUNCTIONS: dict[str, Callable[[Call], None]] = {
+    "async_work_group_copy": _copy,
+    "wait_group_events": _wait,
 }
 
 

@@ -13,8 +13,10 @@ from dataclasses import replace
 from coopmat.diagnostics import SourceLocation
 from coopmat.lowering.builder import BasicBlock, LoopMerge, Value
 from coopmat.lowering.llvm_builder_names import (
+    EVENT_INSTRUCTIONS,
     WORK_ITEM_FUNCTIONS,
     conversion_name,
+    event_call,
     instruction_name,
     matrix_instruction_name,
     opencl_call,
@@ -533,10 +535,13 @@ class LlvmBuilder:
         return self._call(function, type_, arguments, attributes=_PLAIN)
 
     def core(self, name: str, type_: t.Type, arguments: Sequence[Value], literals: Sequence[int]) -> Value:
+        if name in EVENT_INSTRUCTIONS:
+            function, operands = event_call(name, arguments)
+            return self._call(function, type_, operands, result_name="event")
         row = instruction(Op[name])
         assert row is not None
         values, numbers = list(arguments), [self.constant(t.UINT, literal) for literal in literals]
-        operands: list[Value] = []
+        operands = []
         for kind, quantifier in row.operands:
             source = values if kind in ID_KINDS else numbers
             count = len(source) if quantifier == "*" else min(1, len(source))

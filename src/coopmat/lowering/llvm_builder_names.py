@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from coopmat.lowering.builder import Value
 from coopmat.lowering.mangling import mangled, matrix_code, parameter_codes
 from coopmat.tree import types as t
 
@@ -90,6 +91,30 @@ def _constant(type_: t.Type) -> t.Type:
     if isinstance(type_, t.Pointer):
         return t.Pointer(type_.pointee, type_.address_space, True, type_.volatile)
     return type_
+
+
+def event_call(instruction: str, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
+    """The mangled OpenCL C function that is OpGroupAsyncCopy or OpGroupWaitEvents, and its arguments.
+
+    The instruction's first operand, the scope, is the work-group's in each case.
+    """
+    operands = list(arguments[1:])
+    if instruction == "GroupWaitEvents":
+        count, events = (operand.type for operand in operands)
+        assert isinstance(events, t.Pointer)
+        return mangled("wait_group_events", [count, t.Pointer(t.EVENT, events.address_space)]), operands
+    is_strided = operands[_STRIDE].handle != "1"
+    if not is_strided:
+        del operands[_STRIDE]
+    types = [operand.type for operand in operands]
+    types[_SOURCE] = _constant(types[_SOURCE])
+    return mangled("async_work_group_strided_copy" if is_strided else "async_work_group_copy", types), operands
+
+
+_SOURCE, _STRIDE = 1, 3  # among the arguments of an asynchronous copy
+
+EVENT_INSTRUCTIONS = frozenset({"GroupAsyncCopy", "GroupWaitEvents"})
+"""The instructions that are functions of OpenCL C for LLVM, too."""
 
 
 # BuiltIn -> the OpenCL C function that reads it, and that function's result type.

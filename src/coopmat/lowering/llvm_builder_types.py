@@ -57,6 +57,8 @@ class TypeText:
                         f"{rows}, {columns}, {use.value})")
             case t.Pointer(address_space=space):
                 return "ptr" if space is t.AddressSpace.PRIVATE else f"ptr addrspace({space.value})"
+            case t.Event():
+                return 'target("spirv.Event")'
             case t.Array(item=item, count=count):
                 return f"[{count} x {self.memory(item)}]"
             case t.Record():

@@ -95,6 +95,8 @@ class _Mangler:
             case t.Matrix() as matrix:
                 name = f"coop_mat_{matrix_code(matrix)}"
                 return f"u{len(name)}{name}"
+            case t.Event():
+                return "9ocl_event"
         name = re.sub(r"\W", "_", re.sub(r"^(struct|union|enum) ", "", str(item.type)))
         return f"{len(name)}{name}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coopmat.lowering.memory import memory_type, physical_record
 from coopmat.spirv.builder import ModuleBuilder
-from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, FPEncoding, Scope, StorageClass
+from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, FPEncoding, Op, Scope, StorageClass
 from coopmat.tree import types as t
 
 STORAGE_CLASSES = {
@@ -46,6 +46,8 @@ class TypeLowering:
                     CooperativeMatrixUse(type_.use.value))
             case t.Pointer(pointee=pointee, address_space=space):
                 return self._pointer(STORAGE_CLASSES[space], pointee)
+            case t.Event():
+                return module.type_opaque(Op.TypeEvent)
             case t.Array(item=item, count=count):
                 return module.type_array(self.memory(item), count)
             case t.Record():

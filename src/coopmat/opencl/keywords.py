@@ -53,7 +53,7 @@ REFUSED_TYPES = {
     **{f"image{kind}_t": "images are" for kind in (
         "1d", "1d_array", "1d_buffer", "2d", "2d_array", "2d_depth", "2d_array_depth", "2d_msaa", "2d_array_msaa",
         "2d_msaa_depth", "2d_array_msaa_depth", "3d")},
-    "sampler_t": "samplers are", "event_t": "events are", "clk_event_t": "device-side queues are",
+    "sampler_t": "samplers are", "clk_event_t": "device-side queues are",
     "queue_t": "device-side queues are", "ndrange_t": "device-side queues are", "reserve_id_t": "pipes are",
 }
 """Types of OpenCL C that belong to features which are not supported."""

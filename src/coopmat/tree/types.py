@@ -126,6 +126,14 @@ class Enumeration(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Event(Type):
+    """What an asynchronous copy returns, and wait_group_events waits for; its only constant is the null event."""
+
+    def __str__(self) -> str:
+        return "event_t"
+
+
+@dataclass(frozen=True, slots=True)
 class Vector(Type):
     """An OpenCL vector of 2, 3, 4, 8 or 16 scalars (a vector of bool is the result of a comparison)."""
 
@@ -233,6 +241,7 @@ class FunctionType(Type):
 
 
 VOID = Void()
+EVENT = Event()
 BOOL = Scalar("bool", 1)
 CHAR, SHORT, INT, LONG = (Scalar("sint", bits) for bits in (8, 16, 32, 64))
 UCHAR, USHORT, UINT, ULONG = (Scalar("uint", bits) for bits in (8, 16, 32, 64))
@@ -240,7 +249,7 @@ HALF, FLOAT, DOUBLE = (Scalar("float", bits) for bits in (16, 32, 64))
 BFLOAT16 = Scalar("bfloat", 16)
 SIZE_T = ULONG
 PTRDIFF_T = LONG
-POINTER_BYTES = 8
+POINTER_BYTES = EVENT_BYTES = 8
 
 SCALARS: dict[str, Scalar] = {str(scalar): scalar for scalar in (
     BOOL, CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE, BFLOAT16)}
@@ -273,6 +282,8 @@ def layout_of(type_: Type) -> Layout:
             return Layout(size, size)
         case Pointer():
             return Layout(POINTER_BYTES, POINTER_BYTES)
+        case Event():
+            return Layout(EVENT_BYTES, EVENT_BYTES)
         case Array(item=item, count=count):
             inner = layout_of(item)
             return Layout(inner.size * count, inner.alignment)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from coopmat.diagnostics import Diagnostic, SourceLocation
 from coopmat.opencl.builtins import (
     arithmetic,
+    async_copies,
     block_io,
     dot_products,
     matrix_mad,
@@ -31,16 +32,13 @@ if TYPE_CHECKING:
     from coopmat.opencl.sema.context import Context
 
 ROWS: tuple[Row, ...] = (
-    *work_items.ROWS, *arithmetic.ROWS, *dot_products.ROWS, *memory.ROWS, *synchronization.ROWS, *sub_groups.ROWS,
-    *block_io.ROWS, *matrix_mad.ROWS)
+    *work_items.ROWS, *arithmetic.ROWS, *dot_products.ROWS, *memory.ROWS, *async_copies.ROWS, *synchronization.ROWS,
+    *sub_groups.ROWS, *block_io.ROWS, *matrix_mad.ROWS)
 """The table."""
 
-_COPY_ADVICE = "copy in a loop over the work-items of the group, followed by a barrier"
-
 UNSUPPORTED: dict[str, str] = {
-    "async_work_group_copy": _COPY_ADVICE,
-    "async_work_group_strided_copy": _COPY_ADVICE,
-    "wait_group_events": _COPY_ADVICE,
+    "async_work_group_copy_2D2D": "copy each line with async_work_group_copy, all with one event",
+    "async_work_group_copy_3D3D": "copy each line with async_work_group_copy, all with one event",
     "printf": "store the values to a buffer and print them on the host",
 }
 """Functions of OpenCL C that are known by name only, with what to do instead."""

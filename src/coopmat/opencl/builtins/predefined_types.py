@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from coopmat.tree.types import (
     DOUBLE,
+    EVENT,
     FLOAT,
     INT,
     LONG,
@@ -42,8 +43,9 @@ TYPEDEFS: dict[str, Type] = {
     "atomic_intptr_t": LONG,
     "atomic_uintptr_t": ULONG,
     "atomic_flag": INT,
+    "event_t": EVENT,
 }
-"""Predefined type names besides the keywords (OpenCL C 6.3.1, 6.15.8, 6.15.12)."""
+"""Predefined type names besides the keywords (OpenCL C 6.3.1, 6.3.3, 6.15.8, 6.15.12)."""
 
 ENUM_CONSTANTS: dict[str, tuple[Enumeration, int]] = {
     "memory_order_relaxed": (MEMORY_ORDER, 0),

@@ -24,7 +24,7 @@ from coopmat.opencl.builtins.patterns import (
 from coopmat.opencl.messages import builtins as messages
 from coopmat.opencl.overloading import Fit, Fits, Rank, best
 from coopmat.tree.nodes import Expression
-from coopmat.tree.types import DOUBLE, HALF, AddressSpace, Pointer, Type
+from coopmat.tree.types import DOUBLE, EVENT, HALF, AddressSpace, Pointer, Type
 
 if TYPE_CHECKING:
     from coopmat.opencl.sema.context import Context
@@ -117,6 +117,7 @@ def _report_no_match(context: Context, family: BuiltinFamily, arguments: list[Ex
     """Say why none of the overloads can be called."""
     overloads = family.overloads(context)
     if _report_count(context, family, overloads, arguments, location, close) \
+            or _report_event(context, overloads, arguments) \
             or _report_pointer(context, family, overloads, arguments):
         return
     context.report(messages.NO_MATCH, location, family.candidates(context), name=family.name,
@@ -135,6 +136,16 @@ def _report_count(context: Context, family: BuiltinFamily, overloads: list[Overl
     context.report(messages.TOO_MANY if too_many else messages.TOO_FEW, place or location, family.candidates(context),
                    name=family.name, expected=" or ".join(map(str, counts)), found=found)
     return True
+
+
+def _report_event(context: Context, overloads: list[Overload], arguments: list[Expression]) -> bool:
+    """Report an argument that is no event where every overload takes one."""
+    for index, argument in enumerate(arguments):
+        takers = [overload for overload in overloads if overload.parameters[index:index + 1] == (EVENT,)]
+        if len(takers) == len(overloads) and context.fit(argument, EVENT) is None:
+            context.pass_argument(argument, EVENT)
+            return True
+    return False
 
 
 def _report_pointer(context: Context, family: BuiltinFamily, overloads: list[Overload],
@@ -220,7 +231,7 @@ def build(context: Context, overload: Overload, arguments: list[Expression],
 
 def _converted(context: Context, argument: Expression, parameter: Parameter) -> Expression:
     if not isinstance(parameter, PointerPattern):
-        return context.convert(argument, parameter)
+        return context.pass_argument(argument, parameter)
     pointer = _as_pointer(context, argument, parameter)
     assert pointer is not None
     return pointer

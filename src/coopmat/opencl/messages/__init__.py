@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cache
 
 from coopmat.diagnostics import Message
-from coopmat.opencl.messages import builtins, lexical, matrix, overloads, semantic, syntax
+from coopmat.opencl.messages import builtins, events, lexical, matrix, overloads, semantic, syntax
 
-TABLES = (lexical, syntax, semantic, overloads, builtins, matrix)
+TABLES = (lexical, syntax, semantic, overloads, builtins, events, matrix)
 
 
 def rows() -> list[Message]:

@@ -241,6 +241,10 @@ class Context:
         """Convert implicitly, as if by assignment (C99 6.5.16.1); report where that is not allowed."""
         return conversions.convert(self, expression, type_, location or expression.location, purpose)
 
+    def pass_argument(self, expression: Expression, type_: Type) -> Expression:
+        """Convert implicitly what is passed to a parameter of ``type_``; report where that is not allowed."""
+        return conversions.convert(self, expression, type_, expression.location, Purpose.PASS)
+
     def cast(self, expression: Expression, type_: Type, location: SourceLocation | None = None) -> Expression:
         """Convert explicitly, as by a cast; report where that is not allowed."""
         return conversions.cast(self, expression, type_, location or expression.location)

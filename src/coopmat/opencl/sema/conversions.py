@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import Diagnostic, Message, SourceLocation
+from coopmat.opencl.messages import events as event_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import constants
 from coopmat.opencl.sema.values import ERROR, is_bool_valued, is_error
@@ -27,6 +28,7 @@ from coopmat.tree.nodes import (
 from coopmat.tree.types import (
     BOOL,
     DOUBLE,
+    EVENT,
     FLOAT,
     INT,
     LONG,
@@ -219,10 +221,27 @@ def convert(context: Context, expression: Expression, type_: Type, location: Sou
     if isinstance(source, Pointer) and type_.is_arithmetic:
         text = purpose.between(str(source), str(type_))
         return context.error(messages.POINTER_TO_INTEGER, location, notes, phrase=text)
+    if type_ == EVENT:
+        return _convert_to_event(context, expression, location, purpose, notes)
     if isinstance(source, Matrix) and isinstance(type_, Matrix):
         return context.error(messages.MATRIX_MISMATCH, location, notes, source=source, target=type_)
     text = purpose.incompatible(str(source), str(type_))
     return context.error(messages.INCOMPATIBLE, location, notes, phrase=text)
+
+
+def _convert_to_event(context: Context, expression: Expression, location: SourceLocation | None, purpose: Purpose,
+                      notes: tuple[Diagnostic, ...]) -> Expression:
+    """The null event from a constant 0, except by assignment (OpenCL C 6.3.3, as clang reads it)."""
+    text = purpose.incompatible(str(expression.type), str(EVENT))
+    if not _is_zero_constant(context, expression):
+        return context.error(event_messages.NOT_AN_EVENT, location, notes, phrase=text)
+    if purpose is Purpose.ASSIGN:
+        return context.error(event_messages.ASSIGNED_ZERO, location, notes, phrase=text)
+    return Zero(EVENT, location)
+
+
+def _is_zero_constant(context: Context, expression: Expression) -> bool:
+    return expression.type.is_arithmetic and context.constant_integer(expression) == 0
 
 
 def warn_about_constant(context: Context, expression: Expression, type_: Type,
@@ -328,6 +347,10 @@ def cast(context: Context, expression: Expression, type_: Type, location: Source
         return expression
     if type_ == VOID:
         return Comma(VOID, location, expression, Constant(INT, location, 0)) if source != VOID else expression
+    if type_ == EVENT:
+        if _is_zero_constant(context, expression):
+            return Zero(EVENT, location)
+        return context.error(event_messages.CAST_TO_EVENT, location, type=source)
     if source == type_ and not isinstance(type_, Pointer):
         return expression
     if source.is_arithmetic and type_.is_arithmetic:

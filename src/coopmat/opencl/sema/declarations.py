@@ -11,6 +11,7 @@ from coopmat.opencl.sema import (
     attributes,
     constants,
     declarators,
+    events,
     expressions,
     initializers,
     matrix,
@@ -136,7 +137,8 @@ def _check_type(context: Context, found: Declared, space: AddressSpace, has_init
     if declarators.is_half(type_) and not context.has("cl_khr_fp16"):
         context.report(messages.NEEDS_FP16, found.location, type=type_)
         return False
-    return matrix.check_object(context, type_, space, found.location, "variable")
+    return (matrix.check_object(context, type_, space, found.location, "variable")
+            and events.check_object(context, type_, space, found.location, "variable"))
 
 
 def _initialize(context: Context, variable: Variable, node: syntax.Expression | None) -> Expression | None:
@@ -325,7 +327,8 @@ def _check_parameter(context: Context, qualified: QualifiedType, location: Sourc
         context.report(messages.NEEDS_FP16, location, type=type_)
         return False
     what = "kernel parameter" if of_kernel else "parameter"
-    if not matrix.check_object(context, type_, AddressSpace.PRIVATE, location, what):
+    if not (matrix.check_object(context, type_, AddressSpace.PRIVATE, location, what)
+            and events.check_object(context, type_, AddressSpace.PRIVATE, location, what)):
         return False
     return not of_kernel or _check_kernel_parameter(context, type_, location)
 

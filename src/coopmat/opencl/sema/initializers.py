@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
+from coopmat.opencl.messages import events as event_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import declarators, expressions, records
 from coopmat.opencl.sema.calls import start_of
@@ -22,7 +23,7 @@ from coopmat.tree.nodes import (
     VectorOf,
     Zero,
 )
-from coopmat.tree.types import CHAR, UCHAR, Array, Record, Scalar, Type, Vector, size_of
+from coopmat.tree.types import CHAR, EVENT, UCHAR, Array, Record, Scalar, Type, Vector, size_of
 
 MAX_LISTED = 1 << 20
 """Elements that an array may have if it has an initialiser."""
@@ -115,6 +116,8 @@ def _scalar_from_list(context: Context, type_: Type, node: syntax.InitializerLis
     for item in node.items:
         if item.designators:
             return context.error(messages.DESIGNATOR_FOR_SCALAR, item.location, type=type_)
+    if type_ == EVENT:
+        return context.error(event_messages.ILLEGAL_LIST, node.location)
     if isinstance(type_, Vector) and len(node.items) > 1:
         parts = [expressions.value(context, item.value) for item in node.items]
         return vector_from_parts(context, type_, parts, node.location)

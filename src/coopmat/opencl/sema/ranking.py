@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coopmat.opencl.overloading import Fit, Rank
+from coopmat.opencl.sema.constants import integer_value
 from coopmat.opencl.sema.conversions import (
     is_null_pointer_constant,
     nested_spaces_differ,
@@ -11,7 +12,7 @@ from coopmat.opencl.sema.conversions import (
 )
 from coopmat.opencl.sema.values import ERROR
 from coopmat.tree.nodes import Expression
-from coopmat.tree.types import BOOL, DOUBLE, FLOAT, VOID, Pointer, Type, Vector
+from coopmat.tree.types import BOOL, DOUBLE, EVENT, FLOAT, VOID, Pointer, Type, Vector
 
 _FITS = {rank: Fit(rank) for rank in Rank}
 
@@ -27,6 +28,8 @@ def fit(argument: Expression, parameter: Type) -> Fit | None:
         return _FITS[Rank.EXACT]
     if isinstance(parameter, Pointer):
         return _pointer_fit(argument, parameter)
+    if parameter == EVENT:
+        return _FITS[Rank.CONVERSION] if source.is_arithmetic and integer_value(argument) == 0 else None
     if isinstance(source, Pointer):
         return _FITS[Rank.POINTER_TO_BOOL] if parameter == BOOL else None
     if not source.is_arithmetic:

@@ -9,7 +9,7 @@ from functools import partial
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import attributes, declarators, expressions, matrix
+from coopmat.opencl.sema import attributes, declarators, events, expressions, matrix
 from coopmat.opencl.sema.constants import wrap
 from coopmat.opencl.sema.context import Context, Enumerator
 from coopmat.opencl.sema.values import ERROR, is_error
@@ -144,7 +144,8 @@ def _field(context: Context, base: declarators.QualifiedType, item: syntax.InitD
         return None
     if qualified.alignment is not None:
         context.report(messages.MEMBER_ALIGNMENT, location, name=found.name)
-    if not matrix.check_object(context, type_, AddressSpace.PRIVATE, location, "member"):
+    if not (matrix.check_object(context, type_, AddressSpace.PRIVATE, location, "member")
+            and events.check_object(context, type_, AddressSpace.PRIVATE, location, "member")):
         return None
     return Field(found.name, type_, qualified.const)
 

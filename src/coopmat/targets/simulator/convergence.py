@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from coopmat.diagnostics import DivergentGroupOperation, UndefinedBehavior
+from coopmat.spirv.grammar import Scope
 from coopmat.targets.simulator.address_space import first_of
+from coopmat.targets.simulator.lanes import GroupRows
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array
 
@@ -91,6 +93,28 @@ def uniform_value(frame: Frame, value: Array, site: Site, what: str,
             f"{show(full[row, leader])} and lane {lane} has {show(full[row, lane])}",
             site.where(frame, sub_group, lane))
     return chosen[:, 0]
+
+
+def group_uniform_value(frame: Frame, value: Array, site: Site, what: str) -> Array:
+    """The one value that all active work-items of each work-group have: ``[groups]``.
+
+    Raises UndefinedBehavior naming two work-items that differ.
+    """
+    rows = GroupRows.of(frame, Scope.Workgroup)
+    values, active = rows.arrange(value), rows.active
+    first = np.argmax(active, axis=1)
+    chosen = values[np.arange(len(values)), first]
+    if value.size == 1:
+        return chosen
+    differs = active & (values != chosen[:, None])
+    if differs.any() and frame.batch.options.convergence:
+        group, other = map(int, np.argwhere(differs)[0])
+        places = [rows.place(group, int(member)) for member in (first[group], other)]
+        found = [f"lane {lane} of sub-group {sub_group % rows.per_row} has {number}" for (sub_group, lane), number in
+                 zip(places, (chosen[group], values[group, other]), strict=True)]
+        raise UndefinedBehavior(f"the {what} of {site.in_words} must be the same in the whole work-group; "
+                                f"{' and '.join(found)}", site.where(frame, *places[1]))
+    return chosen
 
 
 def first_active(frame: Frame, lanes: Array) -> tuple[int, int] | None:

@@ -76,6 +76,7 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
         values = [_value(memory, argument) for argument in bound]
         with np.errstate(all="ignore"):
             kernel.function.call(batch, batch.existing, values)
+        batch.copies.check_finished()
 
 
 def check_local_memory(kernel: CompiledKernel, arguments: Sequence[Argument]) -> None:

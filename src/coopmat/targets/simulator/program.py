@@ -16,6 +16,7 @@ from coopmat.spirv.kernels import KernelSignature, Parameter
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.targets.simulator import (
     arithmetic,
+    async_copies,
     atomics,
     block_2d,
     composites,
@@ -43,6 +44,7 @@ HANDLERS: dict[int, Handler] = {
     **memory.OPERATIONS, **matrix.OPERATIONS, **atomics.OPERATIONS, **groups.OPERATIONS,
     **opencl_std.OPERATIONS, **group_operations.OPERATIONS, **non_uniform.OPERATIONS,
     **intel_subgroups.OPERATIONS, **dot_product.OPERATIONS, **sub_group_matrix.OPERATIONS, **block_2d.OPERATIONS,
+    **async_copies.OPERATIONS,
 }
 """Every instruction that the simulator has, by its opcode."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from coopmat.diagnostics import SimulationError, Where
+from coopmat.targets.simulator.events import PendingCopies
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.values import Array, Value
 from coopmat.targets.simulator.wording import in_words
@@ -189,6 +190,7 @@ class Batch:
         self.sub_groups = group_count * self.sub_groups_per_group
         self.lanes = geometry.sub_group_size
         self.inputs: dict[Any, Value] = {}
+        self.copies = PendingCopies()
         self.existing = self._existing_lanes()
 
     def _existing_lanes(self) -> Mask:

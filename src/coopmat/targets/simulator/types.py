@@ -25,7 +25,7 @@ BFLOAT16_ENCODING = 0  # FPEncoding BFloat16KHR
 INT_DTYPES = {4: np.int8, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 FLOAT_DTYPES = {(16, None): np.float16, (32, None): np.float32, (64, None): np.float64,
                 (16, BFLOAT16_ENCODING): ml_dtypes.bfloat16}
-ADDRESS_BYTES = 8
+ADDRESS_BYTES = EVENT_BYTES = 8
 VECTOR_LENGTHS = (2, 3, 4, 8, 16)
 MOST_COMPONENTS = 1 << 20  # of a matrix
 
@@ -251,6 +251,22 @@ class FunctionType(Type):
 
 
 @dataclass(frozen=True)
+class EventType(Type):
+    """An event of an asynchronous copy: its number."""
+
+    @property
+    def size(self) -> int:
+        return EVENT_BYTES
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.int64)
+
+    def __str__(self) -> str:
+        return "event"
+
+
+@dataclass(frozen=True)
 class OpaqueType(Type):
     name: str
 
@@ -319,7 +335,7 @@ def _float_type(table: TypeTable, row: Instruction) -> Type:
 
 def _vector_type(table: TypeTable, row: Instruction) -> Type:
     component = table[row.words[0]]
-    if not is_number(component) or isinstance(component, VectorType):
+    if not is_number(component) or isinstance(component, VectorType | EventType):
         raise ValidationError("vector-component", f"a vector of {component} is not possible", row.offset)
     if row.words[1] not in VECTOR_LENGTHS:
         raise ValidationError("vector-length", f"a vector of {row.words[1]} components is not possible", row.offset)
@@ -367,7 +383,7 @@ _MAKERS: dict[int, Callable[[TypeTable, Instruction], Type]] = {
     Op.TypePointer: lambda table, row: PointerType(row.words[0], row.words[1]),
     Op.TypeCooperativeMatrixKHR: _matrix_type,
     Op.TypeFunction: _function_type,
-    Op.TypeEvent: lambda table, row: OpaqueType("event"),
+    Op.TypeEvent: lambda table, row: EventType(),
     Op.TypeOpaque: lambda table, row: OpaqueType("opaque type"),
 }
 
@@ -378,8 +394,8 @@ def round_up(value: int, multiple: int) -> int:
 
 
 def is_number(kind: Type) -> bool:
-    """Whether the type is a scalar or vector with a numpy dtype (pointers included)."""
-    return isinstance(kind, VectorType | BoolType | IntType | FloatType | PointerType)
+    """Whether the type is a scalar or vector with a numpy dtype (pointers and events included)."""
+    return isinstance(kind, VectorType | BoolType | IntType | FloatType | PointerType | EventType)
 
 
 def contains_matrix(kind: Type) -> bool:

@@ -8,6 +8,8 @@ AUTHORS_WORDS: dict[int, str] = {
     Op.ControlBarrier: "barrier",
     Op.ControlBarrierArriveEXT: "barrier's arrival",
     Op.ControlBarrierWaitEXT: "barrier's wait",
+    Op.GroupAsyncCopy: "asynchronous copy",
+    Op.GroupWaitEvents: "wait for events",
     Op.CooperativeMatrixLoadKHR: "coop_mat_load",
     Op.CooperativeMatrixStoreKHR: "coop_mat_store",
     Op.CooperativeMatrixMulAddKHR: "coop_matmul_add",

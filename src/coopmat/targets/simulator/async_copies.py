@@ -1,0 +1,175 @@
+"""OpGroupAsyncCopy and OpGroupWaitEvents: a work-group copies between global and local memory.
+
+The data moves when the group waits. A kernel that does not wait for the event finds in the destination what
+was there before, as it may on a device; bounds are checked where the copy begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from coopmat.diagnostics import OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
+from coopmat.spirv.grammar import Op, Scope, StorageClass
+from coopmat.spirv.module import Instruction
+from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.convergence import group_uniform_value, require_work_groups
+from coopmat.targets.simulator.events import NULL_EVENT, Region, Transfer
+from coopmat.targets.simulator.lanes import GroupRows, known_scope
+from coopmat.targets.simulator.state import Frame, Site, Step
+from coopmat.targets.simulator.types import EventType, PointerType, Type, is_number, round_up
+from coopmat.targets.simulator.values import Array
+
+MOST_SIZE = (1 << 64) - 1  # of a size_t
+OPERANDS = ("destination", "source", "number of elements", "stride", "event")
+
+
+def _element_type(compiler: FunctionCompiler, row: Instruction) -> Type:
+    """What is copied; ValidationError for pointers between which there is no copy."""
+    pointers = [compiler.type_of(word) for word in row.words[1:3]]
+    destination, source = (compiler.types.pointee(pointer) for pointer in pointers)
+    if destination != source or not is_number(destination) or isinstance(destination, EventType):
+        raise ValidationError("async-copy-type", f"{row.name} copies scalars or vectors of one type, not {source} to "
+                              f"{destination}", row.offset)
+    storages = {pointer.storage for pointer in pointers if isinstance(pointer, PointerType)}
+    if storages != {StorageClass.Workgroup, StorageClass.CrossWorkgroup}:
+        raise ValidationError("async-copy-storage", f"{row.name} copies between Workgroup and CrossWorkgroup memory",
+                              row.offset)
+    return destination
+
+
+def _copy(compiler: FunctionCompiler, row: Instruction) -> Step:
+    known_scope(compiler.constant(row.words[0]), row.name, Scope.Workgroup)
+    kind, site, result = _element_type(compiler, row), compiler.site(row), compiler.result(row)
+    slots = [compiler.slot(word) for word in row.words[1:6]]
+    pointer = compiler.type_of(row.words[1])
+    scatters = isinstance(pointer, PointerType) and pointer.storage == StorageClass.CrossWorkgroup
+
+    def execute(frame: Frame) -> None:
+        require_work_groups(frame, site)
+        for slot in slots[:2]:
+            frame.memory.check_alignment(frame, frame.slots[slot], kind.alignment, site)
+        values = [group_uniform_value(frame, frame.slots[slot], site, what)
+                  for slot, what in zip(slots, OPERANDS, strict=True)]
+        new = frame.batch.copies.new_event()
+        events = np.where(values[4] == NULL_EVENT, new, values[4])
+        for group in _active_groups(frame):
+            destination, source, count, stride, event = (int(column[group]) for column in values)
+            _check_event(frame, group, event, site)
+            _begin(frame, site, group, int(events[group]), kind, (destination, source), count & MOST_SIZE,
+                   stride & MOST_SIZE, scatters)
+        frame.slots[result] = GroupRows.of(frame, Scope.Workgroup).restore(events[:, None])
+
+    return execute
+
+
+def _active_groups(frame: Frame) -> Iterator[int]:
+    """The work-groups that are here."""
+    rows = GroupRows.of(frame, Scope.Workgroup)
+    return iter(np.flatnonzero(rows.active.any(axis=1)).tolist())
+
+
+def _check_event(frame: Frame, group: int, event: int, site: Site) -> None:
+    if not frame.batch.copies.is_event(event):
+        raise UndefinedBehavior(f"the event of {site.in_words} is none that an asynchronous copy has returned",
+                                site.where(frame, group * frame.batch.sub_groups_per_group, 0))
+
+
+def _begin(frame: Frame, site: Site, group: int, event: int, kind: Type, addresses: tuple[int, int], count: int,
+           stride: int, scatters: bool) -> None:
+    """Check one work-group's copy, and keep it until the group waits."""
+    size = round_up(kind.size, kind.alignment)
+    steps = (stride * size, size) if scatters else (size, stride * size)
+    sub_group = group * frame.batch.sub_groups_per_group
+    sides = []
+    for address, step, writing in zip(addresses, steps, (True, False), strict=True):
+        fitting = _fitting(frame, site, sub_group, address, count, step, size, writing)
+        if fitting < count:
+            if frame.batch.options.bounds:
+                _out_of_bounds(frame, site, sub_group, address, fitting, step, size, count, writing)
+            count = fitting
+        if count:
+            sides.append(_region(frame, sub_group, address, step))
+    if count:
+        begun = site.where(frame, sub_group, 0)
+        frame.batch.copies.begin(group, event, Transfer(sides[0], sides[1], count, size, begun, site.in_words))
+
+
+def _fitting(frame: Frame, site: Site, sub_group: int, address: int, count: int, step: int, size: int,
+             writing: bool) -> int:
+    """How many of ``count`` elements, from the first on, lie in the buffer."""
+    buffer = frame.memory.buffer_at(address)
+    if buffer is None or not count:
+        return 0
+    if writing and not buffer.row.writable:
+        raise SimulationError("a write to read-only memory", site.where(frame, sub_group, 0, buffer.row.name))
+    offset = frame.memory.offset_in(address)
+    room = buffer.row.nbytes - size - offset
+    if offset < 0 or room < 0:
+        return 0
+    return min(count, room // step + 1) if step else count
+
+
+def _out_of_bounds(frame: Frame, site: Site, sub_group: int, address: int, index: int, step: int, size: int,
+                   count: int, writing: bool) -> None:
+    verb = "writes" if writing else "reads"
+    what = f"{site.in_words} of {count} {'element' if count == 1 else 'elements'} {verb} {size} bytes"
+    buffer = frame.memory.buffer_at(address)
+    if buffer is None:
+        raise OutOfBounds(f"{what} through {frame.memory.describe(address, size)}", site.where(frame, sub_group, 0))
+    offset = frame.memory.offset_in(address) + index * step
+    raise OutOfBounds(f"{what} at byte {offset} for its element {index}; the buffer has {buffer.row.nbytes} bytes, "
+                      f"{buffer.row.nbytes // size} elements of this size",
+                      site.where(frame, sub_group, 0, buffer.row.name, offset // size))
+
+
+def _region(frame: Frame, sub_group: int, address: int, step: int) -> Region:
+    buffer = frame.memory.buffer_at(address)
+    assert buffer is not None
+    start = frame.memory.offset_in(address)
+    if buffer.instances is not None:
+        start += int(buffer.instances[sub_group, 0])
+    return Region(buffer.memory, start, step)
+
+
+# --------------------------------------------------------------------------------------
+# Waiting
+# --------------------------------------------------------------------------------------
+
+
+def _wait(compiler: FunctionCompiler, row: Instruction) -> Step:
+    known_scope(compiler.constant(row.words[0]), row.name, Scope.Workgroup)
+    number, pointer, site = compiler.slot(row.words[1]), compiler.slot(row.words[2]), compiler.site(row)
+    kind = compiler.types.pointee(compiler.type_of(row.words[2]))
+    if not isinstance(kind, EventType):
+        raise ValidationError("wait-events-type", f"{row.name} needs a pointer to events, not to {kind}", row.offset)
+
+    def execute(frame: Frame) -> None:
+        require_work_groups(frame, site)
+        counts = group_uniform_value(frame, frame.slots[number], site, "number of events")
+        rows = GroupRows.of(frame, Scope.Workgroup)
+        for count in np.unique(counts[rows.active.any(axis=1)]).tolist():
+            here = Frame(frame.batch, frame.slots, frame.mask.select(rows.restore((counts == count)[:, None])))
+            _wait_for(here, frame.slots[pointer], count, kind, site)
+
+    return execute
+
+
+def _wait_for(frame: Frame, pointer: Array, count: int, kind: Type, site: Site) -> None:
+    """Make the copies of ``count`` events."""
+    if count < 0:
+        raise UndefinedBehavior(f"the number of events of {site.in_words} is negative: {count}", site.where(frame))
+    for index in range(count):
+        address = frame.memory.displaced(frame, pointer, [], index * kind.size)
+        value = frame.memory.read(frame, address, kind, kind.alignment, site)
+        events = group_uniform_value(frame, value, site, f"event {index}")
+        for group in _active_groups(frame):
+            _check_event(frame, group, int(events[group]), site)
+            frame.batch.copies.finish(group, int(events[group]))
+
+
+OPERATIONS: dict[int, Handler] = {
+    Op.GroupAsyncCopy: _copy,
+    Op.GroupWaitEvents: _wait,
+}
