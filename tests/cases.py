@@ -135,6 +135,24 @@ def _private_array(item: int, n: int) -> int:
     return ring[(n - 1) % 8] + (n - 1) % 8
 
 
+# ---------------------------------------------------------------------- async_copies.cl
+
+
+def _pipeline(arguments: Arguments) -> dict[int, np.ndarray]:
+    _, data, tiles, _ = arguments
+    n = 32
+    groups = data.reshape(-1, tiles, n)
+    lanes = np.arange(n)
+    sums = [sum(groups[:, i, (lanes + i) % n] * (i + 1) for i in range(tiles))]
+    return {0: np.concatenate(sums).ravel()}
+
+
+def _shared_event(arguments: Arguments) -> dict[int, np.ndarray]:
+    _, data, every, _ = arguments
+    picked = [data[i::every][:24] for i in range(every)]
+    return {0: np.concatenate([np.tile(part, 2) for part in picked])}
+
+
 # --------------------------------------------------------------------------- vectors.cl
 
 
@@ -261,7 +279,7 @@ def _ints(rng: np.random.Generator, low: int, high: int, *shape: int) -> np.ndar
 
 
 CONTROL, MEMORY, VECTORS, MATRICES = (KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "matrices"))
-OVERLOADS = KERNELS / "overloads.cl"
+OVERLOADS, ASYNC_COPIES = KERNELS / "overloads.cl", KERNELS / "async_copies.cl"
 N = 48  # work-items of the one-dimensional cases: three sub-groups, one and a half work-groups' worth of data
 WHOLE_INT = (-(2**31), 2**31 - 1)
 
@@ -287,6 +305,17 @@ CASES = (
          lambda args: {0: np.bincount(args[1] & 15, minlength=16).astype(np.int32)}),
     Case(MEMORY, "private_array", (N,), (16,), lambda rng: [np.zeros(N, np.int32), 30],
          lambda args: {0: _each(_private_array, range(N), [args[1]] * N)}),
+    Case(ASYNC_COPIES, "reverse", (N,), (24,), lambda rng: [np.zeros(N, np.int32), _ints(rng, *WHOLE_INT, N),
+                                                            cm.local(24 * 4)],
+         lambda args: {0: args[1].reshape(-1, 24)[:, ::-1].ravel()}),
+    Case(ASYNC_COPIES, "transpose", (15 * 17,), (17,),
+         lambda rng: [np.zeros((17, 15, 4), np.float32), _floats(rng, 15, 17, 4), cm.local(17 * 16)],
+         lambda args: {0: args[1].transpose(1, 0, 2)}),
+    Case(ASYNC_COPIES, "pipeline", (96,), (32,),
+         lambda rng: [np.zeros(96, np.int32), _ints(rng, -1000, 1000, 3 * 7 * 32), 7, cm.local(2 * 32 * 4)], _pipeline),
+    Case(ASYNC_COPIES, "shared_event", (N,), (24,),
+         lambda rng: [np.zeros(5 * N, np.int16), rng.integers(-99, 99, 5 * 24, np.int16), 5, cm.local(5 * 24 * 2)],
+         _shared_event),
     Case(VECTORS, "swizzles", (N,), (16,), lambda rng: [np.zeros((N, 4), np.float32), _floats(rng, N, 4)], _swizzles),
     Case(VECTORS, "conversions", (N,), (16,),
          lambda rng: [np.zeros((N, 4), np.int32), 200 * _floats(rng, N, 4), rng.integers(0, 256, (N, 4), np.uint8)],

@@ -444,6 +444,60 @@ void f(int x) { int a[3] = { 1, 2, 3 }; for (int i = 0, *p = a; i < 3; i++, p++)
 void f(void) { float a = .5f, b = 1e3f, c = 0x1p-3f; int d = 'a', e = 0x1F, g = 017; unsigned long h = 1ul; }
 void f(void) { int a = (int)sizeof(int) * -1; int b = (a) - 1; int c = (a)(1); }
 void f(void) { int a = 1; a: a++; goto a; }
+void f(event_t e) { event_t a = 0, b = e, c = 1 - 1, d = (event_t)0, g = 0ul, h[2], i[3] = { 0, e }; a = b; h[1] = e; }
+void f(event_t e) { event_t *p = &e, q[2] = { 0 }; p = q; *p = e; e = p[1]; e; (void)e; }
+event_t f(const event_t e, int i) { return i, e; } event_t g(void) { return 0; } void h(void) { f(0, 1); }
+typedef event_t E; int f(E e) { return sizeof(e) + sizeof(event_t[2]) + __alignof__(event_t); }
+typedef event_t E[2]; void f(void) { E e; e[0] = e[1]; }
+void f(void) { event_t e = 1; }
+void f(int i) { event_t e = i; }
+void f(void) { event_t e = 0.0f; }
+void f(int *p) { event_t e = p; }
+void f(void) { event_t e = {0}; }
+void f(event_t x) { event_t e = {x}; }
+void f(void) { event_t e; e = 0; }
+void f(void) { event_t e = (event_t)1; }
+void f(int i) { event_t e = (event_t)i; }
+void f(event_t e) { int i = (int)e; }
+void f(event_t e) { int *p = (int *)e; }
+void f(event_t e) { long i = e; }
+void g(int i) { } void f(event_t e) { g(e); }
+void g(event_t e) { } void f(void) { g(2); }
+event_t f(void) { return 1; }
+void f(event_t e) { e + e; }
+void f(event_t e) { e += 1; }
+void f(event_t e) { -e; }
+void f(event_t e) { !e; }
+void f(event_t e) { e++; }
+void f(event_t e) { e == e; }
+void f(event_t e) { e == 0; }
+void f(event_t e) { e && 1; }
+void f(event_t e) { if (e) ; }
+void f(event_t e) { switch (e) { } }
+void f(event_t e) { e ? 1 : 2; }
+event_t f(event_t e, int i) { return i ? e : e; }
+event_t f(event_t e, int i) { return i ? e : (event_t)0; }
+event_t f(event_t e, int i) { return i ? e : 0; }
+event_t f(event_t e, int i) { return i ? e : i; }
+void f(event_t e) { e[0]; }
+void f(event_t e) { *e; }
+void f(event_t e) { e.x; }
+event_t e;
+__constant event_t e = 0;
+__global event_t e;
+struct S { event_t e; };
+union U { event_t e; int i; };
+struct S { __private event_t *e; };
+struct S { event_t e[2]; };
+__kernel void k(event_t e) { }
+__kernel void k(__global event_t *e) { }
+__kernel void k(void) { __local event_t e; }
+__kernel void k(void) { __local event_t e[2]; }
+__kernel void k(void) { __constant event_t e = 0; }
+void f(void) { static event_t e; }
+event_t e[2];
+void f(int n) { event_t e[n]; }
+void f(void) { int event_t = 1; event_t++; }
 """.strip("\n").split("\n")
 """Whole files, one a line."""
 
@@ -451,6 +505,10 @@ STRICTER: dict[str, str] = {
     "struct Local { int q[]; };": "flexible array members have no use without dynamic memory",
     "static int z;": "program-scope variables other than constants are an optional feature of OpenCL C 3.0",
     "__constant int *a = 0;": "the pointer itself would be such a program-scope variable",
+    "struct S { event_t e[2]; };": "an array of events is no more a member than an event is",
+    "event_t e[2];": "an array of events is no more a program-scope variable than an event is",
+    "__kernel void k(void) { __local event_t e[2]; }": "an array of events is no more in local memory than an event",
+    "__kernel void k(__global event_t *e) { }": "no memory that the host could pass holds events",
     "typedef int F(int);": "function types serve function pointers, which OpenCL C does not have",
 }
 """What clang accepts and the package refuses, and why."""

@@ -12,7 +12,7 @@ from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
 from coopmat.llvm import client, imports
 from coopmat.llvm.checks import check_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
-from coopmat.llvm.repairs import without_surplus_operands
+from coopmat.llvm.repairs import null_events_from_memory, without_surplus_operands
 from coopmat.spirv.module import Module
 
 __all__ = ["optimize", "to_spirv", "verify"]
@@ -38,7 +38,7 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>") -> bytes:
     """
     declared = client.declarations(ir, source_name=source_name)
     hidden = imports.hidden_names(declared)
-    binary = client.emit_spirv(ir, hidden, source_name=source_name)
+    binary = client.emit_spirv(null_events_from_memory(ir), hidden, source_name=source_name)
     module = Module.from_bytes(without_surplus_operands(binary))
     source = SourceFile(source_name, ir)
     check_matrix_types(module, source)

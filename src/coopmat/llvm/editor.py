@@ -14,7 +14,7 @@ from coopmat.spirv.requirements import Needs
 
 _UNIQUE = frozenset({
     Op.TypeVoid, Op.TypeBool, Op.TypeInt, Op.TypeFloat, Op.TypeVector, Op.TypePointer, Op.TypeFunction,
-    Op.Constant, Op.ConstantNull,
+    Op.TypeEvent, Op.Constant, Op.ConstantNull,
 })
 _ANNOTATIONS = frozenset({Op.Name, Op.MemberName, Op.Decorate, Op.DecorateId, Op.DecorateString,
                           Op.MemberDecorate, Op.MemberDecorateString})

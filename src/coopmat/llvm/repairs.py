@@ -1,11 +1,42 @@
-"""Repairs of the binary that LLVM's back end writes, where it is no SPIR-V before."""
+"""Repairs around LLVM's SPIR-V back end and events: of the IR that it gets, and of the binary that it writes."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 
 from coopmat.spirv.binary import HEADER_WORDS
 from coopmat.spirv.grammar import Op
+
+_EVENT = 'target("spirv.Event")'
+_FUNCTION = re.compile(r"define\b")
+_LABEL = re.compile(r'("[^"]*"|[-\w$.]+):')
+_PHI = re.compile(rf"\s*%\S+ = phi {re.escape(_EVENT)} ")
+_ADDRESS, _LOADED = '%"null event.address"', '%"null event"'
+_FROM_MEMORY = (f"  {_ADDRESS} = alloca {_EVENT}, align 8", f"  store {_EVENT} zeroinitializer, ptr {_ADDRESS}, align 8",
+                f"  {_LOADED} = load {_EVENT}, ptr {_ADDRESS}, align 8")
+
+
+def null_events_from_memory(ir: str) -> str:
+    """The IR, its phis with a value from memory where they have the null event: the back end takes no constant there.
+
+    Expects an instruction to a line, as LLVM and all that write IR do.
+    """
+    if _EVENT not in ir:
+        return ir
+    lines: list[str] = []
+    entry = 0  # where the first instruction of the function goes
+    for line in ir.split("\n"):
+        if _PHI.match(line) and "[ zeroinitializer," in line:
+            line = line.replace("[ zeroinitializer,", f"[ {_LOADED},")
+            if tuple(lines[entry:entry + len(_FROM_MEMORY)]) != _FROM_MEMORY:
+                lines[entry:entry] = _FROM_MEMORY
+        lines.append(line)
+        if _FUNCTION.match(line) or (len(lines) == entry + 1 and (not line.strip() or _LABEL.match(line))):
+            entry = len(lines)
+    return "\n".join(lines)
+
 
 _NULL_WORDS = 3  # of an OpConstantNull: type, result
 

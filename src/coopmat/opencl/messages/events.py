@@ -12,7 +12,6 @@ WRONG_STORAGE = Message("CM3772", "error", "the event_t type can only be used wi
                                            "{space}: declare the event in a function, without an address space")
 NOT_AN_EVENT = Message("CM3773", "error", "{phrase}; an event_t is the result of an asynchronous copy, or the "
                                           "constant 0")
-ASSIGNED_ZERO = Message("CM3777", "error", "{phrase}; the null event is '(event_t)0'")
+ASSIGNED_ZERO = Message("CM3776", "error", "{phrase}; the null event is '(event_t)0'")
 CAST_TO_EVENT = Message("CM3774", "error", "cannot cast '{type}' to 'event_t'; only the constant 0 can be")
-CHOICE = Message("CM3775", "error", "operands of '?:' cannot be of type 'event_t'; use an if statement")
-ILLEGAL_LIST = Message("CM3776", "error", "an event_t cannot be initialized by a list in braces; use '= 0'")
+ILLEGAL_LIST = Message("CM3775", "error", "an event_t cannot be initialized by a list in braces; use '= 0'")

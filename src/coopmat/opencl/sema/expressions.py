@@ -7,7 +7,6 @@ from typing import Any
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
-from coopmat.opencl.messages import events as event_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import assignment, calls, declarators, initializers, members, operators, pointers
 from coopmat.opencl.sema.calls import start_of
@@ -39,7 +38,6 @@ from coopmat.tree.nodes import (
 )
 from coopmat.tree.types import (
     DOUBLE,
-    EVENT,
     FLOAT,
     SCALARS,
     SIZE_T,
@@ -224,9 +222,6 @@ def _common_arms(context: Context, left: Expression, right: Expression,
     if left.type.is_arithmetic and right.type.is_arithmetic:
         type_ = common_type(left.type, right.type)
         return make_convert(left, type_), make_convert(right, type_)
-    if left.type == right.type == EVENT:
-        context.report(event_messages.CHOICE, location)
-        return None
     if left.type == right.type:
         return left, right
     if isinstance(left.type, Vector) or isinstance(right.type, Vector):
