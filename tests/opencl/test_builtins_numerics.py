@@ -17,7 +17,7 @@ from coopmat.lowering import to_spirv
 from coopmat.opencl import compile_source
 from coopmat.opencl.builtins import TABLE, arithmetic
 from coopmat.opencl.builtins.patterns import Overload, PointerPattern, expand
-from coopmat.tree.types import BOOL, FLOAT, VOID, AddressSpace
+from coopmat.tree.types import BOOL, EVENT, FLOAT, VOID, AddressSpace
 
 LANES = 16
 DTYPES = {
@@ -547,13 +547,15 @@ def statement(overload: Overload, spaces: tuple[AddressSpace, ...]) -> str:
             space = left.pop(0)
             pointee = FLOAT if parameter.pointee == VOID else parameter.pointee
             arguments.append(f"({space} {'volatile ' if parameter.volatile else ''}{pointee} *){BUFFERS[space]}")
-        elif term.strip() in ("memory_order", "memory_scope", "cl_mem_fence_flags"):
+        elif term.strip() in ("memory_order", "memory_scope", "cl_mem_fence_flags", "event_t"):
             arguments.append("0")
         else:
             arguments.append(f"*(global {parameter} *)out")
     call = f"{overload.name}({', '.join(arguments)})"
     if overload.result == VOID:
         return f"*(global ulong *)out = (ulong){call};" if "void*" in overload.row.signature else f"{call};"
+    if overload.result == EVENT:
+        return f"{call};"
     return f"*(global {'int' if overload.result == BOOL else overload.result} *)out = {call};"
 
 

@@ -14,7 +14,8 @@ _FUNCTION = re.compile(r"define\b")
 _LABEL = re.compile(r'("[^"]*"|[-\w$.]+):')
 _PHI = re.compile(rf"\s*%\S+ = phi {re.escape(_EVENT)} ")
 _ADDRESS, _LOADED = '%"null event.address"', '%"null event"'
-_FROM_MEMORY = (f"  {_ADDRESS} = alloca {_EVENT}, align 8", f"  store {_EVENT} zeroinitializer, ptr {_ADDRESS}, align 8",
+_FROM_MEMORY = (f"  {_ADDRESS} = alloca {_EVENT}, align 8",
+                f"  store {_EVENT} zeroinitializer, ptr {_ADDRESS}, align 8",
                 f"  {_LOADED} = load {_EVENT}, ptr {_ADDRESS}, align 8")
 
 

@@ -23,7 +23,7 @@ from coopmat.opencl.builtins.patterns import (
 )
 from coopmat.opencl.messages import builtins as messages
 from coopmat.opencl.overloading import Fit, Fits, Rank, best
-from coopmat.tree.nodes import Expression
+from coopmat.tree.nodes import Expression, Undefined
 from coopmat.tree.types import DOUBLE, EVENT, HALF, AddressSpace, Pointer, Type
 
 if TYPE_CHECKING:
@@ -118,7 +118,8 @@ def _report_no_match(context: Context, family: BuiltinFamily, arguments: list[Ex
     overloads = family.overloads(context)
     if _report_count(context, family, overloads, arguments, location, close) \
             or _report_event(context, overloads, arguments) \
-            or _report_pointer(context, family, overloads, arguments):
+            or _report_pointer(context, family, overloads, arguments) \
+            or _report_missing_address(context, family, overloads, arguments):
         return
     context.report(messages.NO_MATCH, location, family.candidates(context), name=family.name,
                    types=_join([argument.type for argument in arguments]))
@@ -167,6 +168,19 @@ def _report_pointer(context: Context, family: BuiltinFamily, overloads: list[Ove
     return False
 
 
+def _report_missing_address(context: Context, family: BuiltinFamily, overloads: list[Overload],
+                            arguments: list[Expression]) -> bool:
+    """Report an object in the place of the pointer to it, if that alone keeps a call from matching."""
+    for index, argument in enumerate(arguments):
+        address = Undefined(Pointer(argument.type, AddressSpace.PRIVATE), argument.location)
+        fitting = [*arguments[:index], address, *arguments[index + 1:]]
+        if any(_fits(context, fitting, overload) is not None for overload in overloads):
+            context.report(messages.MISSING_ADDRESS, argument.location, index=index + 1, name=family.name,
+                           type=argument.type)
+            return True
+    return False
+
+
 def _report_pointer_argument(context: Context, name: str, index: int, location: SourceLocation | None,
                              found: Pointer, pattern: PointerPattern) -> None:
     if found.address_space not in pattern.spaces:
@@ -175,7 +189,8 @@ def _report_pointer_argument(context: Context, name: str, index: int, location: 
                        advice=_cast_advice(found, pattern))
         return
     qualifiers = [word for word in ("const", "volatile") if getattr(found, word) and not getattr(pattern, word)]
-    context.report(messages.DISCARDS_QUALIFIER, location, index=index + 1, name=name,
+    reason = "which the function would write" if "const" in qualifiers else "which the function cannot respect"
+    context.report(messages.DISCARDS_QUALIFIER, location, index=index + 1, name=name, reason=reason,
                    found=" ".join([*qualifiers, str(found.pointee)]), expected=found.pointee)
 
 

@@ -12,7 +12,7 @@ TOO_MANY = Message("CM3704", "error", "too many arguments to '{name}': expected 
 WRONG_ADDRESS_SPACE = Message("CM3705", "error", "argument {index} of '{name}' points to the {found} address space; "
                                                  "expected a pointer to {expected}{advice}")
 DISCARDS_QUALIFIER = Message("CM3706", "error", "argument {index} of '{name}' is a pointer to '{found}', "
-                                                "which the function would write; expected a pointer to '{expected}'")
+                                                "{reason}; expected a pointer to '{expected}'")
 NOT_CONSTANT = Message("CM3707", "error", "{what} argument of '{name}' must be an integer constant expression")
 INVALID_ENUM_VALUE = Message("CM3708", "error", "{value} is not a value of '{what}'")
 INVALID_ORDER = Message("CM3709", "error", "this memory order is not allowed for '{name}'; expected one of {allowed}")
@@ -30,4 +30,6 @@ NO_SUB_GROUP_SIZE = Message("CM3716", "warning", "'{name}' with these types work
                                                  "kernel '{kernel}' requires no size; add "
                                                  "__attribute__((intel_reqd_sub_group_size({needed})))",
                             "sub-group-size")
+MISSING_ADDRESS = Message("CM3777", "error", "argument {index} of '{name}' must be a pointer to '{type}'; take the "
+                                             "address with &")
 INVALID_CLUSTER = Message("CM3717", "error", "the cluster size of '{name}' must be a power of two, found {value}")

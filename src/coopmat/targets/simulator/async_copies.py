@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coopmat.diagnostics import OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
+from coopmat.diagnostics import Error, OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op, Scope, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
@@ -22,6 +22,7 @@ from coopmat.targets.simulator.types import EventType, PointerType, Type, is_num
 from coopmat.targets.simulator.values import Array
 
 MOST_SIZE = (1 << 64) - 1  # of a size_t
+MOST_EVENTS = 1 << 16  # in one wait
 OPERANDS = ("destination", "source", "number of elements", "stride", "event")
 
 
@@ -160,6 +161,8 @@ def _wait_for(frame: Frame, pointer: Array, count: int, kind: Type, site: Site) 
     """Make the copies of ``count`` events."""
     if count < 0:
         raise UndefinedBehavior(f"the number of events of {site.in_words} is negative: {count}", site.where(frame))
+    if count > MOST_EVENTS:
+        raise Error(f"{site.instruction} of {count} events is not supported; at most {MOST_EVENTS} are possible")
     for index in range(count):
         address = frame.memory.displaced(frame, pointer, [], index * kind.size)
         value = frame.memory.read(frame, address, kind, kind.alignment, site)
