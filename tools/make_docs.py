@@ -17,7 +17,7 @@ from coopmat.devices.subgroup_matrices import SubgroupMatrixMad
 from coopmat.diagnostics import Message
 from coopmat.layout import ElementLayout, as_svg
 from coopmat.lowering import messages as lowering_messages
-from coopmat.opencl.builtins import block_io, dot_products, matrix_mad, sub_groups, synchronization
+from coopmat.opencl.builtins import atomics, block_io, dot_products, matrix_mad, sub_groups, synchronization
 from coopmat.opencl.builtins.patterns import Overload, Row, expand
 from coopmat.opencl.messages import rows as message_rows
 
@@ -65,6 +65,7 @@ BUILTINS: dict[str, tuple[Row, ...]] = {
     "Work-groups and sub-groups": sub_groups.ROWS,
     "Block reads and writes": tuple(row for row in block_io.ROWS if row.needs != block_io.BLOCK_2D),
     "Two-dimensional block reads and writes": tuple(row for row in block_io.ROWS if row.needs == block_io.BLOCK_2D),
+    "Atomic functions": (*atomics.LONG_ATOMICS, *atomics.FLOAT_ATOMICS),
     "Split barriers": tuple(row for row in synchronization.ROWS if row.needs),
 }
 """The sections of docs/opencl-builtins.md: the rows of the table of built-in functions that need an extension."""

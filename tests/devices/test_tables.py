@@ -125,11 +125,19 @@ def test_sub_group_sizes(name, sizes):
 # DESIGN, "Feature macros", name by name.
 EVERYWHERE = """
     __opencl_c_ext_cooperative_matrix cl_khr_cooperative_matrix cl_khr_fp16
+    __opencl_c_generic_address_space __opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst
+    __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices
+    cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_ext_float_atomics
+    __opencl_c_ext_fp32_global_atomic_add __opencl_c_ext_fp32_global_atomic_min_max
+    __opencl_c_ext_fp32_local_atomic_add __opencl_c_ext_fp32_local_atomic_min_max
     __opencl_c_subgroups __opencl_c_work_group_collective_functions cl_khr_subgroups cl_khr_subgroup_extended_types
     cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_ballot cl_khr_subgroup_non_uniform_arithmetic
     cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative cl_khr_subgroup_clustered_reduce cl_khr_subgroup_rotate
     cl_khr_integer_dot_product __opencl_c_integer_dot_product_input_4x8bit
     __opencl_c_integer_dot_product_input_4x8bit_packed"""
+FP64 = """
+    cl_khr_fp64 __opencl_c_fp64 __opencl_c_ext_fp64_global_atomic_add __opencl_c_ext_fp64_global_atomic_min_max
+    __opencl_c_ext_fp64_local_atomic_add __opencl_c_ext_fp64_local_atomic_min_max"""
 INTEL_GPU = """
     cl_intel_subgroups cl_intel_subgroups_short cl_intel_subgroups_char cl_intel_subgroups_long
     cl_intel_subgroup_local_block_io cl_intel_required_subgroup_size cl_intel_subgroup_matrix_multiply_accumulate
@@ -141,7 +149,7 @@ PVC = "cl_intel_subgroup_2d_block_io cl_intel_subgroup_matrix_multiply_accumulat
 def test_feature_macros(name):
     macros = set(EVERYWHERE.split())
     if "dg2" not in name:
-        macros |= {"cl_khr_fp64", "__opencl_c_fp64"}
+        macros |= set(FP64.split())
     if name.startswith(("intel_gpu", "generic")):
         macros |= set(INTEL_GPU.split())
     if name in ("intel_gpu_pvc", "generic"):

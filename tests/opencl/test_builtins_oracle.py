@@ -14,8 +14,8 @@ import pytest
 from coopmat.devices import describe
 from coopmat.diagnostics import DiagnosticSink
 from coopmat.opencl.builtins import TABLE, resolve_call
+from coopmat.opencl.builtins.atomics import ATOMICS, FLOAT_ATOMICS
 from coopmat.opencl.builtins.patterns import Overload, PointerPattern, expand
-from coopmat.opencl.builtins.synchronization import ATOMICS
 from coopmat.opencl.sema.context import Context
 from coopmat.tree.nodes import Undefined
 from coopmat.tree.types import (
@@ -46,6 +46,7 @@ CLANG = (sys.executable, "-m", "ziglang", "clang", "-x", "cl", "-cl-std=CL3.0", 
 # What opencl-c-base.h would declare, as far as the table needs it.
 BASE_HEADER = "\n".join([
     "#define __opencl_subgroup_builtins 1",
+    *(f"#define {name} 1" for name in FEATURES if name.startswith("__opencl_c_ext_fp")),
     "#pragma OPENCL EXTENSION cl_khr_fp16 : enable",
     "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;",
     "typedef unsigned long ulong; typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;",
@@ -158,7 +159,7 @@ def test_every_overload_exists_in_clang_with_the_same_result(tmp_path: Path) -> 
         for row, counts in family.members:
             for overload in filter(clang_has, expand(row, family.name, counts)):
                 for types in exact_arguments(overload):
-                    if row in ATOMICS:
+                    if row in ATOMICS + FLOAT_ATOMICS:
                         types = [Atomic(types[0], "flag" in family.name), *types[1:]]
                     clang.add(family.name, [clang.argument(type_) for type_ in types])
                     expected.append(str(overload.result))

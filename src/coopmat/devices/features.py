@@ -22,16 +22,26 @@ class FeatureMacro:
     xmx_sizes: tuple[int, ...] = ()
 
 
+def _float_atomics(bits: int) -> tuple[str, ...]:
+    """What cl_ext_float_atomics has for one type."""
+    return tuple(f"__opencl_c_ext_fp{bits}_{space}_atomic_{operation}"
+                 for space in ("global", "local") for operation in ("add", "min_max"))
+
+
 FEATURE_MACROS: tuple[FeatureMacro, ...] = (
     *(FeatureMacro(name) for name in (
         "__opencl_c_ext_cooperative_matrix", "cl_khr_cooperative_matrix", "cl_khr_fp16",
+        "__opencl_c_generic_address_space", "__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst",
+        "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices",
+        "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
+        "cl_ext_float_atomics", *_float_atomics(32),
         "__opencl_c_subgroups", "__opencl_c_work_group_collective_functions",
         "cl_khr_subgroups", "cl_khr_subgroup_extended_types", "cl_khr_subgroup_non_uniform_vote",
         "cl_khr_subgroup_ballot", "cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_shuffle",
         "cl_khr_subgroup_shuffle_relative", "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
         "cl_khr_integer_dot_product", "__opencl_c_integer_dot_product_input_4x8bit",
         "__opencl_c_integer_dot_product_input_4x8bit_packed")),
-    *(FeatureMacro(name, needs_fp64=True) for name in ("cl_khr_fp64", "__opencl_c_fp64")),
+    *(FeatureMacro(name, needs_fp64=True) for name in ("cl_khr_fp64", "__opencl_c_fp64", *_float_atomics(64))),
     *(FeatureMacro(name, xmx_sizes=XMX_SIZES) for name in (
         "cl_intel_subgroups", "cl_intel_subgroups_char", "cl_intel_subgroups_short", "cl_intel_subgroups_long",
         "cl_intel_subgroup_local_block_io", "cl_intel_required_subgroup_size",

@@ -13,6 +13,7 @@ from coopmat.diagnostics import Diagnostic, SourceLocation
 from coopmat.opencl.builtins import (
     arithmetic,
     async_copies,
+    atomics,
     block_io,
     dot_products,
     matrix_mad,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 ROWS: tuple[Row, ...] = (
     *work_items.ROWS, *arithmetic.ROWS, *dot_products.ROWS, *memory.ROWS, *async_copies.ROWS, *synchronization.ROWS,
-    *sub_groups.ROWS, *block_io.ROWS, *matrix_mad.ROWS)
+    *atomics.ROWS, *sub_groups.ROWS, *block_io.ROWS, *matrix_mad.ROWS)
 """The table."""
 
 UNSUPPORTED: dict[str, str] = {

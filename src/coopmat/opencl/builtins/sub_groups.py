@@ -250,9 +250,9 @@ INTEL = (
             needs),
         Row("intel_sub_group_shuffle_up", "gen(gen, gen, uint)", "core.SubgroupShuffleUpINTEL", domain, counts,
             needs))),
-    *(row for needs, domain in ((("cl_intel_subgroups_short",), (SHORT, USHORT)),
-                                (("cl_intel_subgroups_char",), (CHAR, UCHAR))) for row in (
-        Row("intel_sub_group_broadcast", "gen(gen, uint)", group("GroupBroadcast"), domain, SCALAR, needs),
+    *(row for needs, domain, counts in ((("cl_intel_subgroups_short",), (SHORT, USHORT), (1, 2, 3, 4, 8)),
+                                        (("cl_intel_subgroups_char",), (CHAR, UCHAR), SCALAR)) for row in (
+        Row("intel_sub_group_broadcast", "gen(gen, uint)", group("GroupBroadcast"), domain, counts, needs),
         *_combinations("intel_sub_group", "Group", UNIFORM_OPERATIONS, domain, needs))),
 )
 """cl_intel_subgroups, _short and _char."""

@@ -1,4 +1,4 @@
-"""Barriers, fences and atomic functions (OpenCL C 6.15.8, 6.15.9 and 6.15.12), with their memory semantics.
+"""Barriers and fences (OpenCL C 6.15.8 and 6.15.9), and the memory semantics that atomic functions share.
 
 Orders, scopes and fence flags become SPIR-V's Memory Semantics and Scope, so they must be constants.
 """
@@ -8,32 +8,8 @@ from __future__ import annotations
 from coopmat.opencl.builtins.patterns import Build, BuiltinCall, Row
 from coopmat.opencl.builtins.predefined_types import ENUM_CONSTANTS, MEMORY_ORDER
 from coopmat.opencl.messages import builtins as messages
-from coopmat.tree.nodes import (
-    Assign,
-    Binary,
-    BinaryOperator,
-    Bitcast,
-    Comma,
-    Conditional,
-    Constant,
-    Dereference,
-    Expression,
-    Load,
-    VariablePlace,
-)
-from coopmat.tree.types import (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    UINT,
-    ULONG,
-    AddressSpace,
-    Pointer,
-    Scalar,
-    Scope,
-)
+from coopmat.tree.nodes import Constant, Expression
+from coopmat.tree.types import Scope
 
 # ------------------------------------------------------------------ scopes, orders and flags
 
@@ -46,11 +22,6 @@ ORDERS = {0: RELAXED, 2: ACQUIRE, 3: RELEASE, 4: ACQUIRE_RELEASE, 5: SEQUENTIALL
 
 FENCES = {1: 0x100, 2: 0x200, 4: 0x800}
 """The cl_mem_fence_flags, as bits of Memory Semantics: Workgroup, CrossWorkgroup and Image memory."""
-
-STORAGE_SEMANTICS = {
-    AddressSpace.GLOBAL: 0x200, AddressSpace.LOCAL: 0x100, AddressSpace.GENERIC: 0x300, AddressSpace.PRIVATE: 0,
-}
-"""The Memory Semantics bits of the memory in which an atomic object lies."""
 
 
 class Reported(Exception):
@@ -78,13 +49,13 @@ def _choice(call: BuiltinCall, index: int, what: str, values: dict[int, int] | d
     return chosen.value if isinstance(chosen, Scope) else chosen
 
 
-def _scope(call: BuiltinCall, index: int, default: Scope) -> Constant:
+def scope_argument(call: BuiltinCall, index: int, default: Scope) -> Constant:
     """The memory scope argument at ``index``, or the default if it is absent."""
     present = index < len(call.arguments)
     return call.constant(_choice(call, index, "memory_scope", SCOPES) if present else default.value)
 
 
-def _order(call: BuiltinCall, index: int, default: int, forbidden: tuple[int, ...] = ()) -> int:
+def order_argument(call: BuiltinCall, index: int, default: int, forbidden: tuple[int, ...] = ()) -> int:
     """The memory order argument at ``index``, or the default if it is absent."""
     if index >= len(call.arguments):
         return default
@@ -126,8 +97,8 @@ def barrier(execution: Scope) -> Build:
     def build(call: BuiltinCall) -> Expression:
         storage = _fence_bits(call, 0)
         semantics = storage | SEQUENTIALLY_CONSISTENT if storage else 0
-        return call.operation("core.ControlBarrier", call.constant(execution.value), _scope(call, 1, execution),
-                              call.constant(semantics))
+        return call.operation("core.ControlBarrier", call.constant(execution.value),
+                              scope_argument(call, 1, execution), call.constant(semantics))
     return build
 
 
@@ -137,7 +108,8 @@ def split_barrier(instruction: str, order: int) -> Build:
     def build(call: BuiltinCall) -> Expression:
         storage = _fence_bits(call, 0)
         return call.operation(f"core.{instruction}", call.constant(Scope.WORKGROUP.value),
-                              _scope(call, 1, Scope.WORKGROUP), call.constant(storage | order if storage else 0))
+                              scope_argument(call, 1, Scope.WORKGROUP),
+                              call.constant(storage | order if storage else 0))
     return build
 
 
@@ -153,13 +125,13 @@ def fence(order: int) -> Build:
 @checked
 def work_item_fence(call: BuiltinCall) -> Expression:
     """atomic_work_item_fence(flags, order, scope)."""
-    semantics = _fence_bits(call, 0) | _order(call, 1, RELAXED)
-    return call.operation("core.MemoryBarrier", _scope(call, 2, Scope.DEVICE), call.constant(semantics))
+    semantics = _fence_bits(call, 0) | order_argument(call, 1, RELAXED)
+    return call.operation("core.MemoryBarrier", scope_argument(call, 2, Scope.DEVICE), call.constant(semantics))
 
 
 SPLIT_BARRIER = ("cl_intel_split_work_group_barrier",)
 
-SYNCHRONIZATION = (
+ROWS = (
     Row("barrier", "void(cl_mem_fence_flags)", barrier(Scope.WORKGROUP)),
     Row("work_group_barrier", "void(cl_mem_fence_flags)", barrier(Scope.WORKGROUP)),
     Row("work_group_barrier", "void(cl_mem_fence_flags, memory_scope)", barrier(Scope.WORKGROUP)),
@@ -175,155 +147,3 @@ SYNCHRONIZATION = (
     Row("write_mem_fence", "void(cl_mem_fence_flags)", fence(RELEASE)),
     Row("atomic_work_item_fence", "void(cl_mem_fence_flags, memory_order, memory_scope)", work_item_fence),
 )
-
-# ------------------------------------------------------------------ atomics
-
-
-def _semantics(call: BuiltinCall, order: int) -> Constant:
-    """Memory semantics of an access through the first argument; a relaxed access orders nothing."""
-    pointer = call.arguments[0].type
-    assert isinstance(pointer, Pointer)
-    return call.constant(order | STORAGE_SEMANTICS[pointer.address_space] if order else 0)
-
-
-def legacy_atomic(instruction: str) -> Build:
-    """An OpenCL 1.x atomic function: relaxed, visible where its memory is shared."""
-    def build(call: BuiltinCall) -> Expression:
-        pointer, *values = call.arguments
-        assert isinstance(pointer.type, Pointer)
-        local = pointer.type.address_space is AddressSpace.LOCAL
-        scope = call.constant((Scope.WORKGROUP if local else Scope.DEVICE).value)
-        orders = [call.constant(RELAXED)]
-        if instruction == "AtomicCompareExchange":
-            orders, values = orders * 2, values[::-1]
-        return call.operation(f"core.{instruction}", pointer, scope, *orders, *values)
-    return build
-
-
-def atomic(instruction: str, operands: int, forbidden: tuple[int, ...] = ()) -> Build:
-    """A C11 atomic function: an object, ``operands`` values, and perhaps an order and a scope."""
-    @checked
-    def build(call: BuiltinCall) -> Expression:
-        order = _order(call, 1 + operands, SEQUENTIALLY_CONSISTENT, forbidden)
-        scope = _scope(call, 2 + operands, Scope.DEVICE)
-        return call.operation(f"core.{instruction}", call.arguments[0], scope, _semantics(call, order),
-                              *call.arguments[1:1 + operands])
-    return build
-
-
-def initialize(call: BuiltinCall) -> Expression:
-    """atomic_init: a store that nobody else can see yet."""
-    pointer, value = call.arguments
-    scope = call.constant(Scope.INVOCATION.value)
-    return call.operation("core.AtomicStore", pointer, scope, call.constant(RELAXED), value)
-
-
-@checked
-def compare_exchange(call: BuiltinCall) -> Expression:
-    """Exchange if the object equals ``*expected``; otherwise ``*expected`` gets the object's value.
-
-    The instruction compares integers, and C11 compares representations, so floating values are
-    exchanged as integers.
-    """
-    success = _order(call, 3, SEQUENTIALLY_CONSISTENT)
-    failure = _order(call, 4, SEQUENTIALLY_CONSISTENT, (RELEASE, ACQUIRE_RELEASE))
-    scope = _scope(call, 5, Scope.DEVICE)
-    element = call.overload.element
-    assert element is not None
-    integer = Scalar("uint", element.bits) if element.is_float else element
-    pointer, expected_pointer, desired = (_as_integer(argument, integer) for argument in call.arguments[:3])
-    context, location = call.context, call.location
-    if context.at_file_scope:
-        return context.error(messages.NOT_AT_FILE_SCOPE, location, name=call.overload.name)
-    assert isinstance(expected_pointer.type, Pointer)
-
-    target = VariablePlace(expected_pointer.type, location, context.temporary(expected_pointer.type, location))
-    comparator, found = (VariablePlace(integer, location, context.temporary(integer, location)) for _ in range(2))
-    expected = Dereference(integer, location, Load(target.type, location, target))
-    exchange = call.operation("core.AtomicCompareExchange", pointer, scope, _semantics(call, success),
-                              _semantics(call, failure), desired, Load(integer, location, comparator),
-                              type_=integer)
-    exchanged = Binary(BOOL, location, BinaryOperator.EQUAL, Load(integer, location, found),
-                       Load(integer, location, comparator))
-    failed = Comma(BOOL, location, Assign(integer, location, expected, Load(integer, location, found)),
-                   Constant(BOOL, location, False))
-    steps = (Assign(target.type, location, target, expected_pointer),
-             Assign(integer, location, comparator, Load(integer, location, expected)),
-             Assign(integer, location, found, exchange))
-    result: Expression = Conditional(BOOL, location, exchanged, Constant(BOOL, location, True), failed)
-    for step in reversed(steps):
-        result = Comma(BOOL, location, step, result)
-    return result
-
-
-def _as_integer(argument: Expression, integer: Scalar) -> Expression:
-    """A pointer to an integer of the same width, or the value's bits."""
-    type_ = argument.type
-    if isinstance(type_, Pointer):
-        wanted: Pointer | Scalar = Pointer(integer, type_.address_space, type_.const, type_.volatile)
-    else:
-        wanted = integer
-    return argument if wanted == type_ else Bitcast(wanted, argument.location, argument)
-
-
-LEGACY_INTEGERS = (INT, UINT)
-ATOM_INTEGERS = (INT, UINT, LONG, ULONG)
-ATOMIC_TYPES = (*ATOM_INTEGERS, FLOAT, DOUBLE)
-
-_READ_MODIFY_WRITE = {
-    "add": "AtomicIAdd", "sub": "AtomicISub", "min": "Atomic{SIGN}Min", "max": "Atomic{SIGN}Max",
-    "and": "AtomicAnd", "or": "AtomicOr", "xor": "AtomicXor",
-}
-
-
-def _legacy_rows() -> tuple[Row, ...]:
-    """atomic_… on int and uint, atom_… on long and ulong too; atomic_xchg also on float."""
-    rows: list[Row] = []
-    for prefix, domain in (("atomic", LEGACY_INTEGERS), ("atom", ATOM_INTEGERS)):
-        pointer = "shared volatile gen*"
-        rows += [Row(f"{prefix}_{name}", f"gen({pointer}, gen)", legacy_atomic(instruction), domain, (1,))
-                 for name, instruction in _READ_MODIFY_WRITE.items()]
-        rows += [Row(f"{prefix}_inc", f"gen({pointer})", legacy_atomic("AtomicIIncrement"), domain, (1,)),
-                 Row(f"{prefix}_dec", f"gen({pointer})", legacy_atomic("AtomicIDecrement"), domain, (1,)),
-                 Row(f"{prefix}_xchg", f"gen({pointer}, gen)", legacy_atomic("AtomicExchange"),
-                     (*domain, FLOAT) if prefix == "atomic" else domain, (1,)),
-                 Row(f"{prefix}_cmpxchg", f"gen({pointer}, gen, gen)", legacy_atomic("AtomicCompareExchange"),
-                     domain, (1,))]
-    return tuple(rows)
-
-
-def _with_orders(name: str, result: str, parameters: str, build: Build, domain: tuple[Scalar, ...],
-                 orders: str = "memory_order") -> tuple[Row, ...]:
-    """A C11 function in its plain form and in its two ``_explicit`` forms."""
-    counts = (1,)
-    return (Row(name, f"{result}({parameters})", build, domain, counts),
-            Row(f"{name}_explicit", f"{result}({parameters}, {orders})", build, domain, counts),
-            Row(f"{name}_explicit", f"{result}({parameters}, {orders}, memory_scope)", build, domain, counts))
-
-
-_OBJECT = "any volatile gen*"
-
-LEGACY_ATOMICS = _legacy_rows()
-"""OpenCL C 6.15.12.8 and the cl_khr_int64_base_atomics and _extended_atomics functions."""
-
-ATOMICS = (
-    Row("atomic_init", f"void({_OBJECT}, gen)", initialize, ATOMIC_TYPES, (1,)),
-    *_with_orders("atomic_store", "void", f"{_OBJECT}, gen",
-                  atomic("AtomicStore", 1, (ACQUIRE, ACQUIRE_RELEASE)), ATOMIC_TYPES),
-    *_with_orders("atomic_load", "gen", _OBJECT,
-                  atomic("AtomicLoad", 0, (RELEASE, ACQUIRE_RELEASE)), ATOMIC_TYPES),
-    *_with_orders("atomic_exchange", "gen", f"{_OBJECT}, gen", atomic("AtomicExchange", 1), ATOMIC_TYPES),
-    *(row for strength in ("strong", "weak")
-      for row in _with_orders(f"atomic_compare_exchange_{strength}", "bool", f"{_OBJECT}, any gen*, gen",
-                              compare_exchange, ATOMIC_TYPES, "memory_order, memory_order")),
-    *(row for name, instruction in _READ_MODIFY_WRITE.items()
-      for row in _with_orders(f"atomic_fetch_{name}", "gen", f"{_OBJECT}, gen", atomic(instruction, 1),
-                              ATOM_INTEGERS)),
-    *_with_orders("atomic_flag_test_and_set", "bool", "any volatile atomic_flag*",
-                  atomic("AtomicFlagTestAndSet", 0), ()),
-    *_with_orders("atomic_flag_clear", "void", "any volatile atomic_flag*",
-                  atomic("AtomicFlagClear", 0, (ACQUIRE, ACQUIRE_RELEASE)), ()),
-)
-"""OpenCL C 6.15.12.7."""
-
-ROWS = (*SYNCHRONIZATION, *LEGACY_ATOMICS, *ATOMICS)
