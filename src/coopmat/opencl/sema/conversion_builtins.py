@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.builtins.predefined_types import TYPEDEFS
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import constants
 from coopmat.opencl.sema.context import Context
@@ -17,6 +18,7 @@ from coopmat.tree.types import BFLOAT16, BOOL, DOUBLE, HALF, SCALARS, Type, Vect
 _ELEMENTS = "char|uchar|short|ushort|int|uint|long|ulong|half|float|double"
 _CONVERT = re.compile(rf"convert_({_ELEMENTS})(2|3|4|8|16)?(_sat)?(?:_(rte|rtz|rtp|rtn))?")
 _AS = re.compile(rf"as_({_ELEMENTS})(2|3|4|8|16)?")
+_AS_SIZE = {f"as_{name}": TYPEDEFS[name] for name in ("size_t", "ptrdiff_t", "intptr_t", "uintptr_t")}
 
 _FEATURES: dict[Type, tuple[str, ...]] = {DOUBLE: ("cl_khr_fp64", "__opencl_c_fp64"), HALF: ("cl_khr_fp16",)}
 
@@ -33,6 +35,8 @@ class Conversion:
 
 def conversion_named(name: str) -> Conversion | None:
     """The conversion that a function's name stands for, or None."""
+    if name in _AS_SIZE:
+        return Conversion(_AS_SIZE[name], keeps_bits=True)
     match = _CONVERT.fullmatch(name) or _AS.fullmatch(name)
     if match is None:
         return None
