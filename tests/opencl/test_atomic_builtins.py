@@ -16,6 +16,8 @@ from tests import intel_runtime
 DTYPES = {"int": np.int32, "uint": np.uint32, "long": np.int64, "ulong": np.uint64, "float": np.float32,
           "double": np.float64}
 INTEGERS = ("int", "uint", "long", "ulong")
+ELEMENTS = ["int", "ulong", "float", "double",
+            *(pytest.param(name, marks=pytest.mark.slow) for name in ("uint", "long"))]
 SPACES = ("global", "local", "private", "generic")
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
 SCOPES = ("work_item", "sub_group", "work_group", "device", "all_svm_devices", "all_devices")
@@ -137,7 +139,7 @@ def literal(value: np.generic) -> str:
 # ------------------------------------------------------------------ C11's functions
 
 
-@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("run", RUNS)
 def test_c11_functions(run: Run, element: str) -> None:
     """In each address space, with each order that the function allows, and each scope."""
@@ -157,7 +159,7 @@ def test_c11_functions(run: Run, element: str) -> None:
 
     orders = itertools.cycle(ORDERS)
     scopes = itertools.cycle(SCOPES)
-    for space, (old, value) in itertools.product(spaces_of(run), operands(element)):
+    for space, (old, value) in itertools.product(spaces_of(run), operands(element)[:2]):
         given = f"as_{element}({literal(value)})"
         for name in names:
             new = updated(name.removeprefix("fetch_"), old, value)
@@ -176,7 +178,7 @@ def test_c11_functions(run: Run, element: str) -> None:
     assert [tuple(row) for row in out.tolist()] == [(a.item(), b.item()) for a, b in expected]
 
 
-@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("run", RUNS)
 def test_compare_exchange(run: Run, element: str) -> None:
     """Both strengths, success and failure, the expected value in each address space, all pairs of orders."""

@@ -94,9 +94,9 @@ def test_vector_stores(run: Run) -> None:
                                            "generic": "own"}[space]
         calls.append(f"""{{
             {space} {element} *p = {base}; global {element} *o = (global {element} *)(out + {slot * SLOT});
-            for (int i = 0; i < {width + 2}; ++i) p[i] = 77;
+            p[0] = p[{width + 1}] = 77;
             vstore{width}(vload{width}(0, (global const {element} *)in), 0, p + 1);
-            for (int i = 0; i < {width + 2}; ++i) o[i] = p[i]; }}""")
+            vstore{width}(vload{width}(0, p + 1), 0, o + 1); o[0] = p[0]; o[{width + 1}] = p[{width + 1}]; }}""")
     source = ("kernel void k(global const uchar *in, global uchar *work, global uchar *out) {"
               f"local long16 shared[3]; long16 own[3]; {' '.join(calls)} }}")
     data, out = random_bytes(SLOT), np.zeros((len(STORED), SLOT), np.uint8)
