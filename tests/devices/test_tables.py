@@ -125,6 +125,8 @@ def test_sub_group_sizes(name, sizes):
 # DESIGN, "Feature macros", name by name.
 EVERYWHERE = """
     __opencl_c_ext_cooperative_matrix cl_khr_cooperative_matrix cl_khr_fp16
+    __opencl_c_generic_address_space __opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst
+    __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices
     __opencl_c_subgroups __opencl_c_work_group_collective_functions cl_khr_subgroups cl_khr_subgroup_extended_types
     cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_ballot cl_khr_subgroup_non_uniform_arithmetic
     cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative cl_khr_subgroup_clustered_reduce cl_khr_subgroup_rotate
