@@ -192,10 +192,12 @@ def test_sources_that_cannot_be_built(source: object, error: type[cm.Error], mes
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    (("-O5",), "unknown option '-O5'"),
+    (("-O5",), "invalid value in '-O5'"),
     (("-D",), "-D needs a value"),
     (("-D", "1x=3"), "1x"),
-    ("-DK=3", "sequence of strings"),
+    ("-DK=3 '", "cannot be split into words: no closing quotation"),
+    ("-DK=3 FOO", "'FOO' is no option: options begin with '-'"),
+    (("-DK=3", 5), "options are strings, found 5"),
 ])
 def test_options_that_make_no_sense(options: tuple[str, ...], message: str) -> None:
     with pytest.raises(cm.Error) as caught:
@@ -218,7 +220,7 @@ def test_defines_and_includes(tmp_path: Path, queue: cm.Queue) -> None:
 
 @pytest.mark.parametrize(("action", "message"), [
     (lambda: cm.build("gemm.cl"), "pathlib.Path('gemm.cl')"),
-    (lambda: cm.build("", 5), "sequence of strings"),
+    (lambda: cm.build("", 5), "or a sequence such as"),
     (lambda: cm.build("", device=5), "chosen by its name"),
     (lambda: cm.build("").kernel(None), "chosen by its name"),
     (lambda: cm.device("sim:generic", options=5), "SimulatorOptions"),

@@ -15,9 +15,10 @@ import typer
 
 from coopmat.cache import find_cache
 from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, save_outputs
+from coopmat.command_options import BuildCommand, build_options
 from coopmat.devices import Combination
-from coopmat.diagnostics import Error
-from coopmat.files import write_atomically
+from coopmat.diagnostics import Error, render
+from coopmat.files import read_input, write_atomically
 from coopmat.runtime import Device, Program, Queue, build, device, devices
 from coopmat.terminal import console, table
 
@@ -27,11 +28,8 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
                   help="Compile, check, simulate and run cooperative (joint) matrix kernels.")
 
-Source = Annotated[Path, typer.Argument(metavar="FILE", help="OpenCL C (.cl), LLVM IR (.ll), SPIR-V (.spv, .spvasm).")]
-Defines = Annotated[list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro.")]
-Includes = Annotated[list[str] | None, typer.Option("-I", metavar="DIR", help="Search DIR for #include files.")]
-Warnings = Annotated[list[str] | None, typer.Option("-W", metavar="error|no-NAME", help="Change a warning.")]
-Quiet = Annotated[bool, typer.Option("-w", help="Turn all warnings off.")]
+SOURCES = "OpenCL C (.cl, or - for standard input), LLVM IR (.ll), SPIR-V (.spv, .spvasm)."
+Source = Annotated[Path, typer.Argument(metavar="FILE", help=SOURCES)]
 CacheFolder = Annotated[Path | None, typer.Option("--cache-dir", metavar="DIR|off",
                                                   help="Keep compiled programs in DIR.")]
 DeviceName = Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="As `coopmat devices` lists it.")]
@@ -65,24 +63,23 @@ def main() -> None:
 
 def fail(message: str) -> NoReturn:
     """Print an error and exit with 1."""
-    first = message.split("\n", 1)[0]
-    if not any(f"{severity}: " in first for severity in ("error", "warning")):
-        message = f"error: {message}"
-    print(f"coopmat: {message}" if message.startswith("error: ") else message, file=sys.stderr)
+    _show(message)
     sys.exit(1)
 
 
-def _options(define: list[str] | None, include: list[str] | None, warning: list[str] | None,
-             quiet: bool) -> list[str]:
-    """The command line's options in the form that :func:`coopmat.build` takes."""
-    return [*(f"-D{text}" for text in define or ()), *(f"-I{path}" for path in include or ()),
-            *(f"-W{what}" for what in warning or ()), *(["-w"] if quiet else [])]
+def _show(message: str) -> None:
+    """Print an error; one that names no place begins with the command's name."""
+    first = message.split("\n", 1)[0]
+    if not any(start in first for start in ("error: ", "warning: ", "In file included from ")):
+        message = f"error: {message}"
+    print(f"coopmat: {message}" if message.startswith("error: ") else message, file=sys.stderr)
 
 
 def _build(file: Path, options: list[str], target: Device | None, cache_dir: Path | None) -> Program:
-    program = build(file, options, target, cache_dir=cache_dir)
-    for diagnostic in program.warnings:
-        print(diagnostic, file=sys.stderr)
+    """Build a file, or what standard input holds if it is called ``-``, and print the warnings."""
+    program = build(read_input() if str(file) == "-" else file, options, target, cache_dir=cache_dir)
+    if program.warnings:
+        print(render(program.warnings), file=sys.stderr)
     return program
 
 
@@ -132,30 +129,42 @@ def _shape(row: Combination) -> list[str]:
 # --------------------------------------------------------------------- check and compile
 
 
-@app.command()
-def check(file: Source, define: Defines = None, include: Includes = None, warning: Warnings = None,
-          quiet: Quiet = False, device_name: DeviceName = None, cache_dir: CacheFolder = None) -> None:
-    """Print the diagnostics of a kernel file; exit with 1 if there is an error."""
+@app.command(cls=BuildCommand)
+def check(
+    context: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help=SOURCES)],
+    device_name: DeviceName = None,
+    cache_dir: CacheFolder = None,
+) -> None:
+    """Print the diagnostics of kernel files; exit with 1 if there is an error."""
     target = device(device_name) if device_name is not None else None
-    _build(file, _options(define, include, warning, quiet), target, cache_dir)
+    failures = 0
+    for file in files:
+        try:
+            _build(file, build_options(context), target, cache_dir)
+        except Error as error:
+            _show(str(error))
+            failures += 1
+    if failures:
+        sys.exit(1)
 
 
-@app.command("compile")
+@app.command("compile", cls=BuildCommand)
 def compile_file(
+    context: typer.Context,
     file: Source,
     output: Annotated[Path, typer.Option("-o", metavar="OUT", help="The file to write.")],
     emit: Annotated[str, typer.Option(metavar="|".join(EMITTERS), help="What to write.")] = "spirv",
     level: Annotated[int, typer.Option("-O", metavar="0..3", help="Optimise by LLVM; 0 is as written.")] = 0,
-    define: Defines = None, include: Includes = None, warning: Warnings = None, quiet: Quiet = False,
-    device_name: DeviceName = None, cache_dir: CacheFolder = None,
+    device_name: DeviceName = None,
+    cache_dir: CacheFolder = None,
 ) -> None:
     """Translate a kernel file; the output is written whole or not at all."""
     if emit not in EMITTERS:
         raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
     if output.exists() and file.exists() and output.samefile(file):
         raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
-    program = _build(file, _options(define, include, warning, quiet), device(device_name or "sim:generic"),
-                     cache_dir)
+    program = _build(file, build_options(context), device(device_name or "sim:generic"), cache_dir)
     write_atomically(output, EMITTERS[emit](program.optimized(level) if level else program))
 
 
@@ -180,8 +189,9 @@ def cache(
 # ----------------------------------------------------------------------------------- run
 
 
-@app.command()
+@app.command(cls=BuildCommand)
 def run(
+    context: typer.Context,
     file: Source,
     kernel: Annotated[str, typer.Option(metavar="NAME", help="The kernel to run.")],
     global_size: Annotated[str, typer.Option("--global", metavar="X[,Y[,Z]]", help="Number of work-items.")],
@@ -190,13 +200,13 @@ def run(
         "--arg", metavar="VALUE|FILE.npy|zeros:DTYPE:SHAPE|local:BYTES", help="The next argument.")] = None,
     out: Annotated[list[str] | None, typer.Option(
         "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
-    define: Defines = None, include: Includes = None, warning: Warnings = None, quiet: Quiet = False,
-    device_name: DeviceName = None, cache_dir: CacheFolder = None,
+    device_name: DeviceName = None,
+    cache_dir: CacheFolder = None,
 ) -> None:
     """Run one kernel on a device, with arguments from the command line and files."""
     target = device(device_name)
     sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size)
-    program = _build(file, _options(define, include, warning, quiet), target, cache_dir)
+    program = _build(file, build_options(context), target, cache_dir)
     chosen = program.kernel(kernel)
     parameters = chosen.signature.parameters
     arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)

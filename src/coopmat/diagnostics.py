@@ -8,8 +8,10 @@ user of the package can meet derives from :class:`Error`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from coopmat.warning_levels import Level, WarningLevels
 
 TAB_WIDTH = 8
 SNIPPET_WIDTH = 160  # of a longer source line, the part around the caret is shown
@@ -22,10 +24,15 @@ SNIPPET_WIDTH = 160  # of a longer source line, the part around the caret is sho
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The text of one source file (or of a string given a name), split into lines on demand."""
+    """The text of one source file (or of a string given a name), split into lines on demand.
+
+    ``included_from`` is the place of the #include that brought it; no warnings are shown for what ``is_system``.
+    """
 
     name: str
     text: str = field(repr=False, compare=False)
+    included_from: SourceLocation | None = field(default=None, repr=False, compare=False)
+    is_system: bool = field(default=False, repr=False, compare=False)
 
     def line(self, number: int) -> str:
         """Line ``number``, counted from 1, without its line end; empty past the end of the file."""
@@ -84,6 +91,26 @@ class Message:
     severity: str  # "error" | "warning" | "note"
     template: str  # str.format template
     option: str | None = None  # the warning's name in -W<name>
+    is_on: bool = True  # whether the warning is shown without -W<name>
+
+
+@dataclass(frozen=True, slots=True)
+class FixIt:
+    """Text that would mend the source: in place of what ``location`` spans, or, with ``length`` 0, before it."""
+
+    location: SourceLocation
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is shown below the source line besides the caret: ``ranges`` underlined, and a text to insert."""
+
+    ranges: tuple[SourceLocation, ...] = ()
+    fix: FixIt | None = None
+
+
+NO_MARKS = Marks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +123,14 @@ class Diagnostic:
     code: str | None = None
     option: str | None = None
     notes: tuple[Diagnostic, ...] = ()
+    marks: Marks = field(default=NO_MARKS, compare=False)
 
     @classmethod
     def of(cls, message: Message, location: SourceLocation | None,
-           notes: Iterable[Diagnostic] = (), **values: Any) -> Diagnostic:
+           notes: Iterable[Diagnostic] = (), marks: Marks = NO_MARKS, **values: Any) -> Diagnostic:
         """Fill in a row of a message table."""
         return cls(message.severity, message.template.format(**values), location,
-                   message.code, message.option, tuple(notes))
+                   message.code, message.option, tuple(notes), marks)
 
     @property
     def header(self) -> str:
@@ -113,24 +141,77 @@ class Diagnostic:
         return f"{place}{self.severity}: {self.message}{suffix}"
 
     def __str__(self) -> str:
-        parts = [self.header, *_snippet(self.location)]
-        parts += _macro_trail(self.location)
-        parts += [str(note) for note in self.notes]
-        return "\n".join(parts)
+        return "\n".join([*_include_trail(self.location), *self._lines()])
+
+    def _lines(self) -> list[str]:
+        """The message, its source line, the macros that it came through, and its notes."""
+        parts = [self.header, *_snippet(self.location, self.marks), *_macro_trail(self.location)]
+        for inner in self.notes:
+            parts += inner._lines()
+        return parts
 
 
-def _snippet(location: SourceLocation | None) -> list[str]:
-    """The source line and, below it, a caret with tildes over the token's length."""
+def _include_trail(location: SourceLocation | None) -> list[str]:
+    """One line per file on the way from the main file to an included one, the innermost first."""
+    trail: list[str] = []
+    place = location.file.included_from if location is not None else None
+    while place is not None:
+        trail.append(f"{'In file included' if not trail else '                '} from {place.name}:{place.line}:")
+        place = place.file.included_from
+    return trail
+
+
+def render(diagnostics: Iterable[Diagnostic]) -> str:
+    """Several diagnostics as text; how a file was included is said once for all that follow from it."""
+    parts: list[str] = []
+    shown: list[str] = []
+    for diagnostic in diagnostics:
+        trail = _include_trail(diagnostic.location)
+        parts += [*(trail if trail != shown else ()), *diagnostic._lines()]
+        shown = trail
+    return "\n".join(parts)
+
+
+def _snippet(location: SourceLocation | None, marks: Marks = NO_MARKS) -> list[str]:
+    """The source line; below it a caret with tildes over the token's length and under the ranges, and below
+    that the text of a fix."""
     if location is None or not location.source_line:
         return []
     line, column = location.source_line, location.column - 1
     start = max(0, column - SNIPPET_WIDTH // 2) if len(line) > SNIPPET_WIDTH else 0
     shown = line[start : start + SNIPPET_WIDTH]
-    before = shown[: column - start].expandtabs(TAB_WIDTH)
-    width = max(1, min(location.length, start + len(shown) - column))
+    pointers = [" "] * (len(shown) + 1)
+    for place in (*marks.ranges, location):
+        if _same_line(place, location):
+            first = max(0, place.column - 1 - start)
+            stop = min(place.column - 1 - start + place.length, len(shown))
+            pointers[first:stop] = "~" * max(0, stop - first)
+    position = min(column - start, len(shown))
+    pointers[position] = "^"
     gutter = f"{location.line:5} | "
-    return [gutter + shown.expandtabs(TAB_WIDTH),
-            " " * (len(gutter) - 2) + "| " + " " * len(before) + "^" + "~" * (width - 1)]
+    margin = " " * (len(gutter) - 2) + "| "
+    rows = [gutter + shown.expandtabs(TAB_WIDTH), margin + _aligned(shown, "".join(pointers))]
+    if marks.fix is not None and _same_line(marks.fix.location, location):
+        before = max(0, marks.fix.location.column - 1 - start)
+        rows.append(margin + _aligned(shown, " " * before) + marks.fix.text)
+    return rows
+
+
+def _same_line(place: SourceLocation, other: SourceLocation) -> bool:
+    return (place.file, place.line, place.physical_line) == (other.file, other.line, other.physical_line)
+
+
+def _aligned(line: str, marks: str) -> str:
+    """``marks``, which stand below the characters of ``line``, where tabs are as wide as they are shown."""
+    parts: list[str] = []
+    width = 0
+    for index, mark in enumerate(marks):
+        is_tab = index < len(line) and line[index] == "\t"
+        step = TAB_WIDTH - width % TAB_WIDTH if is_tab else 1
+        parts.append(mark + (mark if mark == "~" else " ") * (step - 1))
+        width += step
+    text = "".join(parts)
+    return text.rstrip() if marks.strip() else text
 
 
 def _macro_trail(location: SourceLocation | None) -> list[str]:
@@ -143,53 +224,93 @@ def _macro_trail(location: SourceLocation | None) -> list[str]:
     return trail
 
 
-def note(text: str, location: SourceLocation | None) -> Diagnostic:
+def note(text: str, location: SourceLocation | None, marks: Marks = NO_MARKS) -> Diagnostic:
     """A note to hang below another diagnostic."""
-    return Diagnostic("note", text, location)
+    return Diagnostic("note", text, location, marks=marks)
+
+
+TOO_MANY_ERRORS = Message("CM0001", "error", "too many errors emitted, stopping now [-ferror-limit={limit}]")
 
 
 class DiagnosticSink:
     """Collects the diagnostics of one compilation.
 
-    ``ignored`` holds the names of warnings that are turned off (``-Wno-<name>``; ``"all"`` for
-    ``-w``), ``warnings_as_errors`` is ``-Werror``. After ``error_limit`` errors the compilation stops;
-    ``error_count`` is how many there were so far. The same message at the same place counts once.
+    ``levels`` says which warnings are shown and which are errors; a source may change that from a place on
+    (:meth:`change_levels`). After ``error_limit`` errors (0: never) the compilation stops; ``error_count`` is
+    how many there were so far, warnings that are made errors left out. The same message at the same place
+    counts once.
     """
 
-    def __init__(self, *, ignored: Iterable[str] = (), warnings_as_errors: bool = False,
-                 error_limit: int = 50) -> None:
+    def __init__(self, levels: WarningLevels | None = None, *, error_limit: int = 20) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.error_count = 0
-        self._seen: set[Diagnostic] = set()
-        self.ignored = frozenset(ignored)
-        self.warnings_as_errors = warnings_as_errors
+        self._shown_errors = 0
         self.error_limit = error_limit
+        self.levels = levels if levels is not None else WarningLevels()
+        self._seen: set[Diagnostic] = set()
+        self._changes: dict[SourceFile, list[tuple[tuple[int, int], WarningLevels]]] = {}
+        self._first_levels = self.levels
 
     def report(self, message: Message, location: SourceLocation | None,
-               notes: Iterable[Diagnostic] = (), **values: Any) -> None:
+               notes: Iterable[Diagnostic] = (), marks: Marks = NO_MARKS, **values: Any) -> None:
         """Add a diagnostic made from a row of a message table."""
-        self.add(Diagnostic.of(message, location, notes, **values))
+        if self.is_on(message, location):
+            self.add(Diagnostic.of(message, location, notes, marks, **values))
+
+    def is_on(self, message: Message, location: SourceLocation | None = None) -> bool:
+        """Whether a message would be shown at a place; without a place, whether it would be anywhere."""
+        if message.severity != "warning":
+            return True
+        states = [self.levels_at(location)] if location is not None else [self._first_levels, *(
+            levels for changes in self._changes.values() for _, levels in changes)]
+        return any(levels.level(message.option, message.is_on) is not Level.IGNORED for levels in states)
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Add a diagnostic, unless it is a warning that is turned off."""
-        if diagnostic.severity == "warning":
-            if "all" in self.ignored or diagnostic.option in self.ignored:
+        is_warning = diagnostic.severity == "warning"
+        if is_warning:
+            level = self.levels_at(diagnostic.location).level(diagnostic.option)
+            system = diagnostic.location is not None and diagnostic.location.file.is_system
+            if system or level is Level.IGNORED:
                 return
-            if self.warnings_as_errors:
-                diagnostic = Diagnostic("error", diagnostic.message, diagnostic.location,
-                                        diagnostic.code, diagnostic.option, diagnostic.notes)
+            if level is Level.ERROR:
+                diagnostic = replace(diagnostic, severity="error")
         if diagnostic in self._seen:
             return
         self._seen.add(diagnostic)
         self.diagnostics.append(diagnostic)
         if diagnostic.severity == "error":
-            self.error_count += 1
-            if self.error_count >= self.error_limit:
-                raise CompileError(self.diagnostics)
+            self.error_count += not is_warning
+            self._shown_errors += 1
+            if self._shown_errors == self.error_limit:
+                raise CompileError([*self.diagnostics, Diagnostic.of(TOO_MANY_ERRORS, None, limit=self.error_limit)])
+
+    # ------------------------------------------------------------------ levels by place
+
+    def change_levels(self, location: SourceLocation, levels: WarningLevels) -> None:
+        """From ``location`` on, and in the files that include this one from there on, other levels hold."""
+        self.levels = levels
+        place: SourceLocation | None = location
+        while place is not None:
+            self._changes.setdefault(place.file, []).append((_position(place), levels))
+            place = place.file.included_from
+
+    def enter(self, file: SourceFile) -> None:
+        """An included file begins: the levels that hold where it is included hold in it."""
+        if self._changes:
+            self._changes.setdefault(file, []).append(((0, 0), self.levels))
+
+    def levels_at(self, location: SourceLocation | None) -> WarningLevels:
+        """The levels at a place."""
+        changes = self._changes.get(location.file, ()) if location is not None else ()
+        for position, levels in reversed(changes):
+            if position <= _position(location):
+                return levels
+        return self._first_levels
 
     def finish(self) -> list[Diagnostic]:
         """Raise :class:`CompileError` if there was an error; else return the warnings, in source order."""
-        if self.error_count:
+        if self._shown_errors:
             raise CompileError(self.diagnostics)
         return in_source_order(self.diagnostics)
 
@@ -228,7 +349,7 @@ class CompileError(Error):
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = in_source_order(diagnostics)
-        super().__init__("\n".join(str(d) for d in self.diagnostics))
+        super().__init__(render(self.diagnostics))
 
 
 class ValidationError(Error):

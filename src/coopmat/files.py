@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import uuid
 from pathlib import Path
 
@@ -52,3 +53,11 @@ def read_text(path: Path) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Error(f"cannot read '{path}': byte {error.start} is not UTF-8 text") from error
+
+
+def read_input() -> str:
+    """What standard input holds; Error if it is not UTF-8 text."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Error(f"cannot read standard input: not UTF-8 text (byte {error.start})") from None

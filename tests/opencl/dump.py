@@ -17,17 +17,20 @@ from coopmat.tree.types import AddressSpace
 def parse_text(text: str) -> tuple[syntax.TranslationUnit, DiagnosticSink]:
     """The syntax tree of a source, and what was reported."""
     sink = DiagnosticSink()
-    preprocessor = Preprocessor(sink, include_paths=(), defines={}, features=frozenset(),
+    preprocessor = Preprocessor(sink, include_paths=(), features=frozenset(),
                                 has_builtin=lambda name: False)
     tokens = preprocessor.run(SourceFile("k.cl", text))
     return parse.parse(tokens, sink, keywords.BUILTIN_TYPE_NAMES), sink
+
+
+PLACES = ("location", "type_location", "close", "end", "as_float", "parentheses", "else_location", "target")
 
 
 def syntax_text(node: object) -> str:
     """``(Kind field=value …)`` without locations and without fields that have their default value."""
     if isinstance(node, syntax.Node):
         parts = [f"{field.name}={syntax_text(value)}" for field in fields(node)
-                 if field.name not in ("location", "type_location", "close", "end", "as_float")
+                 if field.name not in PLACES
                  and (value := getattr(node, field.name)) not in (None, False, [], {})]
         return f"({' '.join([type(node).__name__, *parts])})"
     if isinstance(node, dict):

@@ -2,53 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
+from coopmat.build_options import LATEST, BuildOptions, Language
 from coopmat.devices import DeviceDescription, describe
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, SourceFile, SourceLocation
 from coopmat.opencl import builtins, parse, preprocess, sema
+from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages.semantic import TOO_DEEP_FOR_PYTHON
+from coopmat.opencl.options import check_options, features_of
 from coopmat.opencl.recursion import deep_recursion
 from coopmat.opencl.sema import conversion_builtins, matrix
 from coopmat.source_files import SourceFiles
 from coopmat.tree.nodes import Program
+from coopmat.warning_levels import levels_of
 
-__all__ = ["compile_source", "is_builtin_function"]
+__all__ = ["BuildOptions", "compile_source", "is_builtin_function"]
 
 
-def is_builtin_function(name: str, features: Collection[str] | None = None) -> bool:
+def is_builtin_function(name: str, features: Collection[str] | None = None, language: Language = LATEST) -> bool:
     """Whether OpenCL C declares a function of this name, which ``__has_builtin`` asks; with ``features``,
     whether it does so on a device that defines these macros."""
-    known = name in builtins.names() if features is None else builtins.has_builtin(name, features)
+    known = name in builtins.names() if features is None else builtins.has_builtin(name, features, language)
     return known or name in matrix.FUNCTION_NAMES or conversion_builtins.is_conversion(name)
 
 
 def compile_source(text: str, *, name: str = "<source>", path: Path | None = None,
-                   defines: Mapping[str, str | None] | None = None, include_paths: Iterable[str | Path] = (),
-                   device: DeviceDescription | None = None, ignored_warnings: Iterable[str] = (),
-                   werror: bool = False, source_files: SourceFiles | None = None) -> tuple[Program, list[Diagnostic]]:
+                   options: BuildOptions | None = None, device: DeviceDescription | None = None,
+                   source_files: SourceFiles | None = None) -> tuple[Program, list[Diagnostic]]:
     """Compile OpenCL C to the kernel tree; returns the program and the warnings.
 
     ``name`` is what messages call the source; ``path`` is its file, next to which ``#include "…"``
-    looks first. ``defines`` are macros (None means 1), ``device`` decides which features exist (the
-    generic one if None), ``ignored_warnings`` are the names behind ``-Wno-``. ``source_files`` remembers
-    what the compilation saw of the file system. Raises
+    looks first. ``device`` decides which features exist (the generic one if None). ``source_files``
+    remembers what the compilation saw of the file system. Raises
     :class:`~coopmat.diagnostics.CompileError` with all diagnostics if there is an error.
     """
+    options = options if options is not None else BuildOptions()
     description = device if device is not None else describe("generic")
-    sink = DiagnosticSink(ignored=ignored_warnings, warnings_as_errors=werror)
+    sink = DiagnosticSink(levels_of(options.warnings, GROUPS), error_limit=options.error_limit)
     file = SourceFile(str(path) if path is not None and name == "<source>" else name, text)
-    features = frozenset(description.extensions)
+    check_options(options, sink)
+    features = features_of(description, options, sink)
     with deep_recursion():
         try:
-            preprocessor = preprocess.Preprocessor(sink, include_paths=include_paths, defines=defines or {},
-                                                   features=features,
-                                                   has_builtin=partial(is_builtin_function, features=features),
-                                                   source_files=source_files)
-            unit = parse.parse(preprocessor.run(file), sink, sema.TYPE_NAMES)
-            program = sema.analyze(unit, sink, features=features)
+            preprocessor = preprocess.Preprocessor(
+                sink, language=options.language, include_paths=options.include_paths,
+                system_include_paths=options.system_include_paths, included_files=options.included_files,
+                macros=options.macros, features=features, source_files=source_files,
+                has_builtin=partial(is_builtin_function, features=features, language=options.language))
+            unit = parse.parse(preprocessor.run(file), sink, sema.type_names(options.language))
+            program = sema.analyze(unit, sink, features=features, language=options.language,
+                                   single_precision_constants=options.single_precision_constants)
             builtins.matrix_mad.check(program, sink, description)
         except RecursionError:
             sink.report(TOO_DEEP_FOR_PYTHON, SourceLocation(file, 1, 1))

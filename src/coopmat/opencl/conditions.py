@@ -169,6 +169,8 @@ class _Evaluator:
         if token.kind is TokenKind.IDENTIFIER:
             if self._peek().is_punctuator("("):
                 raise self._fail(messages.UNDEFINED_FUNCTION_MACRO, token, name=token.text)
+            if live and token.text != "true":
+                self._sink.report(messages.UNDEFINED_IN_CONDITION, token.location, name=token.text)
             return Value(int(token.text == "true"))
         if token.kind is TokenKind.STRING:
             raise self._fail(messages.STRING_IN_CONDITION, token)

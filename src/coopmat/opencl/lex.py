@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, DiagnosticSink, SourceFile, SourceLocation
 from coopmat.opencl.messages import lexical as messages
@@ -66,7 +67,7 @@ def normalize(file: SourceFile, sink: DiagnosticSink) -> SourceFile:
     text = file.text.removeprefix("\ufeff")
     if "\r" in text:
         text = _LINE_END.sub("\n", text)
-    return file if text is file.text else SourceFile(file.name, text)
+    return file if text is file.text else replace(file, text=text)
 
 
 class _SourceMap:
@@ -135,11 +136,24 @@ def tokenize(file: SourceFile, sink: DiagnosticSink) -> list[Token]:
         elif group == "end":
             tokens.append(Token(TokenKind.END, "", locate(start, 1), space, True))
             return tokens
+        elif group == "open_comment":
+            sink.report(messages.UNTERMINATED_COMMENT, locate(start, 2))
+            position = len(text)
         else:
             space = True
-            if group == "open_comment":
-                sink.report(messages.UNTERMINATED_COMMENT, locate(start, 2))
-                position = len(text)
+            _check_comment(source, start, position, sink)
+
+
+def _check_comment(source: _SourceMap, start: int, stop: int, sink: DiagnosticSink) -> None:
+    """Warn of a comment that may begin or end elsewhere than its author thinks."""
+    inner = source.text.find("/*", start + 2, stop) if source.text.startswith("/*", start) else -1
+    if inner >= 0:
+        sink.report(messages.COMMENT_IN_COMMENT, source.location(inner, 2))
+    elif source.text.startswith("//", start):
+        first, last = source.location(start, 1), source.location(stop - 1, 1)
+        if first.line < last.line:
+            backslash = replace(first, column=len(first.source_line.rstrip()))
+            sink.report(messages.MULTILINE_COMMENT, backslash)
 
 
 def _follows_directive_mark(tokens: list[Token]) -> bool:

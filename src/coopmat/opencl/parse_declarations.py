@@ -443,7 +443,7 @@ class DeclarationParser(ExpressionParser):
         except SyntaxFailure:
             self.skip_list()
             raise
-        return syntax.InitializerList(opening.location, items)
+        return syntax.InitializerList(opening.location, items, end=self.previous.location)
 
     def _initializer_item(self) -> syntax.InitializerItem:
         location = self.location

@@ -114,13 +114,14 @@ class ExpressionParser(TokenStream, ABC):
         items = [self.assignment_expression()]
         while self.accept(","):
             items.append(self.assignment_expression())
-        self.close(opening)
+        close = self.close(opening)
         if len(items) == 1:
+            items[0].parentheses = opening.location, close.location
             return self.postfix_suffixes(items[0])
         if self.at(".", "[", "->"):
             suffix = self.token.text + (self.peek().text if not self.at("[") else "")
             raise self.fail(messages.VECTOR_LITERAL_SUFFIX, suffix=suffix)
-        return syntax.ParenthesizedList(opening.location, items)
+        return syntax.ParenthesizedList(opening.location, items, end=close.location)
 
     def unary_expression(self) -> syntax.Expression:
         """A prefix operator and its operand, sizeof, or a postfix expression (C99 6.5.3)."""
@@ -151,7 +152,7 @@ class ExpressionParser(TokenStream, ABC):
         if self.at("{"):
             literal = syntax.CompoundLiteral(opening.location, name, self.initializer_list())
             operand = self.postfix_suffixes(literal)
-        return syntax.SizeOf(operator.location, operand, is_alignment)
+        return syntax.SizeOf(operator.location, operand, is_alignment, end=self.previous.location)
 
     # ------------------------------------------------------------------ postfix and primary expressions
 
@@ -161,8 +162,8 @@ class ExpressionParser(TokenStream, ABC):
             if self.at("["):
                 opening = self.advance()
                 index = self.expression()
-                self.close(opening)
-                base = syntax.Index(opening.location, base, index)
+                close = self.close(opening)
+                base = syntax.Index(opening.location, base, index, end=close.location)
             elif self.at("("):
                 base = self._call(base)
             elif self.at(".", "->"):
@@ -208,7 +209,8 @@ class ExpressionParser(TokenStream, ABC):
         if self.at("("):
             opening = self.advance()
             inner = self.expression()
-            self.close(opening)
+            close = self.close(opening)
+            inner.parentheses = opening.location, close.location
             return inner
         return self._name()
 
@@ -244,7 +246,7 @@ class ExpressionParser(TokenStream, ABC):
         operand: syntax.TypeName | syntax.Expression
         operand = self.type_name() if self.starts_type(self.token) else self.expression()
         self.close(opening)
-        return syntax.VecStep(name.location, operand)
+        return syntax.VecStep(name.location, operand, end=self.previous.location)
 
     def _is_declared(self, name: str) -> bool:
         return any(name in scope for scope in self.type_scopes)

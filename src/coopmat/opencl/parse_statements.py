@@ -85,7 +85,7 @@ class StatementParser(DeclarationParser):
         statement = self.statement()
         if isinstance(statement, (syntax.For, syntax.While)):
             statement.attributes = attributes + statement.attributes
-        elif attributes and not (isinstance(statement, syntax.ExpressionStatement) and statement.expression is None):
+        elif attributes:
             statement = syntax.Attributed(statement.location, attributes, statement)
         return statement
 
@@ -168,13 +168,15 @@ class StatementParser(DeclarationParser):
         while True:
             keyword = self.advance()
             condition = self._condition("if")
+            close = self.previous.location
             then = self.substatement()
             if len(chain) < MAX_ELSE_IFS:
-                chain.append(syntax.If(keyword.location, condition, then, None))
+                chain.append(syntax.If(keyword.location, condition, then, None, close))
             else:
                 too_long = too_long or keyword.location
-            if not self.accept("else"):
+            if not self.at("else"):
                 break
+            chain[-1].else_location = self.advance().location
             if not self.at("if"):
                 otherwise = self.substatement()
                 break
@@ -188,7 +190,8 @@ class StatementParser(DeclarationParser):
     def _while(self) -> syntax.Statement:
         keyword = self.advance()
         condition = self._condition("while")
-        return syntax.While(keyword.location, condition, self.substatement(), tests_last=False)
+        close = self.previous.location
+        return syntax.While(keyword.location, condition, self.substatement(), tests_last=False, close=close)
 
     def _do(self) -> syntax.Statement:
         keyword = self.advance()
@@ -210,7 +213,7 @@ class StatementParser(DeclarationParser):
                 loop.condition = None if self.at(";") else self.expression()
                 self.expect(";", "in 'for' statement specifier")
                 loop.step = None if self.at(")") else self.expression()
-                self.close(opening)
+                loop.close = self.close(opening).location
             except SyntaxFailure:
                 if not self.skip_parenthesis(over_semicolons=True):
                     raise
@@ -230,7 +233,8 @@ class StatementParser(DeclarationParser):
     def _switch(self) -> syntax.Statement:
         keyword = self.advance()
         value = self._condition("switch")
-        return syntax.Switch(keyword.location, value, self.substatement())
+        close = self.previous.location
+        return syntax.Switch(keyword.location, value, self.substatement(), close)
 
     def _case(self) -> syntax.Statement:
         keyword = self.advance()
@@ -263,7 +267,7 @@ class StatementParser(DeclarationParser):
             raise self.fail(messages.EXPECTED_IDENTIFIER)
         name = self.advance()
         self.expect_semicolon("after goto statement")
-        return syntax.Goto(keyword.location, name.text)
+        return syntax.Goto(keyword.location, name.text, name.location)
 
     def _break(self) -> syntax.Statement:
         keyword = self.advance()

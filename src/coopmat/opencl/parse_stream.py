@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
-from coopmat.diagnostics import Diagnostic, DiagnosticSink, Message, SourceFile, SourceLocation, note
+from coopmat.diagnostics import Diagnostic, DiagnosticSink, FixIt, Marks, Message, SourceFile, SourceLocation, note
 from coopmat.opencl.messages import syntax as messages
 from coopmat.opencl.tokens import Token, TokenKind
 
@@ -103,15 +104,15 @@ class TokenStream:
     # ------------------------------------------------------------------ reports
 
     def report(self, message: Message, location: SourceLocation | None = None,
-               notes: tuple[Diagnostic, ...] = (), **values: object) -> None:
+               notes: tuple[Diagnostic, ...] = (), fix: FixIt | None = None, **values: Any) -> None:
         """Report at the current token, or elsewhere; nothing around an unterminated literal, which has been
         reported and took the rest of its line with it."""
         if TokenKind.UNTERMINATED in (self.token.kind, self.previous.kind):
             return
-        self.sink.report(message, location or self.location, notes, **values)
+        self.sink.report(message, location or self.location, notes, Marks((), fix), **values)
 
     def fail(self, message: Message, location: SourceLocation | None = None,
-             notes: tuple[Diagnostic, ...] = (), **values: object) -> SyntaxFailure:
+             notes: tuple[Diagnostic, ...] = (), **values: Any) -> SyntaxFailure:
         """Report, and give the exception to raise."""
         self.report(message, location, notes, **values)
         return SyntaxFailure()
@@ -133,7 +134,8 @@ class TokenStream:
         new line follows, otherwise behind the next ``;``."""
         if self.accept(";"):
             return
-        self.report(messages.EXPECTED, self.after_previous(), what=f"';' {after}")
+        place = self.after_previous()
+        self.report(messages.EXPECTED, place, fix=FixIt(place, ";"), what=f"';' {after}")
         if not (self.token.at_line_start or self.at("}") or self.at_end):
             self.recover()
 

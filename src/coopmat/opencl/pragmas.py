@@ -11,11 +11,16 @@ from dataclasses import dataclass
 
 from coopmat.diagnostics import DiagnosticSink
 from coopmat.opencl.conditions import Value, evaluate
+from coopmat.opencl.messages import GROUPS, warning_names
 from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.predefined import CORE_EXTENSIONS
+from coopmat.opencl.spelling import closest
 from coopmat.opencl.tokens import Token, TokenKind, spell
+from coopmat.warning_levels import Level, WarningLevels
 
 MAX_UNROLL = 2**31 - 1
+
+_LEVELS = {"ignored": Level.IGNORED, "warning": Level.WARNING, "error": Level.ERROR, "fatal": Level.ERROR}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,7 @@ class PragmaParser:
         self._sink = sink
         self._features = features
         self._expand = expand
+        self._saved_levels: list[WarningLevels] = []
 
     def parse(self, tokens: Sequence[Token], end: Token) -> Pragma | None:
         """The pragma that ``tokens`` spell."""
@@ -76,6 +82,9 @@ class PragmaParser:
             return self._extension(tokens[2:], end)
         if words[:2] in (["OPENCL", "FP_CONTRACT"], ["STDC", "FP_CONTRACT"]):
             return self._contract(" ".join(words[:2]), tokens[2:], end)
+        if words[1:2] == ["diagnostic"] and words[0] in ("clang", "GCC"):
+            self._diagnostic(tokens[2:], end)
+            return None
         if words[:1] == ["unroll"]:
             return self._unroll(tokens[1:], end)
         if words[:1] == ["nounroll"]:
@@ -106,7 +115,7 @@ class PragmaParser:
             return None
         self._no_more(what, tokens[3:])
         if name.text not in ("all", *CORE_EXTENSIONS) and name.text not in self._features:
-            self._sink.report(messages.UNSUPPORTED_EXTENSION, name.location, name=name.text)
+            self._sink.report(messages.UNSUPPORTED_EXTENSION, name.location, name=name.text, what="pragma")
             return None
         return ExtensionPragma(name.text, behavior.text == "enable")
 
@@ -116,6 +125,39 @@ class PragmaParser:
             return None
         self._no_more(pragma, tokens[1:])
         return ContractPragma(state.text)
+
+    def _diagnostic(self, tokens: Sequence[Token], end: Token) -> None:
+        """``clang diagnostic push``, ``pop``, and a level with the name of a warning, such as
+        ``ignored "-Wshadow"``: it holds from here on."""
+        action = tokens[0] if tokens else end
+        if action.text == "push":
+            self._saved_levels.append(self._sink.levels)
+        elif action.text == "pop":
+            if not self._saved_levels:
+                self._sink.report(messages.POP_WITHOUT_PUSH, action.location)
+                return
+            self._sink.change_levels(action.location, self._saved_levels.pop())
+        elif action.text in _LEVELS:
+            self._set_level(_LEVELS[action.text], tokens[1] if len(tokens) > 1 else end)
+        else:
+            self._sink.report(messages.BAD_DIAGNOSTIC_PRAGMA, action.location,
+                              expected="'error', 'warning', 'ignored', 'fatal', 'push', or 'pop'")
+            return
+        extra = tokens[2 if action.text in _LEVELS else 1:]
+        if extra:
+            self._sink.report(messages.BAD_DIAGNOSTIC_PRAGMA, extra[0].location, expected="nothing more")
+
+    def _set_level(self, level: Level, name: Token) -> None:
+        text = name.text[1:-1]
+        if name.kind is not TokenKind.STRING or not text.startswith("-W"):
+            self._sink.report(messages.BAD_DIAGNOSTIC_PRAGMA, name.location,
+                              expected="a warning's name as a string, such as \"-Wshadow\"")
+        elif text[2:] not in warning_names():
+            close = closest(text[2:], sorted(warning_names()))
+            self._sink.report(messages.UNKNOWN_WARNING_OPTION, name.location, option=text,
+                              suggestion=f"; did you mean '-W{close}'?" if close else "")
+        else:
+            self._sink.change_levels(name.location, self._sink.levels.with_level(text[2:], level, GROUPS))
 
     def _unroll(self, tokens: Sequence[Token], end: Token) -> UnrollPragma | None:
         if not tokens:

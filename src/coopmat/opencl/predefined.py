@@ -1,4 +1,4 @@
-"""The predefined macros of OpenCL C 3.0 (OpenCL C 6.10, 6.15.2 and the headers' constants).
+"""The predefined macros of OpenCL C (OpenCL C 6.10, 6.15.2 and the headers' constants).
 
 What a device adds (extensions and features, each defined as 1) comes from its description; the
 enumerants of the cooperative matrix extension, of memory scopes and of memory orders are no macros.
@@ -9,27 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from coopmat.build_options import Language
+
 
 @dataclass(frozen=True, slots=True)
 class PredefinedMacro:
-    """One macro, as it stands after ``#define``; ``needs`` is the extension it comes with, if any."""
+    """One macro, as it stands after ``#define``; ``needs`` is the extension it comes with, if any, and ``since``
+    the first version of OpenCL C that has it."""
 
     name: str
     value: str
     needs: str | None = None
+    since: int = 100
 
 
 _FP16, _FP64 = "cl_khr_fp16", "cl_khr_fp64"
 
 _VERSIONS = {
-    "__OPENCL_VERSION__": "300", "__OPENCL_C_VERSION__": "300",
+    "__OPENCL_VERSION__": "300",
     "CL_VERSION_1_0": "100", "CL_VERSION_1_1": "110", "CL_VERSION_1_2": "120",
     "CL_VERSION_2_0": "200", "CL_VERSION_3_0": "300",
     "__COOPMAT__": "1",
 }
 
 _ENVIRONMENT = {
-    "__ENDIAN_LITTLE__": "1", "__opencl_c_int64": "1",
+    "__ENDIAN_LITTLE__": "1", "__opencl_c_int64": "1", "__FINITE_MATH_ONLY__": "0",
     "NULL": "((void *)0)", "true": "1", "false": "0",
     "kernel_exec(X, typen)": "__kernel __attribute__((work_group_size_hint(X, 1, 1))) "
                              "__attribute__((vec_type_hint(typen)))",
@@ -53,8 +57,10 @@ _INTEGER_LIMITS = {
 }
 
 _SYNCHRONIZATION = {
-    "CLK_LOCAL_MEM_FENCE": "0x01", "CLK_GLOBAL_MEM_FENCE": "0x02", "CLK_IMAGE_MEM_FENCE": "0x04",
-    "ATOMIC_VAR_INIT(value)": "(value)", "ATOMIC_FLAG_INIT": "0",
+    "CLK_LOCAL_MEM_FENCE": "0x01", "CLK_GLOBAL_MEM_FENCE": "0x02",
+}
+_ATOMICS = {
+    "CLK_IMAGE_MEM_FENCE": "0x04", "ATOMIC_VAR_INIT(value)": "(value)", "ATOMIC_FLAG_INIT": "0",
 }
 
 _FLOAT_SPECIAL = (
@@ -127,6 +133,7 @@ def _rows() -> Iterator[PredefinedMacro]:
     for table in (_VERSIONS, _ENVIRONMENT, dict.fromkeys(CORE_EXTENSIONS, "1"), _INTEGER_LIMITS,
                   _SYNCHRONIZATION):
         yield from (PredefinedMacro(name, value) for name, value in table.items())
+    yield from (PredefinedMacro(name, value, since=200) for name, value in _ATOMICS.items())
     yield from _FLOAT_SPECIAL
     for limits in _FLOATING_LIMITS:
         yield from limits.rows()
@@ -136,13 +143,16 @@ def _rows() -> Iterator[PredefinedMacro]:
 
 
 PREDEFINED: tuple[PredefinedMacro, ...] = tuple(_rows())
-"""Every predefined macro but those that the preprocessor computes (``__LINE__`` and its like)."""
+"""Every predefined macro but ``__OPENCL_C_VERSION__`` and those that the preprocessor computes (``__LINE__`` and its
+like)."""
 
 
-def definitions(features: Iterable[str]) -> str:
+def definitions(features: Iterable[str], language: Language) -> str:
     """The source text that defines all predefined macros of a device with these features."""
     present = sorted(set(features))
-    rows = [row for row in PREDEFINED if row.needs is None or row.needs in present]
+    rows = [row for row in PREDEFINED
+            if (row.needs is None or row.needs in present) and row.since <= language.number]
+    rows.append(PredefinedMacro("__OPENCL_C_VERSION__", str(language.number)))
     names = {row.name for row in rows}
     rows += [PredefinedMacro(name, "1") for name in present if name not in names]
     return "".join(f"#define {row.name} {row.value}\n" for row in rows)

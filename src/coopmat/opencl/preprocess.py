@@ -11,13 +11,14 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, Message, SourceFile, SourceLocation, note
-from coopmat.opencl.builtin_macros import BuiltinMacros, Names, parse_header_name
+from coopmat.opencl.builtin_macros import BuiltinMacros, Names, file_name_literal, parse_header_name
 from coopmat.opencl.conditions import evaluate
 from coopmat.opencl.includes import HeaderName, IncludeSearch, read_source
 from coopmat.opencl.lex import normalize, report_malformed, tokenize, would_paste
@@ -34,6 +35,7 @@ MAX_LINE_NUMBER = 2**31 - 1
 
 _FILE_COST = 100  # an included file counts as so many tokens, however short it is
 
+_COMMAND_LINE = "<command line>"
 _OPENING = ("if", "ifdef", "ifndef")
 _CONTINUING = ("elif", "else", "endif")
 
@@ -73,6 +75,7 @@ class _OpenFile:
     def __init__(self, source: SourceFile, tokens: list[Token]) -> None:
         self.source = source
         self.conditionals: list[_Conditional] = []
+        self._is_again = use_site(tokens[0].origin).file is not source  # the tokens were made for another inclusion
         self._tokens = tokens
         self._position = 0
         self._line_offset = 0
@@ -131,11 +134,11 @@ class _OpenFile:
         self._position = position
 
     def _presumed(self, token: Token) -> Token:
-        if not self._line_offset and self._presumed_name is None:
+        if not (self._line_offset or self._presumed_name is not None or self._is_again):
             return token
         place = use_site(token.origin)
-        origin = replace(place, line=place.line + self._line_offset, presumed_name=self._presumed_name,
-                         physical_line=place.line)
+        origin = replace(place, file=self.source, line=place.line + self._line_offset,
+                         presumed_name=self._presumed_name, physical_line=place.line)
         return Token(token.kind, token.text, origin, token.leading_space, token.at_line_start)
 
 
@@ -147,32 +150,35 @@ class _OpenFile:
 class Preprocessor:
     """Preprocesses one translation unit.
 
-    ``defines`` are the ``-D`` options: a name, or a name with parameters as in ``"MAX(a, b)"``, and its
-    value; None means 1. ``undefines`` (``-U``) come after them. ``features`` are the extension and
-    feature macros of the device; they also answer ``__has_extension`` and ``__has_feature``.
+    ``macros`` are the ``-D`` and ``-U`` options in order: a name, or a name with parameters as in
+    ``"MAX(a, b)"``, and its value, or None where it is undefined. ``included_files`` are read before the
+    source. ``features`` are the extension and feature macros of the device; they also answer
+    ``__has_extension`` and ``__has_feature``.
     ``has_builtin`` and ``has_attribute``, sets or functions, answer ``__has_builtin`` and
     ``__has_attribute``. Files are looked at through ``source_files``. Raises :class:`CompileError` for invalid
     options.
     """
 
-    def __init__(self, sink: DiagnosticSink, *, include_paths: Iterable[str | Path] = (),
-                 defines: Mapping[str, str | None] | None = None, undefines: Iterable[str] = (),
-                 features: Iterable[str] = (), has_builtin: Names = frozenset(),
-                 has_attribute: Names = frozenset(), source_files: SourceFiles | None = None) -> None:
+    def __init__(self, sink: DiagnosticSink, *, language: Language = LATEST, include_paths: Iterable[str | Path] = (),
+                 system_include_paths: Iterable[str | Path] = (), included_files: Iterable[str] = (),
+                 macros: Iterable[tuple[str, str | None]] = (), features: Iterable[str] = (),
+                 has_builtin: Names = frozenset(), has_attribute: Names = frozenset(),
+                 source_files: SourceFiles | None = None) -> None:
         self._sink = sink
         self._source_files = source_files if source_files is not None else SourceFiles()
-        self._search = IncludeSearch(include_paths, self._source_files)
+        self._search = IncludeSearch(include_paths, system_include_paths, self._source_files)
+        self._included_files = tuple(included_files)
         self._files: list[_OpenFile] = []
         self._loaded: dict[Path, tuple[SourceFile, list[Token]]] = {}
         self._once: set[Path] = set()
         known_features = frozenset(features)
         builtins = BuiltinMacros(sink, has_header=self._has_header, features=known_features,
                                  builtins=has_builtin, attributes=has_attribute)
-        self._macros: MacroTable = {**builtins.macros(), **_predefined(known_features)}
+        self._macros: MacroTable = {**builtins.macros(), **_predefined(known_features, language)}
         self._expander = Expander(self, self._macros, sink, builtins.operators())
         builtins.attach(self._expander)
         self._pragmas = PragmaParser(sink, known_features, self._expander.expand_list)
-        self._apply_options(defines or {}, undefines)
+        self._apply_options(macros)
         self._directives = {
             "define": self._define, "undef": self._undef, "include": self._include, "line": self._line,
             "error": self._error, "warning": self._warning, "pragma": self._pragma,
@@ -192,6 +198,7 @@ class Preprocessor:
         """The preprocessing tokens after phase 4, END last."""
         source = normalize(source, self._sink)
         self._open(source, tokenize(source, self._sink))
+        self._open_included_files()
         while (token := self._expander.next()).kind is not TokenKind.END:
             if token.kind is TokenKind.IDENTIFIER and token.text == "_Pragma":
                 pragma = self._pragma_operator(token)
@@ -433,13 +440,20 @@ class Preprocessor:
             return
         if self._source_files.resolve(path) in self._once:
             return
-        loaded = self._loaded.get(path) or self._load(path, name)
+        again = self._loaded.get(path)
+        loaded = self._load(path, name) if again is None else again
         if loaded is not None:
+            source, tokens = loaded
+            if again is not None and source.included_from != use_site(name.origin):
+                source = replace(source, included_from=use_site(name.origin))
             self._expander.charge(_FILE_COST, name.origin)
-            self._open(*loaded)
+            self._sink.enter(source)
+            self._open(source, tokens)
 
     def _load(self, path: Path, name: Token) -> tuple[SourceFile, list[Token]] | None:
-        source = read_source(path, name.location, self._source_files)
+        place = use_site(name.origin)
+        is_system = self._search.is_system(path) or place.file.is_system
+        source = read_source(path, name.location, place, is_system, self._source_files)
         if isinstance(source, Diagnostic):
             self._sink.add(source)
             return None
@@ -460,6 +474,8 @@ class Preprocessor:
 
     def _make_pragma(self, tokens: list[Token], end: Token, origin: Origin) -> Token | None:
         if [token.text for token in tokens] == ["once"]:
+            if len(self._files) == 1:
+                self._report(messages.ONCE_IN_MAIN_FILE, tokens[0])
             self._once.add(self._source_files.resolve(Path(self._files[-1].source.name)))
             return None
         pragma = self._pragmas.parse(tokens, end)
@@ -482,25 +498,35 @@ class Preprocessor:
 
     # ------------------------------------------------------------------ options and the last phase
 
-    def _apply_options(self, defines: Mapping[str, str | None], undefines: Iterable[str]) -> None:
+    def _apply_options(self, macros: Iterable[tuple[str, str | None]]) -> None:
         errors = self._sink.error_count
-        for name, value in defines.items():
-            text = "1" if value is None else value
-            if re.fullmatch(r"[^\W\d]\w*(\(.*\))?", name) is None:
-                self._invalid_option("D", name, "expected a macro name, or a name with parameters: NAME(a, b)")
-            elif "\n" in name + text or "\r" in name + text:
-                self._invalid_option("D", name, "a macro's value cannot have line ends")
-            else:
-                option = SourceFile("<command line>", f"#define {name} {text}\n")
-                for line in _directive_lines(option, self._sink):
-                    self._define(line)
-        for name in undefines:
-            if name.isidentifier():
+        for name, text in macros:
+            if text is not None:
+                self._define_option(name, text)
+            elif name.isidentifier():
                 self._macros.pop(name, None)
             else:
                 self._invalid_option("U", name, "expected a macro name")
         if self._sink.error_count > errors:
             raise CompileError(self._sink.diagnostics)
+
+    def _define_option(self, name: str, text: str) -> None:
+        """``-D name=text``."""
+        if re.fullmatch(r"[^\W\d]\w*(\(.*\))?", name) is None:
+            self._invalid_option("D", name, "expected a macro name, or a name with parameters: NAME(a, b)")
+        elif "\n" in name + text or "\r" in name + text:
+            self._invalid_option("D", name, "a macro's value cannot have line ends")
+        else:
+            option = SourceFile(_COMMAND_LINE, f"#define {name} {text}\n")
+            for line in _directive_lines(option, self._sink):
+                self._define(line)
+
+    def _open_included_files(self) -> None:
+        """``-include``: the files are read first, as if a file of #include lines stood before the source."""
+        if self._included_files:
+            text = "".join(f"#include {file_name_literal(name)}\n" for name in self._included_files)
+            lines = SourceFile(_COMMAND_LINE, text)
+            self._open(lines, tokenize(lines, self._sink))
 
     def _invalid_option(self, option: str, text: str, reason: str) -> None:
         self._sink.report(messages.INVALID_OPTION, None, option=option, text=text, reason=reason)
@@ -552,11 +578,11 @@ def _directive_lines(source: SourceFile, sink: DiagnosticSink) -> Iterator[_Line
 
 
 @functools.lru_cache(maxsize=32)
-def _predefined(features: frozenset[str]) -> MacroTable:
-    """The predefined macros of a device with these features."""
+def _predefined(features: frozenset[str], language: Language) -> MacroTable:
+    """The predefined macros of a version of the language on a device with these features."""
     sink = DiagnosticSink()
     table: MacroTable = {}
-    for line in _directive_lines(SourceFile("<built-in>", definitions(features)), sink):
+    for line in _directive_lines(SourceFile("<built-in>", definitions(features, language)), sink):
         macro = DefinitionParser(line.first, line.tokens[1:], line.end, sink).parse()
         if macro is not None:
             table[macro.name] = macro
@@ -585,15 +611,13 @@ def render(tokens: Iterable[Token]) -> str:
 
 
 def preprocess_text(text: str, name: str = "<source>", *, include_paths: Iterable[str | Path] = (),
-                    defines: Mapping[str, str | None] | None = None, undefines: Iterable[str] = (),
-                    features: Iterable[str] = ()) -> str:
+                    macros: Iterable[tuple[str, str | None]] = (), features: Iterable[str] = ()) -> str:
     """The preprocessed text of a source, as ``clang -E -P`` prints it.
 
     Raises :class:`~coopmat.diagnostics.CompileError` if there are errors.
     """
     sink = DiagnosticSink()
-    preprocessor = Preprocessor(sink, include_paths=include_paths, defines=defines, undefines=undefines,
-                                features=features)
+    preprocessor = Preprocessor(sink, include_paths=include_paths, macros=macros, features=features)
     tokens = list(preprocessor.expand(SourceFile(name, text)))
     sink.finish()
     return render(tokens)

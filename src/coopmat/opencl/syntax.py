@@ -219,11 +219,13 @@ class ExpressionStatement(Statement):
 
 @dataclass(slots=True)
 class If(Statement):
-    """``if``."""
+    """``if``; ``close`` is the parenthesis behind the condition."""
 
     condition: Expression
     then: Statement
     otherwise: Statement | None
+    close: SourceLocation | None = None
+    else_location: SourceLocation | None = None
 
 
 @dataclass(slots=True)
@@ -235,6 +237,7 @@ class While(Statement):
     tests_last: bool
     attributes: list[Attribute] = field(default_factory=list)
     unroll: int | None = None
+    close: SourceLocation | None = None
 
 
 @dataclass(slots=True)
@@ -247,6 +250,7 @@ class For(Statement):
     body: Statement
     attributes: list[Attribute] = field(default_factory=list)
     unroll: int | None = None
+    close: SourceLocation | None = None
 
 
 @dataclass(slots=True)
@@ -255,6 +259,7 @@ class Switch(Statement):
 
     value: Expression
     body: Statement
+    close: SourceLocation | None = None
 
 
 @dataclass(slots=True)
@@ -276,9 +281,10 @@ class Labelled(Statement):
 
 @dataclass(slots=True)
 class Goto(Statement):
-    """``goto name``."""
+    """``goto name``; ``target`` is where the name stands."""
 
     name: str
+    target: SourceLocation
 
 
 @dataclass(slots=True)
@@ -303,7 +309,13 @@ class Return(Statement):
 
 @dataclass(slots=True)
 class Expression(Node):
-    """Base of expressions; ``location`` is the operator for binary ones, else the first token."""
+    """Base of expressions; ``location`` is the operator for binary ones, else the first token.
+
+    ``parentheses`` are the outermost ones around it, ``end`` is the bracket that ends it, where one does.
+    """
+
+    parentheses: tuple[SourceLocation, SourceLocation] | None = field(default=None, kw_only=True, repr=False)
+    end: SourceLocation | None = field(default=None, kw_only=True, repr=False)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from coopmat.cache import Cache, find_cache
@@ -12,6 +11,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.files import read_bytes, read_text
 from coopmat.runtime.device import Device
 from coopmat.runtime.device import device as find_device
+from coopmat.runtime.options import Options, parse_options
 from coopmat.runtime.program import Program
 from coopmat.runtime.sources import OpenCLSource, llvm_to_spirv
 from coopmat.spirv.module import Module
@@ -19,13 +19,14 @@ from coopmat.spirv.module import Module
 SOURCE_SUFFIXES = (".cl", ".ll", ".spv", ".spvasm")
 
 
-def build(source: str | Path | bytes, options: Sequence[str] | None = (), device: Device | str | None = None, *,
+def build(source: str | Path | bytes, options: Options = (), device: Device | str | None = None, *,
           cache_dir: str | Path | None = None) -> Program:
     """Compile ``source`` and, given a device, prepare it for that device.
 
     source: OpenCL C text; a path to a ``.cl``, ``.ll`` (LLVM IR), ``.spv`` (SPIR-V) or ``.spvasm``
         (SPIR-V text) file; or SPIR-V as bytes.
-    options: ``-D NAME[=VALUE]``, ``-U NAME``, ``-I DIRECTORY``, ``-w``, ``-Wno-NAME``, ``-Werror``.
+    options: those of clBuildProgram, as one text (``"-D K=64 -cl-std=CL1.2"``) or as a sequence of words;
+        docs/commands.md lists them.
     device: the device, or its name; its feature macros are defined, and its matrix combinations checked.
     cache_dir: the folder in which compiled programs are kept, or ``"off"``; by default the one that the
         environment variable COOPMAT_CACHE_DIR names, else the user's folder for caches.
@@ -35,13 +36,13 @@ def build(source: str | Path | bytes, options: Sequence[str] | None = (), device
     if device is not None and not isinstance(device, Device):
         device = find_device(device)
     with collector_paused():
-        program = _translate(source, options if options is not None else (), device, find_cache(cache_dir))
+        program = _translate(source, options, device, find_cache(cache_dir))
         if device is not None:
             program.load(device)
     return program
 
 
-def _translate(source: str | Path | bytes, options: Sequence[str], device: Device | None, cache: Cache) -> Program:
+def _translate(source: str | Path | bytes, options: Options, device: Device | None, cache: Cache) -> Program:
     match source:
         case str() if "\n" not in source and source.endswith(SOURCE_SUFFIXES):
             raise Error(f"a str is OpenCL C text; to build the file, pass pathlib.Path({source!r})")
@@ -54,7 +55,7 @@ def _translate(source: str | Path | bytes, options: Sequence[str], device: Devic
     raise Error(f"a source is OpenCL C text (str), a pathlib.Path or SPIR-V (bytes), not {type(source).__name__}")
 
 
-def _from_file(path: Path, options: Sequence[str], device: Device | None, cache: Cache) -> Program:
+def _from_file(path: Path, options: Options, device: Device | None, cache: Cache) -> Program:
     match path.suffix:
         case ".cl":
             return _from_opencl(read_text(path), path, options, device, cache)
@@ -77,9 +78,10 @@ def _from_spirv(path: Path) -> Program:
         raise error.in_file(str(path)) from None
 
 
-def _from_opencl(text: str, path: Path | None, options: Sequence[str], device: Device | None,
+def _from_opencl(text: str, path: Path | None, options: Options, device: Device | None,
                  cache: Cache) -> Program:
-    source = OpenCLSource(text, path, options, device if device is not None else Device(describe("generic")))
+    source = OpenCLSource(text, path, parse_options(options),
+                          device if device is not None else Device(describe("generic")))
     found = source.compile(cache)
     return Program(found.module, source_name=source.name, warnings=found.warnings, make_llvm_ir=source.llvm_ir,
                    loadable_by=source.device if found.is_loadable else None, cache=cache)

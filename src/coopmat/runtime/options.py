@@ -1,75 +1,289 @@
-"""Build options: the part of clBuildProgram's options that the front end understands."""
+"""Build options: one table of everything that clBuildProgram, clang and the drivers call an option."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import Any
 
+from coopmat.build_options import LANGUAGES, BuildOptions
 from coopmat.diagnostics import Error
-from coopmat.opencl.messages import warning_names
 
-LANGUAGE = "-cl-std=CL3.0"
+Options = str | Sequence[str] | None
+"""Options as :func:`coopmat.build` takes them: one text, or a sequence of words."""
+
+MAX_ERROR_LIMIT = 1_000_000
+
+
+# ------------------------------------------------------------------ what options do
+
+
+class Settings:
+    """The fields of :class:`BuildOptions` while the options are read: each one gathers what is said."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    def append(self, name: str, value: object) -> None:
+        """Add to a field that is a sequence."""
+        self.values[name] = (*self.values.get(name, ()), value)
+
+    def build(self) -> BuildOptions:
+        """The options."""
+        return BuildOptions(**self.values)
+
+
+Apply = Callable[[Settings, str], None]
+"""Does what an option says, given its value, or the option itself where it has none."""
+
+
+def _define(settings: Settings, value: str) -> None:
+    name, equals, text = value.partition("=")
+    settings.append("macros", (name, text if equals else "1"))
+
+
+def _undefine(settings: Settings, value: str) -> None:
+    settings.append("macros", (value, None))
+
+
+def _to(name: str, convert: Callable[[str], object] = str) -> Apply:
+    """Append the value to a field."""
+    return lambda settings, value: settings.append(name, convert(value))
+
+
+def _set(name: str, chosen: object) -> Apply:
+    """Give a field a value."""
+    def apply(settings: Settings, value: str) -> None:
+        settings.values[name] = chosen
+    return apply
+
+
+def _define_as_one(*names: str) -> Apply:
+    """Define macros as 1, whatever they are already."""
+    def apply(settings: Settings, value: str) -> None:
+        for name in names:
+            settings.append("macros", (name, None))
+            settings.append("macros", (name, "1"))
+    return apply
+
+
+def _permit(settings: Settings, value: str) -> None:
+    """Allow the device something that it need not make use of."""
+
+
+def _ignore(settings: Settings, value: str) -> None:
+    """Take an option of somebody's driver that means nothing here; the front end says so."""
+    settings.append("unused", value)
+
+
+def _language(settings: Settings, value: str) -> None:
+    name = value.upper()
+    if name not in LANGUAGES:
+        versions = ", ".join(LANGUAGES)
+        reason = (f"C++ for OpenCL is not supported; kernels are written in OpenCL C: {versions}"
+                  if "++" in value else f"the versions are {versions}")
+        raise Error(f"invalid value '{value}' in '-cl-std={value}': {reason}")
+    settings.values["language"] = LANGUAGES[name]
+
+
+def _extensions(settings: Settings, value: str) -> None:
+    for item in value.split(","):
+        if item[:1] not in ("+", "-") or not item[1:].isidentifier():
+            raise Error(f"invalid value '{value}' in '-cl-ext={value}': it is a list of +NAME and -NAME, such as "
+                        "-cl-ext=-all,+cl_khr_fp16")
+        settings.append("extensions", (item[1:], item[0] == "+"))
+
+
+def _warning(settings: Settings, value: str) -> None:
+    settings.append("warnings", {"-W": "-Wextra", "-pedantic": "-Wpedantic",
+                                 "-pedantic-errors": "-Werror=pedantic"}.get(value, value))
+
+
+def _error_limit(settings: Settings, value: str) -> None:
+    if not value.isdecimal() or int(value) > MAX_ERROR_LIMIT:
+        raise Error(f"invalid value '{value}' in '-ferror-limit={value}': it is a number of errors, 0 for no limit")
+    settings.values["error_limit"] = int(value)
+
+
+def _optimization(settings: Settings, value: str) -> None:
+    if value not in ("-O", "-O0", "-O1", "-O2", "-O3", "-Os"):
+        raise Error(f"invalid value in '{value}': the levels are -O0, -O1, -O2 and -O3")
+
+
+def _source_language(settings: Settings, value: str) -> None:
+    if value != "cl":
+        raise Error(f"invalid value '{value}' in '-x {value}': kernels are written in OpenCL C, which is '-x cl'")
+
+
+def _refuse(reason: str) -> Apply:
+    """An option that is known and cannot be obeyed."""
+    def apply(settings: Settings, value: str) -> None:
+        raise Error(f"option '{value}' is not supported: {reason}")
+    return apply
+
+
+# ------------------------------------------------------------------ the table
+
+
+class Form(Enum):
+    """How an option and its value are written."""
+
+    FLAG = "-w"
+    JOINED = "-cl-std=CL1.2"  # the value follows at once
+    SEPARATE = "-include FILE"  # the value is the next word
+    EITHER = "-DK=64 or -D K=64"
+    PREFIX = "-Wno-shadow"  # everything that begins so; the value is the whole word
 
 
 @dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """Options of one compilation; ``defines`` maps a macro to its value, or to None for -U."""
+class Option:
+    """One row: how an option begins, what its value is called, what it does, and what the help says of it."""
 
-    defines: dict[str, str | None] = field(default_factory=dict)
-    include_paths: tuple[Path, ...] = ()
-    ignored_warnings: tuple[str, ...] = ()
-    warnings_as_errors: bool = False
+    name: str
+    form: Form
+    apply: Apply
+    help: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        """The option as help shows it."""
+        blank = " " if self.form in (Form.SEPARATE, Form.EITHER) else ""
+        return f"{self.name}{blank}{self.value}"
 
 
-def parse_options(options: Sequence[str]) -> BuildOptions:
-    """Read ``-D``, ``-U``, ``-I`` (joined to their value or not), ``-w``, ``-Wno-NAME``, ``-Werror``, and
-    ``-cl-std=CL3.0``, the language that the front end takes anyway. Raises Error for anything else."""
-    if isinstance(options, str) or not isinstance(options, Sequence):
-        raise Error(f'options are a sequence of strings, such as ("-DK=64", "-I", "include"); found {options!r}')
-    defines: dict[str, str | None] = {}
-    include_paths: list[Path] = []
-    ignored: list[str] = []
-    warnings_as_errors = False
-    remaining = iter(options)
-    for option in remaining:
-        if not isinstance(option, str):
+PERMITTED = "permit: the simulator computes exactly anyway"
+
+PREPROCESSOR = (
+    Option("-D", Form.EITHER, _define, "define a macro", "NAME[=VALUE]"),
+    Option("-U", Form.EITHER, _undefine, "undefine a macro", "NAME"),
+    Option("-I", Form.EITHER, _to("include_paths", Path), "look for #include files here", "DIR"),
+    Option("-isystem", Form.EITHER, _to("system_include_paths", Path), "the same, after -I and without warnings",
+           "DIR"),
+    Option("-include", Form.SEPARATE, _to("included_files"), "include a file before the source", "FILE"),
+)
+LANGUAGE = (
+    Option("-cl-std=", Form.JOINED, _language, f"the version of OpenCL C: {', '.join(LANGUAGES)} (the default)",
+           "VERSION"),
+    Option("-cl-ext=", Form.JOINED, _extensions, "turn extensions on and off; 'all' means all", "+NAME|-NAME,..."),
+    Option("-cl-single-precision-constant", Form.FLAG, _set("single_precision_constants", True),
+           "constants without suffix are float"),
+    Option("-x", Form.EITHER, _source_language, "the source is OpenCL C", "cl"),
+)
+MATHEMATICS = (
+    Option("-cl-fast-relaxed-math", Form.FLAG, _define_as_one("__FAST_RELAXED_MATH__", "__FINITE_MATH_ONLY__"),
+           f"define __FAST_RELAXED_MATH__; {PERMITTED}"),
+    Option("-cl-finite-math-only", Form.FLAG, _define_as_one("__FINITE_MATH_ONLY__"),
+           f"define __FINITE_MATH_ONLY__; {PERMITTED}"),
+    *(Option(name, Form.FLAG, _permit, PERMITTED) for name in (
+        "-cl-unsafe-math-optimizations", "-cl-mad-enable", "-cl-no-signed-zeros", "-cl-denorms-are-zero")),
+    Option("-cl-fp32-correctly-rounded-divide-sqrt", Form.FLAG, _permit, "always so in the simulator"),
+)
+TRANSLATION = (
+    *(Option(name, Form.FLAG, _permit, "the program stays as written unless `coopmat compile -O` optimises it")
+      for name in ("-cl-opt-disable", "-cl-strict-aliasing")),
+    Option("-O", Form.PREFIX, _optimization, "the same", "0..3"),
+    Option("-g", Form.FLAG, _permit, "source lines are always kept"),
+    Option("-cl-kernel-arg-info", Form.FLAG, _permit, "names and types of arguments are always kept"),
+    Option("-cl-uniform-work-group-size", Form.FLAG, _permit, "always so: work-groups are of one size"),
+    Option("-cl-no-subgroup-ifp", Form.FLAG, _permit, "permit: sub-groups need not make progress independently"),
+)
+DIAGNOSTICS = (
+    Option("-w", Form.FLAG, _warning, "no warnings"),
+    Option("-Werror", Form.FLAG, _warning, "warnings are errors; -Werror=NAME: this one; -Wno-error=NAME: "
+                                                  "not this one"),
+    Option("-Wfatal-errors", Form.FLAG, _set("error_limit", 1), "stop after the first error"),
+    Option("-Wp,", Form.PREFIX, _refuse("give the preprocessor's options without -Wp,"), ""),
+    Option("-W", Form.PREFIX, _warning, "turn a warning or a group on: -Wall, -Wextra, -Wconversion, "
+                                               "-Weverything; -Wno-NAME turns it off; the last one wins", "NAME"),
+    Option("-pedantic-errors", Form.FLAG, _warning, "what the standard does not have is an error"),
+    Option("-pedantic", Form.FLAG, _warning, "warn of what the standard does not have"),
+    Option("-ferror-limit=", Form.JOINED, _error_limit, "stop after N errors (20); 0: never", "N"),
+)
+DRIVERS = (
+    Option("-cl-intel-", Form.PREFIX, _ignore, "Intel's: taken and ignored with a warning", "..."),
+    Option("-ze-", Form.PREFIX, _ignore, "Level Zero's: the same", "..."),
+    Option("-cl-nv-", Form.PREFIX, _ignore, "NVIDIA's: the same", "..."),
+    Option("-M", Form.PREFIX, _refuse("dependencies are not written"), ""),
+)
+GROUPS: dict[str, tuple[Option, ...]] = {
+    "Preprocessor": PREPROCESSOR, "Language": LANGUAGE, "Warnings and errors": DIAGNOSTICS,
+    "Mathematics": MATHEMATICS, "Translation": TRANSLATION, "Drivers": DRIVERS,
+}
+"""The options by what they are about."""
+
+OPTIONS: tuple[Option, ...] = tuple(option for group in GROUPS.values() for option in group)
+
+
+# ------------------------------------------------------------------ reading
+
+
+def split_options(options: Options) -> list[str]:
+    """Options as words. A text is split as a shell would; Error for anything that is no option."""
+    if options is None:
+        return []
+    if isinstance(options, str):
+        try:
+            return shlex.split(options)
+        except ValueError as error:
+            raise Error(f"options '{options}' cannot be split into words: {str(error).lower()}") from None
+    if not isinstance(options, Sequence):
+        raise Error('options are a str such as "-DK=64 -I include" or a sequence such as ("-DK=64", "-I", "include"); '
+                    f"found {options!r}")
+    words = []
+    for option in options:
+        if not isinstance(option, str | os.PathLike):
             raise Error(f"options are strings, found {option!r}")
-        flag = option[:2]
-        if flag in ("-D", "-U", "-I"):
-            value = option[2:] or next(remaining, "")
-            if not value:
-                raise Error(f"option {flag} needs a value, such as {_EXAMPLES[flag]}")
-            if flag == "-D":
-                name, equals, text = value.partition("=")
-                defines[name] = text if equals else "1"
-            elif flag == "-U":
-                defines[value] = None
-            else:
-                include_paths.append(Path(value))
-        elif option == "-w":
-            ignored.append("all")
-        elif option == "-Werror":
-            warnings_as_errors = True
-        elif option.startswith("-Wno-"):
-            ignored.append(_warning_name(option.removeprefix("-Wno-")))
-        elif option == LANGUAGE:
-            pass
-        else:
-            raise Error(f"unknown option '{option}': the options are -D NAME=VALUE, -U NAME, -I DIRECTORY, -w, "
-                        f"-Wno-NAME, -Werror and {LANGUAGE}")
-    return BuildOptions(defines, tuple(include_paths), tuple(ignored), warnings_as_errors)
+        words.append(os.fspath(option))
+    return words
 
 
-def _warning_name(name: str) -> str:
-    """``name`` if a warning is called so; else Error."""
-    names = warning_names()
-    if name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean '-Wno-{close[0]}'?" if close else "; docs/diagnostics.md lists the warnings"
-        raise Error(f"no warning is called '{name}'{hint}")
-    return name
+def parse_options(options: Options) -> BuildOptions:
+    """Read options of the table; Error, with what would work, for anything else."""
+    settings = Settings()
+    words = split_options(options)
+    position = 0
+    while position < len(words):
+        option, value, used = match_option(words[position:])
+        if option is None:
+            raise Error(unknown_option(words[position]))
+        option.apply(settings, value)
+        position += used
+    return settings.build()
 
 
-_EXAMPLES = {"-D": "-D TILE=16", "-U": "-U TILE", "-I": "-I include"}
+def match_option(words: Sequence[str]) -> tuple[Option | None, str, int]:
+    """The option that ``words`` begin with, its value and how many words it takes; None for no option.
+
+    Error where the value is missing.
+    """
+    word = words[0]
+    for option in sorted(OPTIONS, key=lambda row: -len(row.name)):
+        if option.form is Form.FLAG and word == option.name:
+            return option, word, 1
+        if option.form is Form.FLAG or not word.startswith(option.name):
+            continue
+        rest = word[len(option.name):]
+        if option.form is Form.PREFIX:
+            return option, word, 1
+        if rest and option.form in (Form.JOINED, Form.EITHER):
+            return option, rest, 1
+        if not rest and option.form in (Form.SEPARATE, Form.EITHER) and len(words) > 1 and words[1]:
+            return option, words[1], 2
+        if not rest:
+            raise Error(f"option {option.name} needs a value: {option}")
+    return None, "", 0
+
+
+def unknown_option(word: str) -> str:
+    """What is said about a word that is no option."""
+    known = [row.name for row in OPTIONS] + [f"-cl-std={name}" for name in LANGUAGES]
+    close = difflib.get_close_matches(word, known, n=1)
+    if not word.startswith("-"):
+        return f"'{word}' is no option: options begin with '-', and a value with blanks needs quotes"
+    return (f"unknown option '{word}'; did you mean '{close[0]}'?" if close
+            else f"unknown option '{word}'; `coopmat check --help` and docs/commands.md list the options")

@@ -6,12 +6,12 @@ to import them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coopmat.build_options import BuildOptions
 from coopmat.cache import Cache, key
 from coopmat.diagnostics import Diagnostic
 from coopmat.runtime.device import Device
@@ -32,7 +32,7 @@ class OpenCLSource:
 
     text: str
     path: Path | None
-    options: Sequence[str]
+    options: BuildOptions
     device: Device
     files: SourceFiles = field(default_factory=SourceFiles)
 
@@ -43,15 +43,15 @@ class OpenCLSource:
 
     def compile(self, cache: Cache) -> Compilation:
         """The module and what belongs to it, from the cache if it holds them. Raises CompileError."""
-        entry = self._key()
-        found = self._saved(cache, entry) if entry is not None else None
+        entry = key("OpenCL C", self.name, self.text, repr(self.device.description), repr(self.options))
+        found = self._saved(cache, entry)
         if found is None:
             from coopmat import lowering
 
             tree, warnings = self._translation
             module = lowering.to_spirv(tree)
             found = Compilation(module, warnings, self.files.record(), self.device.can_load(module))
-            if entry is not None and not self._depends_on_time():
+            if not self._depends_on_time():
                 cache.put(entry, found.to_bytes())
         return found
 
@@ -63,14 +63,6 @@ class OpenCLSource:
         ir = lowering.to_llvm_ir(tree, source_name=self.name)
         llvm.verify(ir)
         return ir
-
-    def _key(self) -> str | None:
-        """The key of the compilation; None for options that the front end will refuse."""
-        if isinstance(self.options, str) or not isinstance(self.options, Sequence):
-            return None
-        if not all(isinstance(option, str) for option in self.options):
-            return None
-        return key("OpenCL C", self.name, self.text, repr(self.device.description), *self.options)
 
     def _saved(self, cache: Cache, entry: str) -> Compilation | None:
         content = cache.get(entry)
@@ -85,13 +77,9 @@ class OpenCLSource:
     def _translation(self) -> tuple[nodes.Program, list[Diagnostic]]:
         """The kernel tree and the warnings."""
         from coopmat import opencl
-        from coopmat.runtime.options import parse_options
 
-        chosen = parse_options(self.options)
-        return opencl.compile_source(
-            self.text, name=self.name, path=self.path, defines=chosen.defines, include_paths=chosen.include_paths,
-            device=self.device.description, ignored_warnings=chosen.ignored_warnings, werror=chosen.warnings_as_errors,
-            source_files=self.files)
+        return opencl.compile_source(self.text, name=self.name, path=self.path, options=self.options,
+                                     device=self.device.description, source_files=self.files)
 
     def _depends_on_time(self) -> bool:
         texts = (self.text.encode("utf-8", "surrogatepass"), *self.files.contents)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import Diagnostic, SourceLocation
 from coopmat.opencl.builtins import (
     arithmetic,
@@ -45,12 +46,25 @@ UNSUPPORTED: dict[str, str] = {
 """Functions of OpenCL C that are known by name only, with what to do instead."""
 
 
+def _versions() -> dict[str, int]:
+    """The first version of OpenCL C that has a function, for those that are not in all. Functions of
+    extensions are in all, as drivers have them."""
+    c11_atomics = (name for row in atomics.ATOMICS for name, _ in row.functions())
+    collectives = (name for row in sub_groups.WORK_GROUP_ROWS for name, _ in row.functions())
+    others = ("work_group_barrier", "atomic_work_item_fence", "ctz", "get_fence", "to_global", "to_local", "to_private",
+              "get_enqueued_local_size", "get_global_linear_id", "get_local_linear_id")
+    return {"popcount": 120, **dict.fromkeys([*c11_atomics, *collectives, *others], 200)}
+
+
+SINCE: dict[str, int] = _versions()
+
+
 def _families() -> dict[str, BuiltinFamily]:
     members: dict[str, list[tuple[Row, tuple[int, ...]]]] = {}
     for row in ROWS:
         for name, counts in row.functions():
             members.setdefault(name, []).append((row, counts))
-    return {name: BuiltinFamily(name, tuple(rows)) for name, rows in members.items()}
+    return {name: BuiltinFamily(name, tuple(rows), SINCE.get(name, 100)) for name, rows in members.items()}
 
 
 TABLE: dict[str, BuiltinFamily] = _families()
@@ -62,10 +76,11 @@ def names() -> frozenset[str]:
     return frozenset(TABLE)
 
 
-def has_builtin(name: str, features: Collection[str]) -> bool:
-    """Whether a device with these feature macros has the function."""
-    return name in TABLE and any(not row.needs or any(need in features for need in row.needs)
-                                 for row, _ in TABLE[name].members)
+def has_builtin(name: str, features: Collection[str], language: Language = LATEST) -> bool:
+    """Whether a device with these feature macros has the function in a version of the language."""
+    if name not in TABLE or TABLE[name].since > language.number:
+        return False
+    return any(not row.needs or any(need in features for need in row.needs) for row, _ in TABLE[name].members)
 
 
 def is_known(name: str) -> bool:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from coopmat.devices import DeviceDescription
 from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES, SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
 from coopmat.diagnostics import DiagnosticSink
-from coopmat.lowering.analysis import descendants
 from coopmat.opencl.builtins.patterns import COUNTS, Build, BuiltinCall, Row
 from coopmat.opencl.messages import builtins as messages
 from coopmat.tree.nodes import Call, Constant, Expression, Function, Operation, Program
 from coopmat.tree.types import FLOAT, HALF, INT, SHORT, Scalar
+from coopmat.tree.walk import descendants
 
 INSTRUCTION = "core.SubgroupMatrixMultiplyAccumulateINTEL"
 

@@ -5,6 +5,7 @@ The global scope of the semantic analysis declares them; the parser knows the na
 
 from __future__ import annotations
 
+from coopmat.build_options import Language
 from coopmat.tree.types import (
     DOUBLE,
     EVENT,
@@ -61,3 +62,10 @@ ENUM_CONSTANTS: dict[str, tuple[Enumeration, int]] = {
     "memory_scope_sub_group": (MEMORY_SCOPE, 4),
 }
 """Predefined enumerators with their enumeration and value; the other predefined constants are macros."""
+
+
+def typedefs(language: Language) -> dict[str, Type]:
+    """The type names that a version of OpenCL C has."""
+    if language.has_memory_model:
+        return TYPEDEFS
+    return {name: type_ for name, type_ in TYPEDEFS.items() if not name.startswith(("atomic_", "memory_"))}

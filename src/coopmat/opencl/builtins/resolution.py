@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from coopmat.build_options import Language
 from coopmat.diagnostics import Diagnostic, SourceLocation, note
 from coopmat.opencl.builtins.patterns import (
     WRITABLE_SPACES,
@@ -22,6 +23,7 @@ from coopmat.opencl.builtins.patterns import (
     expand,
 )
 from coopmat.opencl.messages import builtins as messages
+from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.overloading import Fit, Fits, Rank, best
 from coopmat.tree.nodes import Expression, Undefined
 from coopmat.tree.types import DOUBLE, EVENT, HALF, AddressSpace, Pointer, Type
@@ -44,6 +46,7 @@ class BuiltinFamily:
 
     name: str
     members: tuple[tuple[Row, tuple[int, ...]], ...]
+    since: int = 100  # the first version of OpenCL C that has it, as the value of __OPENCL_C_VERSION__
 
     def overloads(self, context: Context) -> list[Overload]:
         """The overloads that exist on the device."""
@@ -220,6 +223,9 @@ def resolve(context: Context, family: BuiltinFamily, arguments: list[Expression]
     """The node of a call of a built-in function, or the error expression after a report."""
     if any(context.is_error(argument) for argument in arguments):
         return context.error_expression(location)
+    if family.since > context.language.number:
+        return context.error(version_messages.FUNCTION_NEEDS_VERSION, location, name=family.name,
+                             version=context.language, needed=Language(family.since).name)
     extension = family.missing_extension(context)
     if extension is not None:
         return context.error(messages.MISSING_EXTENSION, location, name=family.name, extension=extension)

@@ -72,7 +72,7 @@ UNENCODABLE_STRING = Message("CM1038", "error", "string literal has text that UT
 UNKNOWN_DIRECTIVE = Message("CM1101", "error", "invalid preprocessing directive '#{name}'{hint}")
 EXTRA_TOKENS = Message("CM1102", "warning", "extra tokens at end of #{name} directive", "extra-tokens")
 USER_ERROR = Message("CM1103", "error", "#error{text}")
-USER_WARNING = Message("CM1104", "warning", "#warning{text}", "user-warnings")
+USER_WARNING = Message("CM1104", "warning", "#warning{text}", "#warnings")
 INVALID_LINE_NUMBER = Message("CM1105", "error",
                               "#line requires a line number from 1 to 2147483647, found '{text}'")
 INVALID_LINE_NAME = Message("CM1106", "error", "invalid file name '{text}' for #line; expected a string")
@@ -154,9 +154,20 @@ EXPANSION_TOO_DEEP = Message("CM1165", "error", "macro calls are nested too deep
 UNKNOWN_PRAGMA = Message("CM1170", "warning", "unknown pragma '{text}' is ignored", "unknown-pragmas")
 MALFORMED_PRAGMA = Message("CM1171", "error", "malformed '#pragma {pragma}': expected {expected}, found {found}")
 UNSUPPORTED_EXTENSION = Message("CM1172", "warning",
-                                "extension '{name}' is not supported by this device; the pragma is ignored",
-                                "unsupported-extension")
+                                "extension '{name}' is not supported by this device; the {what} is ignored",
+                                "ignored-pragmas")
 INVALID_PRAGMA_OPERATOR = Message("CM1173", "error", "_Pragma takes a parenthesized string literal")
 INVALID_UNROLL_COUNT = Message("CM1174", "error",
                                "#pragma unroll requires a positive integer constant, found {found}")
+UNKNOWN_WARNING_OPTION = Message("CM1151", "warning", "unknown warning option '{option}'{suggestion}",
+                                 "unknown-warning-option")
+UNUSED_OPTION = Message("CM1152", "warning", "argument unused during compilation: '{option}'",
+                        "unused-command-line-argument")
+COMMENT_IN_COMMENT = Message("CM1155", "warning", "'/*' within block comment", "comment", is_on=False)
+MULTILINE_COMMENT = Message("CM1156", "warning", "multi-line // comment", "comment", is_on=False)
+UNDEFINED_IN_CONDITION = Message("CM1157", "warning", "'{name}' is not defined, evaluates to 0", "undef", is_on=False)
+ONCE_IN_MAIN_FILE = Message("CM1158", "warning", "#pragma once in main file", "pragma-once-outside-header")
+BAD_DIAGNOSTIC_PRAGMA = Message("CM1153", "warning", "pragma diagnostic expected {expected}", "unknown-pragmas")
+POP_WITHOUT_PUSH = Message("CM1154", "warning", "pragma diagnostic pop could not pop, no matching push",
+                           "unknown-pragmas")
 INVALID_OPTION = Message("CM1175", "error", "option -{option} '{text}': {reason}")

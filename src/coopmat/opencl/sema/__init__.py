@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import DiagnosticSink
 from coopmat.opencl import builtins, syntax
 from coopmat.opencl.builtins import predefined_types
@@ -18,17 +19,20 @@ from coopmat.opencl.sema.context import Context, Scope
 from coopmat.opencl.sema.declarators import PREDEFINED_TYPES
 from coopmat.tree.nodes import Program
 
-TYPE_NAMES: frozenset[str] = frozenset({*PREDEFINED_TYPES, *predefined_types.TYPEDEFS, *matrix.TYPE_NAMES})
-"""The type names that are declared before a program begins; the parser has to know them."""
+
+def type_names(language: Language = LATEST) -> frozenset[str]:
+    """The type names that are declared before a program begins; the parser has to know them."""
+    return frozenset({*PREDEFINED_TYPES, *predefined_types.typedefs(language), *matrix.TYPE_NAMES})
 
 
-def analyze(unit: syntax.TranslationUnit, sink: DiagnosticSink, *, features: Iterable[str] = ()) -> Program:
+def analyze(unit: syntax.TranslationUnit, sink: DiagnosticSink, *, features: Iterable[str] = (),
+            language: Language = LATEST, single_precision_constants: bool = False) -> Program:
     """The typed program of a translation unit.
 
-    ``features`` are the feature macros that the device defines. Errors go to ``sink``; the program
-    is of use only if there are none.
+    ``features`` are the feature macros that the device defines; with ``single_precision_constants`` a floating
+    constant without suffix is a float. Errors go to ``sink``; the program is of use only if there are none.
     """
-    context = Context(sink, features)
+    context = Context(sink, features, language, single_precision_constants)
     context.builtin_names = builtins.names() | matrix.FUNCTION_NAMES
     _declare_predefined(context)
     context.scopes.append(Scope())  # the file's
@@ -37,8 +41,9 @@ def analyze(unit: syntax.TranslationUnit, sink: DiagnosticSink, *, features: Ite
 
 
 def _declare_predefined(context: Context) -> None:
-    for name, type_ in {**PREDEFINED_TYPES, **predefined_types.TYPEDEFS}.items():
+    for name, type_ in {**PREDEFINED_TYPES, **predefined_types.typedefs(context.language)}.items():
         context.declare_typedef(name, type_)
-    for name, (enumeration, value) in predefined_types.ENUM_CONSTANTS.items():
-        context.declare_enumerators(enumeration, {name: value})
+    if context.language.has_memory_model:
+        for name, (enumeration, value) in predefined_types.ENUM_CONSTANTS.items():
+            context.declare_enumerators(enumeration, {name: value})
     matrix.declare_predefined(context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import members, operators
+from coopmat.opencl.sema.checks.conversions import check_computed
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.conversions import Purpose, convert, make_convert
 from coopmat.opencl.sema.values import Operand, is_error, qualifiers_of
@@ -81,5 +82,9 @@ def _can_count(type_: Type) -> bool:
 
 def _store(context: Context, place: Place, current: CurrentValue, changed: Expression,
            location: SourceLocation | None, returns_old: bool = False) -> Expression:
-    converted = convert(context, changed, place.type, location, Purpose.ASSIGN)
+    if changed.type.is_arithmetic and place.type.is_arithmetic:
+        check_computed(context, changed, place.type, location)
+        converted = make_convert(changed, place.type)
+    else:
+        converted = convert(context, changed, place.type, location, Purpose.ASSIGN)
     return converted if is_error(converted) else Update(place.type, location, place, current, converted, returns_old)

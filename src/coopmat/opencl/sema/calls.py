@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import builtins, syntax
+from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.overloading import Fits, best, is_exact
@@ -39,8 +40,7 @@ def call(context: Context, node: syntax.Call, target: Type | None) -> Expression
         return context.error(messages.NOT_A_FUNCTION, node.location, type=type_)
     if is_builtin(name):
         return _call_builtin(context, name, arguments, node, target)
-    return context.error(messages.UNDECLARED_FUNCTION, node.location, name=name,
-                         suggestion=context.suggestion(name, context.function_names()))
+    return context.misspelt(messages.UNDECLARED_FUNCTION, name, node.location, context.function_names())
 
 
 def _analyze_arguments(context: Context, node: syntax.Call) -> list[Expression]:
@@ -170,14 +170,3 @@ def _report_choice(context: Context, name: str, functions: list[Function], chose
     notes = [overloads.reason_note(context, function, arguments) for function in functions]
     notes += builtins.candidates(context, name)
     context.report(overload_messages.NO_MATCH, node.location, notes, name=name, types=types)
-
-
-def start_of(node: syntax.Expression) -> SourceLocation:
-    """Where an expression begins; its own location may be that of an operator in its middle."""
-    while True:
-        match node:
-            case syntax.Binary(left=inner) | syntax.Assignment(target=inner) | syntax.Conditional(condition=inner) \
-                    | syntax.Index(base=inner) | syntax.Member(base=inner) | syntax.Postfix(operand=inner):
-                node = inner
-            case _:
-                return node.location

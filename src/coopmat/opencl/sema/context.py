@@ -23,16 +23,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
-from coopmat.diagnostics import Diagnostic, DiagnosticSink, Message, SourceLocation, note
+from coopmat.build_options import LATEST, Language
+from coopmat.diagnostics import Diagnostic, DiagnosticSink, FixIt, Marks, Message, SourceLocation, note
+from coopmat.opencl import syntax
+from coopmat.opencl.extents import ranges_at
 from coopmat.opencl.overloading import Fit
 from coopmat.opencl.sema import constants, conversions, ranking
 from coopmat.opencl.sema.conversions import Purpose
-from coopmat.opencl.sema.spelling import closest
 from coopmat.opencl.sema.values import ERROR, Error, Operand, is_error, value_of
+from coopmat.opencl.spelling import closest
 from coopmat.tree.nodes import Case, Constant, Expression, Function, Label, Program, Variable
 from coopmat.tree.types import INT, AddressSpace, Enumeration, Record, Type
 
@@ -102,6 +107,8 @@ class FunctionState:
     labels: dict[str, Label] = field(default_factory=dict)
     gotos: list[tuple[str, SourceLocation]] = field(default_factory=list)
     calls: dict[Function, SourceLocation | None] = field(default_factory=dict)
+    variables: list[Variable] = field(default_factory=list)  # that should be used
+    typedefs: dict[str, SourceLocation] = field(default_factory=dict)  # that have not been used
     temporaries: list[Variable] = field(default_factory=list)
     switches: list[tuple[Expression, list[Case]]] = field(default_factory=list)
     breakables: int = 0
@@ -112,12 +119,16 @@ class Context:
     """One analysis: where it reports to, what is declared, and the conversions that all parts use.
 
     ``features`` holds the names of the feature macros that the device defines (``cl_khr_fp64``, …),
-    ``disabled_extensions`` those that ``#pragma OPENCL EXTENSION … : disable`` has turned off here.
+    ``disabled_extensions`` those that ``#pragma OPENCL EXTENSION … : disable`` has turned off here;
+    ``language`` is the version of OpenCL C.
     """
 
-    def __init__(self, sink: DiagnosticSink, features: Iterable[str] = ()) -> None:
+    def __init__(self, sink: DiagnosticSink, features: Iterable[str] = (), language: Language = LATEST,
+                 single_precision_constants: bool = False) -> None:
         self.sink = sink
         self.features = frozenset(features)
+        self.language = language
+        self.single_precision_constants = single_precision_constants
         self.program = Program()
         self.scopes: list[Scope] = [Scope()]  # predefined names; then the file's scope, the function's, …
         self.function: FunctionState | None = None
@@ -126,20 +137,38 @@ class Context:
         self.calls: dict[Function, dict[Function, SourceLocation | None]] = {}
         self.nesting: dict[Record, int] = {}  # levels of arrays, pointers and records, of complete ones
         self.known: dict[Variable, Expression] = {}
+        self.modifications = 0  # assignments and increments so far
+        self.references: Counter[Variable] = Counter()  # how often each is named
+        self.stores: Counter[Variable] = Counter()  # how often by a statement that only writes it
+        self.static_functions: list[Function] = []  # that should be called
+        self.silenced: set[Variable] = set()  # parameters that may go unused
         self.disabled_extensions: set[str] = set()
         self.depth = 0
+        self.syntax: syntax.Node | None = None  # the statement or declaration that is being analysed
+
+    @contextmanager
+    def analyzing(self, node: syntax.Node) -> Iterator[None]:
+        """Reports are about ``node``, for the time of a ``with``."""
+        outer, self.syntax = self.syntax, node
+        try:
+            yield
+        finally:
+            self.syntax = outer
 
     # ------------------------------------------------------------------ reports
 
-    def report(self, message: Message, location: SourceLocation | None,
-               notes: Iterable[Diagnostic] = (), **values: object) -> None:
-        """Report a row of a message table."""
-        self.sink.report(message, location, notes, **values)
+    def report(self, message: Message, location: SourceLocation | None, notes: Iterable[Diagnostic] = (), *,
+               whole: bool = False, fix: FixIt | None = None, **values: Any) -> None:
+        """Report a row of a message table. The operands of the operator at ``location`` are underlined or, if it is
+        where an operand begins that is meant as a ``whole``, that operand."""
+        if self.sink.is_on(message, location):
+            marks = Marks(ranges_at(self.syntax, location, whole), fix)
+            self.sink.report(message, location, notes, marks, **values)
 
-    def error(self, message: Message, location: SourceLocation | None,
-              notes: Iterable[Diagnostic] = (), **values: object) -> Error:
+    def error(self, message: Message, location: SourceLocation | None, notes: Iterable[Diagnostic] = (), *,
+              whole: bool = False, fix: FixIt | None = None, **values: Any) -> Error:
         """Report a row of a message table and return the expression that stands for the wrong one."""
-        self.sink.report(message, location, notes, **values)
+        self.report(message, location, notes, whole=whole, fix=fix, **values)
         return self.error_expression(location)
 
     def error_expression(self, location: SourceLocation | None) -> Error:
@@ -204,10 +233,29 @@ class Context:
         for name, value in values.items():
             self.scope.symbols[name] = Enumerator(name, Constant(INT, None, value), None, enumeration)
 
+    def enumerators(self, enumeration: Enumeration) -> Iterator[tuple[str, Constant]]:
+        """The constants of an enumeration, where it is visible."""
+        for scope in self.scopes:
+            for name, symbol in scope.symbols.items():
+                if isinstance(symbol, Enumerator) and symbol.enumeration is enumeration:
+                    yield name, symbol.value
+
     def suggestion(self, name: str, candidates: Iterable[str] | None = None) -> str:
         """``"; did you mean 'y'?"`` for a misspelt name, or the empty string."""
         found = closest(name, self._visible_names() if candidates is None else candidates)
         return f"; did you mean '{found}'?" if found else ""
+
+    def misspelt(self, message: Message, name: str, location: SourceLocation,
+                 candidates: Iterable[str] | None = None) -> Error:
+        """Report a name that is not declared, with the one that was meant: where that is declared, and how the
+        source would be right."""
+        found = closest(name, self._visible_names() if candidates is None else candidates)
+        if found is None:
+            return self.error(message, location, name=name, suggestion="")
+        symbol = self.lookup(found)
+        notes = [note(f"'{found}' declared here", symbol.location)] if symbol is not None and symbol.location else []
+        return self.error(message, location, notes, fix=FixIt(location, found), name=name,
+                          suggestion=f"; did you mean '{found}'?")
 
     def function_names(self) -> list[str]:
         """The functions that can be called: the program's, then the built-in ones."""

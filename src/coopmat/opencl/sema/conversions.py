@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from coopmat.diagnostics import Diagnostic, Message, SourceLocation
 from coopmat.opencl.messages import events as event_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import constants
+from coopmat.opencl.sema.checks import conversions as checks
 from coopmat.opencl.sema.values import ERROR, is_bool_valued, is_error
 from coopmat.tree.nodes import (
     Binary,
@@ -173,6 +173,7 @@ def condition(context: Context, expression: Expression, message: Message = messa
         return expression
     if isinstance(expression, Convert) and is_bool_valued(expression):
         return expression.operand
+    checks.check_truth(context, expression, location or expression.location)
     if isinstance(expression.type, Pointer):
         return Binary(BOOL, expression.location, BinaryOperator.NOT_EQUAL, expression,
                       Zero(expression.type, expression.location))
@@ -209,10 +210,10 @@ def convert(context: Context, expression: Expression, type_: Type, location: Sou
     if is_error(expression) or type_ is ERROR or source == type_:
         return expression
     if source.is_arithmetic and type_.is_arithmetic:
-        warn_about_constant(context, expression, type_, expression.location or location)
+        checks.check(context, expression, type_, expression.location or location)
         return make_convert(expression, type_)
     if source.is_arithmetic and isinstance(type_, Vector):
-        warn_about_constant(context, expression, type_.scalar, expression.location or location)
+        checks.check(context, expression, type_.scalar, expression.location or location)
         return splat(expression, type_, location)
     if isinstance(type_, Pointer) and isinstance(source, (Pointer, Scalar, Enumeration)):
         return _convert_to_pointer(context, expression, type_, location, purpose, notes)
@@ -220,13 +221,14 @@ def convert(context: Context, expression: Expression, type_: Type, location: Sou
         return condition(context, expression)
     if isinstance(source, Pointer) and type_.is_arithmetic:
         text = purpose.between(str(source), str(type_))
-        return context.error(messages.POINTER_TO_INTEGER, location, notes, phrase=text)
+        return context.error(messages.POINTER_TO_INTEGER, location, notes, whole=True, phrase=text)
     if type_ == EVENT:
         return _convert_to_event(context, expression, location, purpose, notes)
     if isinstance(source, Matrix) and isinstance(type_, Matrix):
-        return context.error(messages.MATRIX_MISMATCH, location, notes, source=source, target=type_)
+        return context.error(messages.MATRIX_MISMATCH, location, notes, whole=True, source=source,
+                             target=type_)
     text = purpose.incompatible(str(source), str(type_))
-    return context.error(messages.INCOMPATIBLE, location, notes, phrase=text)
+    return context.error(messages.INCOMPATIBLE, location, notes, whole=True, phrase=text)
 
 
 def _convert_to_event(context: Context, expression: Expression, location: SourceLocation | None, purpose: Purpose,
@@ -244,38 +246,6 @@ def _is_zero_constant(context: Context, expression: Expression) -> bool:
     return expression.type.is_arithmetic and context.constant_integer(expression) == 0
 
 
-def warn_about_constant(context: Context, expression: Expression, type_: Type,
-                        location: SourceLocation | None) -> None:
-    """Warn where an implicit conversion changes the value of a constant, as clang does."""
-    if not isinstance(expression, Constant) or not isinstance(type_, Scalar):
-        return
-    value = constants.convert_number(expression.value, expression.type, type_)
-    source = expression.type
-    if isinstance(expression.value, float) and type_ == BOOL:
-        if expression.value not in (0, 1):
-            context.report(messages.LITERAL_CONVERSION, location, source=source, target=type_,
-                           old=_spell(expression.value), new=str(value).lower())
-    elif isinstance(expression.value, float) and type_.is_integer:
-        if value is None:
-            context.report(messages.LITERAL_OUT_OF_RANGE, location, source=source, target=type_,
-                           value=_spell(expression.value))
-        elif value != expression.value:
-            context.report(messages.LITERAL_CONVERSION, location, source=source, target=type_,
-                           old=_spell(expression.value), new=value)
-    elif source.is_integer and type_.is_integer and value != expression.value:
-        assert isinstance(source, Scalar)
-        if source.bits > type_.bits:
-            context.report(messages.CONSTANT_CONVERSION, location, source=source, target=type_,
-                           old=expression.value, new=value)
-    elif source.is_integer and isinstance(value, float) and value != expression.value:
-        context.report(messages.INTEGER_TO_FLOAT, location, source=source, target=type_, old=expression.value,
-                       new=f"{value:.17g}")
-
-
-def _spell(value: float) -> str:
-    return str(value) if math.isinf(value) or math.isnan(value) else f"{value:.6g}"
-
-
 def _convert_to_pointer(context: Context, expression: Expression, type_: Pointer, location: SourceLocation | None,
                         purpose: Purpose, notes: tuple[Diagnostic, ...]) -> Expression:
     """Pointers and null pointer constants to a pointer."""
@@ -284,15 +254,15 @@ def _convert_to_pointer(context: Context, expression: Expression, type_: Pointer
     source = expression.type
     text = purpose.between(str(source), str(type_))
     if not isinstance(source, Pointer):
-        return context.error(messages.INTEGER_TO_POINTER, location, notes, phrase=text)
+        return context.error(messages.INTEGER_TO_POINTER, location, notes, whole=True, phrase=text)
     if not space_converts(source.address_space, type_.address_space) or nested_spaces_differ(source, type_):
-        return context.error(messages.CHANGES_ADDRESS_SPACE, location, notes, phrase=text)
+        return context.error(messages.CHANGES_ADDRESS_SPACE, location, notes, whole=True, phrase=text)
     if source.pointee != type_.pointee and VOID not in (source.pointee, type_.pointee):
         if not _differ_in_sign(source.pointee, type_.pointee):
-            return context.error(messages.INCOMPATIBLE_POINTERS, location, notes, phrase=text)
-        context.report(messages.POINTER_SIGN, location, notes, phrase=text)
+            return context.error(messages.INCOMPATIBLE_POINTERS, location, notes, whole=True, phrase=text)
+        context.report(messages.POINTER_SIGN, location, notes, whole=True, phrase=text)
     if (source.const and not type_.const) or (source.volatile and not type_.volatile):
-        context.report(messages.DISCARDS_QUALIFIERS, location, notes, phrase=text)
+        context.report(messages.DISCARDS_QUALIFIERS, location, notes, whole=True, phrase=text)
     return make_pointer(expression, type_, location)
 
 

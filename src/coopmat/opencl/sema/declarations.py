@@ -7,6 +7,7 @@ from dataclasses import replace
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.sema import (
     attributes,
     constants,
@@ -18,6 +19,7 @@ from coopmat.opencl.sema import (
     overloads,
     records,
 )
+from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context, FunctionSet, QualifiedType, Typedef
 from coopmat.opencl.sema.declarators import Declared
 from coopmat.opencl.sema.values import ERROR, is_error
@@ -30,6 +32,7 @@ VARIABLE_ATTRIBUTES: frozenset[str] = attributes.TYPE_ATTRIBUTES | attributes.OB
 def declaration(context: Context, node: syntax.Declaration) -> list[Statement]:
     """A declaration; at block scope the statements that bring its variables to life."""
     specifiers = node.specifiers
+    check_storage_classes(context, specifiers)
     base = declarators.specified_type(context, specifiers, declares_tag=not node.declarators)
     attributes.report_unknown(context, _foreign(specifiers.attributes, node), _known_attributes(specifiers))
     if not node.declarators and specifiers.record is None and specifiers.enumeration is None:
@@ -54,6 +57,14 @@ def declaration(context: Context, node: syntax.Declaration) -> list[Statement]:
         else:
             statements += _local_variable(context, specifiers, found, item)
     return statements
+
+
+def check_storage_classes(context: Context, specifiers: syntax.Specifiers) -> None:
+    """Report ``static`` and ``extern`` where the language does not have them."""
+    for name in ("static", "extern"):
+        if name in specifiers.storage and not context.language.has_storage_classes:
+            context.report(version_messages.STORAGE_CLASS_NEEDS_VERSION, specifiers.storage[name], name=name,
+                           version=context.language)
 
 
 def _foreign(found: list[syntax.Attribute], node: syntax.Declaration) -> list[syntax.Attribute]:
@@ -84,6 +95,8 @@ def _typedef(context: Context, found: Declared, item: syntax.InitDeclarator) -> 
     if previous is not None and not (isinstance(previous, Typedef) and _agree(previous.type, qualified)):
         _report_redefinition(context, name, found.location, previous, isinstance(previous, Typedef))
     context.scope.symbols[name] = Typedef(name, qualified, found.location)
+    if context.function is not None and not unused.is_silenced(item.attributes):
+        context.function.typedefs[name] = found.location
 
 
 def _agree(left: QualifiedType, right: QualifiedType) -> bool:
@@ -202,8 +215,10 @@ def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Decl
         variable.type = ERROR
     if valid and space is AddressSpace.CONSTANT:
         _constant_variable(context, variable, item, False)
+        _expect_use(context, variable, specifiers, item)
         return []
     _declare_variable(context, variable)
+    _expect_use(context, variable, specifiers, item)
     if not valid:
         if item.initializer is not None:
             expressions.value(context, _first_expression(item.initializer), found.type.type)
@@ -214,6 +229,15 @@ def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Decl
         if constant is not None:
             context.known[variable] = constant
     return [Declare(found.location, variable, value)]
+
+
+def _expect_use(context: Context, variable: Variable, specifiers: syntax.Specifiers,
+                item: syntax.InitDeclarator) -> None:
+    """A local variable is to be used, and not to be mistaken for another one."""
+    assert context.function is not None
+    unused.shadow(context, variable)
+    if not unused.is_silenced(specifiers.attributes, item.attributes):
+        context.function.variables.append(variable)
 
 
 def _first_expression(node: syntax.Expression) -> syntax.Expression:
@@ -230,6 +254,9 @@ def _check_space(context: Context, specifiers: syntax.Specifiers, found: Declare
     location = found.location
     if "extern" in specifiers.storage:
         context.report(messages.EXTERN_VARIABLE, location, name=found.name)
+        return False
+    if "static" in specifiers.storage and not context.language.has_program_scope_variables:
+        context.report(version_messages.STATIC_VARIABLE, location, version=context.language)
         return False
     if "static" in specifiers.storage and space is not AddressSpace.CONSTANT:
         context.report(messages.STATIC_LOCAL, location, name=found.name)
@@ -265,7 +292,9 @@ def _function_declaration(context: Context, specifiers: syntax.Specifiers, found
         context.report(messages.ILLEGAL_INITIALIZER, found.location)
     function = make_function(context, specifiers, found)
     attributes.apply_to_function(context, function, function_attributes(specifiers, item.attributes))
-    declare_function(context, function)
+    known = declare_function(context, function)
+    if "static" in specifiers.storage and not unused.is_silenced(specifiers.attributes, item.attributes):
+        context.static_functions.append(known)
 
 
 def function_attributes(specifiers: syntax.Specifiers, trailing: list[syntax.Attribute]) -> list[syntax.Attribute]:
@@ -311,8 +340,11 @@ def _parameter(context: Context, node: syntax.Parameter, of_kernel: bool) -> Var
         qualified = QualifiedType(type_)
     if type_ is not ERROR and not _check_parameter(context, replace(qualified, type=type_), location, of_kernel):
         type_ = ERROR
-    return Variable(found.name or "", type_, location, AddressSpace.PRIVATE, qualified.const, qualified.volatile,
-                    qualified.restrict, qualified.alignment)
+    variable = Variable(found.name or "", type_, location, AddressSpace.PRIVATE, qualified.const, qualified.volatile,
+                        qualified.restrict, qualified.alignment)
+    if unused.is_silenced(node.specifiers.attributes, node.attributes):
+        context.silenced.add(variable)
+    return variable
 
 
 def _check_parameter(context: Context, qualified: QualifiedType, location: SourceLocation, of_kernel: bool) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.limits import DEEPEST_DECLARED_TYPE
 from coopmat.opencl import keywords, syntax
 from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.sema import attributes, expressions, records
 from coopmat.opencl.sema.context import Context, QualifiedType, Typedef
 from coopmat.opencl.sema.values import ERROR, is_error
@@ -40,9 +42,6 @@ from coopmat.tree.types import (
     Vector,
     size_of,
 )
-
-DEFAULT_POINTEE = AddressSpace.GENERIC
-"""What a pointer points to where no address space is written (OpenCL C 6.7, with generic addresses)."""
 
 UNSIZED = -1
 """The count of an array whose initialiser gives it its size."""
@@ -92,8 +91,7 @@ def specified_type(context: Context, specifiers: syntax.Specifiers, *, declares_
         base = _named_type(context, specifiers.named, specifiers.type_location or specifiers.location)
     else:
         base = QualifiedType(_builtin_type(context, specifiers))
-    spaces = [AddressSpace[word.strip("_").upper()] for word in specifiers.qualifiers
-              if word in keywords.ADDRESS_SPACES.values()]
+    spaces = _address_spaces(context, specifiers.qualifiers)
     if spaces and base.address_space not in (None, spaces[0]):
         context.report(messages.TWO_ADDRESS_SPACES, specifiers.location)
     base = replace(base, const=base.const or "const" in specifiers.qualifiers,
@@ -105,16 +103,25 @@ def specified_type(context: Context, specifiers: syntax.Specifiers, *, declares_
     return attributes.apply_to_type(context, base, specifiers.attributes)
 
 
+def _address_spaces(context: Context, qualifiers: Mapping[str, SourceLocation]) -> list[AddressSpace]:
+    """The address spaces among qualifiers."""
+    if "__generic" in qualifiers and not context.language.has_generic_address_space:
+        context.report(version_messages.QUALIFIER_NEEDS_VERSION, qualifiers["__generic"], name="__generic",
+                       version=context.language)
+    return [AddressSpace[word.strip("_").upper()] for word in qualifiers if word in keywords.ADDRESS_SPACES.values()]
+
+
 def _named_type(context: Context, name: str, location: SourceLocation) -> QualifiedType:
     symbol = context.lookup(name)
     if isinstance(symbol, Typedef):
+        if context.function is not None:
+            context.function.typedefs.pop(name, None)
         if symbol.type.type.element == DOUBLE and not context.has(*FP64_FEATURES):
             context.report(messages.NEEDS_FP64, location, type=name)
         return symbol.type
     names = [known for scope in reversed(context.scopes) for known, found in scope.symbols.items()
              if isinstance(found, Typedef)]
-    context.report(messages.UNKNOWN_TYPE, location, name=name,
-                   suggestion=context.suggestion(name, [*names, *keywords.TYPE_WORDS]))
+    context.misspelt(messages.UNKNOWN_TYPE, name, location, [*names, *keywords.TYPE_WORDS])
     return QualifiedType(ERROR)
 
 
@@ -173,13 +180,19 @@ def declared(context: Context, base: QualifiedType, declarator: syntax.Declarato
 
 def _pointer(context: Context, base: QualifiedType, declarator: syntax.PointerDeclarator) -> QualifiedType:
     """``*``: a pointer to ``base``."""
-    spaces = [AddressSpace[word.strip("_").upper()] for word in declarator.qualifiers
-              if word in keywords.ADDRESS_SPACES.values()]
+    spaces = _address_spaces(context, declarator.qualifiers)
     own = QualifiedType(ERROR, "const" in declarator.qualifiers, "volatile" in declarator.qualifiers,
                         "restrict" in declarator.qualifiers, spaces[0] if spaces else None)
     if base.type is ERROR or not check_nesting(context, base.type, declarator.location):
         return own
-    return replace(own, type=Pointer(base.type, base.address_space or DEFAULT_POINTEE, base.const, base.volatile))
+    space = base.address_space or default_pointee(context)
+    return replace(own, type=Pointer(base.type, space, base.const, base.volatile))
+
+
+def default_pointee(context: Context) -> AddressSpace:
+    """What a pointer points to where no address space is written (OpenCL C 6.7): the generic address space, or
+    private memory in versions that do not have that."""
+    return AddressSpace.GENERIC if context.language.has_generic_address_space else AddressSpace.PRIVATE
 
 
 def _array(context: Context, item: Type, declarator: syntax.ArrayDeclarator) -> Type:

@@ -7,9 +7,11 @@ from typing import Any
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
+from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import assignment, calls, declarators, initializers, members, operators, pointers
-from coopmat.opencl.sema.calls import start_of
+from coopmat.opencl.sema.checks import comparisons, conditions, sequencing
+from coopmat.opencl.sema.checks import statements as layout
 from coopmat.opencl.sema.context import Context, Enumerator, FunctionSet
 from coopmat.opencl.sema.conversions import (
     cast,
@@ -56,6 +58,20 @@ MAX_DEPTH = 256
 """Operators inside one another; a chain such as ``a + b + c`` counts once."""
 
 
+def whole_value(context: Context, node: syntax.Expression, target: Type | None = None) -> Expression:
+    """The value of an expression that is no part of another one."""
+    return value_of(analyze_whole(context, node, target))
+
+
+def analyze_whole(context: Context, node: syntax.Expression, target: Type | None = None) -> Operand:
+    """:func:`analyze` for an expression that is no part of another one: the order of its effects is checked."""
+    before = context.modifications
+    result = analyze(context, node, target)
+    if context.modifications > before + sequencing.is_modification(node):
+        sequencing.check(context, node)
+    return result
+
+
 def value(context: Context, node: syntax.Expression, target: Type | None = None) -> Expression:
     """The value of an expression; arrays decay to pointers (C99 6.3.2.1).
 
@@ -84,6 +100,7 @@ def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
         case Variable(type=type_):
             if type_ is ERROR:
                 return context.error_expression(node.location)
+            context.references[symbol] += 1
             return VariablePlace(type_, node.location, symbol)
         case Enumerator(value=constant):
             return Constant(constant.type, node.location, constant.value)
@@ -91,8 +108,7 @@ def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
             return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
     if calls.is_builtin(node.name):
         return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
-    return context.error(messages.UNDECLARED, node.location, name=node.name,
-                         suggestion=context.suggestion(node.name))
+    return context.misspelt(messages.UNDECLARED, node.name, node.location)
 
 
 def _integer(context: Context, node: syntax.IntegerLiteral, target: Type | None) -> Expression:
@@ -101,6 +117,8 @@ def _integer(context: Context, node: syntax.IntegerLiteral, target: Type | None)
 
 def _float(context: Context, node: syntax.FloatLiteral, target: Type | None) -> Expression:
     type_ = SCALARS[node.type_name]
+    if type_ == DOUBLE and context.single_precision_constants:
+        return Constant(FLOAT, node.location, node.as_float)
     if type_ == DOUBLE and not context.has(*declarators.FP64_FEATURES):
         context.report(messages.DOUBLE_LITERAL, node.location)
         return Constant(FLOAT, node.location, node.as_float)
@@ -121,6 +139,7 @@ def _string(context: Context, node: syntax.StringLiteral, target: Type | None) -
 
 def _unary(context: Context, node: syntax.Unary, target: Type | None) -> Operand:
     if node.operator in ("++", "--"):
+        context.modifications += 1
         return assignment.increment(context, analyze(context, node.operand), node.operator, node.location,
                                     returns_old=False)
     if node.operator == "&" and isinstance(node.operand, syntax.Index):
@@ -134,6 +153,7 @@ def _unary(context: Context, node: syntax.Unary, target: Type | None) -> Operand
 
 
 def _postfix(context: Context, node: syntax.Postfix, target: Type | None) -> Operand:
+    context.modifications += 1
     return assignment.increment(context, analyze(context, node.operand), node.operator, node.location,
                                 returns_old=True)
 
@@ -176,6 +196,10 @@ def _binary(context: Context, node: syntax.Binary, target: Type | None) -> Opera
     left = value(context, first)
     for item in reversed(chain):
         right = value(context, item.right, target if item.operator == "," else None)
+        if not (is_error(left) or is_error(right)):
+            _check_binary(context, item, left, right)
+        if item.operator == ",":
+            layout.left_of_comma(context, item.left)
         if item.operator != ",":
             left = operators.binary(context, item.operator, left, right, item.location)
         elif is_error(left) or is_error(right):
@@ -185,8 +209,19 @@ def _binary(context: Context, node: syntax.Binary, target: Type | None) -> Opera
     return left
 
 
+def _check_binary(context: Context, node: syntax.Binary, left: Expression, right: Expression) -> None:
+    """Warn about an operator that is allowed and may not be meant."""
+    conditions.binary(context, node, left, right)
+    if node.operator in operators.COMPARISONS:
+        comparisons.check(context, node, left, right)
+    elif node.operator == "/":
+        comparisons.quotient(context, node, operand_type)
+
+
 def _assignment(context: Context, node: syntax.Assignment, target: Type | None) -> Operand:
     place = analyze(context, node.target)
+    context.modifications += 1
+    comparisons.assignment(context, node, place.type)
     if node.operator == "=":
         goal = None if is_error(place) else place.type
         assigned = value(context, node.value, goal)
@@ -201,6 +236,7 @@ def _assignment(context: Context, node: syntax.Assignment, target: Type | None) 
 
 
 def _conditional(context: Context, node: syntax.Conditional, target: Type | None) -> Operand:
+    conditions.conditional(context, node)
     test = value(context, node.condition)
     if_true, if_false = value(context, node.if_true, target), value(context, node.if_false, target)
     if is_error(test) or is_error(if_true) or is_error(if_false):

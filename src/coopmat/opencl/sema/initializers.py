@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from coopmat.diagnostics import SourceLocation
+from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import syntax
+from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import events as event_messages
 from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.messages import warnings
 from coopmat.opencl.sema import declarators, expressions, records
-from coopmat.opencl.sema.calls import start_of
+from coopmat.opencl.sema.checks.initializers import missing_field, suggest_braces
 from coopmat.opencl.sema.constants import wrap
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.conversions import Purpose, convert, splat
@@ -48,7 +50,7 @@ def initialize(context: Context, type_: Type, node: syntax.Expression,
             assert isinstance(node, syntax.CompoundLiteral)
             return initialize(context, type_, node.initializer, location)
         return type_, context.error(messages.ARRAY_NEEDS_LIST, start_of(node))
-    value = expressions.value(context, node, type_)
+    value = expressions.whole_value(context, node, type_)
     return type_, convert(context, value, type_, start_of(node), Purpose.INITIALIZE)
 
 
@@ -194,6 +196,7 @@ def _from_list(context: Context, type_: Array | Record, node: syntax.Initializer
     slots = _Slots(type_)
     errors = context.sink.error_count
     _fill(context, slots, _Items(node), braced=True)
+    missing_field(context, slots.type, len(slots.values), node)
     if context.sink.error_count > errors:
         return type_, context.error_expression(node.location)
     if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
@@ -234,6 +237,10 @@ def _element(context: Context, slots: _Slots, index: int, items: _Items) -> None
     assert item is not None
     type_ = slots.element_type(index)
     node = item.value
+    earlier = slots.values.get(index)
+    if isinstance(earlier, Expression) and not slots.is_union:
+        spot = note("previous initialization is here", earlier.location)
+        context.report(warnings.OVERRIDDEN_INITIALIZER, start_of(node), (spot,), whole=True)
     if not isinstance(type_, (Array, Record)) or isinstance(node, syntax.InitializerList) \
             or (isinstance(type_, Array) and _is_string_for(type_, node)):
         items.position += 1
@@ -248,7 +255,9 @@ def _element(context: Context, slots: _Slots, index: int, items: _Items) -> None
     if not (type_.fields if isinstance(type_, Record) else True):
         items.position += 1  # an empty structure takes no value
         return
+    first = items.position
     _fill(context, slots.nested(index), items, braced=False)
+    suggest_braces(context, slots.type, items.items, first, items.position)
 
 
 def _is_string_for(type_: Array, node: syntax.Expression) -> bool:

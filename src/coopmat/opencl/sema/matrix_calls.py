@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from coopmat.diagnostics import Message, SourceLocation
 from coopmat.opencl.messages import matrix as messages
@@ -46,7 +47,7 @@ class _Call:
     location: SourceLocation | None
     target: Type | None
 
-    def fail(self, message: Message, location: SourceLocation | None, **values: object) -> _Reported:
+    def fail(self, message: Message, location: SourceLocation | None, **values: Any) -> _Reported:
         """Report, and give the exception to raise."""
         self.context.report(message, location, (), **values)
         return _Reported()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.diagnostics import SourceLocation
+from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import matrix, pointers, records
 from coopmat.opencl.sema.context import Context
@@ -47,7 +47,7 @@ def index(context: Context, base: Operand, subscript: Expression, location: Sour
         return context.error(messages.SUBSCRIPT_NOT_INTEGER, subscript.location)
     if isinstance(base.type, Pointer):
         return _pointer_element(context, value_of(base), subscript, location)
-    inside = _check_bounds(context, base.type, subscript, for_address)
+    inside = _check_bounds(context, base, subscript, for_address)
     subscript = promote(subscript) if not subscript.type.is_integer else subscript
     if isinstance(base.type, Vector):
         if isinstance(base, Expression):
@@ -65,15 +65,19 @@ def _pointer_element(context: Context, pointer: Expression, subscript: Expressio
     return moved if is_error(moved) else dereference(moved, location)
 
 
-def _check_bounds(context: Context, type_: Array | Vector, subscript: Expression, for_address: bool) -> bool:
+def _check_bounds(context: Context, base: Operand, subscript: Expression, for_address: bool) -> bool:
     """Whether a subscript may be inside; a constant that is not is warned about."""
+    type_ = base.type
+    assert isinstance(type_, (Array, Vector))
     value = context.constant_integer(subscript)
     if value is None or 0 <= value < type_.count:
         return True
     if for_address and value == type_.count:
         return False
     message = messages.INDEX_PAST_END if value >= 0 else messages.INDEX_BEFORE_BEGIN
-    context.report(message, subscript.location, index=value, type=type_)
+    notes = [note(f"{'array' if isinstance(type_, Array) else 'vector'} '{base.variable.name}' declared here",
+                  base.variable.location)] if isinstance(base, VariablePlace) else []
+    context.report(message, subscript.location, notes, index=value, type=type_)
     return False
 
 

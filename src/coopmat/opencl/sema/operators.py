@@ -5,6 +5,7 @@ from __future__ import annotations
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import constants, matrix, pointers
+from coopmat.opencl.sema.checks.conversions import check_operands, check_overflow
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.conversions import (
     common_type,
@@ -90,6 +91,8 @@ def unary(context: Context, operator: str, operand: Expression, location: Source
         operand = promote(operand)
     if operator == "+":
         return operand
+    if operator == "-" and isinstance(operand, Constant):
+        check_overflow(context, "-", Constant(operand.type, location, 0), operand, location)
     symbol = UnaryOperator.NEGATE if operator == "-" else UnaryOperator.COMPLEMENT
     if operand.type == BFLOAT16:
         wide = make_convert(operand, FLOAT)
@@ -138,11 +141,14 @@ def binary(context: Context, operator: str, left: Expression, right: Expression,
     operands = unify(context, left, right, location)
     if operands is None:
         return context.error_expression(location)
+    if operator not in COMPARISONS:
+        check_operands(context, (left, right), operands[0].type)
     left, right = operands
     if operator in COMPARISONS:
         return _comparison(BinaryOperator(operator), left, right, location)
     if operator in "/%":
         _warn_about_zero(context, operator, right, location)
+    check_overflow(context, operator, left, right, location)
     return _arithmetic(BinaryOperator(operator), left, right, location)
 
 

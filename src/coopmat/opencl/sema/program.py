@@ -7,6 +7,7 @@ from coopmat.limits import DEEPEST_CALL
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import attributes, declarations, declarators, statements
+from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.declarations import declare_function, function_attributes, make_function
 from coopmat.opencl.sema.values import ERROR
@@ -17,19 +18,26 @@ from coopmat.tree.types import VOID
 def analyze(context: Context, unit: syntax.TranslationUnit) -> None:
     """Analyse all declarations and fill ``context.program``."""
     for item in unit.items:
-        match item:
-            case syntax.FunctionDefinition():
-                _function_definition(context, item)
-            case syntax.Declaration():
-                declarations.declaration(context, item)
-            case syntax.Pragma():
-                statements.pragma(context, item)
-            case syntax.StaticAssert():
-                statements.static_assert(context, item)
+        with context.analyzing(item):
+            _external_declaration(context, item)
     _check_calls(context)
+    unused.functions(context, context.static_functions)
+
+
+def _external_declaration(context: Context, item: syntax.Node) -> None:
+    match item:
+        case syntax.FunctionDefinition():
+            _function_definition(context, item)
+        case syntax.Declaration():
+            declarations.declaration(context, item)
+        case syntax.Pragma():
+            statements.pragma(context, item)
+        case syntax.StaticAssert():
+            statements.static_assert(context, item)
 
 
 def _function_definition(context: Context, node: syntax.FunctionDefinition) -> None:
+    declarations.check_storage_classes(context, node.specifiers)
     base = declarators.specified_type(context, node.specifiers)
     found = declarators.declared(context, base, node.declarator)
     if found.function is None or found.name is None:
@@ -52,6 +60,8 @@ def _function_definition(context: Context, node: syntax.FunctionDefinition) -> N
         if known.result is ERROR:
             known.result = function.result
         context.program.functions.append(known)
+    if "static" in node.specifiers.storage and not unused.is_silenced(node.specifiers.attributes, node.attributes):
+        context.static_functions.append(known)
     statements.function_body(context, known, node.body)
 
 

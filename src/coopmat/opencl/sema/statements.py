@@ -7,9 +7,11 @@ from typing import Any
 
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import syntax
+from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import attributes, constants, declarations, expressions
-from coopmat.opencl.sema.calls import start_of
+from coopmat.opencl.sema.checks import conditions, control, uninitialized, unused
+from coopmat.opencl.sema.checks import statements as checks
 from coopmat.opencl.sema.context import Context, FunctionState
 from coopmat.opencl.sema.conversions import Purpose, condition, convert, promote
 from coopmat.opencl.sema.flow import completes
@@ -54,6 +56,7 @@ MAX_CASE_RANGE = 4096
 def function_body(context: Context, function: Function, body: syntax.Compound) -> None:
     """Analyse a function's body; parameters and outermost declarations share a scope (C99 6.2.1p4)."""
     state = FunctionState(function)
+    errors = context.sink.error_count
     context.function = state
     with context.new_scope() as scope:
         for parameter in function.parameters:
@@ -69,6 +72,9 @@ def function_body(context: Context, function: Function, body: syntax.Compound) -
     function.body = Block(body.location, (*temporaries, *statements))
     if function.result not in (VOID, ERROR) and completes(function.body):
         context.report(messages.MISSING_RETURN, body.end, name=function.name)
+    if context.sink.error_count == errors:
+        unused.function(context, state)
+        uninitialized.check(context, function)
     context.calls[function] = state.calls
     context.function = None
 
@@ -78,10 +84,12 @@ def function_body(context: Context, function: Function, body: syntax.Compound) -
 
 def statement(context: Context, node: syntax.Statement) -> list[Statement]:
     """The statements that one of the syntax becomes; labels stand in front of what they label."""
-    return _HANDLERS[type(node)](context, node)
+    with context.analyzing(node):
+        return _HANDLERS[type(node)](context, node)
 
 
 def _items(context: Context, items: list[syntax.Statement]) -> list[Statement]:
+    checks.block(context, items)
     return [result for item in items for result in statement(context, item)]
 
 
@@ -104,14 +112,17 @@ def _declaration(context: Context, node: syntax.Declaration) -> list[Statement]:
 def _expression(context: Context, node: syntax.ExpressionStatement) -> list[Statement]:
     if node.expression is None:
         return []
-    operand = expressions.analyze(context, node.expression)
+    operand = expressions.analyze_whole(context, node.expression)
     if is_error(operand):
         return []
-    return [Evaluate(node.location, context.value(operand))]
+    value = context.value(operand)
+    checks.unused_value(context, node.expression, value)
+    unused.stored(context, node.expression)
+    return [Evaluate(node.location, value)]
 
 
 def _attributed(context: Context, node: syntax.Attributed) -> list[Statement]:
-    attributes.report_unknown(context, node.attributes, ())
+    attributes.report_unknown(context, node.attributes, ("fallthrough",))
     return statement(context, node.statement)
 
 
@@ -119,7 +130,8 @@ def _attributed(context: Context, node: syntax.Attributed) -> list[Statement]:
 
 
 def _condition(context: Context, node: syntax.Expression) -> Expression:
-    return condition(context, expressions.value(context, node), location=start_of(node))
+    conditions.condition(context, node)
+    return condition(context, expressions.whole_value(context, node), location=start_of(node))
 
 
 def _if(context: Context, node: syntax.If) -> list[Statement]:
@@ -127,6 +139,7 @@ def _if(context: Context, node: syntax.If) -> list[Statement]:
     chain: list[tuple[syntax.If, Expression, Statement]] = []
     last: syntax.Statement | None = node
     while isinstance(last, syntax.If):
+        checks.dangling_else(context, last)
         chain.append((last, _condition(context, last.condition), _single(context, last.then)))
         last = last.otherwise
     otherwise = None if last is None else _single(context, last)
@@ -138,9 +151,10 @@ def _if(context: Context, node: syntax.If) -> list[Statement]:
 
 def _switch(context: Context, node: syntax.Switch) -> list[Statement]:
     assert context.function is not None
-    value = expressions.value(context, node.value)
+    value = expressions.whole_value(context, node.value)
     if not is_error(value) and (not value.type.is_arithmetic or value.type.is_float):
         value = context.error(messages.SWITCH_VALUE, start_of(node.value), type=value.type)
+    switched = value
     if not is_error(value):
         value = promote(value)
     cases: list[Case] = []
@@ -149,6 +163,7 @@ def _switch(context: Context, node: syntax.Switch) -> list[Statement]:
     body = _single(context, node.body)
     context.function.breakables -= 1
     context.function.switches.pop()
+    control.switch(context, node, switched, cases)
     return [Switch(node.location, value, body, tuple(cases))]
 
 
@@ -241,8 +256,12 @@ def _for(context: Context, node: syntax.For) -> list[Statement]:
     with context.new_scope():
         initial = [] if node.initial is None else statement(context, node.initial)
         test = None if node.condition is None else _condition(context, node.condition)
-        step = None if node.step is None else expressions.value(context, node.step)
+        step = None if node.step is None else expressions.whole_value(context, node.step)
+        if node.step is not None and step is not None and not is_error(step):
+            checks.unused_value(context, node.step, step)
+            unused.stored(context, node.step)
         loop = Loop(node.location, test, _body(context, node.body), step, False, unroll)
+        control.loop_condition(context, node, loop)
     return [Block(node.location, (*initial, loop))] if initial else [loop]
 
 
@@ -267,7 +286,7 @@ def _return(context: Context, node: syntax.Return) -> list[Statement]:
         if function.result not in (VOID, ERROR):
             context.report(messages.RETURN_NEEDS_VALUE, node.location, name=function.name)
         return [Return(node.location)]
-    value = expressions.value(context, node.value, function.result)
+    value = expressions.whole_value(context, node.value, function.result)
     if is_error(value) or function.result is ERROR:
         return [Return(node.location)]
     if function.result == VOID:
@@ -315,7 +334,7 @@ def _labelled(context: Context, node: syntax.Labelled) -> list[Statement]:
 
 def _goto(context: Context, node: syntax.Goto) -> list[Statement]:
     assert context.function is not None
-    context.function.gotos.append((node.name, node.location))
+    context.function.gotos.append((node.name, node.target))
     return [Goto(node.location, node.name)]
 
 

@@ -1,0 +1,65 @@
+"""Build options on the command line: the commands that build take every option of the table in runtime/options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from coopmat.diagnostics import Error
+from coopmat.runtime.options import GROUPS, match_option, unknown_option
+
+_KEY = "coopmat.build_options"
+
+
+def split_command_line(words: list[str], own: Mapping[str, bool]) -> tuple[list[str], list[str]]:
+    """The words for the command itself, and the build options among them.
+
+    ``own`` are the command's options and whether each takes a value. Error for what is neither.
+    """
+    kept: list[str] = []
+    options: list[str] = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        used = 1
+        if word == "--":
+            return kept + words[position:], options
+        if word in own:
+            used = 1 + own[word]
+        elif word.startswith("-") and not word.startswith("--") and word != "-" and word[:2] not in own:
+            option, _, used = match_option(words[position:])
+            if option is None:
+                raise Error(unknown_option(word))
+            options += words[position:position + used]
+            position += used
+            continue
+        kept += words[position:position + used]
+        position += used
+    return kept, options
+
+
+class BuildCommand(TyperCommand):
+    """A command with build options besides its own ones; :func:`build_options` gives them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take out the build options, then read the rest."""
+        own = {name: not getattr(parameter, "is_flag", False) for parameter in self.get_params(ctx)
+               for name in parameter.opts if name.startswith("-")}
+        kept, ctx.meta[_KEY] = split_command_line(args, own)
+        return super().parse_args(ctx, kept)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The command's own options, then the table's by group."""
+        super().format_options(ctx, formatter)
+        for title, options in GROUPS.items():
+            with formatter.section(f"Build options: {title.lower()}"):
+                formatter.write_dl([(str(option), option.help) for option in options if option.help])
+
+
+def build_options(context: typer.Context) -> list[str]:
+    """The build options of a command line, in the form that :func:`coopmat.build` takes."""
+    options: list[str] = context.meta[_KEY]
+    return options

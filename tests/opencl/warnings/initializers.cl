@@ -1,0 +1,35 @@
+struct In { int a; int b; }; struct Out { struct In i; int c[2]; int d; };
+struct W { int a[3]; };
+kernel void k(global int *p) {
+  int a[2][2] = {1, 2, 3, 4};
+  int a0[2][2] = {0};
+  int a1[2][2] = {{1, 2}, {3, 4}};
+  int a2[2][2] = {{1, 2}, 3, 4};
+  int a3[2][2][2] = {1, 2, 3, 4, 5, 6, 7, 8};
+  struct In s1 = {1};
+  struct In s2 = {0};
+  struct In s3 = {1, 2};
+  struct In s4 = {.a = 1};
+  struct In s5 = {};
+  struct Out o1 = {1, 2, 3, 4, 5};
+  struct Out o2 = {{1, 2}, {3, 4}, 5};
+  struct Out o3 = {{1}, {3}};
+  struct Out o4 = {s3, {1, 2}, 3};
+  struct W w = {1, 2, 3};
+  struct W w2 = {{1, 2, 3}};
+  struct In sa[2] = {{1, 2}, {3}};
+  struct In sb[2] = {1, 2, 3, 4};
+  int d1[3] = {[0] = 1, [0] = 2};
+  struct In d2 = {.a = 1, .a = 2};
+  int d3[2] = {1, [0] = 3};
+  p[0] = 2147483647 + 1;
+  p[1] = -2147483647 - 2;
+  p[2] = 65536 * 65536;
+  p[3] = 4294967295u + 1;
+  p[4] = 2147483647L + 1;
+  p[5] = 9223372036854775807L + 1;
+  p[6] = 1 << 31;
+  p[7] = -(-2147483647 - 1);
+  p[8] = 2147483647 + 1 + 1;
+  int q = 1000000 * 1000000;
+}
