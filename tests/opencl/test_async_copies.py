@@ -304,7 +304,7 @@ MESSAGES = {
         "[CM3705]"),
     "void f(local int *a, global long *b) { async_work_group_copy(a, b, 4, 0); }": (
         "no matching function for call to 'async_work_group_copy' with arguments of type ('__local int *', '__global "
-        "long *', 'int', 'event_t') [CM3701]"),
+        "long *', 'int', 'int') [CM3701]"),
     "void f(local char *a, global char *b) { async_work_group_copy_2D2D(a, 0, b, 0, 1, 4, 4, 4, 4, 0); }": (
         "built-in function 'async_work_group_copy_2D2D' is not supported; copy each line with async_work_group_copy, "
         "all with one event [CM3712]"),
