@@ -12,15 +12,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from coopmat.devices import describe
-from coopmat.diagnostics import DiagnosticSink, SourceFile
-from coopmat.opencl import is_builtin_function, parse, sema
-from coopmat.opencl.preprocess import Preprocessor
+import coopmat as cm
+from coopmat.build_options import BuildOptions
+from coopmat.opencl import compile_source
 
 CLANG = (sys.executable, "-m", "ziglang", "clang", "-cc1", "-fno-caret-diagnostics", "-ferror-limit", "0",
          "-x", "cl", "-cl-std=CL3.0", "-triple", "spirv64", "-fsyntax-only")
@@ -97,14 +95,12 @@ def clangs_reports(source: str, folder: Path) -> list[tuple[int, str]]:
 
 def own_reports(source: str) -> list[tuple[int, str]]:
     """Line and text of the package's errors; that the functions have no bodies is none."""
-    features = describe("generic").extensions
-    sink = DiagnosticSink(error_limit=sys.maxsize)
-    preprocessor = Preprocessor(sink, include_paths=(), defines={}, features=features,
-                                has_builtin=partial(is_builtin_function, features=features))
-    sema.analyze(parse.parse(preprocessor.run(SourceFile("calls", source)), sink, sema.TYPE_NAMES), sink,
-                 features=features)
-    return [(diagnostic.location.line, diagnostic.message) for diagnostic in sink.diagnostics
-            if diagnostic.location is not None and diagnostic.severity == "error" and diagnostic.code != "CM3110"]
+    try:
+        compile_source(source, name="calls", options=BuildOptions(error_limit=sys.maxsize))
+    except cm.CompileError as error:
+        return [(diagnostic.location.line, diagnostic.message) for diagnostic in error.diagnostics
+                if diagnostic.location is not None and diagnostic.severity == "error" and diagnostic.code != "CM3110"]
+    return []
 
 
 def check(calls: Calls, folder: Path) -> None:
