@@ -304,7 +304,7 @@ MESSAGES = {
         "[CM3705]"),
     "void f(local int *a, global long *b) { async_work_group_copy(a, b, 4, 0); }": (
         "no matching function for call to 'async_work_group_copy' with arguments of type ('__local int *', '__global "
-        "long *', 'int', 'event_t') [CM3701]"),
+        "long *', 'int', 'int') [CM3701]"),
     "void f(local char *a, global char *b) { async_work_group_copy_2D2D(a, 0, b, 0, 1, 4, 4, 4, 4, 0); }": (
         "built-in function 'async_work_group_copy_2D2D' is not supported; copy each line with async_work_group_copy, "
         "all with one event [CM3712]"),
@@ -317,6 +317,22 @@ def test_message(source: str) -> None:
         cm.build(source)
     assert [diagnostic.header.partition(": error: ")[2] for diagnostic in caught.value.diagnostics] == [
         MESSAGES[source]]
+
+
+def test_a_null_event_among_overloads() -> None:
+    """A constant 0 is an event before it is a null pointer, as in clang."""
+    source = """
+    __attribute__((overloadable)) int f(event_t e) { return 1; }
+    __attribute__((overloadable)) int f(global int *p) { return 2; }
+    kernel void k(global int *out, local int *t) {
+        const int zero = 0;
+        event_t e = async_work_group_copy(t, out, 1, zero);
+        wait_group_events(1, &e);
+        out[0] = 100 * f(0) + 10 * f(e) + f(out);
+    }"""
+    out = np.zeros(1, np.int32)
+    cm.Queue("sim:generic").enqueue(cm.build(source).kernel("k"), 1, 1, out, cm.local(4)).wait()
+    assert out.tolist() == [112]
 
 
 def test_every_overload_is_there() -> None:
