@@ -224,7 +224,7 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
     ("void f(void) { int a[]; }",
      "1:20: error: definition of 'a' with array type needs an explicit size or an initializer [CM3315]"),
     ("void f(void) { int i; float i; }", (
-        "1:29: error: redefinition of 'i' [CM3316]",
+        "1:29: error: redefinition of 'i' with a different type: 'float' vs 'int' [CM3959]",
         "1:20: note: previous definition is here",
     )),
     ("typedef int T; typedef float T;", (
