@@ -72,7 +72,7 @@ def test_every_row_of_the_table_has_been_tried() -> None:
     ("-Wp,-DX", "option '-Wp,-DX' is not supported: give the preprocessor's options without -Wp,"),
     ("-cl-fast-relaxed-maths", "unknown option '-cl-fast-relaxed-maths'; did you mean '-cl-fast-relaxed-math'?"),
     ("-cl-sdt=CL1.2", "unknown option '-cl-sdt=CL1.2'; did you mean '-cl-std=CL1.2'?"),
-    ("-Zz", "unknown option '-Zz'; `coopmat check --help` and docs/commands.md list the options"),
+    ("-Zz", "unknown option '-Zz'; `coopmat check --help` and docs/build-options.md list the options"),
     ("K=3", "'K=3' is no option: options begin with '-', and a value with blanks needs quotes"),
     ("-DA='", "options '-DA='' cannot be split into words: no closing quotation"),
     (7, 'options are a str such as "-DK=64 -I include" or a sequence such as ("-DK=64", "-I", "include"); found 7'),

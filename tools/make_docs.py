@@ -21,6 +21,7 @@ from coopmat.opencl.builtins import atomics, block_io, dot_products, matrix_mad,
 from coopmat.opencl.builtins.patterns import Overload, Row, expand
 from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages import rows as message_rows
+from coopmat.runtime.options import GROUPS as GROUPS_OF_OPTIONS
 from coopmat.warning_levels import members
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -246,7 +247,23 @@ def pictures() -> dict[str, str]:
     return found
 
 
-PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page}
+def options_page() -> str:
+    """docs/build-options.md: the options of the commands that build, and of ``cm.build``."""
+    lines = ["# Build options", "",
+             "Made from the table of options by tools/make_docs.py. `check`, `compile`, `run` and `cm.build` take "
+             "them. A value may follow at once, or as the next word where a blank is shown.", ""]
+    for title, options in GROUPS_OF_OPTIONS.items():
+        lines += [f"## {title}", "", "| option | effect |", "|---|---|"]
+        lines += [f"| `{_escape(str(option))}` | {_escape(option.help)} |" for option in options if option.help]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page, "build-options.md": options_page}
 
 
 def main() -> None:
