@@ -14,19 +14,24 @@ from coopmat import layout
 from coopmat.devices import ARCHITECTURES
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
 from coopmat.devices.subgroup_matrices import SubgroupMatrixMad
-from coopmat.diagnostics import Message
+from coopmat.diagnostics import TOO_MANY_ERRORS, Message
 from coopmat.layout import ElementLayout, as_svg
 from coopmat.lowering import messages as lowering_messages
 from coopmat.opencl.builtins import atomics, block_io, dot_products, matrix_mad, sub_groups, synchronization
 from coopmat.opencl.builtins.patterns import Overload, Row, expand
+from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages import rows as message_rows
+from coopmat.runtime.options import GROUPS as GROUPS_OF_OPTIONS
+from coopmat.warning_levels import members
 
 DOCS = Path(__file__).parent.parent / "docs"
 IMAGES = DOCS / "images"
 PARTS = {
+    "CM00": "All stages",
     "CM10": "Lexer",
     "CM11": "Preprocessor",
     "CM2": "Syntax",
+    "CM39": "What is allowed and rarely meant; versions of the language",
     "CM3": "Declarations, types, expressions and statements",
     "CM4": "Cooperative matrices",
     "CM5": "Lowering",
@@ -36,21 +41,38 @@ PARTS = {
 def messages() -> list[Message]:
     """Every row of every message table, in the order of the codes."""
     lowering_rows = [value for value in vars(lowering_messages).values() if isinstance(value, Message)]
-    return sorted({*message_rows(), *lowering_rows}, key=lambda row: row.code)
+    return sorted({TOO_MANY_ERRORS, *message_rows(), *lowering_rows}, key=lambda row: row.code)
 
 
 def diagnostics_page() -> str:
     """docs/diagnostics.md: one table for each part of the compiler."""
-    lines = ["# Diagnostics", "", "Made from the message tables by tools/make_docs.py; words in ⟨ ⟩ are filled in.",
-             ""]
+    lines = ["# Diagnostics", "", "Made from the message tables by tools/make_docs.py; words in ⟨ ⟩ are filled in. "
+             "A warning without an option in the last column is always on.", ""]
     found = messages()
     for prefix, title in PARTS.items():
-        lines += [f"## {title}", "", "| code | severity | message | warning name |", "|---|---|---|---|"]
+        lines += [f"## {title}", "", "| code | severity | message | warning name | turned on by |",
+                  "|---|---|---|---|---|"]
         for row in found:
-            if row.code.startswith(prefix):
-                lines.append(f"| {row.code} | {row.severity} | {_template(row)} | {row.option or ''} |")
+            if prefix == max(filter(row.code.startswith, PARTS), key=len, default=""):
+                cells = (row.code, row.severity, _template(row), row.option or "", _switch(row))
+                lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_groups()])
+
+
+def _switch(row: Message) -> str:
+    """The option that turns a warning on, if it is off."""
+    if row.is_on or row.option is None:
+        return ""
+    group = next((name for name in ("all", "extra", "conversion") if row.option in members(name, GROUPS)), row.option)
+    return f"`-W{group}`"
+
+
+def _groups() -> list[str]:
+    """The names that stand for several warnings."""
+    lines = ["## Groups of warnings", "", "| name | stands for |", "|---|---|"]
+    lines += [f"| {name} | {', '.join(inner)} |" for name, inner in GROUPS.items() if inner]
+    return [*lines, ""]
 
 
 def _template(row: Message) -> str:
@@ -225,7 +247,23 @@ def pictures() -> dict[str, str]:
     return found
 
 
-PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page}
+def options_page() -> str:
+    """docs/build-options.md: the options of the commands that build, and of ``cm.build``."""
+    lines = ["# Build options", "",
+             "Made from the table of options by tools/make_docs.py. `check`, `compile`, `run` and `cm.build` take "
+             "them. A value may follow at once, or as the next word where a blank is shown.", ""]
+    for title, options in GROUPS_OF_OPTIONS.items():
+        lines += [f"## {title}", "", "| option | effect |", "|---|---|"]
+        lines += [f"| `{_escape(str(option))}` | {_escape(option.help)} |" for option in options if option.help]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page, "build-options.md": options_page}
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ import pytest
 import coopmat as cm
 from coopmat.build_options import LANGUAGES
 from coopmat.diagnostics import CompileError
-from coopmat.opencl import BuildOptions, compile_source
+from coopmat.opencl import BuildOptions, builtins, compile_source
 from tests.opencl import language_corpus as corpus
 
 CLANG = (sys.executable, "-m", "ziglang", "clang", "-cc1", "-fno-caret-diagnostics", "-ferror-limit", "0", "-x", "cl",
@@ -89,6 +89,23 @@ def test_macros(version: str) -> None:
     lines = [f"_Static_assert({name} == {value}, \"\");" for name, value in MACROS[version].items()]
     lines += [f"#ifdef {name}\n#error {name}\n#endif" for name in ABSENT[version]]
     compile_source("\n".join(lines), options=BuildOptions(language=LANGUAGES[version]))
+
+
+@pytest.mark.oracle("clang")
+@pytest.mark.parametrize("version", LANGUAGES)
+def test_built_in_functions_of_a_version(version: str, tmp_path: Path) -> None:
+    """The functions of the table that belong to the language, by name, as clang declares them."""
+    names = [name for name, family in builtins.TABLE.items()
+             if name in builtins.SINCE or not any(row.needs for row, _ in family.members)]
+    calls = "".join(f"{name}();\n" for name in names
+                    if not name.startswith(("__", "intel_", "as_")) and "sub_group" not in name)
+    (tmp_path / "calls.cl").write_text(f"{corpus.CLANG_PRELUDE}\nvoid f(void) {{\n{calls}}}\n", encoding="utf-8")
+    result = subprocess.run([*CLANG, f"-cl-std={version}", "-w", "calls.cl"], cwd=tmp_path, capture_output=True,
+                            text=True, timeout=120, check=False)
+    unknown = set(re.findall(r"error: use of undeclared identifier '(\w+)'", result.stderr))
+    number = LANGUAGES[version].number
+    expected = {name for name, since in builtins.SINCE.items() if since > number}
+    assert unknown == expected
 
 
 def first_error(source: str, version: str) -> str:

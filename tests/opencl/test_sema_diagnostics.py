@@ -189,6 +189,7 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
     ("void f(void) { int a[2]; a[2] = 1; a[-1] = 2; }", (
         "1:28: warning: index 2 is past the end of 'int[2]' [CM3232]",
         "1:38: warning: index -1 is before the beginning of 'int[2]' [CM3233]",
+        "1:20: note: array 'a' declared here", "1:20: note: array 'a' declared here",
     )),
     ("struct S { int a; }; void f(struct S s) { s->a; }",
      "1:46: error: member reference type 'struct S' is not a pointer; did you mean to use '.'? [CM3234]"),
@@ -223,7 +224,7 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
     ("void f(void) { int a[]; }",
      "1:20: error: definition of 'a' with array type needs an explicit size or an initializer [CM3315]"),
     ("void f(void) { int i; float i; }", (
-        "1:29: error: redefinition of 'i' [CM3316]",
+        "1:29: error: redefinition of 'i' with a different type: 'float' vs 'int' [CM3959]",
         "1:20: note: previous definition is here",
     )),
     ("typedef int T; typedef float T;", (

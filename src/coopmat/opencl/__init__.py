@@ -54,7 +54,8 @@ def compile_source(text: str, *, name: str = "<source>", path: Path | None = Non
                 has_builtin=partial(is_builtin_function, features=features, language=options.language))
             unit = parse.parse(preprocessor.run(file), sink, sema.type_names(options.language))
             program = sema.analyze(unit, sink, features=features, language=options.language,
-                                   single_precision_constants=options.single_precision_constants)
+                                   single_precision_constants=options.single_precision_constants,
+                                   macro_names=preprocessor.macro_names)
             builtins.matrix_mad.check(program, sink, description)
         except RecursionError:
             sink.report(TOO_DEEP_FOR_PYTHON, SourceLocation(file, 1, 1))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from coopmat.diagnostics import SourceLocation
+from coopmat.diagnostics import FixIt, SourceLocation
 from coopmat.opencl import keywords, syntax
 from coopmat.opencl.messages import syntax as messages
+from coopmat.opencl.messages.semantic import UNKNOWN_TYPE
 from coopmat.opencl.parse_expressions import ExpressionParser
 from coopmat.opencl.parse_stream import MAX_NESTING, SyntaxFailure
+from coopmat.opencl.spelling import closest
 from coopmat.opencl.tokens import Token, TokenKind
 
 _SPECIFIER_WORDS = (keywords.TYPE_WORDS | keywords.QUALIFIERS.keys() | keywords.ADDRESS_SPACES.keys()
@@ -96,6 +98,9 @@ class DeclarationParser(ExpressionParser):
                 result.enumeration = self.enum_specifier()
             else:
                 result.record = self.record_specifier()
+        elif not self._has_type(result) and self._is_misspelt_specifier():
+            self._report_misspelt_specifier()
+            return True
         elif not self._has_type(result) and token.text not in keywords.KEYWORDS and self._is_type_position(result):
             result.named = self.advance().text
         else:
@@ -112,6 +117,20 @@ class DeclarationParser(ExpressionParser):
         following = self.peek()
         return following.kind is TokenKind.IDENTIFIER or following.text == "*" or bool(
             result.qualifiers and following.text != "=")
+
+    def _is_misspelt_specifier(self) -> bool:
+        """Whether an unknown word stands where a type follows: ``__globl float *p``."""
+        word, following = self.token, self.peek()
+        return (not self.names_type(word) and word.text not in keywords.KEYWORDS
+                and word.text not in keywords.CPLUSPLUS_WORDS
+                and (following.text in _SPECIFIER_WORDS or self.names_type(following)))
+
+    def _report_misspelt_specifier(self) -> None:
+        """Say what an unknown word in front of a type was meant to be, and leave it out."""
+        word = self.advance()
+        meant = closest(word.text, sorted(_DECLARATION_WORDS))
+        self.report(UNKNOWN_TYPE, word.location, fix=FixIt(word.location, meant) if meant is not None else None,
+                    name=word.text, suggestion=f"; did you mean '{meant}'?" if meant is not None else "")
 
     @staticmethod
     def _has_type(result: syntax.Specifiers) -> bool:
@@ -398,6 +417,8 @@ class DeclarationParser(ExpressionParser):
         location = self.location
         if self.token.kind is not TokenKind.IDENTIFIER:
             raise self.fail(messages.EXPECTED_PARAMETER)
+        if self._at_name() and self._is_misspelt_specifier():
+            self._report_misspelt_specifier()
         if self._at_name() and not self.starts_type(self.token) and self.token.text not in _DECLARATION_WORDS:
             specifiers = syntax.Specifiers(location, named=self.advance().text)
             self._later_qualifiers(specifiers)

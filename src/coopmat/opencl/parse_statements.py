@@ -45,18 +45,21 @@ class StatementParser(DeclarationParser):
             return self.local_declaration()
         return self.statement()
 
-    def local_declaration(self) -> syntax.Declaration:
-        """A declaration in a block or in a for statement, its semicolon included."""
+    def local_declaration(self, in_for: bool = False) -> syntax.Declaration:
+        """A declaration in a block, its semicolon included; or (``in_for``) in a for statement, up to there."""
         location = self.location
         specifiers = self.specifiers()
-        if self.accept(";"):
+        if self.at(";"):
+            if not in_for:
+                self.advance()
             return syntax.Declaration(location, specifiers, [])
         attributes = self.attributes()
         declarator = self.declarator(attributes)
         if self.at("{") and function_declarator(declarator) is not None:
             raise self.fail(messages.FUNCTION_IN_FUNCTION)
         declarators = self.init_declarators(specifiers, declarator, attributes)
-        self.expect_semicolon("at end of declaration")
+        if not in_for:
+            self.expect_semicolon("at end of declaration")
         return syntax.Declaration(location, specifiers, declarators)
 
     def static_assert(self) -> syntax.StaticAssert:
@@ -210,6 +213,7 @@ class StatementParser(DeclarationParser):
         with self.type_scope():
             try:
                 loop.initial = self._for_initial()
+                self.expect(";", "in 'for' statement specifier")
                 loop.condition = None if self.at(";") else self.expression()
                 self.expect(";", "in 'for' statement specifier")
                 loop.step = None if self.at(")") else self.expression()
@@ -221,14 +225,12 @@ class StatementParser(DeclarationParser):
         return loop
 
     def _for_initial(self) -> syntax.Statement | None:
-        if self.accept(";"):
+        if self.at(";"):
             return None
         if self.starts_declaration():
-            return self.local_declaration()
+            return self.local_declaration(in_for=True)
         location = self.location
-        expression = self.expression()
-        self.expect(";", "in 'for' statement specifier")
-        return syntax.ExpressionStatement(location, expression)
+        return syntax.ExpressionStatement(location, self.expression())
 
     def _switch(self) -> syntax.Statement:
         keyword = self.advance()

@@ -23,7 +23,7 @@ from coopmat.opencl.conditions import evaluate
 from coopmat.opencl.includes import HeaderName, IncludeSearch, read_source
 from coopmat.opencl.lex import normalize, report_malformed, tokenize, would_paste
 from coopmat.opencl.literals import FloatingConstant, IntegerConstant, parse_literal
-from coopmat.opencl.macros import Builtin, DefinitionParser, Expander, MacroTable
+from coopmat.opencl.macros import Builtin, DefinitionParser, Expander, Macro, MacroTable
 from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.pragmas import PragmaParser
 from coopmat.opencl.predefined import definitions
@@ -185,6 +185,11 @@ class Preprocessor:
             "if": self._if, "ifdef": self._ifdef, "ifndef": self._ifdef,
             "elif": self._elif, "else": self._else, "endif": self._endif,
         }
+
+    @property
+    def macro_names(self) -> Iterable[str]:
+        """The macros that are defined now, those without parameters."""
+        return [name for name, macro in self._macros.items() if isinstance(macro, Macro) and macro.parameters is None]
 
     def run(self, source: SourceFile) -> list[Token]:
         """The parser's tokens, END last.

@@ -26,7 +26,7 @@ def build(source: str | Path | bytes, options: Options = (), device: Device | st
     source: OpenCL C text; a path to a ``.cl``, ``.ll`` (LLVM IR), ``.spv`` (SPIR-V) or ``.spvasm``
         (SPIR-V text) file; or SPIR-V as bytes.
     options: those of clBuildProgram, as one text (``"-D K=64 -cl-std=CL1.2"``) or as a sequence of words;
-        docs/commands.md lists them.
+        docs/build-options.md lists them.
     device: the device, or its name; its feature macros are defined, and its matrix combinations checked.
     cache_dir: the folder in which compiled programs are kept, or ``"off"``; by default the one that the
         environment variable COOPMAT_CACHE_DIR names, else the user's folder for caches.

@@ -156,10 +156,10 @@ class Option:
         return f"{self.name}{blank}{self.value}"
 
 
-PERMITTED = "permit: the simulator computes exactly anyway"
+PERMITTED = "permits other results; the simulator computes exactly anyway"
 
 PREPROCESSOR = (
-    Option("-D", Form.EITHER, _define, "define a macro", "NAME[=VALUE]"),
+    Option("-D", Form.EITHER, _define, "define a macro, as 1 where nothing is said", "NAME[=VALUE]"),
     Option("-U", Form.EITHER, _undefine, "undefine a macro", "NAME"),
     Option("-I", Form.EITHER, _to("include_paths", Path), "look for #include files here", "DIR"),
     Option("-isystem", Form.EITHER, _to("system_include_paths", Path), "the same, after -I and without warnings",
@@ -176,7 +176,7 @@ LANGUAGE = (
 )
 MATHEMATICS = (
     Option("-cl-fast-relaxed-math", Form.FLAG, _define_as_one("__FAST_RELAXED_MATH__", "__FINITE_MATH_ONLY__"),
-           f"define __FAST_RELAXED_MATH__; {PERMITTED}"),
+           f"define __FAST_RELAXED_MATH__ and __FINITE_MATH_ONLY__; {PERMITTED}"),
     Option("-cl-finite-math-only", Form.FLAG, _define_as_one("__FINITE_MATH_ONLY__"),
            f"define __FINITE_MATH_ONLY__; {PERMITTED}"),
     *(Option(name, Form.FLAG, _permit, PERMITTED) for name in (
@@ -188,9 +188,9 @@ TRANSLATION = (
       for name in ("-cl-opt-disable", "-cl-strict-aliasing")),
     Option("-O", Form.PREFIX, _optimization, "the same", "0..3"),
     Option("-g", Form.FLAG, _permit, "source lines are always kept"),
-    Option("-cl-kernel-arg-info", Form.FLAG, _permit, "names and types of arguments are always kept"),
+    Option("-cl-kernel-arg-info", Form.FLAG, _permit, "the names of arguments are always kept"),
     Option("-cl-uniform-work-group-size", Form.FLAG, _permit, "always so: work-groups are of one size"),
-    Option("-cl-no-subgroup-ifp", Form.FLAG, _permit, "permit: sub-groups need not make progress independently"),
+    Option("-cl-no-subgroup-ifp", Form.FLAG, _permit, "permits sub-groups that do not make progress independently"),
 )
 DIAGNOSTICS = (
     Option("-w", Form.FLAG, _warning, "no warnings"),
@@ -286,4 +286,4 @@ def unknown_option(word: str) -> str:
     if not word.startswith("-"):
         return f"'{word}' is no option: options begin with '-', and a value with blanks needs quotes"
     return (f"unknown option '{word}'; did you mean '{close[0]}'?" if close
-            else f"unknown option '{word}'; `coopmat check --help` and docs/commands.md list the options")
+            else f"unknown option '{word}'; `coopmat check --help` and docs/build-options.md list the options")

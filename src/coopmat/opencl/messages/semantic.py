@@ -162,6 +162,8 @@ TYPE_TOO_DEEP = Message("CM3356", "error",
 UNSIZED_ARRAY = Message("CM3315", "error",
                         "definition of '{name}' with array type needs an explicit size or an initializer")
 REDEFINITION = Message("CM3316", "error", "redefinition of '{name}'")
+REDEFINITION_TYPE = Message("CM3959", "error", "redefinition of '{name}' with a different type: '{type}' vs "
+                                               "'{previous}'")
 TYPEDEF_REDEFINITION = Message("CM3317", "error", "typedef redefinition of '{name}' with a different type")
 REDEFINITION_OF_PARAMETER = Message("CM3318", "error", "redefinition of parameter '{name}'")
 CONFLICTING_TYPES = Message("CM3319", "error", "conflicting types for '{name}'")

@@ -26,13 +26,15 @@ def type_names(language: Language = LATEST) -> frozenset[str]:
 
 
 def analyze(unit: syntax.TranslationUnit, sink: DiagnosticSink, *, features: Iterable[str] = (),
-            language: Language = LATEST, single_precision_constants: bool = False) -> Program:
+            language: Language = LATEST, single_precision_constants: bool = False,
+            macro_names: Iterable[str] = ()) -> Program:
     """The typed program of a translation unit.
 
     ``features`` are the feature macros that the device defines; with ``single_precision_constants`` a floating
-    constant without suffix is a float. Errors go to ``sink``; the program is of use only if there are none.
+    constant without suffix is a float. ``macro_names`` are suggested for misspelt names. Errors go to ``sink``; the
+    program is of use only if there are none.
     """
-    context = Context(sink, features, language, single_precision_constants)
+    context = Context(sink, features, language, single_precision_constants, macro_names)
     context.builtin_names = builtins.names() | matrix.FUNCTION_NAMES
     _declare_predefined(context)
     context.scopes.append(Scope())  # the file's

@@ -33,6 +33,7 @@ from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, FixIt, Marks, Message, SourceLocation, note
 from coopmat.opencl import syntax
 from coopmat.opencl.extents import ranges_at
+from coopmat.opencl.keywords import STATEMENT_WORDS
 from coopmat.opencl.overloading import Fit
 from coopmat.opencl.sema import constants, conversions, ranking
 from coopmat.opencl.sema.conversions import Purpose
@@ -124,8 +125,9 @@ class Context:
     """
 
     def __init__(self, sink: DiagnosticSink, features: Iterable[str] = (), language: Language = LATEST,
-                 single_precision_constants: bool = False) -> None:
+                 single_precision_constants: bool = False, macro_names: Iterable[str] = ()) -> None:
         self.sink = sink
+        self.macro_names = macro_names
         self.features = frozenset(features)
         self.language = language
         self.single_precision_constants = single_precision_constants
@@ -256,6 +258,14 @@ class Context:
         notes = [note(f"'{found}' declared here", symbol.location)] if symbol is not None and symbol.location else []
         return self.error(message, location, notes, fix=FixIt(location, found), name=name,
                           suggestion=f"; did you mean '{found}'?")
+
+    def names_to_suggest(self) -> list[str]:
+        """What a misspelt name in an expression may have been: anything visible, a macro, or, where it is a
+        statement of its own, a keyword."""
+        names = [*self._visible_names(), *self.macro_names]
+        if isinstance(self.syntax, syntax.ExpressionStatement) and isinstance(self.syntax.expression, syntax.Name):
+            names += sorted(STATEMENT_WORDS)
+        return names
 
     def function_names(self) -> list[str]:
         """The functions that can be called: the program's, then the built-in ones."""

@@ -120,7 +120,12 @@ def _report_redefinition(context: Context, name: str, location: SourceLocation |
 def _declare_variable(context: Context, variable: Variable) -> bool:
     """Enter a variable into the innermost scope; False after a report."""
     previous = context.scope.symbols.get(variable.name)
-    if previous is not None:
+    types = (variable.type, previous.type) if isinstance(previous, Variable) else ()
+    if isinstance(previous, Variable) and variable.type != previous.type and ERROR not in types:
+        context.report(messages.REDEFINITION_TYPE, variable.location,
+                       (note("previous definition is here", previous.location),), name=variable.name,
+                       type=variable.type, previous=previous.type)
+    elif previous is not None:
         _report_redefinition(context, variable.name, variable.location, previous)
         if variable.type is ERROR:
             return False

@@ -108,7 +108,7 @@ def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
             return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
     if calls.is_builtin(node.name):
         return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
-    return context.misspelt(messages.UNDECLARED, node.name, node.location)
+    return context.misspelt(messages.UNDECLARED, node.name, node.location, context.names_to_suggest())
 
 
 def _integer(context: Context, node: syntax.IntegerLiteral, target: Type | None) -> Expression:
