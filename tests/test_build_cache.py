@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -303,6 +304,14 @@ def test_the_working_directory_decides_what_a_name_means(compilations: Compilati
     for value, name in ((0, "zero"), (1, "one"), (0, "zero")):
         monkeypatch.chdir(home / name)
         assert value_of(compilations.build(INCLUDING)) == value
+
+
+def test_the_front_end_looks_at_files_through_one_object_only() -> None:
+    """Or a program would be served although a file that it depends on has changed."""
+    looks = re.compile(r"(\w+)\.(is_file|exists|stat|read_bytes|read_text|iterdir|glob|resolve(?=\(\)))\(|\bopen\(")
+    for path in (ROOT / "src" / "coopmat" / "opencl").rglob("*.py"):
+        for match in looks.finditer(path.read_text()):
+            assert match[1] == "_files", f"{path}: {match[0]}"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs symbolic links")
