@@ -31,7 +31,7 @@
 #define B_PREFETCH_2D intel_sub_group_2d_block_prefetch_16b_16r16x1c
 
 #ifdef EMULATE
-#define MAD(a, b, c) FUNCTION(emulated_mad)(a, b, c)
+#define MAD emulated_mad
 
 static float mad_word(uint a, uint b, float c)
 {
@@ -41,7 +41,7 @@ static float mad_word(uint a, uint b, float c)
 
 #include "include/row_words.h"
 #else
-#define MAD(a, b, c) intel_sub_group_bf16_bf16_matrix_mad_k16(a, b, c)
+#define MAD intel_sub_group_bf16_bf16_matrix_mad_k16
 #endif
 
 #include "include/matrix_kernels.h"

@@ -31,7 +31,7 @@
 #define B_PREFETCH_2D intel_sub_group_2d_block_prefetch_8b_32r16x1c
 
 #ifdef EMULATE
-#define MAD(a, b, c) FUNCTION(emulated_mad)(a, b, c)
+#define MAD emulated_mad
 
 static int mad_word(uint a, uint b, int c)
 {
@@ -40,7 +40,7 @@ static int mad_word(uint a, uint b, int c)
 
 #include "include/row_words.h"
 #else
-#define MAD(a, b, c) intel_sub_group_i8_i8_matrix_mad_k32(a, b, c)
+#define MAD intel_sub_group_i8_i8_matrix_mad_k32
 #endif
 
 #include "include/matrix_kernels.h"

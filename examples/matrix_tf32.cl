@@ -42,7 +42,7 @@
 #define B_PREFETCH_2D intel_sub_group_2d_block_prefetch_32b_8r16x1c
 
 #ifdef EMULATE
-#define MAD(a, b, c) FUNCTION(emulated_mad)(a, b, c)
+#define MAD emulated_mad
 
 // To nearest, ties to even. Infinity stays; so does a NaN, unless all its set bits are among those that go.
 static float round_to_tf32(uint bits)

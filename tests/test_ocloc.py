@@ -11,7 +11,7 @@ import pytest
 import coopmat as cm
 from coopmat.devices import describe
 from coopmat.opencl.builtins import has_builtin
-from coopmat.opencl.builtins.matrix_mad import SUB_GROUP_SIZES
+from coopmat.opencl.builtins.matrix_mad import COMBINATIONS
 from coopmat.opencl.builtins.patterns import Overload
 from tests.cases import CASES
 from tests.ocloc import DEVICES, Rejected, assembly
@@ -29,7 +29,8 @@ def overloads_on(device: str, pattern: str) -> list[Overload]:
     features = describe(DEVICES[device]).extensions
     return [overload for overload in overloads_of(pattern) if has_builtin(overload.name, features)
             and all(feature in features for feature in overload.row.needs)
-            and SUB_GROUP_SIZES.get(overload.row, SUB_GROUP[device]) == SUB_GROUP[device]
+            and (overload.row not in COMBINATIONS
+                 or COMBINATIONS[overload.row].sub_group_size == SUB_GROUP[device])
             and ("cl_khr_fp64" in features or "double" not in str(overload))]
 
 

@@ -30,7 +30,7 @@ kernel void KERNEL(TILED_KERNEL)(global const ELEMENT *A, global const uint *B, 
 
     for (int i = 0; i < MM; ++i)
         for (int j = 0; j < NN; ++j)
-            FUNCTION(best_store_c)(C + (row + i * TM) * N + column + j * TN, c[i][j], N);
+            best_store_c(C + (row + i * TM) * N + column + j * TN, c[i][j], N);
 }
 
 #undef TILED_KERNEL

@@ -16,7 +16,7 @@
 
 #ifdef EMULATE
 // Word j of each row of A goes to everybody, who multiply it with word j of their column.
-static VECTOR(RESULT, TM) FUNCTION(emulated_mad)(A_TILE(TM) a, B_TILE b, VECTOR(RESULT, TM) c)
+OVERLOADED VECTOR(RESULT, TM) emulated_mad(A_TILE(TM) a, B_TILE b, VECTOR(RESULT, TM) c)
 {
     RESULT *sum = (RESULT *)&c;
     for (int row = 0; row < TM; ++row)
@@ -36,7 +36,7 @@ static A_TILE(TM) FUNCTION(load_a)(global const ELEMENT *A, int K)
     return a;
 }
 
-static void FUNCTION(store_c)(global RESULT *C, VECTOR(RESULT, TM) c, int N)
+OVERLOADED void store_c(global RESULT *C, VECTOR(RESULT, TM) c, int N)
 {
     for (int i = 0; i < TM; ++i)
         C[i * N + lane()] = ((RESULT *)&c)[i];
@@ -49,7 +49,7 @@ kernel void KERNEL(rowmajor)(global const ELEMENT *A, global const ELEMENT *B, g
     VECTOR(RESULT, TM) c = 0;
     for (int k = 0; k < K; k += TK)
         c = MAD(FUNCTION(load_a)(A + row * K + k, K), load_b_rowmajor(B + (size_t)k * N + column, N), c);
-    FUNCTION(store_c)(C + row * N + column, c, N);
+    store_c(C + row * N + column, c, N);
 }
 
 SUB_GROUP __attribute__((reqd_work_group_size(TN, 1, 1)))
@@ -59,7 +59,7 @@ kernel void KERNEL(packed)(global const ELEMENT *A, global const uint *B, global
     VECTOR(RESULT, TM) c = 0;
     for (int k = 0; k < K; k += TK)
         c = MAD(FUNCTION(load_a)(A + row * K + k, K), load_b_packed(B + (size_t)k / PER_WORD * N + column, N), c);
-    FUNCTION(store_c)(C + row * N + column, c, N);
+    store_c(C + row * N + column, c, N);
 }
 
 // ------------------------------------------------------------------ block reads
@@ -81,7 +81,7 @@ static A_TILE(TM) FUNCTION(block_load_a)(global const ELEMENT *A, int K)
 #endif
 }
 
-static void FUNCTION(block_store_c)(global RESULT *C, VECTOR(RESULT, TM) c, int N)
+OVERLOADED void block_store_c(global RESULT *C, VECTOR(RESULT, TM) c, int N)
 {
     for (int i = 0; i < TM; ++i)
         intel_sub_group_block_write((global uint *)(C + i * N), ((uint *)&c)[i]);
@@ -94,7 +94,7 @@ kernel void KERNEL(blocks_rowmajor)(global const ELEMENT *A, global const ELEMEN
     VECTOR(RESULT, TM) c = 0;
     for (int k = 0; k < K; k += TK)
         c = MAD(FUNCTION(block_load_a)(A + row * K + k, K), block_load_b_rowmajor(B + (size_t)k * N + column, N), c);
-    FUNCTION(block_store_c)(C + row * N + column, c, N);
+    block_store_c(C + row * N + column, c, N);
 }
 
 SUB_GROUP __attribute__((reqd_work_group_size(TN, 1, 1)))
@@ -105,7 +105,7 @@ kernel void KERNEL(blocks_packed)(global const ELEMENT *A, global const uint *B,
     for (int k = 0; k < K; k += TK)
         c = MAD(FUNCTION(block_load_a)(A + row * K + k, K),
                 block_load_b_packed(B + (size_t)k / PER_WORD * N + column, N), c);
-    FUNCTION(block_store_c)(C + row * N + column, c, N);
+    block_store_c(C + row * N + column, c, N);
 }
 
 #endif

@@ -61,5 +61,5 @@ kernel void KERNEL(shared)(global const ELEMENT *A, global const uint *B, global
             c = MAD(a, b, c);
         }
     }
-    FUNCTION(store_c)(C + (row + my_row) * N + column + my_column - lane(), c, N);
+    store_c(C + (row + my_row) * N + column + my_column - lane(), c, N);
 }

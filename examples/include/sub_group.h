@@ -36,9 +36,12 @@
 #define VECTOR_4(type) type##4
 #define VECTOR_8(type) type##8
 
-// KERNEL(packed) is packed_m8_n16, FUNCTION(load_a) is load_a_m8.
+// KERNEL(packed) is packed_m8_n16, FUNCTION(load_a) is load_a_m8. Functions whose arguments tell TM need no such
+// names: they are overloaded, as built-in functions are.
 #define KERNEL(name) CAT(CAT(CAT(name, _m), TM), CAT(_n, TN))
 #define FUNCTION(name) CAT(CAT(name, _m), TM)
+
+#define OVERLOADED static __attribute__((overloadable))
 
 // On devices whose sub-groups are larger, TN work-items side by side act as one of ours.
 static uint lane(void)
