@@ -27,7 +27,7 @@ def syntax_text(node: object) -> str:
     """``(Kind field=value …)`` without locations and without fields that have their default value."""
     if isinstance(node, syntax.Node):
         parts = [f"{field.name}={syntax_text(value)}" for field in fields(node)
-                 if field.name not in ("location", "type_location", "close", "end", "as_float")
+                 if field.name not in ("location", "type_location", "close", "end", "as_float", "tokens")
                  and (value := getattr(node, field.name)) not in (None, False, [], {})]
         return f"({' '.join([type(node).__name__, *parts])})"
     if isinstance(node, dict):

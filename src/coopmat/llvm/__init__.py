@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
-from coopmat.llvm import client, imports
+from coopmat.llvm import client, imports, variadic
 from coopmat.llvm.checks import check_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
 from coopmat.spirv.module import Module
@@ -37,7 +37,10 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>") -> bytes:
     """
     declared = client.declarations(ir, source_name=source_name)
     hidden = imports.hidden_names(declared)
-    module = Module.from_bytes(client.emit_spirv(ir, hidden, source_name=source_name))
+    compiled = ir
+    if any(variadic.is_variadic(type_) for _, type_ in declared):
+        compiled = variadic.with_plain_arguments(client.printed(ir, source_name=source_name))
+    module = Module.from_bytes(client.emit_spirv(compiled, hidden, source_name=source_name))
     source = SourceFile(source_name, ir)
     check_matrix_types(module, source)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from coopmat.devices import DeviceDescription, describe
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, SourceFile, SourceLocation
 from coopmat.opencl import builtins, parse, preprocess, sema
+from coopmat.opencl.messages import with_groups
 from coopmat.opencl.messages.semantic import TOO_DEEP_FOR_PYTHON
 from coopmat.opencl.recursion import deep_recursion
 from coopmat.opencl.sema import conversion_builtins, matrix
@@ -38,7 +39,7 @@ def compile_source(text: str, *, name: str = "<source>", path: Path | None = Non
     :class:`~coopmat.diagnostics.CompileError` with all diagnostics if there is an error.
     """
     description = device if device is not None else describe("generic")
-    sink = DiagnosticSink(ignored=ignored_warnings, warnings_as_errors=werror)
+    sink = DiagnosticSink(ignored=with_groups(ignored_warnings), warnings_as_errors=werror)
     file = SourceFile(str(path) if path is not None and name == "<source>" else name, text)
     features = frozenset(description.extensions)
     with deep_recursion():

@@ -41,9 +41,12 @@ UNSUPPORTED: dict[str, str] = {
     "async_work_group_copy": _COPY_ADVICE,
     "async_work_group_strided_copy": _COPY_ADVICE,
     "wait_group_events": _COPY_ADVICE,
-    "printf": "store the values to a buffer and print them on the host",
 }
 """Functions of OpenCL C that are known by name only, with what to do instead."""
+
+
+PRINTF = "printf"
+"""The one variadic function, for which the table has no row: :mod:`coopmat.opencl.sema.printf` analyses its calls."""
 
 
 def _families() -> dict[str, BuiltinFamily]:
@@ -60,23 +63,23 @@ TABLE: dict[str, BuiltinFamily] = _families()
 
 def names() -> frozenset[str]:
     """The names of all built-in functions."""
-    return frozenset(TABLE)
+    return frozenset({*TABLE, PRINTF})
 
 
 def has_builtin(name: str, features: Collection[str]) -> bool:
     """Whether a device with these feature macros has the function."""
-    return name in TABLE and any(not row.needs or any(need in features for need in row.needs)
-                                 for row, _ in TABLE[name].members)
+    return name == PRINTF or (name in TABLE and any(
+        not row.needs or any(need in features for need in row.needs) for row, _ in TABLE[name].members))
 
 
 def is_known(name: str) -> bool:
-    """Whether :func:`resolve_call` has something to say about ``name``."""
-    return name in TABLE or name in UNSUPPORTED
+    """Whether ``name`` is a built-in function, or one that is known by name only."""
+    return name == PRINTF or name in TABLE or name in UNSUPPORTED
 
 
 def resolve_call(context: Context, name: str, arguments: list[Expression], location: SourceLocation | None,
                  close: SourceLocation | None) -> Expression:
-    """The node of a call of a built-in function (``is_known(name)``).
+    """The node of a call of a built-in function (``is_known(name)``) other than printf.
 
     ``arguments`` are values (arrays decayed); ``location`` is the callee and ``close`` the closing
     parenthesis. Where no overload fits, or several do equally well, that is reported and the error
@@ -97,5 +100,5 @@ def candidates(context: Context, name: str) -> list[Diagnostic]:
     return TABLE[name].candidates(context) if name in TABLE else []
 
 
-__all__ = ["ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "Overload", "build", "candidates", "has_builtin",
-           "is_known", "names", "resolve_call", "viable"]
+__all__ = ["PRINTF", "ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "Overload", "build", "candidates",
+           "has_builtin", "is_known", "names", "resolve_call", "viable"]

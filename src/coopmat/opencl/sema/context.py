@@ -26,8 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, Message, SourceLocation, note
+from coopmat.opencl import syntax
 from coopmat.opencl.overloading import Fit
 from coopmat.opencl.sema import constants, conversions, ranking
 from coopmat.opencl.sema.conversions import Purpose
@@ -35,6 +37,9 @@ from coopmat.opencl.sema.spelling import closest
 from coopmat.opencl.sema.values import ERROR, Error, Operand, is_error, value_of
 from coopmat.tree.nodes import Case, Constant, Expression, Function, Label, Program, Variable
 from coopmat.tree.types import INT, AddressSpace, Enumeration, Record, Type
+
+if TYPE_CHECKING:
+    from coopmat.opencl.sema.formats import String
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,8 @@ class Context:
         self.calls: dict[Function, dict[Function, SourceLocation | None]] = {}
         self.nesting: dict[Record, int] = {}  # levels of arrays, pointers and records, of complete ones
         self.known: dict[Variable, Expression] = {}
+        self.literals: dict[Variable, syntax.StringLiteral] = {}  # constant arrays that a string literal fills
+        self.strings: dict[Variable, list[String]] = {}  # what const pointers in functions may point to
         self.disabled_extensions: set[str] = set()
         self.depth = 0
 
