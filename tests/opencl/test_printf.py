@@ -184,6 +184,13 @@ def test_a_format_with_a_name(call: str) -> None:
     assert marked(note) == ("list" if "list" in call else "%s")
 
 
+def test_many_choices_of_formats_end_soon() -> None:
+    """Each pointer may be what the one before it may be, twice."""
+    steps = "".join(f"constant char *const t{n + 1} = i ? t{n} : t{n}; " for n in range(60))
+    reports = found(f'constant char *const t0 = i ? "%d" : "%f"; {steps} printf(t60, i);')
+    assert [report.message for report in reports] == [MISMATCH.format("double", "int", "%d")]
+
+
 # ------------------------------------------------------------------------------- options
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import coopmat as cm
 from coopmat.diagnostics import Error, OutOfBounds, SimulationError, UndefinedBehavior
@@ -259,6 +262,23 @@ def test_a_structure_cannot_be_printed() -> None:
                     declarations="%null = OpConstantNull %c_i8\n%pair = OpConstantNull %a2_i32")
     with pytest.raises(Error, match="printf cannot print a value of type"):
         run(source, [np.zeros(1, np.int32)])
+
+
+PIECES = ["%", "d", "f", "s", "v4", "hl", "l", "h", "%d", "%f", "%s", "%v4hlf", "%v4hld", "\\n", "\\0", "\\x25", "*",
+          "-", "#", "0", "5", ".", "c", "p", "é", "%%", " ", "2147483648"]
+ARGUMENTS = ["n", "(long)n", "x", "h", "v", "(int4)(n)", "p", "cs", '"text"', "(char)n", "1.0", "&n", "cs + n"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), st.lists(st.sampled_from(ARGUMENTS), max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_printed_ends_well(format: str, arguments: list[str]) -> None:
+    """A text, or an error of the package."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), \
+            contextlib.suppress(Error):
+        call = ", ".join([f'"{format}"', *arguments])
+        launch(f"printf({call});", 2, 2, 5, 1.5, np.float16(0.5), np.ones(4, np.float32), np.zeros(1, np.int32),
+               np.full(3, 65, np.int8),
+               parameters="int n, float x, half h, float4 v, global int *p, constant char *cs")
 
 
 # ------------------------------------------------------------------------------- the stream
