@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ Arguments = list[Any]
 
 @dataclass(frozen=True)
 class Case:
-    """One launch. ``arguments`` makes random arguments; ``expected`` gives {argument index: result}."""
+    """One launch. ``arguments`` makes random arguments; ``expected`` gives {argument index: result}, and
+    ``printed`` the lines that appear, in any order."""
 
     source: Path
     kernel: str
@@ -30,6 +32,7 @@ class Case:
     arguments: Callable[[np.random.Generator], Arguments]
     expected: Callable[[Arguments], dict[int, np.ndarray]]
     options: tuple[str, ...] = ()
+    printed: Callable[[Arguments], list[str]] = lambda arguments: []
 
     @property
     def name(self) -> str:
@@ -270,6 +273,64 @@ def _bf16_product(arguments: Arguments) -> dict[int, np.ndarray]:
     return {2: a @ b}
 
 
+# ------------------------------------------------------------------------- printing.cl
+
+
+def _nothing(arguments: Arguments) -> dict[int, np.ndarray]:
+    return {}
+
+
+def _hexadecimal(x: float) -> str:
+    return re.sub(r"\.?0*p", "p", x.hex())
+
+
+def _scalars(arguments: Arguments) -> list[str]:
+    lines = []
+    for i, (n, x) in enumerate(zip(arguments[0].tolist(), arguments[1].tolist(), strict=True)):
+        u, wide = n & 0xFFFFFFFF, n * 1000003
+        short = (n + 2**15) % 2**16 - 2**15
+        lines += [f"{n}|{n:7d}|{n:<7d}|{n:+d}|{n:07d}|{'-' * (n < 0)}{abs(n):04d}|{n: d}",
+                  f"{u} {u:x} {u:#X} {u:o} {n & 255} {short} {chr(97 + i % 26)}z",
+                  f"{wide} {wide % 2**64} {wide % 2**64:#x}",
+                  f"{x:f} {x:.2f} {x:12.3e} {x:<9g}| {x:G}",
+                  f"{_hexadecimal(x)} {_rounded_hexadecimal(x)}",
+                  f"{x > 0:d} {n != 0:d} {x / 2:f}%"]
+    return lines
+
+
+def _rounded_hexadecimal(x: float) -> str:
+    """One hexadecimal digit behind the point."""
+    fraction, exponent = np.frexp(abs(x))
+    sixteenths = int(np.rint(float(fraction) * 32))
+    return f"{'-' * (x < 0)}0X{sixteenths // 16:X}.{sixteenths % 16:X}P{int(exponent) - 1:+d}"
+
+
+def _components(arguments: Arguments) -> list[str]:
+    def joined(values: Iterable[Any], spec: str = "d") -> str:
+        return ",".join(format(value, spec) for value in values)
+
+    lines = []
+    for n, x in zip(arguments[0].tolist(), arguments[1].tolist(), strict=True):
+        chars, shorts = np.array(n).astype(np.int8).tolist(), np.array(n).astype(np.int16).tolist()
+        lines += [f"{joined(n)} {joined((value & 0xFFFFFFFF for value in n), '#x')}",
+                  f"{joined(x[:2], 'f')} {joined(x, '+g')} {joined(x[:3], '8.2e')}",
+                  f"{joined(chars)} {joined(value & 255 for value in n)} {joined(shorts)}",
+                  f"{joined([*(value * 100000 for value in n), *n])} {joined(x[2:], 'f')}"]
+    return lines
+
+
+def _choices(arguments: Arguments) -> list[str]:
+    lines = []
+    for i, value in enumerate(arguments[0].tolist()):
+        lines += [f"{i} is {'odd' if value & 1 else 'even'}: {value}", f"item {i} has {value}"]
+        if value < 0:
+            lines.append(f"item {i}, negative, neg")
+            continue
+        lines += [f"item {i}, step {step} of {value % 4}{'' if step else ' (the first)'}" for step in range(value % 4)]
+        lines.append(f"item {i} done")
+    return lines
+
+
 def _floats(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.standard_normal(shape).astype(np.float32)
 
@@ -278,7 +339,8 @@ def _ints(rng: np.random.Generator, low: int, high: int, *shape: int) -> np.ndar
     return rng.integers(low, high, shape, dtype=np.int32)
 
 
-CONTROL, MEMORY, VECTORS, MATRICES = (KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "matrices"))
+CONTROL, MEMORY, VECTORS, MATRICES, PRINTING = (
+    KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "matrices", "printing"))
 OVERLOADS, ASYNC_COPIES = KERNELS / "overloads.cl", KERNELS / "async_copies.cl"
 N = 48  # work-items of the one-dimensional cases: three sub-groups, one and a half work-groups' worth of data
 WHOLE_INT = (-(2**31), 2**31 - 1)
@@ -341,6 +403,11 @@ CASES = (
     Case(MATRICES, "shared_b", (2 * SUB_GROUP,), (2 * SUB_GROUP,),
          lambda rng: [_ints(rng, *WHOLE_INT, 256), rng.integers(-128, 128, 512, np.int8),
                       rng.integers(-128, 128, 512, np.int8)], _shared_b),
+    Case(PRINTING, "scalars", (N,), (16,), lambda rng: [_ints(rng, -40000, 40000, N), 100 * _floats(rng, N)], _nothing,
+         printed=_scalars),
+    Case(PRINTING, "components", (N,), (24,),
+         lambda rng: [_ints(rng, -40000, 40000, N, 4), 100 * _floats(rng, N, 4)], _nothing, printed=_components),
+    Case(PRINTING, "choices", (N,), (16,), lambda rng: [_ints(rng, -20, 40, N)], _nothing, printed=_choices),
     Case(EXAMPLES / "gemm.cl", "gemm", (2 * SUB_GROUP, 3), (SUB_GROUP, 1),
          lambda rng: [rng.integers(-128, 128, (24, 64), np.int8), rng.integers(-128, 128, (64, 32), np.int8),
                       np.zeros((24, 32), np.int32), 32, 64], _gemm),

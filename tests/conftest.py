@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import shutil
 from pathlib import Path
 
@@ -37,6 +38,7 @@ ORACLES = {
     "intel-opencl": (_intel_runtime, "Intel's CPU runtime: pip install pyopencl intel-opencl-rt intel-cmplr-lib-rt"),
     "intel-amx": (_intel_amx, "Intel's CPU runtime, as above, on a processor with AMX"),
     "ocloc": (lambda: shutil.which("ocloc") is not None, "Intel's offline compiler: the package intel-ocloc"),
+    "glibc": (lambda: platform.libc_ver()[0] == "glibc", "the GNU C library, whose printf is the reference"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
 }
 

@@ -6,6 +6,7 @@ its process on what it does not know, hence the child.
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 import pickle
@@ -52,13 +53,19 @@ def run(spirv: bytes, kernel: str, global_size: tuple[int, ...], local_size: tup
     An argument is an array (of no dimension for a value), or ``("local", nbytes)``. Raises RuntimeError if
     the runtime fails.
     """
+    return run_printing(spirv, kernel, global_size, local_size, arguments)[0]
+
+
+def run_printing(spirv: bytes, kernel: str, global_size: tuple[int, ...], local_size: tuple[int, ...],
+                 arguments: list[Any]) -> tuple[list[Any], bytes]:
+    """As :func:`run`; returns also what the kernel printed."""
     with tempfile.TemporaryDirectory() as folder:
         job = pickle.dumps((spirv, kernel, global_size, local_size, arguments))
         child = subprocess.run([sys.executable, __file__], input=job, env=environment(Path(folder)),
                                capture_output=True, timeout=120, check=False)
     if child.returncode != 0:
         raise RuntimeError(f"exit code {child.returncode}: {child.stderr.decode(errors='replace')[-2000:]}")
-    result: list[Any] = pickle.loads(child.stdout)
+    result: tuple[list[Any], bytes] = pickle.loads(child.stdout)
     return result
 
 
@@ -66,8 +73,8 @@ def _child() -> None:
     import pyopencl as cl
 
     spirv, name, global_size, local_size, arguments = pickle.load(sys.stdin.buffer)
-    output = os.fdopen(os.dup(1), "wb")  # the runtime may print to standard output
-    os.dup2(2, 1)
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.memfd_create("printed"), 1)  # the runtime prints to standard output
     context = cl.Context(cl.get_platforms()[0].get_devices())
     queue = cl.CommandQueue(context)
     program = cl.Program(context, spirv)
@@ -81,7 +88,9 @@ def _child() -> None:
         if isinstance(buffer, cl.Buffer):
             cl.enqueue_copy(queue, value, buffer)
     queue.finish()
-    pickle.dump(arguments, output)
+    ctypes.CDLL(None).fflush(None)
+    size = os.lseek(1, 0, os.SEEK_CUR)
+    pickle.dump((arguments, os.pread(1, size, 0)), output)
     output.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,35 @@ def test_devices_as_json() -> None:
         "btype": "uint8", "ctype": "sint32", "dtype": "sint32", "native": True}
     everything = json.loads(coopmat("devices", "--json").stdout)
     assert [one["name"] for one in everything][-1] == "sim:generic"
+
+
+def printing(folder: Path) -> list[str]:
+    """The command that runs a kernel which prints "item 5" and "item 6"."""
+    file = folder / "k.cl"
+    file.write_text('kernel void k(int n) { printf("item %d\\n", (int)get_global_id(0) + n); }')
+    return ["run", str(file), "--kernel", "k", "--global", "2", "--local", "2", "--arg", "5", "--device", "sim:generic"]
+
+
+def test_run_prints_what_the_kernel_prints(tmp_path: Path) -> None:
+    result = coopmat(*printing(tmp_path))
+    assert result.stdout.startswith("item 5\nitem 6\nk on sim:generic: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_the_kernels_text_does_not_follow_the_progress_line_to_a_terminal(tmp_path: Path) -> None:
+    import pty
+
+    master, slave = pty.openpty()
+    try:
+        result = subprocess.run([sys.executable, "-m", "coopmat", *printing(tmp_path)], stdout=subprocess.PIPE,
+                                stderr=slave, text=True, timeout=120, check=True, env={**os.environ, "TERM": "xterm"})
+        shown = os.read(master, 4096).decode()
+    finally:
+        os.close(master)
+        os.close(slave)
+    assert result.stdout.startswith("item 5\nitem 6\n")
+    assert "running k" in shown
+    assert "item" not in shown
 
 
 def test_devices_as_tables() -> None:

@@ -30,22 +30,23 @@ def through_llvm(source: Path, options: tuple[str, ...]) -> cm.Program:
     return cm.build(llvm.to_spirv(built(source, options).llvm_ir, source_name=str(source)))
 
 
-def check(case: Case, program: cm.Program) -> None:
+def check(case: Case, program: cm.Program, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = case.arguments(np.random.default_rng(SEED))
-    expected = case.expected(copies(arguments))
+    expected, printed = case.expected(copies(arguments)), case.printed(arguments)
     case.run(program, cm.device("sim:generic"), arguments)
     for index, result in expected.items():
         np.testing.assert_array_equal(arguments[index], result, err_msg=f"argument {index}")
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(printed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_result(case: Case) -> None:
-    check(case, built(case.source, case.options))
+def test_result(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    check(case, built(case.source, case.options), capsys)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_result_through_llvm(case: Case) -> None:
-    check(case, through_llvm(case.source, case.options))
+def test_result_through_llvm(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    check(case, through_llvm(case.source, case.options), capsys)
 
 
 @cache
@@ -54,8 +55,8 @@ def optimized(source: Path, options: tuple[str, ...]) -> cm.Program:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_result_after_llvms_optimiser(case: Case) -> None:
-    check(case, optimized(case.source, case.options))
+def test_result_after_llvms_optimiser(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    check(case, optimized(case.source, case.options), capsys)
 
 
 def test_every_example_is_among_the_cases() -> None:
@@ -94,7 +95,7 @@ def test_spirv_val_accepts_our_modules(source: Path, options: tuple[str, ...], t
 
 
 PLAIN_CASES = [case for case in CASES if case.source.stem in (
-    "control", "memory", "vectors", "dot_products", "async_copies")]
+    "control", "memory", "vectors", "dot_products", "async_copies", "printing")]
 
 
 @pytest.mark.oracle("intel-opencl")
@@ -103,11 +104,12 @@ def test_intels_runtime_computes_the_same(case: Case) -> None:
     """The module runs unchanged on Intel's CPU runtime (kernels without matrices)."""
     program = built(case.source, case.options)
     arguments = case.arguments(np.random.default_rng(SEED))
-    expected = case.expected(copies(arguments))
-    results = intel_runtime.run(program.spirv, case.kernel, case.global_size, case.local_size,
-                                _for_pyopencl(program.kernel(case.kernel), arguments))
+    expected, printed = case.expected(copies(arguments)), case.printed(arguments)
+    results, output = intel_runtime.run_printing(program.spirv, case.kernel, case.global_size, case.local_size,
+                                                 _for_pyopencl(program.kernel(case.kernel), arguments))
     for index, result in expected.items():
         np.testing.assert_array_equal(results[index], result, err_msg=f"argument {index}")
+    assert sorted(output.decode().splitlines()) == sorted(printed)
 
 
 def _for_pyopencl(kernel: cm.Kernel, arguments: list[object]) -> list[object]:

@@ -20,7 +20,7 @@ from coopmat.devices import Combination
 from coopmat.diagnostics import Error, render
 from coopmat.files import read_input, write_atomically
 from coopmat.runtime import Device, Program, Queue, build, device, devices
-from coopmat.terminal import console, table
+from coopmat.terminal import console, progress, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -212,7 +212,7 @@ def run(
     arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
                  for index, text in enumerate(argument or ())]
     outputs = parse_outputs(out or [], arguments)
-    with console(stderr=True).status(f"running {kernel} on {target.name}"):
+    with progress(f"running {kernel} on {target.name}"):
         event = Queue(target).enqueue(chosen, *sizes, *arguments).wait()
     save_outputs(outputs, arguments)
     print(f"{kernel} on {target.name}: {event.elapsed * 1e3:.1f} ms")

@@ -6,10 +6,12 @@ rich is imported where something is printed with it: most commands print nothing
 from __future__ import annotations
 
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.live import Live
     from rich.table import Table
 
 LEAST_WIDTH = 100  # a narrower terminal wraps the lines; cells are never cut off
@@ -20,6 +22,18 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(width=max(LEAST_WIDTH, shutil.get_terminal_size().columns), stderr=stderr)
+
+
+def progress(text: str) -> Live:
+    """A line that moves while something runs, where the standard error output is a terminal.
+
+    What is printed meanwhile appears above it if that goes to a terminal, too; otherwise it goes its own way.
+    """
+    from rich.live import Live
+    from rich.spinner import Spinner
+
+    return Live(Spinner("dots", text, style="status.spinner"), console=console(stderr=True), transient=True,
+                redirect_stdout=sys.stdout.isatty())
 
 
 def table(*columns: str, title: str | None = None) -> Table:

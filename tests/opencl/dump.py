@@ -23,7 +23,7 @@ def parse_text(text: str) -> tuple[syntax.TranslationUnit, DiagnosticSink]:
     return parse.parse(tokens, sink, keywords.BUILTIN_TYPE_NAMES), sink
 
 
-PLACES = ("location", "type_location", "close", "end", "as_float", "parentheses", "else_location", "target")
+PLACES = ("location", "type_location", "close", "end", "as_float", "parentheses", "else_location", "target", "tokens")
 
 
 def syntax_text(node: object) -> str:

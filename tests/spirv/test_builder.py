@@ -12,6 +12,7 @@ import pytest
 from coopmat.spirv import Module, Op
 from coopmat.spirv.builder import ModuleBuilder
 from coopmat.spirv.grammar import (
+    OPENCL_STD,
     BuiltIn,
     Capability,
     CooperativeMatrixOperands,
@@ -210,6 +211,12 @@ def dot(b: ModuleBuilder, operand: int, *rest: int) -> None:
     in_function(b, Op.SDot, b.type_int(32), operand, operand, *rest)
 
 
+def printing(b: ModuleBuilder, storage: StorageClass) -> None:
+    """A printf without arguments."""
+    format = b.undef(b.type_pointer(storage, b.type_int(8)))
+    in_function(b, Op.ExtInst, b.type_int(32), b.extended_set(), OPENCL_STD["printf"], format)
+
+
 def atomic(b: ModuleBuilder, op: Op, value_type: int) -> None:
     index = b.type_int(32)
     pointer = b.undef(b.type_pointer(StorageClass.CrossWorkgroup, value_type))
@@ -290,6 +297,9 @@ CASES = {
         {C.SubgroupMatrixMultiplyAccumulateINTEL}, ("SPV_INTEL_subgroup_matrix_multiply_accumulate",)),
     "non-semantic instructions": (lambda b: b.extended_set("NonSemantic.ClspvReflection"), set(),
                                   ("SPV_KHR_non_semantic_info",)),
+    "printf": (lambda b: printing(b, StorageClass.UniformConstant), {C.Int8}, ()),
+    "printf of another format": (lambda b: printing(b, StorageClass.CrossWorkgroup), {C.Int8},
+                                 ("SPV_EXT_relaxed_printf_string_address_space",)),
     "split barrier": (lambda b: in_function(b, Op.ControlBarrierArriveINTEL, None,
                                             *[b.constant(b.type_int(32), 2)] * 3),
                       {C.SplitBarrierEXT}, ("SPV_INTEL_split_barrier",)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
-from coopmat.llvm import client, imports
+from coopmat.llvm import client, imports, variadic
 from coopmat.llvm.checks import check_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
 from coopmat.llvm.repairs import null_events_from_memory, without_surplus_operands
@@ -38,7 +38,10 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>") -> bytes:
     """
     declared = client.declarations(ir, source_name=source_name)
     hidden = imports.hidden_names(declared)
-    binary = client.emit_spirv(null_events_from_memory(ir), hidden, source_name=source_name)
+    compiled = ir
+    if any(variadic.is_variadic(type_) for _, type_ in declared):
+        compiled = variadic.with_plain_arguments(client.printed(ir, source_name=source_name))
+    binary = client.emit_spirv(null_events_from_memory(compiled), hidden, source_name=source_name)
     module = Module.from_bytes(without_surplus_operands(binary))
     source = SourceFile(source_name, ir)
     check_matrix_types(module, source)

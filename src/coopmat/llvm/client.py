@@ -289,6 +289,11 @@ def declarations(ir: str, *, source_name: str = "<llvm>") -> list[tuple[str, str
     return [(name, type_) for name, type_ in answer["declarations"]]
 
 
+def printed(ir: str, *, source_name: str = "<llvm>") -> str:
+    """IR as LLVM prints it: each instruction on a line of its own."""
+    return _client.request("print", ir, source_name=source_name)[1].decode()
+
+
 def optimize(ir: str, level: int, *, source_name: str = "<llvm>") -> str:
     """What LLVM's optimiser makes of IR at ``level`` (0 to 3)."""
     return _client.request("optimize", ir, source_name=source_name, level=level)[1].decode()

@@ -10,6 +10,8 @@ A message is two little-endian 32-bit lengths, a JSON object and a block of byte
 
 ``{"command": "declarations"}`` with IR
     Parse and verify. The answer's ``declarations`` are ``[name, type]`` of every function without a body.
+``{"command": "print"}`` with IR
+    Parse and verify. The answer's bytes are the IR as LLVM prints it.
 ``{"command": "optimize", "level": 0 to 3}`` with IR
     Parse, verify, run LLVM's optimiser for SPIR-V targets. The answer's bytes are the IR.
 ``{"command": "spirv", "renames": {old: new}}`` with IR
@@ -39,6 +41,7 @@ MEMORY_LIMIT = 8 << 30  # bytes of address space; more than that is a runaway
 # Every extension that the back end may use on its own accord. Those that make it add declarations
 # which the module does not need (float controls, untyped pointers, ...) are left out.
 EXTENSIONS = (
+    "SPV_EXT_relaxed_printf_string_address_space",
     "SPV_EXT_shader_atomic_float16_add",
     "SPV_EXT_shader_atomic_float_add",
     "SPV_EXT_shader_atomic_float_min_max",
@@ -135,6 +138,10 @@ def _spirv(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     return {}, _machine(llvm, module).emit_object(module)
 
 
+def _print(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
+    return {}, str(_parse(llvm, ir)).encode()
+
+
 def _optimize(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     module = _parse(llvm, ir)
     options = llvm.create_pipeline_tuning_options(speed_level=request["level"])
@@ -162,6 +169,7 @@ def _machine(llvm: Any, module: Any) -> Any:
 
 COMMANDS: dict[str, Callable[[Any, dict[str, Any], bytes], Answer]] = {
     "declarations": _declarations,
+    "print": _print,
     "optimize": _optimize,
     "spirv": _spirv,
 }

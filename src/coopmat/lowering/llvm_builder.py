@@ -263,12 +263,15 @@ class LlvmBuilder:
         return Value(type_, handle)
 
     def _call(self, name: str, type_: t.Type, arguments: Sequence[Value], *, attributes: str = _CONVERGENT,
-              result_name: str = "call") -> Value:
-        """A call of a built-in function, which is declared by the way."""
+              result_name: str = "call", fixed: int | None = None) -> Value:
+        """A call of a built-in function, which is declared by the way; if only ``fixed`` parameters are
+        declared, the function is variadic."""
         result = self._types.value(type_)
-        parameters = [self._types.value(argument.type) for argument in arguments]
-        function = self._declared(name, f"{result} {{}}({', '.join(parameters)})", attributes)
-        text = f"call spir_func {result} {function}({', '.join(map(self._typed, arguments))})"
+        parameters = [self._types.value(argument.type) for argument in arguments[:fixed]]
+        list_ = f"({', '.join([*parameters, '...'] if fixed is not None else parameters)})"
+        function = self._declared(name, f"{result} {{}}{list_}", attributes)
+        called = function if fixed is None else f"{list_} {function}"
+        text = f"call spir_func {result} {called}({', '.join(map(self._typed, arguments))})"
         if isinstance(type_, t.Void):
             self._text.add(text)
             return _VOID_VALUE
@@ -531,6 +534,8 @@ class LlvmBuilder:
         return value if value.type == type_ else self.convert(value, type_)
 
     def std(self, name: str, type_: t.Type, arguments: Sequence[Value], literals: Sequence[int]) -> Value:
+        if name == "printf":  # the one variadic function, whose name is not mangled
+            return self._call(name, type_, arguments, attributes=_PLAIN, fixed=1)
         function = opencl_call(name, [argument.type for argument in arguments], literals)
         return self._call(function, type_, arguments, attributes=_PLAIN)
 

@@ -44,7 +44,7 @@ def conversion_name(name: str, target: t.Type, rounding: str | None, saturate: b
 
 _RENAMED = {"fclamp": "clamp", "fmax_common": "max", "fmin_common": "min"}
 _ROUNDING_SUFFIXES = ("_rte", "_rtz", "_rtp", "_rtn")  # by SPIR-V's FPRoundingMode
-_LOADS = ("vloadn", "vload_half", "vload_halfn", "vloada_halfn", "prefetch", "printf", "nan")
+_LOADS = ("vloadn", "vload_half", "vload_halfn", "vloada_halfn", "prefetch", "nan")
 _SIGN_OF = {"s": "sint", "u": "uint"}
 _UNSIGNED_LOW = 1  # the second operand of upsample has no sign
 

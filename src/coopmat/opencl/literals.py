@@ -10,6 +10,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from coopmat.diagnostics import DiagnosticSink, Message, SourceLocation
 from coopmat.formats import Format, format_of
@@ -376,3 +377,39 @@ def parse_literal(token: Token, sink: DiagnosticSink) -> LiteralValue | None:
     if token.kind is TokenKind.CHARACTER:
         return parse_character(token, sink)
     return parse_string(token, sink)
+
+
+def place_in_string(token: Token, start: int, end: int) -> SourceLocation:
+    """Where the bytes from ``start`` to ``end`` of a string literal's value stand in the source.
+
+    Of a literal that a macro made from several tokens, or that lines with a backslash break, it is all of it.
+    """
+    columns = _columns(token.text)
+    first, last = columns[min(start, len(columns) - 1)], columns[min(end, len(columns) - 1)]
+    return _narrowed(token.location, token.text, first, last - first)
+
+
+@lru_cache(maxsize=8)
+def _columns(text: str) -> list[int]:
+    """For each byte of a valid string literal's value, and for its end, where it begins in the spelling."""
+    columns: list[int] = []
+    for match in _STRING_PART.finditer(text, 1, len(text) - 1):
+        if match["plain"] is not None:
+            for column, character in enumerate(match["plain"], match.start()):
+                columns += [column] * len(character.encode())
+        elif match["universal"] is not None:
+            columns += [match.start()] * len(chr(int(match[0][2:], 16)).encode())
+        elif match["simple"] is not None and match["simple"] not in _SIMPLE_ESCAPES:
+            columns += [match.start()] * len(match["simple"].encode())
+        else:
+            columns.append(match.start())
+    return [*columns, len(text) - 1]
+
+
+def _narrowed(location: SourceLocation, text: str, start: int, length: int) -> SourceLocation:
+    """A part of a literal; in a trail of macros, the parts of those places where the literal stands."""
+    spelling = None if location.spelling is None else _narrowed(location.spelling, text, start, length)
+    column = location.column - 1
+    if location.source_line[column:column + len(text)] != text:
+        return replace(location, spelling=spelling)
+    return replace(location, column=location.column + start, length=length, spelling=spelling)

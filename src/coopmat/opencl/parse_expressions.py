@@ -216,13 +216,12 @@ class ExpressionParser(TokenStream, ABC):
 
     def _string(self) -> syntax.StringLiteral:
         """Adjacent string literals, joined (C99 5.1.1.2 phase 6)."""
-        first = self.token
-        parts: list[bytes] = []
+        tokens: list[Token] = []
         while self.token.kind is TokenKind.STRING:
-            assert isinstance(self.token.value, bytes)
-            parts.append(self.token.value)
+            tokens.append(self.token)
             self.advance()
-        return syntax.StringLiteral(first.location, b"".join(parts))
+        value = b"".join(token.value for token in tokens if isinstance(token.value, bytes))
+        return syntax.StringLiteral(tokens[0].location, value, tokens)
 
     def _name(self) -> syntax.Expression:
         token = self.token

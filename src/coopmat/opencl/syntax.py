@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.tokens import Token
 
 
 @dataclass(slots=True)
@@ -345,9 +346,10 @@ class FloatLiteral(Expression):
 
 @dataclass(slots=True)
 class StringLiteral(Expression):
-    """Adjacent string literals, joined; without the terminating zero."""
+    """Adjacent string literals, joined; without the terminating zero. ``tokens`` are the literals as written."""
 
     value: bytes
+    tokens: list[Token] = field(default_factory=list)
 
 
 @dataclass(slots=True)

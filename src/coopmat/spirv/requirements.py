@@ -12,6 +12,7 @@ from functools import cache
 
 from coopmat.spirv.grammar import (
     ENUMERATIONS,
+    OPENCL_STD,
     Capability,
     CooperativeMatrixLayout,
     FPEncoding,
@@ -20,6 +21,7 @@ from coopmat.spirv.grammar import (
     Op,
     Requirements,
     Row,
+    StorageClass,
     instruction,
     requirements,
 )
@@ -57,6 +59,7 @@ _REDUCTIONS_AND_SCANS = frozenset({GroupOperation.Reduce, GroupOperation.Inclusi
                                    GroupOperation.ExclusiveScan})
 _LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2}
 _NON_SEMANTIC = Requirements((), ("SPV_KHR_non_semantic_info",), (1, 6), None)
+_RELAXED_PRINTF = Requirements((), ("SPV_EXT_relaxed_printf_string_address_space",), None, None)
 _OLDER_NAMES = frozenset({"SPV_INTEL_split_barrier"})
 """Extensions that drivers know longer than the one which the grammar lists first."""
 _COMMON_VECTORS = (2, 3, 4)
@@ -104,6 +107,8 @@ class Needs:
             return
         if row.opcode == Op.ExtInstImport and str(item.operands[0].value).startswith("NonSemantic."):
             self._extend(_NON_SEMANTIC, self._extensions)
+        if row.opcode == Op.ExtInst and self._is_relaxed_printf(item):
+            self._extend(_RELAXED_PRINTF, self._extensions)
         if row.opcode in _ATOMIC_FLOAT:
             self._atomic_float(row.opcode, item)
         else:
@@ -117,6 +122,16 @@ class Needs:
                         self._member(bit)
                 elif isinstance(value, Row):
                     self._member(value)
+
+    def _is_relaxed_printf(self, item: Instruction) -> bool:
+        """Whether this is a printf whose format lies outside of constant memory."""
+        imported = self._definitions.get(item.words[0])
+        if imported is None or imported.operands[0].value != "OpenCL.std" or item.words[1] != OPENCL_STD["printf"]:
+            return False
+        format = self._definitions.get(item.words[2])
+        pointer = None if format is None else self._definitions.get(format.type_id or 0)
+        return (pointer is not None and pointer.opcode == Op.TypePointer
+                and pointer.words[0] != StorageClass.UniformConstant)
 
     def _member(self, member: Row | Mask) -> None:
         """Take in an instruction, an enumerant or a mask bit."""

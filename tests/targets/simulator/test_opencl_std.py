@@ -548,27 +548,6 @@ def test_half_vectors_with_rounding() -> None:
         assert (np.nextafter(out, np.float16(-INF)) < a).all()
 
 
-def test_printf_writes_in_the_order_of_work_items(capsys: pytest.CaptureFixture[str]) -> None:
-    text = "%d %5.2f %s|%v2d|%u%%\n\0"
-    characters = " ".join(f"%i8_c{ord(letter)}" for letter in text)
-    word = " ".join(f"%i8_c{ord(letter)}" for letter in "ab\0")
-    declarations = f"""
-        %text = OpConstantComposite %a{len(text)}_i8 {characters}
-        %word = OpConstantComposite %a3_i8 {word}
-        %format = OpVariable %c_a{len(text)}_i8 UniformConstant %text
-        %name = OpVariable %c_a3_i8 UniformConstant %word
-        %pair = OpConstantComposite %v2_i32 %i32_c7 %i32_cm8"""
-    source = module("g_i32 a", """
-        %p = OpPtrAccessChain %g_i32 %a %gx
-        %v = OpLoad %i32 %p
-        %f = OpConvertSToF %f64 %v
-        %string = OpBitcast %c_i8 %format
-        %s = OpBitcast %c_i8 %name
-        %n = OpExtInst %i32 %std printf %string %v %f %s %pair %v""", declarations=declarations)
-    run(source, [np.array([3, -1], np.int32)], 2, 2)
-    assert capsys.readouterr().out == "3  3.00 ab|7,-8|3%\n-1 -1.00 ab|7,-8|4294967295%\n"
-
-
 def test_prefetch_never_faults() -> None:
     run(module("g_i32 a", """
         %p = OpPtrAccessChain %g_i32 %a %i64_c1000

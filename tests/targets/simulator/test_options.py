@@ -24,6 +24,7 @@ COUNT_FOREVER = """
     *(("step_limit", value, "an integer of at least 1") for value in ("a", None, 1.5, 0, -1, True)),
     *(("time_limit", value, "a positive number of seconds, or None") for value in (
         "a", 0, -1.0, float("nan"), float("inf"), True)),
+    *(("printf_limit", value, "an integer of at least 0") for value in ("a", None, -1, 2.0, True)),
     *((name, value, "True or False") for name in ("bounds", "convergence") for value in ("no", 2, None))])
 def test_options_of_the_wrong_kind(name: str, value: object, expected: str) -> None:
     with pytest.raises(Error) as error:
@@ -33,7 +34,8 @@ def test_options_of_the_wrong_kind(name: str, value: object, expected: str) -> N
 
 
 @pytest.mark.parametrize("options", [
-    {"step_limit": np.int64(7)}, {"time_limit": 3}, {"time_limit": np.float32(0.5)}, {"bounds": np.bool_(False)}])
+    {"step_limit": np.int64(7)}, {"time_limit": 3}, {"time_limit": np.float32(0.5)}, {"bounds": np.bool_(False)},
+    {"printf_limit": np.int32(0)}])
 def test_options_may_be_numpy_values(options: dict[str, object]) -> None:
     for name, value in options.items():
         assert getattr(SimulatorOptions(**options), name) == value

@@ -41,7 +41,6 @@ ROWS: tuple[Row, ...] = (
 UNSUPPORTED: dict[str, str] = {
     "async_work_group_copy_2D2D": "copy each line with async_work_group_copy, all with one event",
     "async_work_group_copy_3D3D": "copy each line with async_work_group_copy, all with one event",
-    "printf": "store the values to a buffer and print them on the host",
 }
 """Functions of OpenCL C that are known by name only, with what to do instead."""
 
@@ -53,10 +52,12 @@ def _versions() -> dict[str, int]:
     collectives = (name for row in sub_groups.WORK_GROUP_ROWS for name, _ in row.functions())
     others = ("work_group_barrier", "atomic_work_item_fence", "ctz", "get_fence", "to_global", "to_local", "to_private",
               "get_enqueued_local_size", "get_global_linear_id", "get_local_linear_id")
-    return {"popcount": 120, **dict.fromkeys([*c11_atomics, *collectives, *others], 200)}
+    return {"popcount": 120, "printf": 120, **dict.fromkeys([*c11_atomics, *collectives, *others], 200)}
 
 
 SINCE: dict[str, int] = _versions()
+PRINTF = "printf"
+"""The one variadic function, for which the table has no row: :mod:`coopmat.opencl.sema.printf` analyses its calls."""
 
 
 def _families() -> dict[str, BuiltinFamily]:
@@ -73,24 +74,28 @@ TABLE: dict[str, BuiltinFamily] = _families()
 
 def names() -> frozenset[str]:
     """The names of all built-in functions."""
-    return frozenset(TABLE)
+    return frozenset({*TABLE, PRINTF})
 
 
 def has_builtin(name: str, features: Collection[str], language: Language = LATEST) -> bool:
     """Whether a device with these feature macros has the function in a version of the language."""
-    if name not in TABLE or TABLE[name].since > language.number:
+    if SINCE.get(name, 0) > language.number:
+        return False
+    if name == PRINTF:
+        return True
+    if name not in TABLE:
         return False
     return any(not row.needs or any(need in features for need in row.needs) for row, _ in TABLE[name].members)
 
 
 def is_known(name: str) -> bool:
-    """Whether :func:`resolve_call` has something to say about ``name``."""
-    return name in TABLE or name in UNSUPPORTED
+    """Whether ``name`` is a built-in function, or one that is known by name only."""
+    return name == PRINTF or name in TABLE or name in UNSUPPORTED
 
 
 def resolve_call(context: Context, name: str, arguments: list[Expression], location: SourceLocation | None,
                  close: SourceLocation | None) -> Expression:
-    """The node of a call of a built-in function (``is_known(name)``).
+    """The node of a call of a built-in function (``is_known(name)``) other than printf.
 
     ``arguments`` are values (arrays decayed); ``location`` is the callee and ``close`` the closing
     parenthesis. Where no overload fits, or several do equally well, that is reported and the error
@@ -111,5 +116,5 @@ def candidates(context: Context, name: str) -> list[Diagnostic]:
     return TABLE[name].candidates(context) if name in TABLE else []
 
 
-__all__ = ["ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "Overload", "build", "candidates", "has_builtin",
-           "is_known", "names", "resolve_call", "viable"]
+__all__ = ["PRINTF", "ROWS", "TABLE", "UNSUPPORTED", "BuiltinFamily", "Overload", "build", "candidates",
+           "has_builtin", "is_known", "names", "resolve_call", "viable"]

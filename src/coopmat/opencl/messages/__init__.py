@@ -17,6 +17,7 @@ from coopmat.opencl.messages import (
     lexical,
     matrix,
     overloads,
+    printf,
     semantic,
     syntax,
     versions,
@@ -24,7 +25,7 @@ from coopmat.opencl.messages import (
 )
 from coopmat.opencl.messages.groups import GROUPS
 
-TABLES = (lexical, syntax, semantic, warnings, versions, overloads, builtins, events, matrix)
+TABLES = (lexical, syntax, semantic, warnings, versions, overloads, builtins, events, printf, matrix)
 
 
 def rows() -> list[Message]:

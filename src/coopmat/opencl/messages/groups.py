@@ -4,9 +4,9 @@ from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "all": ("most", "parentheses", "switch", "switch-bool", "misleading-indentation"),
-    "most": ("comment", "for-loop-analysis", "int-in-bool-context", "missing-braces", "multichar", "return-type",
-             "self-assign", "sizeof-array-argument", "tautological-compare", "uninitialized", "unknown-pragmas",
-             "unused"),
+    "most": ("comment", "for-loop-analysis", "format", "int-in-bool-context", "missing-braces", "multichar",
+             "return-type", "self-assign", "sizeof-array-argument", "tautological-compare", "uninitialized",
+             "unknown-pragmas", "unused"),
     "extra": ("initializer-overrides", "missing-field-initializers", "sign-compare", "unused-but-set-parameter",
               "unused-parameter"),
     "unused": ("unused-but-set-variable", "unused-function", "unused-label", "unused-local-typedef", "unused-value",
@@ -22,6 +22,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
                    "literal-conversion", "shorten-64-to-32", "sign-conversion"),
     "implicit-float-conversion": ("implicit-int-float-conversion",),
     "implicit-int-float-conversion": ("implicit-const-int-float-conversion",),
+    "format": ("format-extra-args", "format-insufficient-args", "format-invalid-specifier", "format-nonliteral",
+               "format-security"),
     "pragmas": ("ignored-pragmas", "unknown-pragmas"),
     "unknown-pragmas": (),
     "everything": (),

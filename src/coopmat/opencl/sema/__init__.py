@@ -3,7 +3,8 @@
 :func:`analyze` is the entry. Modules: :mod:`.context` (state and services), :mod:`.values`,
 :mod:`.conversions`, :mod:`.constants`, :mod:`.declarators` (types), :mod:`.records`,
 :mod:`.declarations`, :mod:`.initializers`, :mod:`.expressions` with :mod:`.operators`,
-:mod:`.pointers`, :mod:`.members`, :mod:`.assignment` and :mod:`.calls`, :mod:`.statements`.
+:mod:`.pointers`, :mod:`.members`, :mod:`.assignment` and :mod:`.calls`,
+:mod:`.printf` with :mod:`.formats`, :mod:`.statements`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.overloading import Fits, best, is_exact
-from coopmat.opencl.sema import conversion_builtins, declarators, expressions, matrix, overloads
+from coopmat.opencl.sema import conversion_builtins, declarators, expressions, matrix, overloads, printf
 from coopmat.opencl.sema.context import Context, FunctionSet
 from coopmat.opencl.sema.conversions import Purpose, convert
 from coopmat.opencl.sema.values import ERROR, is_error
@@ -32,6 +32,8 @@ def call(context: Context, node: syntax.Call, target: Type | None) -> Expression
         if _is_overloaded(context, symbol):
             return _call_overloaded(context, symbol, node, target)
         return _call_function(context, symbol.members[0], node)
+    if symbol is None and name == builtins.PRINTF:
+        return printf.call(context, node)
     arguments = _analyze_arguments(context, node)
     if isinstance(symbol, Variable) and symbol.type is ERROR:
         return context.error_expression(node.location)

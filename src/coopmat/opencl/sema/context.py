@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, FixIt, Marks, Message, SourceLocation, note
@@ -41,6 +41,9 @@ from coopmat.opencl.sema.values import ERROR, Error, Operand, is_error, value_of
 from coopmat.opencl.spelling import closest
 from coopmat.tree.nodes import Case, Constant, Expression, Function, Label, Program, Variable
 from coopmat.tree.types import INT, AddressSpace, Enumeration, Record, Type
+
+if TYPE_CHECKING:
+    from coopmat.opencl.sema.formats import String
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,8 @@ class Context:
         self.stores: Counter[Variable] = Counter()  # how often by a statement that only writes it
         self.static_functions: list[Function] = []  # that should be called
         self.silenced: set[Variable] = set()  # parameters that may go unused
+        self.literals: dict[Variable, syntax.StringLiteral] = {}  # constant arrays that a string literal fills
+        self.strings: dict[Variable, list[String]] = {}  # what const pointers in functions may point to
         self.disabled_extensions: set[str] = set()
         self.depth = 0
         self.syntax: syntax.Node | None = None  # the statement or declaration that is being analysed

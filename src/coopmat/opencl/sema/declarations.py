@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.diagnostics import SourceLocation, note
-from coopmat.opencl import syntax
+from coopmat.opencl import builtins, syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.sema import (
@@ -14,9 +14,11 @@ from coopmat.opencl.sema import (
     declarators,
     events,
     expressions,
+    formats,
     initializers,
     matrix,
     overloads,
+    printf,
     records,
 )
 from coopmat.opencl.sema.checks import unused
@@ -205,6 +207,9 @@ def _constant_variable(context: Context, variable: Variable, item: syntax.InitDe
     elif is_new:
         context.known[variable] = variable.initializer
         context.program.globals.append(variable)
+        literal = initializers.sole_string(item.initializer)
+        if literal is not None:
+            context.literals[variable] = literal
 
 
 def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Declared,
@@ -233,6 +238,8 @@ def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Decl
         constant = constants.fold(value, context.known)
         if constant is not None:
             context.known[variable] = constant
+    elif value is not None and variable.const and isinstance(variable.type, Pointer):
+        formats.remember(context, variable, value)
     return [Declare(found.location, variable, value)]
 
 
@@ -287,7 +294,9 @@ def _check_space(context: Context, specifiers: syntax.Specifiers, found: Declare
 
 def _function_declaration(context: Context, specifiers: syntax.Specifiers, found: Declared,
                           item: syntax.InitDeclarator) -> None:
-    """A prototype."""
+    """A prototype; that of printf, the one variadic function, says nothing new."""
+    if found.name == builtins.PRINTF and printf.is_prototype(found.function):
+        return
     if "typedef" in specifiers.storage:
         context.report(messages.FUNCTION_TYPEDEF, found.location)
         if found.name is not None:

@@ -108,6 +108,8 @@ def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
             return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
     if calls.is_builtin(node.name):
         return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
+    if node.name == "__func__" and context.function is not None:  # C99 6.4.2.2
+        return _string(context, syntax.StringLiteral(node.location, context.function.function.name.encode()), target)
     return context.misspelt(messages.UNDECLARED, node.name, node.location, context.names_to_suggest())
 
 
@@ -131,6 +133,7 @@ def _string(context: Context, node: syntax.StringLiteral, target: Type | None) -
     variable = Variable(f".string{len(context.program.globals)}", type_, node.location, AddressSpace.CONSTANT,
                         initializer=elements)
     context.program.globals.append(variable)
+    context.literals[variable] = node
     return VariablePlace(type_, node.location, variable)
 
 

@@ -38,7 +38,7 @@ def initialize(context: Context, type_: Type, node: syntax.Expression,
     The value is converted; after a report it is an error expression.
     """
     if isinstance(type_, Array) and isinstance(type_.item, Scalar):
-        string = _sole_string(node)
+        string = sole_string(node)
         if string is not None and type_.item in (CHAR, UCHAR):
             return _from_string(context, type_, string)
     if isinstance(node, syntax.InitializerList):
@@ -61,7 +61,7 @@ def _is_array_literal(node: syntax.Expression) -> bool:
 # ------------------------------------------------------------------ strings
 
 
-def _sole_string(node: syntax.Expression) -> syntax.StringLiteral | None:
+def sole_string(node: syntax.Expression) -> syntax.StringLiteral | None:
     """A string, or one in braces."""
     if isinstance(node, syntax.InitializerList) and len(node.items) == 1 and not node.items[0].designators:
         node = node.items[0].value

@@ -23,6 +23,7 @@ from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Ext
 from coopmat.targets.simulator.builtins import check_input, read_input
 from coopmat.targets.simulator.convergence import require_full_sub_groups
 from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.output import Output
 from coopmat.targets.simulator.registers import (
     CHAINS,
     Index,
@@ -159,7 +160,7 @@ def constant_frame(slots: list[Value]) -> Frame:
     """A frame of one lane, for the evaluation of constant expressions."""
     geometry = Geometry(1, (1, 1, 1), (1, 1, 1), (0, 0, 0), 1)
     options = SimulatorOptions()
-    batch = Batch(geometry, 0, 1, AddressSpace(1, 1, 1), options, StepCounter(options, 0.0))
+    batch = Batch(geometry, 0, 1, AddressSpace(1, 1, 1), options, StepCounter(options, 0.0), Output("", 0))
     return Frame(batch, slots, batch.existing)
 
 

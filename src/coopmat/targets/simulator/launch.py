@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from coopmat.spirv.kernels import KernelSignature, Parameter
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, member_offsets
 from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.output import Output
 from coopmat.targets.simulator.state import Batch, Geometry, StepCounter
 from coopmat.targets.simulator.types import PointerType, Type
 from coopmat.targets.simulator.values import Array, Value, members_of
@@ -55,8 +56,8 @@ class Argument:
     value: Value = None
 
 
-def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any], options: SimulatorOptions,
-           output: Callable[[str], object]) -> None:
+def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
+           options: SimulatorOptions) -> None:
     """Run a kernel over all work-groups. The arrays among the arguments hold the results afterwards.
 
     Raises LaunchError for arguments that do not fit, and a SimulationError for undefined behaviour.
@@ -65,18 +66,21 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
     check_local_memory(kernel, bound)
     start = time.monotonic()
     size = _groups_per_batch(kernel, geometry, bound)
-    for first in range(0, geometry.group_total, size):
-        count = min(size, geometry.group_total - first)
-        memory = AddressSpace(count * geometry.sub_groups_per_group, geometry.sub_group_size,
-                              geometry.sub_groups_per_group)
-        batch = Batch(geometry, first, count, memory, options, StepCounter(options, start),
-                      output)
-        for row in kernel.buffers:
-            memory.add(row)
-        values = [_value(memory, argument) for argument in bound]
-        with np.errstate(all="ignore"):
-            kernel.function.call(batch, batch.existing, values)
-        batch.copies.check_finished()
+    output = Output(kernel.signature.name, options.printf_limit)
+    try:
+        for first in range(0, geometry.group_total, size):
+            count = min(size, geometry.group_total - first)
+            memory = AddressSpace(count * geometry.sub_groups_per_group, geometry.sub_group_size,
+                                  geometry.sub_groups_per_group)
+            batch = Batch(geometry, first, count, memory, options, StepCounter(options, start), output)
+            for row in kernel.buffers:
+                memory.add(row)
+            values = [_value(memory, argument) for argument in bound]
+            with np.errstate(all="ignore"):
+                kernel.function.call(batch, batch.existing, values)
+            batch.copies.check_finished()
+    finally:
+        output.close()
 
 
 def check_local_memory(kernel: CompiledKernel, arguments: Sequence[Argument]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import OPENCL_STD_NAMES, Op
 from coopmat.spirv.module import Instruction
-from coopmat.targets.simulator import opencl_integer, opencl_math, opencl_memory
+from coopmat.targets.simulator import opencl_integer, opencl_math, opencl_memory, printing
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array
@@ -68,6 +68,7 @@ FUNCTIONS: dict[str, Handler] = {
     **{name: _values(function) for name, function in opencl_integer.FUNCTIONS.items()},
     **{name: _pair(function) for name, function in opencl_math.PAIRS.items()},
     **opencl_memory.FUNCTIONS,
+    "printf": printing.printf,
     "bitselect": _values(bit_select),
     "select": _values(select),
     "shuffle": _values(shuffle),

@@ -10,6 +10,7 @@ import numpy as np
 
 from coopmat.diagnostics import Error
 
+DEFAULT_PRINTF_LIMIT = 1 << 20  # the least that OpenCL's CL_DEVICE_PRINTF_BUFFER_SIZE may be
 DEFAULT_STEP_LIMIT = 1_000_000  # ten to fifteen seconds of an endless loop in a few work-groups
 
 
@@ -26,14 +27,17 @@ class SimulatorOptions:
     all work-items in lock-step counted once; a kernel that needs more ends with a ``SimulationError``.
     ``time_limit``: the seconds that one launch may take, None for any time; one that takes longer
     ends with a ``SimulationError`` after the basic block that it is in.
+    ``printf_limit``: the bytes that printf may write in one launch; once a text does not fit, it and all
+    later ones are dropped, their calls return -1, and a line on the standard error output says so.
 
-    Raises :class:`~coopmat.diagnostics.Error` for a value of another type, or a limit that is not positive.
+    Raises :class:`~coopmat.diagnostics.Error` for a value of another type, or a limit out of range.
     """
 
     bounds: bool = True
     convergence: bool = True
     step_limit: int = DEFAULT_STEP_LIMIT
     time_limit: float | None = None
+    printf_limit: int = DEFAULT_PRINTF_LIMIT
 
     def __post_init__(self) -> None:
         for name in ("bounds", "convergence"):
@@ -41,6 +45,8 @@ class SimulatorOptions:
                 self._refuse(name, "True or False")
         if not _is_number(self.step_limit, int, np.integer) or self.step_limit < 1:
             self._refuse("step_limit", "an integer of at least 1")
+        if not _is_number(self.printf_limit, int, np.integer) or self.printf_limit < 0:
+            self._refuse("printf_limit", "an integer of at least 0")
         if self.time_limit is not None and not (
                 _is_number(self.time_limit, int, float, np.integer, np.floating)
                 and 0 < self.time_limit < math.inf):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -104,7 +103,7 @@ class SimulatedProgram:
         kernel = self._compile(kernel_name)
         geometry = check_geometry(kernel, global_size, local_size, global_offset)
         try:
-            launch(kernel, geometry, arguments, self.options, sys.stdout.write)
+            launch(kernel, geometry, arguments, self.options)
         except MemoryError as error:
             raise Error(f"kernel '{kernel_name}' needs more memory than there is: {error}") from error
 

@@ -14,6 +14,7 @@ import numpy as np
 from coopmat.diagnostics import SimulationError, Where
 from coopmat.targets.simulator.events import PendingCopies
 from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.output import Output
 from coopmat.targets.simulator.values import Array, Value
 from coopmat.targets.simulator.wording import in_words
 
@@ -177,15 +178,14 @@ class Batch:
     """The work-groups that run together, in lock-step: ``first_group`` and the next ones."""
 
     def __init__(self, geometry: Geometry, first_group: int, group_count: int, memory: AddressSpace,
-                 options: SimulatorOptions, counter: StepCounter,
-                 output: Callable[[str], object] = lambda text: None) -> None:
+                 options: SimulatorOptions, counter: StepCounter, output: Output) -> None:
         self.geometry = geometry
         self.first_group = first_group
         self.group_count = group_count
         self.memory = memory
         self.options = options
         self.counter = counter
-        self.output = output  # takes what printf writes
+        self.output = output
         self.sub_groups_per_group = geometry.sub_groups_per_group
         self.sub_groups = group_count * self.sub_groups_per_group
         self.lanes = geometry.sub_group_size

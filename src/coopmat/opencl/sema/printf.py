@@ -1,0 +1,58 @@
+"""Calls of printf, the one variadic function of OpenCL C (6.15.14)."""
+
+from __future__ import annotations
+
+from coopmat.diagnostics import SourceLocation
+from coopmat.opencl import syntax
+from coopmat.opencl.builtins import PRINTF
+from coopmat.opencl.messages import builtins as builtin_messages
+from coopmat.opencl.messages import printf as messages
+from coopmat.opencl.messages import semantic as semantic_messages
+from coopmat.opencl.sema import calls, declarators, expressions, formats
+from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.conversions import Purpose, convert, make_convert, promote
+from coopmat.opencl.sema.values import is_error
+from coopmat.tree.nodes import Expression, Operation
+from coopmat.tree.types import BFLOAT16, CHAR, DOUBLE, FLOAT, INT, VOID, AddressSpace, Pointer, Vector
+
+FORMAT = Pointer(CHAR, AddressSpace.CONSTANT, const=True)
+
+
+def is_prototype(function: syntax.FunctionDeclarator | None) -> bool:
+    """Whether a declaration of a function called printf has the form of the built-in one's."""
+    return function is not None and function.variadic and len(function.parameters) == 1
+
+
+def call(context: Context, node: syntax.Call) -> Expression:
+    """``printf(format, arguments)``; the format is checked where it is known."""
+    values = [expressions.value(context, argument) for argument in node.arguments]
+    places = [calls.start_of(argument) for argument in node.arguments]
+    if context.function is None:
+        return context.error(builtin_messages.NOT_AT_FILE_SCOPE, node.location, name=PRINTF)
+    if not values:
+        return context.error(builtin_messages.TOO_FEW, node.close, name=PRINTF, expected="at least 1", found=0)
+    format = convert(context, values[0], FORMAT, places[0], Purpose.PASS)
+    arguments = tuple(_promoted(context, value, place) for value, place in zip(values[1:], places[1:], strict=True))
+    if any(map(is_error, (format, *arguments))):
+        return context.error_expression(node.location)
+    given = [formats.Argument(argument, value.type, place)
+             for argument, value, place in zip(arguments, values[1:], places[1:], strict=True)]
+    formats.check(context, format, places[0], given)
+    return Operation(INT, node.location, "std.printf", (format, *arguments))
+
+
+def _promoted(context: Context, argument: Expression, place: SourceLocation) -> Expression:
+    """The default argument promotions (C99 6.5.2.2p6); vectors keep their type, and a scalar becomes a
+    double only on a device that has it."""
+    type_ = argument.type
+    if is_error(argument) or isinstance(type_, (Pointer, Vector)):
+        return argument
+    if type_.is_float:
+        if type_ == BFLOAT16:
+            argument = make_convert(argument, FLOAT)
+        return make_convert(argument, DOUBLE if context.has(*declarators.FP64_FEATURES) else FLOAT)
+    if type_.is_arithmetic:
+        return promote(argument)
+    if type_ == VOID:
+        return context.error(semantic_messages.INCOMPLETE_TYPE, place, type=type_)
+    return context.error(messages.ARGUMENT_TYPE, place, type=type_)
