@@ -12,15 +12,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from coopmat.devices import describe
-from coopmat.diagnostics import DiagnosticSink, SourceFile
-from coopmat.opencl import is_builtin_function, parse, sema
-from coopmat.opencl.preprocess import Preprocessor
+from coopmat.diagnostics import CompileError
+from coopmat.opencl import compile_source
+from coopmat.runtime.options import parse_options
 
 CLANG = (sys.executable, "-m", "ziglang", "clang", "-cc1", "-fno-caret-diagnostics", "-ferror-limit", "0",
          "-x", "cl", "-cl-std=CL3.0", "-triple", "spirv64", "-fsyntax-only")
@@ -97,14 +95,10 @@ def clangs_reports(source: str, folder: Path) -> list[tuple[int, str]]:
 
 def own_reports(source: str) -> list[tuple[int, str]]:
     """Line and text of the package's errors; that the functions have no bodies is none."""
-    features = describe("generic").extensions
-    sink = DiagnosticSink(error_limit=sys.maxsize)
-    preprocessor = Preprocessor(sink, include_paths=(), defines={}, features=features,
-                                has_builtin=partial(is_builtin_function, features=features))
-    sema.analyze(parse.parse(preprocessor.run(SourceFile("calls", source)), sink, sema.TYPE_NAMES), sink,
-                 features=features)
-    return [(diagnostic.location.line, diagnostic.message) for diagnostic in sink.diagnostics
-            if diagnostic.location is not None and diagnostic.severity == "error" and diagnostic.code != "CM3110"]
+    with pytest.raises(CompileError) as caught:
+        compile_source(source, options=parse_options(["-ferror-limit=0", "-w"]))
+    return [(diagnostic.location.line, diagnostic.message) for diagnostic in caught.value.diagnostics
+            if diagnostic.location is not None and diagnostic.code != "CM3110"]
 
 
 def check(calls: Calls, folder: Path) -> None:
