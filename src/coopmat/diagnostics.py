@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from coopmat.warning_levels import Level, WarningLevels
@@ -20,6 +21,12 @@ SNIPPET_WIDTH = 160  # of a longer source line, the part around the caret is sho
 # --------------------------------------------------------------------------------------
 # Source locations
 # --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    """The lines of a text, kept for the next diagnostic."""
+    return text.split("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class SourceFile:
 
     def line(self, number: int) -> str:
         """Line ``number``, counted from 1, without its line end; empty past the end of the file."""
-        lines = self.text.split("\n")
+        lines = _lines(self.text)
         return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
 
 

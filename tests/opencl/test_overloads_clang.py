@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-import coopmat as cm
-from coopmat.build_options import BuildOptions
+from coopmat.diagnostics import CompileError
 from coopmat.opencl import compile_source
+from coopmat.runtime.options import parse_options
 
 CLANG = (sys.executable, "-m", "ziglang", "clang", "-cc1", "-fno-caret-diagnostics", "-ferror-limit", "0",
          "-x", "cl", "-cl-std=CL3.0", "-triple", "spirv64", "-fsyntax-only")
@@ -95,12 +95,10 @@ def clangs_reports(source: str, folder: Path) -> list[tuple[int, str]]:
 
 def own_reports(source: str) -> list[tuple[int, str]]:
     """Line and text of the package's errors; that the functions have no bodies is none."""
-    try:
-        compile_source(source, name="calls", options=BuildOptions(error_limit=sys.maxsize))
-    except cm.CompileError as error:
-        return [(diagnostic.location.line, diagnostic.message) for diagnostic in error.diagnostics
-                if diagnostic.location is not None and diagnostic.severity == "error" and diagnostic.code != "CM3110"]
-    return []
+    with pytest.raises(CompileError) as caught:
+        compile_source(source, options=parse_options(["-ferror-limit=0", "-w"]))
+    return [(diagnostic.location.line, diagnostic.message) for diagnostic in caught.value.diagnostics
+            if diagnostic.location is not None and diagnostic.code != "CM3110"]
 
 
 def check(calls: Calls, folder: Path) -> None:
