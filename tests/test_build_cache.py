@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import coopmat as cm
 from coopmat import cache as cache_module
 from coopmat import llvm, opencl
+from coopmat.build_options import BuildOptions
 from coopmat.cache import Cache
 from coopmat.diagnostics import CompileError
 from coopmat.runtime import sources
@@ -50,7 +51,7 @@ class Compilations:
         self.folder = folder
         self.count = 0
 
-    def build(self, source: str | Path, options: tuple[str, ...] = (), device: str | None = None) -> cm.Program:
+    def build(self, source: str | Path, options: str | tuple[str, ...] = (), device: str | None = None) -> cm.Program:
         return cm.build(source, options, device, cache_dir=self.folder)
 
     def are_needed(self, source: str | Path, options: tuple[str, ...] = (), device: str | None = None) -> bool:
@@ -182,7 +183,7 @@ def test_errors_are_not_kept(compilations: Compilations) -> None:
     assert Cache(compilations.folder).usage().entries == 0
 
 
-@pytest.mark.parametrize("options", ["-DA", 5, ("-DA", 5), ("-Q",), (None,)])
+@pytest.mark.parametrize("options", [5, ("-DA", 5), ("-Q",), (None,)])
 def test_options_that_are_none(compilations: Compilations, options: object) -> None:
     for _ in range(2):
         with pytest.raises(cm.Error, match="option"):
@@ -281,6 +282,18 @@ def test_a_file_that_appears_earlier_in_the_search(compilations: Compilations) -
     assert value_of(compilations.build(source, ("-I", "first", "-I", "second"))) == 1
 
 
+@pytest.mark.parametrize("options", [("-include", "folder/value.h"), ("-isystem", "folder", "-include", "value.h"),
+                                     "-I folder -include value.h"])
+def test_a_file_that_an_option_names(compilations: Compilations, options: str | tuple[str, ...]) -> None:
+    source = INCLUDING.partition("\n")[2]
+    Path("folder").mkdir()
+    for value in (1, 2):
+        Path("folder/value.h").write_text(f"#define VALUE {value}\n")
+        for _ in range(2):
+            assert value_of(compilations.build(source, options)) == value
+    assert compilations.count == 2
+
+
 def test_has_include(compilations: Compilations) -> None:
     source = ('#if __has_include("value.h")\n#define VALUE 1\n#else\n#define VALUE 0\n#endif\n'
               "kernel void k(global int *p) { p[0] = VALUE; }\n")
@@ -374,9 +387,7 @@ def test_what_llvm_made_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def content_of(compilations: Compilations) -> tuple[str, bytes]:
     """The key and the content of the one entry that building SCALE makes."""
-    source = OpenCLSource(SCALE, None, (), cm.device("sim:generic"))
-    entry = source._key()
-    assert entry is not None
+    entry = OpenCLSource(SCALE, None, BuildOptions(), cm.device("sim:generic")).key
     compilations.build(SCALE)
     content = Cache(compilations.folder).get(entry)
     assert content is not None

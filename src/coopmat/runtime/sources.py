@@ -43,8 +43,7 @@ class OpenCLSource:
 
     def compile(self, cache: Cache) -> Compilation:
         """The module and what belongs to it, from the cache if it holds them. Raises CompileError."""
-        entry = key("OpenCL C", self.name, self.text, repr(self.device.description), repr(self.options))
-        found = self._saved(cache, entry)
+        found = self._saved(cache)
         if found is None:
             from coopmat import lowering
 
@@ -52,8 +51,13 @@ class OpenCLSource:
             module = lowering.to_spirv(tree)
             found = Compilation(module, warnings, self.files.record(), self.device.can_load(module))
             if not self._depends_on_time():
-                cache.put(entry, found.to_bytes())
+                cache.put(self.key, found.to_bytes())
         return found
+
+    @cached_property
+    def key(self) -> str:
+        """The key of the compilation in a cache."""
+        return key("OpenCL C", self.name, self.text, repr(self.device.description), repr(self.options))
 
     def llvm_ir(self) -> str:
         """LLVM IR, verified by LLVM."""
@@ -64,8 +68,8 @@ class OpenCLSource:
         llvm.verify(ir)
         return ir
 
-    def _saved(self, cache: Cache, entry: str) -> Compilation | None:
-        content = cache.get(entry)
+    def _saved(self, cache: Cache) -> Compilation | None:
+        content = cache.get(self.key)
         found = Compilation.from_bytes(content) if content is not None else None
         files = SourceFiles()
         if found is None or not files.agrees_with(found.files):
