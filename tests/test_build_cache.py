@@ -51,7 +51,7 @@ class Compilations:
         self.folder = folder
         self.count = 0
 
-    def build(self, source: str | Path, options: tuple[str, ...] = (), device: str | None = None) -> cm.Program:
+    def build(self, source: str | Path, options: str | tuple[str, ...] = (), device: str | None = None) -> cm.Program:
         return cm.build(source, options, device, cache_dir=self.folder)
 
     def are_needed(self, source: str | Path, options: tuple[str, ...] = (), device: str | None = None) -> bool:
@@ -280,6 +280,18 @@ def test_a_file_that_appears_earlier_in_the_search(compilations: Compilations) -
     assert compilations.count == 3
     (Path("source") / "value.h").unlink()
     assert value_of(compilations.build(source, ("-I", "first", "-I", "second"))) == 1
+
+
+@pytest.mark.parametrize("options", [("-include", "folder/value.h"), ("-isystem", "folder", "-include", "value.h"),
+                                     "-I folder -include value.h"])
+def test_a_file_that_an_option_names(compilations: Compilations, options: str | tuple[str, ...]) -> None:
+    source = INCLUDING.partition("\n")[2]
+    Path("folder").mkdir()
+    for value in (1, 2):
+        Path("folder/value.h").write_text(f"#define VALUE {value}\n")
+        for _ in range(2):
+            assert value_of(compilations.build(source, options)) == value
+    assert compilations.count == 2
 
 
 def test_has_include(compilations: Compilations) -> None:

@@ -54,6 +54,11 @@ class OpenCLSource:
                 cache.put(self.key, found.to_bytes())
         return found
 
+    @cached_property
+    def key(self) -> str:
+        """The key of the compilation in a cache."""
+        return key("OpenCL C", self.name, self.text, repr(self.device.description), repr(self.options))
+
     def llvm_ir(self) -> str:
         """LLVM IR, verified by LLVM."""
         from coopmat import llvm, lowering
@@ -62,11 +67,6 @@ class OpenCLSource:
         ir = lowering.to_llvm_ir(tree, source_name=self.name)
         llvm.verify(ir)
         return ir
-
-    @cached_property
-    def key(self) -> str:
-        """The key of the compilation in the cache."""
-        return key("OpenCL C", self.name, self.text, repr(self.device.description), repr(self.options))
 
     def _saved(self, cache: Cache) -> Compilation | None:
         content = cache.get(self.key)
