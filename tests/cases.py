@@ -222,6 +222,40 @@ def _overloads(arguments: Arguments) -> dict[int, np.ndarray]:
     return {0: np.array(rows).astype(np.int32)}
 
 
+# ------------------------------------------------------------------------ extensions.cl
+
+
+def _statement_expressions(arguments: Arguments) -> dict[int, np.ndarray]:
+    values, n = arguments[1].tolist(), arguments[2]
+    total = 0
+    for i in range(n):
+        x = values[i]
+        if x < -90:
+            continue
+        total += {0: x + 5, 1: -x}.get(x & 3, x)
+        total = max(total, i * 3, -100) or i + 1
+    return {0: np.array([total + (value or 1000) for value in values], np.int32)}
+
+
+def _constant_addresses(item: int) -> int:
+    numbers = [4, 4, 4, 0, 0, 9, 7, 3]
+    name, values, word = (("f", numbers[:3], "one"), ("o", numbers[5:7], "three"), ("\0", [], "seven"))[item % 3]
+    total = sum(values)
+    for letter in word:
+        total = int(np.int64(total * 3 + ord(letter)).astype(np.int32))
+    return total + ord(name)
+
+
+def _layouts(arguments: Arguments) -> dict[int, np.ndarray]:
+    octets = arguments[0].copy()
+    for offset, dtype, value in ((1, "<i4", 0x01020304), (8, "<i2", 0x0506), (10, "u1", 200), (16, "<i4", 0x141618),
+                                 (33, "<i4", -2)):
+        raw = np.array([value], dtype).view(np.uint8)
+        octets[offset:offset + len(raw)] = raw
+    numbers = [16, 10 - 5, 0xFFFFFFFF + 1, -1, 20, len("layouts") + 1 + ord("l")]
+    return {0: octets, 1: np.array(numbers, np.int64)}
+
+
 # -------------------------------------------------------------------------- matrices.cl
 
 
@@ -339,8 +373,8 @@ def _ints(rng: np.random.Generator, low: int, high: int, *shape: int) -> np.ndar
     return rng.integers(low, high, shape, dtype=np.int32)
 
 
-CONTROL, MEMORY, VECTORS, MATRICES, PRINTING = (
-    KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "matrices", "printing"))
+CONTROL, MEMORY, VECTORS, EXTENSIONS, MATRICES, PRINTING = (
+    KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "extensions", "matrices", "printing"))
 OVERLOADS, ASYNC_COPIES = KERNELS / "overloads.cl", KERNELS / "async_copies.cl"
 N = 48  # work-items of the one-dimensional cases: three sub-groups, one and a half work-groups' worth of data
 WHOLE_INT = (-(2**31), 2**31 - 1)
@@ -390,6 +424,14 @@ CASES = (
          lambda args: {0: _each(_dynamic_components, range(N), [args[1]] * N)}),
     Case(OVERLOADS, "overloads", (N,), (16,),
          lambda rng: [np.zeros((N, 4), np.int32), _ints(rng, -(2**20), 2**20, N), 30], _overloads),
+    Case(EXTENSIONS, "statement_expressions", (N,), (16,),
+         lambda rng: [np.zeros(N, np.int32), _ints(rng, -100, 100, N), 40], _statement_expressions),
+    Case(EXTENSIONS, "constant_addresses", (N,), (16,), lambda rng: [np.zeros(N, np.int32)],
+         lambda args: {0: _each(_constant_addresses, range(N))}),
+    Case(EXTENSIONS, "global_variables", (N,), (N,), lambda rng: [np.zeros(3, np.int32)],
+         lambda args: {0: np.array([5 + N, 2 * N, 100 + 3 * N], np.int32)}),
+    Case(EXTENSIONS, "layouts", (1,), (1,), lambda rng: [rng.integers(0, 256, 64, np.uint8), np.zeros(6, np.int64)],
+         _layouts),
     Case(MATRICES, "operators", (SUB_GROUP,), (SUB_GROUP,),
          lambda rng: [np.zeros(128, np.float32), 1 + np.abs(_floats(rng, 256)), 0.75], _operators),
     Case(MATRICES, "components", (SUB_GROUP,), (SUB_GROUP,),

@@ -95,7 +95,7 @@ def test_spirv_val_accepts_our_modules(source: Path, options: tuple[str, ...], t
 
 
 PLAIN_CASES = [case for case in CASES if case.source.stem in (
-    "control", "memory", "vectors", "dot_products", "async_copies", "printing")]
+    "control", "memory", "vectors", "extensions", "dot_products", "async_copies", "printing")]
 
 
 @pytest.mark.oracle("intel-opencl")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from llvmlite import binding, ir
 
-from coopmat.lowering.memory import memory_type, natural_alignment, physical_record
+from coopmat.lowering.memory import is_empty_array, memory_type, natural_alignment, physical_record
 from coopmat.lowering.spirv_types import TypeLowering
 from coopmat.spirv.builder import ModuleBuilder
 from coopmat.spirv.grammar import Op
@@ -43,18 +43,23 @@ leaves = st.one_of(st.sampled_from(SCALARS),
                    st.just(t.Pointer(t.INT, t.AddressSpace.GLOBAL)))
 
 
-def _record(members: list[t.Type], is_union: bool, packed: bool, alignment: int | None) -> t.Record:
-    fields = tuple(t.Field(f"f{i}", member) for i, member in enumerate(members))
-    return t.Record("R", is_union, fields, packed, alignment)
+def _record(members: list[t.Type], is_union: bool, packed: bool, alignment: int | None,
+            most: int | None = None, placed: tuple[int | None, int | None, bool] = (None, None, False)) -> t.Record:
+    """A record; ``placed`` says what its second member has of its own: alignment of the type, alignment, packed."""
+    fields = tuple(t.Field(f"f{i}", member, False, *(placed if i == 1 else ())) for i, member in enumerate(members))
+    return t.Record("R", is_union, fields, packed, alignment, most)
+
+
+ALIGNMENTS = st.sampled_from([None, None, 1, 2, 8, 16, 64])
 
 
 def records(members: st.SearchStrategy[t.Type]) -> st.SearchStrategy[t.Record]:
-    return st.builds(_record, st.lists(members, min_size=1, max_size=5), st.booleans(), st.booleans(),
-                     st.sampled_from([None, 1, 2, 8, 16, 64]))
+    return st.builds(_record, st.lists(members, min_size=1, max_size=5), st.booleans(), st.booleans(), ALIGNMENTS,
+                     st.sampled_from([None, None, 1, 4]), st.tuples(ALIGNMENTS, ALIGNMENTS, st.booleans()))
 
 
 members = st.recursive(leaves, lambda inner: st.one_of(records(inner), st.builds(
-    t.Array, inner, st.integers(1, 4))), max_leaves=8)
+    t.Array, inner, st.integers(0, 4))), max_leaves=8)
 
 
 @settings(derandomize=True, max_examples=300, deadline=None)
@@ -65,8 +70,10 @@ def test_llvm_places_the_members_where_the_layout_says(record: t.Record) -> None
     lowered = llvm_type(memory_type(record))
     assert lowered.get_abi_size(DATA_LAYOUT) == layout.size
     assert lowered.get_abi_alignment(DATA_LAYOUT) == natural_alignment(record)
-    offsets = [lowered.get_element_offset(DATA_LAYOUT, index) for index in physical.index_of]
-    assert offsets == ([] if record.is_union else list(layout.offsets))
+    offsets = [lowered.get_element_offset(DATA_LAYOUT, index) for index in physical.index_of if index is not None]
+    expected = [offset for offset, member in zip(layout.offsets, record.fields or (), strict=True)
+                if not is_empty_array(member.type)]
+    assert offsets == ([] if record.is_union else expected)
 
 
 def test_bools_and_enumerations_have_a_form_in_memory() -> None:

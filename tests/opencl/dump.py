@@ -60,7 +60,10 @@ def grouped(node: syntax.Expression) -> str:
             return f"({grouped(left)} {operator} {grouped(right)})"
         case syntax.Assignment(operator=operator, target=target, value=value):
             return f"({grouped(target)} {operator} {grouped(value)})"
+        case syntax.Conditional(condition=condition, if_true=None, if_false=if_false):
+            return f"({grouped(condition)} ?: {grouped(if_false)})"
         case syntax.Conditional(condition=condition, if_true=if_true, if_false=if_false):
+            assert if_true is not None
             return f"({grouped(condition)} ? {grouped(if_true)} : {grouped(if_false)})"
         case syntax.Call(function=function, arguments=arguments):
             return f"{grouped(function)}({', '.join(map(grouped, arguments))})"
@@ -81,11 +84,32 @@ def grouped(node: syntax.Expression) -> str:
             return f"({type_text(name)}){grouped(initializer)}"
         case syntax.InitializerList(items=items):
             return "{" + ", ".join(map(_item, items)) + "}"
+        case syntax.StatementExpression(body=body):
+            return f"({{{len(body.items)}}})"
+        case syntax.GenericSelection(operand=operand, associations=associations):
+            arms = [f"{'default' if a.type_name is None else type_text(a.type_name)}: {grouped(a.value)}"
+                    for a in associations]
+            return f"_Generic({', '.join([grouped(operand), *arms])})"
+        case syntax.BuiltinOperation(name=name, operands=operands):
+            return f"{name}({', '.join(map(_operand, operands))})"
     raise TypeError(type(node).__name__)
 
 
+def _operand(operand: syntax.TypeName | syntax.Expression | syntax.MemberPath) -> str:
+    if isinstance(operand, syntax.MemberPath):
+        return "".join(map(_designator, operand.designators))
+    return type_text(operand) if isinstance(operand, syntax.TypeName) else grouped(operand)
+
+
+def _designator(designator: syntax.Designator) -> str:
+    if designator.index is None:
+        return f".{designator.name}"
+    last = "" if designator.last is None else f" ... {grouped(designator.last)}"
+    return f"[{grouped(designator.index)}{last}]"
+
+
 def _item(item: syntax.InitializerItem) -> str:
-    path = "".join(f"[{grouped(d.index)}]" if d.index is not None else f".{d.name}" for d in item.designators)
+    path = "".join(map(_designator, item.designators))
     return f"{path} = {grouped(item.value)}" if path else grouped(item.value)
 
 
@@ -102,6 +126,8 @@ def specifier_text(specifiers: syntax.Specifiers) -> str:
         words.append(f"{'union' if specifiers.record.is_union else 'struct'} {specifiers.record.tag}")
     if specifiers.enumeration is not None:
         words.append(f"enum {specifiers.enumeration.tag}")
+    if specifiers.type_of is not None:
+        words.append(f"__typeof__({_operand(specifiers.type_of)})")
     return " ".join(words)
 
 
@@ -187,6 +213,9 @@ def expression_text(node: n.Expression) -> str:
             return f"{function.name}({_list(arguments)})"
         case n.Operation(name=name, arguments=arguments):
             return f"{name}({_list(arguments)})"
+        case n.StatementExpression(statements=statements, value=value):
+            end = "" if value is None else f" {expression_text(value)}"
+            return f"({{{' '.join(map(statement_text, statements))}{end}}})"
     return type(node).__name__
 
 

@@ -321,6 +321,125 @@ int z[2][3]; int *y = z;
 vecp->x = 1; vecp[1].xy = v2; (*vecp).lo = v2; x = vecp->w;
 double4 z = dv * 2.0; d = 1.0 + d; d = d + x + i; dv = dv + x; dv = dv + l;
 half h = 1.0h; h = h + h; h = 2; x = h * 2.0f; i = h;
+i = ({ int z = u; z + 1; }); ({ i = 1; }); ({ ; }); ({}); i = ({ s; }).c[1]; i = ({ if (i) return; i; });
+i = ({ if (i) u = 1; });
+i = ({ int z; z; }) + ({ 2; }); x = sizeof(({ v; })); for (int k = ({ 0; }); k < ({ 3; }); k += ({ 1; })) i = ({ if (k) break; k; });
+i = ({ case 1: 2; });
+int z[({ 3; })];
+i = i ?: 3; x = x ?: i; p = p ?: 0; iv = iv ?: iv; iv = iv ?: 1; i = (i++) ?: u; l = b ?: l;
+i = s ?: 1;
+p = p ?: x;
+i = i ? : 2;
+__typeof__(i) z = 1; __typeof__(int *) y = &z; __typeof(z + 1.0f) w = 2; const __typeof__(v) q = v; __typeof__(p) r = p; z = *y;
+__typeof__(s.c) z = { 1, 2, 3 }; __typeof__(z[0]) *y = z; __typeof__(int[2]) w; w[1] = *y;
+__typeof__(unknown) z;
+const int k = 1; __typeof__(k) z = 1; z = 2;
+typeof(i) z = 1;
+__auto_type z = x; __auto_type y = p; *y = z; const __auto_type w = 1;
+__auto_type z;
+__auto_type z = { 1 };
+__auto_type z[2] = { 1 };
+i = _Generic(i, int: 1, float: 2, default: 3) + _Generic(x, float: 1) + _Generic(p, __global int *: 1, default: p);
+i = _Generic(i, float: 1);
+i = _Generic(i, int: 1, int: 2);
+i = _Generic(i, default: 1, default: 2);
+i = _Generic(i, struct Unknown: 1, default: 2);
+i = _Generic(i++, int: i, default: undeclared(1));
+i = _Generic(i, int: x, default: s);
+struct S z = _Generic(i, int: s, default: t);
+i = __builtin_popcount(u) + __builtin_popcountl(ul) + __builtin_popcountll(ul) + __builtin_ctz(u) + __builtin_clzl(ul);
+i = __builtin_ffs(i) + __builtin_ffsl(l) + __builtin_parity(u) + __builtin_clrsb(i) + __builtin_clrsbl(l);
+u = __builtin_bswap32(u); sh = __builtin_bswap16(sh); ul = __builtin_bswap64(ul); u = __builtin_rotateleft32(u, 3);
+i = __builtin_popcount(p);
+i = __builtin_popcount(v);
+i = __builtin_popcount();
+i = __builtin_popcount(i, u);
+i = __builtin_popcount(x);
+int z[__builtin_popcount(7)], y[__builtin_ctz(8)], w[__builtin_clz(1)], a2[__builtin_ffs(4)], a3[__builtin_bswap32(0x1000000)];
+int z[__builtin_ctz(0)];
+int z[__builtin_popcount(i)];
+__builtin_assume(i > 0); __builtin_assume(i); __builtin_assume(x); __builtin_assume(p); __builtin_assume(p[1] && s.a);
+__builtin_assume(i++);
+__builtin_assume(v);
+__builtin_assume(s);
+__builtin_assume();
+__builtin_assume(i, u);
+i = __builtin_assume(i);
+int *y = (int *)__builtin_assume_aligned(pp, 16); y = (int *)__builtin_assume_aligned(pp, 16, 4);
+int *y = (int *)__builtin_assume_aligned(pp, 15);
+int *y = (int *)__builtin_assume_aligned(pp, i);
+int *y = (int *)__builtin_assume_aligned(i, 16);
+int *y = (int *)__builtin_assume_aligned(pp);
+if (__builtin_expect(i > 0, 1)) i = __builtin_expect(u, i); i = __builtin_expect_with_probability(i, 1, 0.9);
+i = __builtin_expect(p, 1);
+i = __builtin_expect(i);
+i = __builtin_expect_with_probability(i, 1, 1.5);
+i = __builtin_expect_with_probability(i, 1, d);
+if (i) __builtin_unreachable(); if (u) __builtin_trap(); i = u ? 1 : (__builtin_unreachable(), 2);
+__builtin_unreachable(1);
+i = __builtin_unreachable();
+i = __builtin_astype(x, int); iv = __builtin_astype(v, int4); u = __builtin_astype(cv, uint); iv = __builtin_astype(i3, int4);
+i = __builtin_astype(v, int);
+i = __builtin_astype(x);
+l = __builtin_astype(p, long);
+v = __builtin_convertvector(iv, float4); cv = __builtin_convertvector(v, char4); lv = __builtin_convertvector(iv, long4);
+v2 = __builtin_convertvector(iv, float2);
+x = __builtin_convertvector(i, float);
+v = __builtin_convertvector(iv, float);
+i2 = __builtin_shufflevector(iv, iv, 0, 5); iv = __builtin_shufflevector(i2, i2, 3, 2, 1, -1); iv = __builtin_shufflevector(iv, iv);
+iv = __builtin_shufflevector(iv, uv, 0, 1, 2, 3);
+iv = __builtin_shufflevector(iv, iv, 0, 1, 2, 8);
+iv = __builtin_shufflevector(iv, iv, 0, 1, 2, i);
+iv = __builtin_shufflevector(i, i, 0, 1, 2, 3);
+iv = __builtin_shufflevector(iv);
+iv = __builtin_shufflevector(iv, i, 0, 1, 2, 3);
+int z[__builtin_offsetof(struct S, c[1])]; ul = __builtin_offsetof(struct S, c[i]) + __builtin_offsetof(union U, f);
+i = __builtin_offsetof(int, a);
+i = __builtin_offsetof(struct S, z);
+i = __builtin_offsetof(struct S, a.b);
+i = __builtin_offsetof(struct S, a[1]);
+i = __builtin_offsetof(struct Unknown, a);
+int z[1 + __builtin_types_compatible_p(int, int) + __builtin_types_compatible_p(int, float)];
+i = __builtin_choose_expr(1, i, s); s = __builtin_choose_expr(0, i, s);
+i = __builtin_choose_expr(i, 1, 2);
+int z[1 + __builtin_constant_p(3)]; i = __builtin_constant_p(i) + __builtin_constant_p("a") + __builtin_constant_p(v);
+x = __builtin_fabsf(x) + __builtin_sqrtf(2) + __builtin_inff() + __builtin_nanf("") + __builtin_huge_valf(); i = __builtin_isnan(x);
+__builtin_prefetch(pp); __builtin_prefetch(pp, 0, 3); i = __builtin_nontemporal_load(p); __builtin_nontemporal_store(i, p);
+__builtin_prefetch(pp, i);
+i = __builtin_unknown_thing(1);
+i = __func__[0] + __FUNCTION__[1] + sizeof(__PRETTY_FUNCTION__);
+__func__[0] = 1;
+switch (l) { case 0x100000000: i = 1; break; case -1: ; } switch (b) { case 0: ; case 1: ; }
+struct Local { int q; int m __attribute__((aligned(16))); char r; int n __attribute__((packed)); } z; z.m = z.n;
+struct Local { struct { int q; union { int m; float n; }; }; int r; } z; z.q = z.m + z.r; z.n = 1;
+struct Local { int q; _Static_assert(1, "x"); } z; z.q = 1;
+struct Local { int q; int r[0]; } z; z.r[0] = 1; int y[0]; i = sizeof(y);
+struct S z = { a: 1, b: 2 }; int y[4] = { [1 ... 2] = 3, 4 }; struct S w[2] = { [0 ... 1] = { 1 } };
+int z[4] = { [2 ... 1] = 3 };
+int z[4] = { [2 ... 4] = 3 };
+int z[] = {};
+int z __attribute__((aligned(32))) = 1; _Alignas(16) int y; _Alignas(long) char w; i = _Alignof(z) + _Alignof(int4);
+int z __attribute__((aligned(0)));
+int z __attribute__((aligned(i)));
+int *z __attribute__((align_value(64))) = pp; int *y __attribute__((align_value(3)));
+int z __attribute__((align_value(64)));
+int z __attribute__((unused)), y __attribute__((__unused__, aligned(8))), w __attribute__((no_such_attribute(1, "x")));
+__attribute__((opencl_unroll_hint)) while (i) i--; __attribute__((__opencl_unroll_hint__(2))) do i--; while (i);
+__attribute__((opencl_unroll_hint(4))) i = 1;
+__attribute__((opencl_unroll_hint(-1))) while (i) i--;
+switch (i) { case 1: i = 2; __attribute__((fallthrough)); case 2: ; } l: __attribute__((unused)); goto l;
+enum { K = 0xFFFFFFFF, M } z = K; l = z + M; switch (z) { case K: ; case M: ; } int y[K > 0 ? 1 : -1];
+enum { K = 0x100000000, M }; int z[sizeof(K) == 8 ? 1 : -1];
+enum { K = -1, M = 0xFFFFFFFF } z; int y[sizeof(z) == 8 ? 1 : -1];
+enum { K } z = K; int y[sizeof(z) == 4 ? 1 : -1]; i = z - 1 < 0;
+static int z; static int y = 3; z = y++; static const int w[2] = { 1, 2 }; i = w[i]; static __constant int k2 = 4;
+static int z = i;
+static __local int z;
+static __private int z;
+extern __global int z; i = z;
+__global int z = 1;
+long long z = 1LL; unsigned long long y = 2ULL;
+float z = 1.0l;
 """.strip("\n").split("\n")
 """Bodies of functions, one a line."""
 
@@ -498,22 +617,124 @@ void f(void) { static event_t e; }
 event_t e[2];
 void f(int n) { event_t e[n]; }
 void f(void) { int event_t = 1; event_t++; }
+int f(int a) { return ({ int b = a; b; }); } int g(int); int g(int a) { return ({ if (a) return 1; 2; }); }
+int a = ({ 1; });
+int f(int a) { goto x; return ({ int b = 1; b; }); x: return a; }
+typedef float fn(float); fn f, g; float f(float a) { return a; } float h(float a) { return f(a); }
+typedef float fn(float); fn f { return 1; }
+typedef float fn(float); fn *p;
+typedef float fn(float); struct S { fn f; };
+typedef float fn(float); fn a[3];
+typedef void kfn(__global int *); __kernel kfn k; __kernel void k(__global int *p) { }
+typedef int T(int) { return 1; }
+int f(a) int a; { return a; } int g(a, b) int a; float *b; { return a + *b; }
+int f(a, b) int a; { return a; }
+struct S { int a; int b[]; }; int f(__global struct S *s) { return s->b[s->a] + sizeof(struct S); }
+struct S { int b[]; };
+struct S { int b[]; int a; };
+union U { int a; int b[]; };
+struct S { int a; int b[]; }; __constant struct S s = { 1 };
+struct S { int b[0]; int a; }; void f(void) { struct S s = { 3 }; }
+struct S { char c; int i; } __attribute__((packed)); _Static_assert(sizeof(struct S) == 5, "");
+struct __attribute__((packed)) S { char c; int i; } s; _Static_assert(sizeof(struct S) == 5, "");
+struct S { char c; int i __attribute__((aligned(16))); char d; }; _Static_assert(sizeof(struct S) == 32, "");
+struct S { char c; __attribute__((aligned(16))) int i; }; _Static_assert(__builtin_offsetof(struct S, i) == 16, "");
+struct S { char c; int i __attribute__((packed)); long l; }; _Static_assert(sizeof(struct S) == 16, "");
+struct S { char c; int i __attribute__((packed, aligned(2))); }; _Static_assert(sizeof(struct S) == 6, "");
+struct S { char c; int *p; } __attribute__((aligned)); _Static_assert(_Alignof(struct S) == 16, "");
+struct __attribute__((aligned(32))) S; struct S { int a; }; _Static_assert(sizeof(struct S) == 32, "");
+struct S { _Alignas(16) int a; }; _Static_assert(sizeof(struct S) == 16, "");
+struct S { char c; struct { int i; } __attribute__((packed)); char d; }; _Static_assert(sizeof(struct S) == 6, "");
+union U { char c[5]; int i; } __attribute__((packed)); _Static_assert(sizeof(union U) == 5, "");
+union U { char c[5]; int i __attribute__((aligned(8))); }; _Static_assert(sizeof(union U) == 8, "");
+typedef int A __attribute__((aligned(16))); struct S { char c; A i; }; _Static_assert(sizeof(struct S) == 32, "");
+typedef int A __attribute__((aligned(2))); struct S { char c; A i; }; _Static_assert(sizeof(struct S) == 6, "");
+typedef struct { char c; int i; } S __attribute__((aligned(16))); _Static_assert(_Alignof(S) == 16 && sizeof(S) == 8, "");
+typedef int A __attribute__((aligned(16))); A a[2];
+typedef int A __attribute__((aligned(1))); int f(__global char *p) { return *(__global A *)(p + 1); }
+_Pragma("pack(push, 1)") struct S { char c; int i; }; _Pragma("pack(pop)") _Static_assert(sizeof(struct S) == 5, "");
+_Pragma("pack(2)") struct S { char c; long l; int i __attribute__((aligned(8))); }; _Static_assert(sizeof(struct S) == 14, "");
+_Pragma("pack(push, x, 1)") _Pragma("pack(push, 2)") _Pragma("pack(pop, x)") struct S { char c; int i; }; int a[sizeof(struct S) == 8 ? 1 : -1];
+_Pragma("pack(1)") _Pragma("pack()") struct S { char c; int i; }; _Static_assert(sizeof(struct S) == 8, "");
+_Pragma("pack(3)") struct S { char c; int i; }; _Static_assert(sizeof(struct S) == 8, "");
+enum E { A = 0x80000000, B = 0xFFFFFFFF }; _Static_assert(sizeof(enum E) == 4 && B > 0, "");
+enum E { A = 0x7fffffff, B }; _Static_assert(B > 0, "");
+enum E { A = 0xffffffffffffffff, B }; _Static_assert(sizeof(enum E) == 8, "");
+enum E { A = 1UL << 63, B = -1L };
+enum E { A, B = 300 } __attribute__((packed)); _Static_assert(sizeof(enum E) == 2, "");
+enum __attribute__((packed)) E { A = -1, B = 127 }; _Static_assert(sizeof(enum E) == 1, "");
+enum E { A, B = A + 2, C = sizeof(enum { X, Y }) } __attribute__((unused)); enum F { D __attribute__((deprecated)) };
+enum E { A }; int *f(enum E *e, unsigned *u) { e = u; u = e; return 0; }
+__global int a; __global int a; __global int a = 3; int f(void) { return a; }
+int a = 1; int a = 2;
+int a; float a;
+int a; void f(void) { a = 1; } static int b = 2; const int c = 3;
+const int c = 3; void f(void) { c = 1; }
+extern int a; int a = 3; int f(void) { return a; }
+extern __constant int a; __constant int a = 3; extern __constant int a; int f(void) { return a; }
+extern __constant int a[]; __constant int a[3] = { 1, 2, 3 }; int f(int i) { return a[i]; }
+extern int a; __constant int a = 3;
+__local int a; __private int b;
+__constant char *s = "text"; __constant char *__constant t = "abc"; __constant char *__constant u[] = { "a", "bc" };
+char *s = "text";
+const char *s = "text";
+__constant int a[3] = { 1, 2, 3 }; __constant int *__constant p[] = { a, &a[1], a + 2 }; __constant int *__constant q = p[1];
+__constant int a = 1; __constant int *__constant p = &a; __constant long l = (long)&a;
+__constant int a = 1; __global int *p = &a;
+__global int g[3]; __global int *p = &g[1]; int *q = g + 2; int f(void) { return *p + *q; }
+struct N { __constant char *name; int v; }; __constant struct N n[] = { { "a", 1 }, { .v = 2, .name = "b" } };
+__constant unsigned char *__constant p = (__constant unsigned char *)"abc"; __constant void *__constant q = "abc" + 1;
+__constant int *p = (__constant int[]){ 1, 2 };
+int x; int y = x;
+const int x = 1; int y[x];
+__constant float t[2] = { [0 ... 1] = 1.5f };
+int f(int n) { static int calls; return calls += n; }
+int f(int n) { static int a = n; return a; }
+void f(void) { static __local int a; }
+__kernel static void k(void) { }
+static __kernel void k(void) { }
+__kernel void main(void) { }
+void main(void) { }
+__kernel void k(unsigned long n, long m) { }
+typedef __typeof__(sizeof(int)) size_type; __kernel void k(size_type n) { }
+__kernel void k(__global int *__global *p) { }
+__kernel void k(__global int *__local *p, __constant int *__constant *q) { }
+__kernel void k(__global int **p) { }
+__kernel void k(enum E { A, B } e) { }
+__attribute__((vec_type_hint(int))) __kernel void k(void) { }
+__attribute__((vec_type_hint(void))) __kernel void k(void) { }
+__attribute__((vec_type_hint(int))) void f(void) { }
+typedef float V __attribute__((vector_size(16))); V f(V a, V b) { return a + b; }
+typedef float V __attribute__((vector_size(6)));
+typedef float V __attribute__((ext_vector_type(4))); float f(V a) { return a.x; }
+__attribute__((always_inline)) __attribute__((const, pure, nothrow)) int f(void) { return 1; }
+__attribute__((noinline, unused, weak, visibility("default"))) int f(void) __attribute__((deprecated("old")));
+__attribute__((format(printf, 1, 2))) int f(__constant char *a, int b);
+__kernel __attribute__((no_such_attribute)) void k(__global int *p __attribute__((nosvm))) { }
+int f(int *p __attribute__((align_value(64))), int * __attribute__((align_value(64))) q) { return *p + *q; }
+_Noreturn void f(void);
+_Static_assert(sizeof(int) == 4, "a" "b"); struct S { int a; _Static_assert(sizeof(int) == 4, ""); };
+int f(void), g(void), *h(void), a; int f(void) { return 1; }
+__auto_type a = 3; int f(void) { return a; }
+long long f(unsigned long long a) { return a; }
+long long long a;
 """.strip("\n").split("\n")
 """Whole files, one a line."""
 
 STRICTER: dict[str, str] = {
-    "struct Local { int q[]; };": "flexible array members have no use without dynamic memory",
-    "static int z;": "program-scope variables other than constants are an optional feature of OpenCL C 3.0",
-    "__constant int *a = 0;": "the pointer itself would be such a program-scope variable",
     "struct S { event_t e[2]; };": "an array of events is no more a member than an event is",
     "event_t e[2];": "an array of events is no more a program-scope variable than an event is",
     "__kernel void k(void) { __local event_t e[2]; }": "an array of events is no more in local memory than an event",
     "__kernel void k(__global event_t *e) { }": "no memory that the host could pass holds events",
-    "typedef int F(int);": "function types serve function pointers, which OpenCL C does not have",
+    "extern __global int z; i = z;": "a program is one translation unit: nothing else can define the variable",
 }
 """What clang accepts and the package refuses, and why."""
 
 LAXER: dict[str, str] = {
     "int a[1 ? 2 : i];": "C99 6.6 lets the operand that is not evaluated be anything",
+    **dict.fromkeys(("p = q;", "int a[3]; int *z = &a;", "int z[2][3]; int *y = z;",
+                     "int O f(__global int *a) D int O f(float a) D int g(__global float *p) { return f(p); }"),
+                    "pointers of incompatible types are a warning up to clang 21, and in the drivers made of it"),
+    'enum E { A = 0xffffffffffffffff, B }; _Static_assert(sizeof(enum E) == 8, "");': "a warning in clang 16",
 }
 """What clang refuses and the package accepts, and why."""

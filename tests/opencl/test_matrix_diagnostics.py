@@ -149,7 +149,7 @@ FILE_SCOPE: dict[str, tuple[Message, str, str]] = {
         "constant A_t @m = {0};"),
     "D27 program-scope variable": (
         messages.WRONG_STORAGE,
-        f"cooperative matrix type '{type_text('float', 16, 8, 'A')}' cannot be used for a variable in the __constant "
+        f"cooperative matrix type '{type_text('float', 16, 8, 'A')}' cannot be used for a variable in the __global "
         "address space; a cooperative matrix lives in private variables only",
         "A_t @m;"),
     "D27 local variable": (

@@ -259,18 +259,18 @@ def test_pragma_words() -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    ("OPENCL EXTENSION", "k.cl:1:25: error: malformed '#pragma OPENCL EXTENSION': expected an extension's name or "
-                         "'all', found the end of the line [CM1171]"),
-    ("OPENCL EXTENSION a enable", "k.cl:1:28: error: malformed '#pragma OPENCL EXTENSION': expected ':', found "
-                                  "'enable' [CM1171]"),
-    ("OPENCL EXTENSION a : on", "k.cl:1:30: error: malformed '#pragma OPENCL EXTENSION': expected 'enable' or "
-                                "'disable', found 'on' [CM1171]"),
-    ("OPENCL EXTENSION all : enable", "k.cl:1:32: error: malformed '#pragma OPENCL EXTENSION': expected 'disable', "
-                                      "found 'enable' [CM1171]"),
+    ("OPENCL EXTENSION", "k.cl:1:25: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected an extension's name or "
+                         "'all', found the end of the line [CM1171, -Wignored-pragmas]"),
+    ("OPENCL EXTENSION a enable", "k.cl:1:28: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected ':', found "
+                                  "'enable' [CM1171, -Wignored-pragmas]"),
+    ("OPENCL EXTENSION a : on", "k.cl:1:30: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected 'enable' or "
+                                "'disable', found 'on' [CM1171, -Wignored-pragmas]"),
+    ("OPENCL EXTENSION all : enable", "k.cl:1:32: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected 'disable', "
+                                      "found 'enable' [CM1171, -Wignored-pragmas]"),
     ("OPENCL EXTENSION cl_x : enable", "k.cl:1:26: warning: extension 'cl_x' is not supported by this device; "
                                        "the pragma is ignored [CM1172, -Wignored-pragmas]"),
-    ("OPENCL FP_CONTRACT", "k.cl:1:27: error: malformed '#pragma OPENCL FP_CONTRACT': expected ON, OFF or DEFAULT, "
-                           "found the end of the line [CM1171]"),
+    ("OPENCL FP_CONTRACT", "k.cl:1:27: warning: malformed '#pragma OPENCL FP_CONTRACT' is ignored: expected ON, OFF "
+                           "or DEFAULT, found the end of the line [CM1171, -Wignored-pragmas]"),
     ("OPENCL FP_CONTRACT ON x", "k.cl:1:31: warning: extra tokens at end of #pragma OPENCL FP_CONTRACT directive "
                                 "[CM1102, -Wextra-tokens]"),
     ("unroll 0", "k.cl:1:16: error: #pragma unroll requires a positive integer constant, found '0' [CM1174]"),

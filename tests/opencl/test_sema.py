@@ -119,7 +119,7 @@ BODIES = [
     ("union U z = { .f = 5 };",
      "union U z = {.#1 = 5.0:float};"),
     ("float4 z = { 1, 2, 3, 4 };", "float4 z = {1.0:float, 2.0:float, 3.0:float, 4.0:float};"),
-    ("e = GREEN; i = e + 1; e = i;", "e = 5:enum E; i = ((int)e + 1:int); e = (enum E)i;"),
+    ("e = GREEN; i = e + 1; e = i;", "e = 5:enum E; i = (int)((uint)e + 1:uint); e = (enum E)i;"),
     ("int z[3]; int *y = z; y = &z[1]; i = *z + z[2];",
      "int[3] z; __generic int * y = space<__generic int *>(&z[0:int]); y = space<__generic int "
      "*>(&z[1:int]); i = (z[0:int] + z[2:int]);"),

@@ -34,7 +34,8 @@ FEATURE_MACROS: tuple[FeatureMacro, ...] = (
     *(FeatureMacro(name, since=200) for name in (
         "__opencl_c_generic_address_space", "__opencl_c_work_group_collective_functions",
         "__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst",
-        "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices")),
+        "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices",
+        "__opencl_c_program_scope_global_variables")),
     FeatureMacro("__opencl_c_subgroups", since=300),
     *(FeatureMacro(name) for name in (
         "__opencl_c_ext_cooperative_matrix", "cl_khr_cooperative_matrix", "cl_khr_fp16",

@@ -1,5 +1,6 @@
 """Tidies a module that LLVM's back end wrote: pointers that were cast to bytes and back, kernel parameters
-whose pointee LLVM could not know, linkage of built-in variables, and what nothing uses any more."""
+whose pointee LLVM could not know, constant addresses, linkage of built-in variables, and what nothing uses any
+more."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ def clean_up(editor: Editor, argument_types: Mapping[str, Sequence[str]]) -> Non
     They are noted as the SPIR-V translator does, in a string ``kernel_arg_type.<kernel>.<type>,<type>,``.
     """
     _drop_variable_linkage(editor)
+    _mend_constant_addresses(editor)
     _fold_pointer_casts(editor)
     _retype_parameters(editor, argument_types)
     for kernel, types in argument_types.items():
@@ -35,6 +37,57 @@ def _drop_variable_linkage(editor: Editor) -> None:
     editor.head = [item for item in editor.head
                    if not (item.opcode == Op.Decorate and item.words[0] in built_in
                            and item.words[1] == Decoration.LinkageAttributes)]
+
+
+# --------------------------------------------------------------------------------------
+# Constant addresses
+# --------------------------------------------------------------------------------------
+
+
+def _mend_constant_addresses(editor: Editor) -> None:
+    """Where a variable begins with an address, LLVM counts bytes in an index into whatever lies there, and puts
+    pointers of several types into one array."""
+    mended: list[Instruction] = []
+    for item in editor.head:
+        if item.opcode == Op.SpecConstantOp and item.words[0] == Op.InBoundsPtrAccessChain:
+            item = _in_bytes(editor, item, mended)
+        elif item.opcode in (Op.ConstantComposite, Op.SpecConstantComposite):
+            item = _of_one_type(editor, item, mended)
+        mended.append(editor.add(item))
+    editor.head = mended
+
+
+def _in_bytes(editor: Editor, item: Instruction, before: list[Instruction]) -> Instruction:
+    """A constant access chain whose result points to bytes, but its base does not: the offset is one in bytes."""
+    assert item.type_id is not None
+    _, base, *indices = item.words
+    if len(indices) != 2 or editor.type_of(base).words[1] == editor.definition(item.type_id).words[1]:
+        return item
+    cast = _constant_cast(editor, base, item.type_id)
+    before.append(cast)
+    return make(Op.SpecConstantOp, Op.InBoundsPtrAccessChain, cast.result_id or 0, indices[1], type_id=item.type_id,
+                result_id=item.result_id)
+
+
+def _constant_cast(editor: Editor, pointer: int, type_id: int) -> Instruction:
+    return editor.add(make(Op.SpecConstantOp, Op.Bitcast, pointer, type_id=type_id, result_id=editor.new_id()))
+
+
+def _of_one_type(editor: Editor, item: Instruction, before: list[Instruction]) -> Instruction:
+    """A composite all of whose pointers have the types that its own type asks for."""
+    assert item.type_id is not None
+    type_ = editor.definition(item.type_id)
+    wanted = type_.words if type_.opcode == Op.TypeStruct else type_.words[:1] * len(item.words)
+    parts: list[int] = []
+    for part, type_id in zip(item.words, wanted, strict=True):
+        is_pointer = editor.definition(type_id).opcode == Op.TypePointer
+        if is_pointer and editor.definition(part).type_id != type_id:
+            before.append(_constant_cast(editor, part, type_id))
+            part = before[-1].result_id or 0
+        parts.append(part)
+    is_computed = any(editor.definition(part).opcode in (Op.SpecConstantOp, Op.SpecConstantComposite) for part in parts)
+    op = Op.SpecConstantComposite if is_computed else Op.ConstantComposite
+    return make(op, *parts, type_id=item.type_id, result_id=item.result_id)
 
 
 # --------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def branches(node: Node, initialized: set[n.Variable]) -> bool:
         case n.Conditional(type=type_, if_true=if_true, if_false=if_false):
             is_plain = isinstance(type_, (t.Scalar, t.Vector, t.Enumeration))
             return not (is_plain and all(is_speculative(side, initialized) for side in (if_true, if_false)))
-    return False
+    return isinstance(node, n.StatementExpression)
 
 
 def needs_blocks(node: n.Expression, initialized: set[n.Variable]) -> bool:

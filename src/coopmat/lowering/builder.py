@@ -6,7 +6,7 @@ that is written down: :mod:`coopmat.lowering.spirv_builder` as a SPIR-V module,
 
 Every value carries its tree type, with these conventions, which the walk keeps and a builder relies on:
 
-* No value is of an enumeration type: those are INT.
+* No value is of an enumeration type: those are of its underlying integer type.
 * BOOL, and a vector of BOOL, are the types of *values* (a 1-bit integer). What lies in memory, inside
   an array or record, or behind a pointer has :func:`coopmat.lowering.memory.memory_type` instead, 8 bits
   wide; the walk converts. A builder applies ``memory_type`` to a pointee before it lowers it.
@@ -136,6 +136,12 @@ class Builder(Protocol):
     def constant_composite(self, type_: Type, elements: Sequence[Value]) -> Value:
         """An array, record or vector from constants, one for each element or field. For a union they are
         those of its :func:`~coopmat.lowering.memory.physical_record`."""
+
+    def constant_offset(self, pointer: Value, steps: int) -> Value:
+        """A constant ``pointer`` moved by a number of pointees."""
+
+    def constant_cast(self, pointer: Value, type_: Type) -> Value:
+        """A constant ``pointer`` as one to another type, in the generic address space, or as a 64-bit integer."""
 
     # -- Memory --------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from coopmat.tree import types as t
 
 
 def is_constant(node: n.Expression) -> bool:
-    """Whether :func:`constant` accepts the expression."""
+    """Whether the expression is written with numbers alone, so that :func:`constant` needs no addresses."""
     match node:
         case n.Constant() | n.Zero() | n.Undefined():
             return not t.contains_matrix(node.type)
@@ -25,21 +26,76 @@ def is_constant(node: n.Expression) -> bool:
     return False
 
 
-def constant(builder: Builder, node: n.Expression, in_memory: bool) -> Value:
-    """The value of a constant expression; ``in_memory``: as memory holds it, else as a value."""
+AddressOfVariable = Callable[[n.Variable], Value]
+
+
+def constant(builder: Builder, node: n.Expression, in_memory: bool,
+             address_of: AddressOfVariable | None = None) -> Value:
+    """The value of a constant expression; ``in_memory``: as memory holds it, else as a value.
+
+    ``address_of`` gives the address of a variable of the module. ValueError for what is no constant.
+    """
     type_ = memory_type(node.type) if in_memory else value_type(node.type)
     match node:
         case n.Constant(value=value):
             return builder.constant(type_, int(value) if isinstance(value, bool) and in_memory else value)
         case n.Undefined():
             return builder.undefined(type_)
+        case n.Zero():
+            return builder.zero(type_)
         case n.Aggregate(elements=elements):
-            return builder.constant_composite(type_, [constant(builder, e, True) for e in elements])
+            return builder.constant_composite(type_, [constant(builder, e, True, address_of) for e in elements])
         case n.UnionOf(type=t.Record() as union):
             return _union(builder, union, _bytes(node))
         case n.VectorOf() | n.Splat():
             return builder.constant_composite(type_, [constant(builder, c, in_memory) for c in _components(node)])
-    return builder.zero(type_)
+    if address_of is None:
+        raise ValueError(f"{type(node).__name__} is no constant")
+    return _address(builder, node, address_of)
+
+
+# -- Addresses -----------------------------------------------------------------------------
+
+
+def _address(builder: Builder, node: n.Expression, address_of: AddressOfVariable) -> Value:
+    """An address that is known before the program runs."""
+    match node:
+        case n.AddressOf(place=place):
+            return builder.constant_cast(_place(builder, place, address_of), node.type)
+        case n.Bitcast(operand=operand) | n.CastAddressSpace(operand=operand):
+            return builder.constant_cast(_address(builder, operand, address_of), node.type)
+        case n.PointerOffset(pointer=pointer, offset=n.Constant(value=steps)):
+            return builder.constant_offset(_address(builder, pointer, address_of), int(steps))
+    raise ValueError(f"{type(node).__name__} is no constant")
+
+
+def _place(builder: Builder, place: n.Place, address_of: AddressOfVariable) -> Value:
+    """The address of a place. Members and elements are reached one by one, a union's members by a cast."""
+    match place:
+        case n.VariablePlace(variable=variable):
+            return address_of(variable)
+        case n.Dereference(pointer=pointer):
+            return _address(builder, pointer, address_of)
+        case n.ElementPlace(base=base, index=n.Constant(value=index)):
+            whole = _place(builder, base, address_of)
+            assert isinstance(base.type, t.Array | t.Vector)
+            part = base.type.item if isinstance(base.type, t.Array) else base.type.element
+            return builder.constant_offset(builder.constant_cast(whole, _pointer(whole, part)), int(index))
+        case n.FieldPlace(base=base, index=index):
+            whole = _place(builder, base, address_of)
+            assert isinstance(base.type, t.Record)
+            octets = builder.constant_cast(whole, _pointer(whole, t.UCHAR))
+            moved = builder.constant_offset(octets, t.layout_of(base.type).offsets[index])
+            return builder.constant_cast(moved, _pointer(whole, place.type))
+    raise ValueError(f"{type(place).__name__} has no constant address")
+
+
+def _pointer(pointer: Value, pointee: t.Type) -> t.Pointer:
+    assert isinstance(pointer.type, t.Pointer)
+    return replace(pointer.type, pointee=pointee)
+
+
+# -- Unions --------------------------------------------------------------------------------
 
 
 def _union(builder: Builder, type_: t.Record, content: bytes) -> Value:
@@ -82,6 +138,10 @@ def _located_parts(node: n.Expression, layout: t.Layout) -> Iterator[tuple[int, 
             yield 0, b"".join(map(_bytes, parts))
         case n.VectorOf() | n.Splat():
             yield 0, b"".join(map(_bytes, _components(node)))
+        case n.Zero() | n.Undefined():
+            return
+        case _:
+            raise ValueError(f"the bytes of {type(node).__name__} are not known")
 
 
 def _scalar_bytes(scalar: t.Scalar, value: float) -> bytes:

@@ -11,6 +11,7 @@ from coopmat.lowering.constants import constant, is_constant
 from coopmat.lowering.context import Context, evaluate, failure
 from coopmat.lowering.conversions import bitcast, convert, from_memory, to_memory
 from coopmat.lowering.memory import memory_type, value_type
+from coopmat.lowering.statements import run
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -194,6 +195,16 @@ def _(node: n.Select, context: Context) -> Value:
 def _(node: n.Comma, context: Context) -> Value:
     context.evaluate(node.first)
     return context.evaluate(node.second)
+
+
+@evaluate.register
+def _(node: n.StatementExpression, context: Context) -> Value:
+    """The statements, which may leave the expression: what follows then cannot be reached."""
+    for statement in node.statements:
+        run(statement, context)
+    if not context.is_open:
+        context.open(context.builder.new_block("unreachable"))
+    return context.constant(t.INT, 0) if node.value is None else context.evaluate(node.value)
 
 
 @evaluate.register

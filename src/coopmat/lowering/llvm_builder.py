@@ -34,7 +34,7 @@ from coopmat.lowering.llvm_builder_types import (
     zero_text,
 )
 from coopmat.lowering.mangling import function_name, mangled
-from coopmat.lowering.memory import is_bool, memory_type, physical_record
+from coopmat.lowering.memory import is_bool, member_index, memory_type, physical_record
 from coopmat.lowering.walk import lower
 from coopmat.spirv.grammar import ID_KINDS, Op, instruction
 from coopmat.tree import types as t
@@ -77,6 +77,7 @@ class LlvmBuilder:
         self._defined: frozenset[str] = frozenset()  # the names of all functions of the program
         self._unroll_hints: dict[str, str] = {}  # loop header -> its metadata
         self._resized: dict[str, tuple[str, Value]] = {}  # result of a trunc or sext -> which, and its operand
+        self._constant_addresses: dict[str, tuple[str, int]] = {}  # an operand -> the variable and the offset in bytes
         self._contract = True
         self._location: SourceLocation | None = None
 
@@ -119,14 +120,14 @@ class LlvmBuilder:
             value = initializer.handle
         else:
             value = "poison" if space is t.AddressSpace.LOCAL else zero_text(memory_type(variable.type))
-        alignment = variable.alignment or t.layout_of(variable.type).alignment
+        alignment = max(variable.alignment or 1, t.layout_of(variable.type).alignment)
         self._globals.append(f"{name} = internal addrspace({space.value}) {kind} "
                              f"{self._types.memory(variable.type)} {value}, align {alignment}")
         return Value(t.Pointer(variable.type, space, variable.const), name)
 
     def local_variable(self, variable: Variable) -> Value:
         name = self._text.name(variable.name or "temporary")
-        alignment = variable.alignment or t.layout_of(variable.type).alignment
+        alignment = max(variable.alignment or 1, t.layout_of(variable.type).alignment)
         self._text.add_variable(f"{name} = alloca {self._types.memory(variable.type)}, align {alignment}")
         return Value(t.Pointer(variable.type, t.AddressSpace.PRIVATE, variable.const), name)
 
@@ -309,10 +310,31 @@ class LlvmBuilder:
             return Value(type_, composite_constant(type_, item, (e.handle for e in elements)))
         physical = physical_record(type_)
         members = [f"{self._types.memory(member)} zeroinitializer" for member in physical.members]
-        positions = range(len(members)) if type_.is_union else physical.index_of
+        positions: Sequence[int | None] = range(len(members)) if type_.is_union else physical.index_of
         for position, element in zip(positions, elements, strict=True):
-            members[position] = self._typed(element)
+            if position is not None:
+                members[position] = self._typed(element)
         return Value(type_, composite_constant(type_, "", members))
+
+    def constant_offset(self, pointer: Value, steps: int) -> Value:
+        """One offset in bytes from the variable: LLVM's back end fails on constant addresses inside one another."""
+        pointee = _pointee(pointer)
+        size = 1 if isinstance(pointee, t.Void) else t.size_of(pointee)
+        variable, offset = self._constant_addresses.get(pointer.handle, (pointer.handle, 0))
+        offset += steps * size
+        handle = variable
+        if offset:
+            handle = f"getelementptr (i8, {self._types.value(pointer.type)} {variable}, i64 {offset})"
+        self._constant_addresses[handle] = variable, offset
+        return replace(pointer, handle=handle)
+
+    def constant_cast(self, pointer: Value, type_: t.Type) -> Value:
+        assert isinstance(pointer.type, t.Pointer)
+        if not isinstance(type_, t.Pointer):
+            return Value(type_, f"ptrtoint ({self._typed(pointer)} to {self._types.value(type_)})")
+        if type_.address_space is pointer.type.address_space:
+            return replace(pointer, type=type_)
+        return Value(type_, f"addrspacecast ({self._typed(pointer)} to {self._types.value(type_)})")
 
     # -- Memory --------------------------------------------------------------------------
 
@@ -349,7 +371,7 @@ class LlvmBuilder:
         if isinstance(index, Value):
             return self._typed(index)
         if isinstance(type_, t.Record):
-            return f"i32 {physical_record(type_).index_of[index]}"
+            return f"i32 {member_index(type_, index)}"
         return f"i64 {index}"
 
     def _matrix_component_pointer(self, matrix: t.Matrix, pointer: Value, index: Value | int) -> Value:
@@ -471,11 +493,13 @@ class LlvmBuilder:
     def composite(self, type_: t.Type, parts: Sequence[Value]) -> Value:
         if isinstance(type_, t.Vector):
             return self._vector(type_, parts)
-        positions: Iterable[int] = range(len(parts))
+        positions: Iterable[int | None] = range(len(parts))
         if isinstance(type_, t.Record):
             positions = physical_record(type_).index_of
         whole = Value(type_, "poison")
         for position, part in zip(positions, parts, strict=True):
+            if position is None:
+                continue
             whole = self._value(type_, "insert",
                                 f"insertvalue {self._typed(whole)}, {self._typed(part)}, {position}")
         return whole
@@ -500,7 +524,7 @@ class LlvmBuilder:
         if isinstance(type_, t.Vector):
             return self._value(type_.scalar, "component", f"extractelement {self._typed(value)}, i64 {index}")
         part = memory_type(_part(type_, [index]))
-        position = physical_record(type_).index_of[index] if isinstance(type_, t.Record) else index
+        position = member_index(type_, index) if isinstance(type_, t.Record) else index
         return self._value(part, "member", f"extractvalue {self._typed(value)}, {position}")
 
     def extract_dynamic(self, vector: Value, index: Value) -> Value:
@@ -543,6 +567,8 @@ class LlvmBuilder:
         if name in EVENT_INSTRUCTIONS:
             function, operands = event_call(name, arguments)
             return self._call(function, type_, operands, result_name="event")
+        if name == "AssumeTrueKHR":
+            return self._assume(arguments[0])
         row = instruction(Op[name])
         assert row is not None
         values, numbers = list(arguments), [self.constant(t.UINT, literal) for literal in literals]
@@ -553,6 +579,12 @@ class LlvmBuilder:
             operands += [source.pop(0) for _ in range(count)]
         operands += values + numbers
         return self._call(instruction_name(name, [operand.type for operand in operands]), type_, operands)
+
+    def _assume(self, condition: Value) -> Value:
+        """LLVM's own function for it, which its optimiser knows."""
+        self._declarations.setdefault("llvm.assume", "declare void @llvm.assume(i1 noundef)")
+        self._text.add(f"call void @llvm.assume({self._typed(condition)})")
+        return _VOID_VALUE
 
     # -- Cooperative matrices ------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """How values of the tree's types lie in memory, for every builder alike.
 
-A bool is a value only: memory holds it in 8 bits. An enumeration is an int. A record becomes a
+A bool is a value only: memory holds it in 8 bits. An enumeration is its integer type. A record becomes a
 structure of the target, with explicit padding where the target would place the members elsewhere.
 """
 
@@ -20,20 +20,20 @@ def is_bool(type_: t.Type) -> bool:
 
 
 def memory_type(type_: t.Type) -> t.Type:
-    """The type that holds a value of ``type_`` in memory: UCHAR for BOOL, INT for an enumeration.
+    """The type that holds a value of ``type_`` in memory: UCHAR for BOOL, an integer for an enumeration.
 
-    Arrays are rewritten down to their items; records keep their identity (their members' types are
-    rewritten by :func:`physical_record`), pointers keep their pointee.
+    Arrays are rewritten down to their items, and have at least one of them, as targets ask for; records keep
+    their identity (:func:`physical_record` rewrites their members' types), pointers keep their pointee.
     """
     match type_:
         case t.Scalar(kind="bool"):
             return t.UCHAR
-        case t.Enumeration():
-            return t.INT
+        case t.Enumeration(underlying=underlying):
+            return underlying
         case t.Vector(scalar=t.Scalar(kind="bool")):
             return replace(type_, scalar=t.UCHAR)
-        case t.Array(item=item):
-            return replace(type_, item=memory_type(item))
+        case t.Array(item=item, count=count):
+            return t.Array(memory_type(item), count or 1)
     return type_
 
 
@@ -47,26 +47,46 @@ class PhysicalRecord:
     """A record as a structure of the target.
 
     ``members`` are the structure's members in order, padding (arrays of UCHAR) included;
-    ``index_of[i]`` is the position of the record's field ``i`` among them. A union is made of unsigned
+    ``index_of[i]`` is the position of the record's field ``i`` among them, None for an array without elements,
+    which is no member. A union is made of unsigned
     integers as wide as its alignment, so that copies keep all its bytes; its fields are reached by
     casting its address, and its ``index_of`` is empty. ``packed``: members follow each other without gaps.
     """
 
     members: tuple[t.Type, ...]
-    index_of: tuple[int, ...]
+    index_of: tuple[int | None, ...]
     packed: bool
 
 
 @lru_cache(maxsize=1024)
 def physical_record(record: t.Record) -> PhysicalRecord:
     """The structure that stands for ``record``, with :func:`coopmat.tree.types.layout_of`'s offsets."""
-    fields = tuple(memory_type(member.type) for member in record.fields or ())
+    layout = t.layout_of(record)
+    located = zip(record.fields or (), layout.offsets, strict=True)
+    present = [(memory_type(member.type), offset) for member, offset in located if not is_empty_array(member.type)]
+    fields = tuple(field for field, _ in present)
     if record.is_union:
         return _physical_union(record, fields)
-    plain = PhysicalRecord(fields, tuple(range(len(fields))), record.packed)
-    if t.contains_matrix(record) or _places_fields(plain, t.layout_of(record)):
-        return plain
-    return _padded(fields, t.layout_of(record))
+    offsets = tuple(offset for _, offset in present)
+    if t.contains_matrix(record) or _places_fields(PhysicalRecord(fields, (), record.packed), offsets, layout.size):
+        members, positions, packed = fields, tuple(range(len(fields))), record.packed
+    else:
+        members, positions, packed = *_padded(present, layout.size), True
+    numbers = iter(positions)
+    index_of = tuple(None if is_empty_array(member.type) else next(numbers) for member in record.fields or ())
+    return PhysicalRecord(members, index_of, packed)
+
+
+def member_index(record: t.Record, index: int) -> int:
+    """The position of the record's field ``index`` in the structure that stands for it."""
+    position = physical_record(record).index_of[index]
+    assert position is not None
+    return position
+
+
+def is_empty_array(type_: t.Type) -> bool:
+    """Whether a type is an array without elements, such as the flexible last member of a structure."""
+    return isinstance(type_, t.Array) and (not type_.count or is_empty_array(type_.item))
 
 
 def _padding(size: int) -> tuple[t.Type, ...]:
@@ -81,24 +101,24 @@ def _physical_union(record: t.Record, fields: tuple[t.Type, ...]) -> PhysicalRec
     return PhysicalRecord(words, (), record.packed)
 
 
-def _padded(fields: tuple[t.Type, ...], layout: t.Layout) -> PhysicalRecord:
-    """A packed structure whose gaps are spelled out."""
+def _padded(fields: list[tuple[t.Type, int]], size: int) -> tuple[tuple[t.Type, ...], tuple[int, ...]]:
+    """The members of a packed structure whose gaps are spelled out, and the positions of the fields among them."""
     members: list[t.Type] = []
-    index_of: list[int] = []
+    positions: list[int] = []
     end = 0
-    for field, offset in zip(fields, layout.offsets, strict=True):
+    for field, offset in fields:
         members += _padding(offset - end)
-        index_of.append(len(members))
+        positions.append(len(members))
         members.append(field)
         end = offset + t.size_of(field)
-    members += _padding(layout.size - end)
-    return PhysicalRecord(tuple(members), tuple(index_of), packed=True)
+    members += _padding(size - end)
+    return tuple(members), tuple(positions)
 
 
-def _places_fields(physical: PhysicalRecord, layout: t.Layout) -> bool:
-    """Whether a target that knows only the member types arrives at ``layout``."""
-    offsets, size, _ = _natural_layout(physical)
-    return offsets == layout.offsets and size == layout.size
+def _places_fields(physical: PhysicalRecord, offsets: tuple[int, ...], size: int) -> bool:
+    """Whether a target that knows only the member types arrives at this layout."""
+    found = _natural_layout(physical)
+    return found[:2] == (offsets, size)
 
 
 def _natural_layout(physical: PhysicalRecord) -> tuple[tuple[int, ...], int, int]:

@@ -9,7 +9,7 @@ from coopmat.devices.layout import components
 from coopmat.lowering.builder import Value, is_union
 from coopmat.lowering.context import Address, Context, resolve
 from coopmat.lowering.conversions import convert, from_memory, to_memory
-from coopmat.lowering.memory import memory_type, value_type
+from coopmat.lowering.memory import is_empty_array, memory_type, value_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -27,12 +27,16 @@ def _(node: n.VariablePlace, context: Context) -> Address:
 def _(node: n.Dereference, context: Context) -> Address:
     pointer = context.evaluate(node.pointer)
     assert isinstance(pointer.type, t.Pointer)
-    return Address(pointer, node.type, t.layout_of(node.type).alignment, pointer.type.volatile)
+    assert isinstance(node.pointer.type, t.Pointer)
+    alignment = node.pointer.type.alignment or t.layout_of(node.type).alignment
+    return Address(pointer, node.type, alignment, pointer.type.volatile)
 
 
 @resolve.register
 def _(node: n.ElementPlace, context: Context) -> Address:
     base = context.resolve(node.base)
+    if isinstance(base.type, t.Array) and not base.type.count:
+        return _element_behind(context, base, node)
     index = index_of(context, node.index, base.type)
     if base.components is not None:
         return _swizzled_element(context, base, index, node.type)
@@ -51,6 +55,9 @@ def _(node: n.FieldPlace, context: Context) -> Address:
         return replace(base, root=root, type=node.type, indices=())
     offset = t.layout_of(record).offsets[node.index]
     alignment = base.alignment if not offset else min(base.alignment, offset & -offset)
+    if is_empty_array(node.type):
+        return replace(base, root=_moved(context, base, offset, node.type), type=node.type, indices=(),
+                       alignment=alignment)
     return replace(base, type=node.type, indices=(*base.indices, node.index),
                    alignment=min(alignment, t.layout_of(node.type).alignment))
 
@@ -64,6 +71,25 @@ def _(node: n.SwizzlePlace, context: Context) -> Address:
     if len(components) == 1:
         return _component(base, components[0], node.type)
     return replace(base, type=node.type, components=components)
+
+
+def _moved(context: Context, base: Address, offset: int, type_: t.Type) -> Value:
+    """A pointer to a ``type_`` so many bytes behind ``base``: a member that the target's structure lacks."""
+    builder = context.builder
+    octets = builder.bitcast(address_value(context, base), _pointer_to(base, t.UCHAR))
+    moved = builder.offset_pointer(octets, context.constant(t.LONG, offset))
+    return builder.bitcast(moved, _pointer_to(base, type_))
+
+
+def _element_behind(context: Context, base: Address, node: n.ElementPlace) -> Address:
+    """An element of an array without elements: what lies behind it in memory."""
+    assert isinstance(base.type, t.Array)
+    index = context.evaluate(node.index)
+    first = context.builder.bitcast(address_value(context, base), _pointer_to(base, base.type.item))
+    offset = index if index.type in (t.LONG, t.ULONG) else convert(context, index, t.LONG)
+    item = t.layout_of(base.type.item)
+    return replace(base, root=context.builder.offset_pointer(first, offset), type=node.type, indices=(),
+                   alignment=min(base.alignment, item.alignment))
 
 
 def _swizzled_element(context: Context, base: Address, index: Value | int, type_: t.Type) -> Address:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from coopmat.diagnostics import SourceLocation
 from coopmat.lowering.builder import BasicBlock, LoopMerge, Value
 from coopmat.lowering.mangling import function_name
-from coopmat.lowering.memory import is_bool, memory_type, natural_alignment, physical_record
+from coopmat.lowering.memory import is_bool, member_index, memory_type, natural_alignment, physical_record
 from coopmat.lowering.spirv_blocks import BlockWriter
 from coopmat.lowering.spirv_operations import BINARY, CONVERT, ROUNDING_MODES, UNARY
 from coopmat.lowering.spirv_types import STORAGE_CLASSES, TypeLowering
@@ -54,6 +54,7 @@ class SpirvBuilder:
         self._module = ModuleBuilder()
         self._types = TypeLowering(self._module)
         self._function_ids: dict[Function, int] = {}
+        self._computed: set[int] = set()
         self._contract = True
         self._blocks = BlockWriter(self._module)
         self._location: SourceLocation | None = None
@@ -211,7 +212,34 @@ class SpirvBuilder:
 
     def constant_composite(self, type_: t.Type, elements: Sequence[Value]) -> Value:
         parts = self._members(type_, elements)
-        return Value(type_, self._module.constant_composite(self._types.value(type_), parts))
+        type_id = self._types.value(type_)
+        if self._computed.isdisjoint(parts):
+            return Value(type_, self._module.constant_composite(type_id, parts))
+        return self._compute(type_, self._module.spec_constant_composite(type_id, parts))
+
+    def constant_offset(self, pointer: Value, steps: int) -> Value:
+        if not steps:
+            return pointer
+        return self._operation(pointer.type, Op.PtrAccessChain, pointer.handle, self.constant(t.LONG, steps).handle)
+
+    def constant_cast(self, pointer: Value, type_: t.Type) -> Value:
+        assert isinstance(pointer.type, t.Pointer)
+        if not isinstance(type_, t.Pointer):
+            return self._operation(type_, Op.ConvertPtrToU, pointer.handle)
+        same_space = replace(type_, address_space=pointer.type.address_space)
+        if self._types.value(same_space) != self._types.value(pointer.type):
+            pointer = self._operation(same_space, Op.Bitcast, pointer.handle)
+        if type_.address_space is not same_space.address_space:
+            return self._operation(type_, Op.PtrCastToGeneric, pointer.handle)
+        return replace(pointer, type=type_)
+
+    def _operation(self, type_: t.Type, op: Op, *operands: int) -> Value:
+        return self._compute(type_, self._module.constant_operation(self._types.value(type_), op, *operands))
+
+    def _compute(self, type_: t.Type, identifier: int) -> Value:
+        """A constant that SPIR-V counts among the specialisation constants, as it is the result of an operation."""
+        self._computed.add(identifier)
+        return Value(type_, identifier)
 
     def _members(self, type_: t.Type, elements: Sequence[Value]) -> list[int]:
         """The ids of a composite's parts, those for a record's padding included."""
@@ -221,7 +249,7 @@ class SpirvBuilder:
         physical = physical_record(type_)
         if type_.is_union:
             return handles
-        position = {member: handles[field] for field, member in enumerate(physical.index_of)}
+        position = {member: handles[field] for field, member in enumerate(physical.index_of) if member is not None}
         return [position[i] if i in position else self.zero(member).handle
                 for i, member in enumerate(physical.members)]
 
@@ -256,7 +284,7 @@ class SpirvBuilder:
         if isinstance(index, Value):
             return index.handle
         if isinstance(type_, t.Record):
-            index = physical_record(type_).index_of[index]
+            index = member_index(type_, index)
         index_type = t.INT if -(1 << 31) <= index < 1 << 31 else t.LONG
         return self.constant(index_type, index).handle
 
@@ -315,7 +343,7 @@ class SpirvBuilder:
         return [self.extract(value, index) for index in range(count)] or [value]
 
     def extract(self, value: Value, index: int) -> Value:
-        literal = physical_record(value.type).index_of[index] if isinstance(value.type, t.Record) else index
+        literal = member_index(value.type, index) if isinstance(value.type, t.Record) else index
         part = _part(value.type, index)
         type_ = part if is_bool(value.type) else memory_type(part)
         return self._value(Op.CompositeExtract, type_, value.handle, literal)

@@ -50,7 +50,7 @@ CONVERT: dict[tuple[str, str], Op] = {
 ROUNDING_MODES = {"rte": FPRoundingMode.RTE, "rtz": FPRoundingMode.RTZ, "rtp": FPRoundingMode.RTP,
                   "rtn": FPRoundingMode.RTN}
 
-WITHOUT_LINE = frozenset({Op.Branch, Op.Unreachable, Op.Phi})
+WITHOUT_LINE = frozenset({Op.Branch, Op.Phi})
 """Instructions that need no source location."""
 
 CANNOT_FAIL = frozenset({

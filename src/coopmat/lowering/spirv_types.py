@@ -107,10 +107,11 @@ class TypeLowering:
             self._complete_pointers()
         return structure
 
-    def _name(self, record: t.Record, structure: int, index_of: tuple[int, ...]) -> None:
+    def _name(self, record: t.Record, structure: int, index_of: tuple[int | None, ...]) -> None:
         self._module.name(structure, str(record).replace(" ", "."))
         for index, member in zip(index_of, record.fields or (), strict=False):
-            self._module.member_name(structure, index, member.name)
+            if index is not None:
+                self._module.member_name(structure, index, member.name)
 
     def _complete_pointers(self) -> None:
         while self._pending:

@@ -180,6 +180,12 @@ def _(node: n.Continue, context: Context) -> None:
 
 
 @execute.register
+def _(node: n.Unreachable, context: Context) -> None:
+    context.builder.unreachable()
+    context.is_open = False
+
+
+@execute.register
 def _(node: n.Return, context: Context) -> None:
     value = None
     if node.value is not None:

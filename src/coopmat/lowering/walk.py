@@ -10,7 +10,7 @@ from coopmat.diagnostics import Error
 from coopmat.lowering import expressions, matrices, messages, statements
 from coopmat.lowering.analysis import FunctionFacts, function_facts
 from coopmat.lowering.builder import Builder, Value
-from coopmat.lowering.constants import constant, is_constant
+from coopmat.lowering.constants import constant
 from coopmat.lowering.context import Context, failure
 from coopmat.lowering.conversions import to_memory
 from coopmat.lowering.memory import value_type
@@ -46,6 +46,7 @@ class _Walk:
         self.program = program
         self.builder = builder
         self.addresses: dict[n.Variable, Value] = {}
+        self.unfinished: list[n.Variable] = []  # variables whose initialisers are being written
         defined = [function for function in program.functions if function.body is not None]
         facts = {function: function_facts(function) for function in defined}
         called = {callee for fact in facts.values() for callee in fact.calls}
@@ -59,7 +60,7 @@ class _Walk:
     def run(self) -> None:
         self.builder.begin_program(replace(self.program, functions=self.functions))
         for variable in self.program.globals:
-            self._module_variable(variable, variable.initializer)
+            self._address_of(variable)
         for function in self.functions:
             for declaration in self.facts[function].shared:
                 self._module_variable(declaration.variable, declaration.initializer)
@@ -68,18 +69,26 @@ class _Walk:
         for function in self.functions:
             self._function(function, self.facts[function])
 
+    def _address_of(self, variable: n.Variable) -> Value:
+        """The address of a variable of the program, which is written before those that point to it."""
+        if variable not in self.addresses:
+            if variable in self.unfinished:
+                raise failure(messages.CIRCULAR_INITIALIZER, variable.location, name=variable.name)
+            self.unfinished.append(variable)
+            self._module_variable(variable, variable.initializer)
+            self.unfinished.pop()
+        return self.addresses[variable]
+
     def _module_variable(self, variable: n.Variable, initializer: n.Expression | None) -> None:
         value = None if initializer is None else self._constant(initializer, variable)
         self.addresses[variable] = self.builder.module_variable(variable, value)
 
     def _constant(self, node: n.Expression, variable: n.Variable) -> Value:
         """What ``variable`` holds from the start."""
-        if isinstance(node, n.AddressOf) and isinstance(node.place, n.VariablePlace) \
-                and node.place.variable in self.addresses:
-            return self.addresses[node.place.variable]
-        if not is_constant(node):
-            raise failure(messages.NOT_CONSTANT, node.location, name=variable.name)
-        return constant(self.builder, node, in_memory=True)
+        try:
+            return constant(self.builder, node, in_memory=True, address_of=self._address_of)
+        except ValueError:
+            raise failure(messages.NOT_CONSTANT, node.location, name=variable.name) from None
 
     def _context(self, function: n.Function, facts: FunctionFacts) -> Context:
         return Context(self.builder, function, facts, self.substitutes, dict(self.addresses))

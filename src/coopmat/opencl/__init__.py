@@ -14,7 +14,7 @@ from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages.semantic import TOO_DEEP_FOR_PYTHON
 from coopmat.opencl.options import check_options, features_of
 from coopmat.opencl.recursion import deep_recursion
-from coopmat.opencl.sema import conversion_builtins, matrix
+from coopmat.opencl.sema import attributes, compiler_builtins, conversion_builtins, matrix
 from coopmat.source_files import SourceFiles
 from coopmat.tree.nodes import Program
 from coopmat.warning_levels import levels_of
@@ -26,7 +26,8 @@ def is_builtin_function(name: str, features: Collection[str] | None = None, lang
     """Whether OpenCL C declares a function of this name, which ``__has_builtin`` asks; with ``features``,
     whether it does so on a device that defines these macros."""
     known = name in builtins.names() if features is None else builtins.has_builtin(name, features, language)
-    return known or name in matrix.FUNCTION_NAMES or conversion_builtins.is_conversion(name)
+    return (known or name in matrix.FUNCTION_NAMES or name in compiler_builtins.NAMES
+            or conversion_builtins.is_conversion(name))
 
 
 def compile_source(text: str, *, name: str = "<source>", path: Path | None = None,
@@ -51,7 +52,8 @@ def compile_source(text: str, *, name: str = "<source>", path: Path | None = Non
                 sink, language=options.language, include_paths=options.include_paths,
                 system_include_paths=options.system_include_paths, included_files=options.included_files,
                 macros=options.macros, features=features, source_files=source_files,
-                has_builtin=partial(is_builtin_function, features=features, language=options.language))
+                has_builtin=partial(is_builtin_function, features=features, language=options.language),
+                has_attribute=attributes.is_known)
             unit = parse.parse(preprocessor.run(file), sink, sema.type_names(options.language))
             program = sema.analyze(unit, sink, features=features, language=options.language,
                                    single_precision_constants=options.single_precision_constants,

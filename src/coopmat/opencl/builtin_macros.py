@@ -6,6 +6,7 @@ from collections.abc import Callable, Container
 
 from coopmat.diagnostics import DiagnosticSink
 from coopmat.opencl.includes import HeaderName
+from coopmat.opencl.language_features import LANGUAGE_EXTENSIONS, LANGUAGE_FEATURES
 from coopmat.opencl.macros import Builtin, Expander, MacroTable
 from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.tokens import Token, TokenKind, spell, use_site
@@ -56,8 +57,12 @@ class BuiltinMacros:
         self._sink = sink
         self._has_header = has_header
         self._counter = -1
-        self._is_known = {"__has_builtin": _test(builtins), "__has_attribute": _test(attributes),
-                          "__has_feature": _test(features), "__has_extension": _test(features)}
+        is_of_device = _test(features)
+        self._is_known = {
+            "__has_builtin": _test(builtins), "__has_attribute": _test(attributes),
+            "__has_feature": lambda name: is_of_device(name) or name in LANGUAGE_FEATURES,
+            "__has_extension": lambda name: is_of_device(name) or name in LANGUAGE_EXTENSIONS,
+        }
 
     def attach(self, expander: Expander) -> None:
         """Set the expander whose tokens the operators read."""

@@ -34,15 +34,16 @@ STORAGE_CLASSES = {
 KERNEL_WORDS = frozenset({"kernel", "__kernel"})
 ATTRIBUTE_WORDS = frozenset({"__attribute__", "__attribute"})
 RECORD_WORDS = frozenset({"struct", "union"})
+TYPEOF_WORDS = frozenset({"__typeof__", "__typeof"})
+AUTO_TYPE = "__auto_type"
 ALIGNMENT_WORDS = frozenset({"_Alignof", "__alignof__", "__alignof"})
 
 REFUSED_WORDS = {
     "auto": "the storage class 'auto' is", "_Thread_local": "thread-local storage is",
     "__thread": "thread-local storage is", "register": "the storage class 'register' is",
     "_Atomic": "the qualifier '_Atomic' is", "_Complex": "complex numbers are", "_Imaginary": "complex numbers are",
-    "_Noreturn": "the specifier '_Noreturn' is", "_Alignas": "'_Alignas' is", "_Generic": "'_Generic' is",
     "asm": "inline assembly is", "__asm__": "inline assembly is", "__asm": "inline assembly is",
-    "typeof": "'typeof' is", "__typeof__": "'typeof' is", "__typeof": "'typeof' is",
+    "typeof": "'typeof' (write '__typeof__') is",
     "__int128": "the type '__int128' is", "pipe": "pipes are", "__pipe": "pipes are",
     "read_only": "images are", "write_only": "images are", "read_write": "images are",
     "__read_only": "images are", "__write_only": "images are", "__read_write": "images are",
@@ -68,7 +69,21 @@ CPLUSPLUS_WORDS = frozenset({
 STATEMENT_WORDS = frozenset({
     "break", "case", "continue", "default", "do", "else", "for", "goto", "if", "return", "switch", "while",
 })
-OTHER_KEYWORDS = frozenset({"sizeof", "enum", "_Static_assert", "__extension__"})
+OTHER_KEYWORDS = frozenset({"sizeof", "enum", "_Static_assert", "__extension__", "_Generic", "_Alignas", "_Noreturn",
+                            AUTO_TYPE, *TYPEOF_WORDS})
+
+FUNCTION_NAME_WORDS = frozenset({"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"})
+"""Names that stand for the name of the function around them (C99 6.4.2.2, GNU)."""
+
+OPERATIONS: dict[str, tuple[str, ...]] = {
+    "__builtin_astype": ("value", "type"),
+    "__builtin_choose_expr": ("value", "value", "value"),
+    "__builtin_convertvector": ("value", "type"),
+    "__builtin_offsetof": ("type", "member"),
+    "__builtin_types_compatible_p": ("type", "type"),
+}
+"""Built-in functions of the compiler that are no functions, as they take types or do not evaluate every
+operand: the kinds of the operands."""
 
 KEYWORDS = (TYPE_WORDS | QUALIFIERS.keys() | ADDRESS_SPACES.keys() | STORAGE_CLASSES.keys() | KERNEL_WORDS
             | ATTRIBUTE_WORDS | RECORD_WORDS | ALIGNMENT_WORDS | REFUSED_WORDS.keys() | STATEMENT_WORDS

@@ -18,7 +18,7 @@ from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.tokens import Token, TokenKind
 
 _FORMATS = {"half": format_of("fp16"), "float": format_of("fp32"), "double": format_of("fp64")}
-_FLOATING_SUFFIXES = {"": "double", "f": "float", "h": "half"}
+_FLOATING_SUFFIXES = {"": "double", "l": "double", "f": "float", "h": "half"}
 
 _VALUE_BITS = {"int": 31, "uint": 32, "long": 63, "ulong": 64}
 _ULONG_MAX = 2**64 - 1

@@ -72,6 +72,8 @@ class _Parser(StatementParser):
         declarator = self.declarator(attributes)
         attributes += self.attributes()
         function = function_declarator(declarator)
+        if function is not None and self._is_identifier_list(function) and self.starts_declaration():
+            self._old_parameters(function)
         if function is not None and self.at("{"):
             return self._function(specifiers, declarator, function, attributes)
         declarators = self.init_declarators(specifiers, declarator, attributes)
@@ -79,6 +81,25 @@ class _Parser(StatementParser):
             raise self.fail(messages.EXPECTED, what="';' after top level declarator")
         self.expect_semicolon("after top level declarator")
         return syntax.Declaration(location, specifiers, declarators)
+
+    def _is_identifier_list(self, function: syntax.FunctionDeclarator) -> bool:
+        """Whether the parameters are mere names, as in definitions before C89."""
+        return bool(function.parameters) and all(
+            isinstance(parameter.declarator, syntax.NameDeclarator) and parameter.declarator.name is None
+            and parameter.specifiers.named is not None and not self.is_type_name(parameter.specifiers.named)
+            for parameter in function.parameters)
+
+    def _old_parameters(self, function: syntax.FunctionDeclarator) -> None:
+        """The declarations of parameters between the list of their names and the body."""
+        self.report(messages.OLD_DEFINITION, function.location)
+        types: dict[str | None, syntax.Parameter] = {}
+        while self.starts_declaration():
+            declaration = self.local_declaration()
+            for item in declaration.declarators:
+                name = name_declarator(item.declarator)
+                types[name.name] = syntax.Parameter(name.location, declaration.specifiers, item.declarator,
+                                                    item.attributes)
+        function.parameters = [types.get(parameter.specifiers.named, parameter) for parameter in function.parameters]
 
     def _complain_about_missing_name(self, specifiers: syntax.Specifiers) -> None:
         """A structure or enumeration without the semicolon behind it, or no declarator at all."""

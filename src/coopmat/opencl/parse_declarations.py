@@ -11,12 +11,13 @@ from coopmat.opencl.parse_stream import MAX_NESTING, SyntaxFailure
 from coopmat.opencl.spelling import closest
 from coopmat.opencl.tokens import Token, TokenKind
 
+_OTHER_TYPE_WORDS = frozenset({"enum", keywords.AUTO_TYPE}) | keywords.TYPEOF_WORDS
 _SPECIFIER_WORDS = (keywords.TYPE_WORDS | keywords.QUALIFIERS.keys() | keywords.ADDRESS_SPACES.keys()
-                    | keywords.RECORD_WORDS | {"enum"})
+                    | keywords.RECORD_WORDS | _OTHER_TYPE_WORDS)
 _DECLARATION_WORDS = (_SPECIFIER_WORDS | keywords.STORAGE_CLASSES.keys() | keywords.KERNEL_WORDS
-                      | keywords.ATTRIBUTE_WORDS)
+                      | keywords.ATTRIBUTE_WORDS | {"_Alignas", "_Noreturn"})
 # Words that can begin a declaration if they are not declared as something else.
-_REFUSED_SPECIFIERS = keywords.REFUSED_WORDS.keys() - {"asm", "__asm", "__asm__", "_Generic"}
+_REFUSED_SPECIFIERS = keywords.REFUSED_WORDS.keys() - {"asm", "__asm", "__asm__"}
 
 
 class DeclarationParser(ExpressionParser):
@@ -56,7 +57,7 @@ class DeclarationParser(ExpressionParser):
         result = syntax.Specifiers(self.location)
         while self.token.kind is TokenKind.IDENTIFIER and self._specifier(result):
             pass
-        if not (result.type_words or result.named or result.record or result.enumeration):
+        if not self._has_type(result):
             raise self.fail(messages.MISSING_TYPE, result.location)
         return result
 
@@ -75,6 +76,10 @@ class DeclarationParser(ExpressionParser):
             self.advance()
         elif word == "__extension__":
             self.advance()
+        elif word == "_Alignas":
+            result.attributes.append(self._alignas())
+        elif word == "_Noreturn":
+            result.attributes.append(syntax.Attribute(self.advance().location, "noreturn"))
         elif word in _REFUSED_SPECIFIERS:
             raise self.fail(messages.UNSUPPORTED, what=keywords.REFUSED_WORDS[word])
         elif self._names_refused_type(token) and not self._has_type(result):
@@ -88,16 +93,21 @@ class DeclarationParser(ExpressionParser):
         token = self.token
         location = token.location
         if token.text in keywords.TYPE_WORDS:
-            if result.named or result.record or result.enumeration:
+            if self._has_type(result) and not result.type_words:
                 raise self.fail(messages.TWO_TYPES, first=self._type_so_far(result), second=token.text)
             result.type_words.append(self.advance().text)
-        elif token.text in keywords.RECORD_WORDS or token.text == "enum":
+        elif token.text in keywords.RECORD_WORDS or token.text in _OTHER_TYPE_WORDS:
             if self._has_type(result):
                 raise self.fail(messages.TWO_TYPES, first=self._type_so_far(result), second=token.text)
             if token.text == "enum":
                 result.enumeration = self.enum_specifier()
-            else:
+            elif token.text in keywords.RECORD_WORDS:
                 result.record = self.record_specifier()
+            elif token.text == keywords.AUTO_TYPE:
+                result.is_auto = True
+                self.advance()
+            else:
+                result.type_of = self._type_of()
         elif not self._has_type(result) and self._is_misspelt_specifier():
             self._report_misspelt_specifier()
             return True
@@ -134,13 +144,37 @@ class DeclarationParser(ExpressionParser):
 
     @staticmethod
     def _has_type(result: syntax.Specifiers) -> bool:
-        return bool(result.type_words or result.named or result.record or result.enumeration)
+        return bool(result.type_words or result.named or result.record or result.enumeration
+                    or result.type_of or result.is_auto)
 
     @staticmethod
     def _type_so_far(result: syntax.Specifiers) -> str:
         if result.record is not None:
             return "union" if result.record.is_union else "struct"
+        if result.type_of is not None or result.is_auto:
+            return "__typeof__" if result.type_of is not None else keywords.AUTO_TYPE
         return result.named or ("enum" if result.enumeration is not None else " ".join(result.type_words))
+
+    def _type_of(self) -> syntax.TypeName | syntax.Expression:
+        """``__typeof__(type)`` or ``__typeof__(expression)``, a GNU extension."""
+        keyword = self.advance()
+        opening = self.expect("(", f"after '{keyword.text}'")
+        with self.nested():
+            operand = self.type_name() if self.starts_type(self.token) else self.expression()
+        self.close(opening)
+        return operand
+
+    def _alignas(self) -> syntax.Attribute:
+        """``_Alignas(type)`` or ``_Alignas(constant)`` (C11 6.7.5), which is ``aligned`` as an attribute."""
+        keyword = self.advance()
+        opening = self.expect("(", f"after '{keyword.text}'")
+        value: syntax.Expression
+        if self.starts_type(self.token):
+            value = syntax.SizeOf(self.location, self.type_name(), is_alignment=True)
+        else:
+            value = self.constant_expression()
+        self.close(opening)
+        return syntax.Attribute(keyword.location, "aligned", [value])
 
     def _qualifier(self, qualifiers: dict[str, SourceLocation]) -> None:
         """A type qualifier or address space; at most one address space."""
@@ -215,9 +249,9 @@ class DeclarationParser(ExpressionParser):
         return attribute
 
     def _attribute_argument(self, attribute: syntax.Attribute) -> None:
-        """One argument; that of vec_type_hint is a type, which means nothing here."""
+        """One argument; that of vec_type_hint is a type."""
         if self.starts_type(self.token):
-            self.type_name()
+            attribute.types.append(self.type_name())
         else:
             attribute.arguments.append(self.assignment_expression())
 
@@ -228,7 +262,8 @@ class DeclarationParser(ExpressionParser):
         keyword = self.advance()
         attributes = self.attributes()
         tag_token = self._tag()
-        members: list[syntax.Declaration] | None = None
+        members: list[syntax.Declaration | syntax.StaticAssert] | None = None
+        pack = self.pack
         if self.at("{"):
             members = self._members()
         elif tag_token is None:
@@ -237,22 +272,22 @@ class DeclarationParser(ExpressionParser):
             attributes += self.attributes()
         place = tag_token or keyword
         return syntax.RecordSpecifier(place.location, keyword.text == "union",
-                                      tag_token.text if tag_token else None, members, attributes)
+                                      tag_token.text if tag_token else None, members, attributes, pack)
 
     def _tag(self) -> Token | None:
         if self.token.kind is TokenKind.IDENTIFIER and self.token.text not in keywords.KEYWORDS:
             return self.advance()
         return None
 
-    def _members(self) -> list[syntax.Declaration]:
+    def _members(self) -> list[syntax.Declaration | syntax.StaticAssert]:
         opening = self.advance()
-        members: list[syntax.Declaration] = []
+        members: list[syntax.Declaration | syntax.StaticAssert] = []
         with self.nested():
             while not self.at("}") and not self.at_end:
                 if self.accept(";") or self._skip_pragma():
                     continue
                 try:
-                    members.append(self._member())
+                    members.append(self.static_assert() if self.at("_Static_assert") else self._member())
                 except SyntaxFailure:
                     self.recover()
         self.close(opening)
@@ -295,14 +330,14 @@ class DeclarationParser(ExpressionParser):
     def enum_specifier(self) -> syntax.EnumSpecifier:
         """``enum`` (C99 6.7.2.2)."""
         keyword = self.advance()
-        self.attributes()
+        attributes = self.attributes()
         tag_token = self._tag()
         place = (tag_token or keyword).location
         tag = tag_token.text if tag_token else None
         if not self.at("{"):
             if tag is None:
                 raise self.fail(messages.EXPECTED, what="identifier or '{' after 'enum'")
-            return syntax.EnumSpecifier(place, tag, None)
+            return syntax.EnumSpecifier(place, tag, None, attributes)
         opening = self.advance()
         enumerators: list[syntax.Enumerator] = []
         try:
@@ -313,8 +348,8 @@ class DeclarationParser(ExpressionParser):
             self.close(opening)
         except SyntaxFailure:
             self.skip_list()
-        self.attributes()
-        return syntax.EnumSpecifier(place, tag, enumerators)
+        attributes += self.attributes()
+        return syntax.EnumSpecifier(place, tag, enumerators, attributes)
 
     def _enumerator(self) -> syntax.Enumerator:
         if self.token.kind is not TokenKind.IDENTIFIER or self.token.text in keywords.KEYWORDS:
@@ -467,7 +502,20 @@ class DeclarationParser(ExpressionParser):
         return syntax.InitializerList(opening.location, items, end=self.previous.location)
 
     def _initializer_item(self) -> syntax.InitializerItem:
+        """An item with its designators; GNU's old ``name: value`` means ``.name = value``."""
         location = self.location
+        if self.token.kind is TokenKind.IDENTIFIER and self.peek().text == ":":
+            name = self.advance()
+            self.advance()
+            return syntax.InitializerItem(location, [syntax.Designator(name.location, None, name.text)],
+                                          self.initializer())
+        designators = self._designators()
+        if designators:
+            self.expect("=", "after the designator")
+        return syntax.InitializerItem(location, designators, self.initializer())
+
+    def _designators(self) -> list[syntax.Designator]:
+        """``.name`` and ``[index]`` in any number."""
         designators: list[syntax.Designator] = []
         while self.at("[", "."):
             place = self.advance()
@@ -478,13 +526,18 @@ class DeclarationParser(ExpressionParser):
                 designators.append(syntax.Designator(name.location, None, name.text))
                 continue
             index = self.constant_expression()
-            if self.at("..."):
-                raise self.fail(messages.DESIGNATOR_RANGE)
+            last = self.constant_expression() if self.accept("...") else None
             self.close(place)
-            designators.append(syntax.Designator(index.location, index))
-        if designators:
-            self.expect("=", "after the designator")
-        return syntax.InitializerItem(location, designators, self.initializer())
+            designators.append(syntax.Designator(index.location, index, None, last))
+        return designators
+
+    def member_path(self) -> syntax.MemberPath:
+        """``member.inner[index]`` in ``__builtin_offsetof``."""
+        location = self.location
+        if self.token.kind is not TokenKind.IDENTIFIER:
+            raise self.fail(messages.EXPECTED_IDENTIFIER)
+        name = self.advance()
+        return syntax.MemberPath(location, [syntax.Designator(name.location, None, name.text), *self._designators()])
 
     # ------------------------------------------------------------------ declarations
 

@@ -4,6 +4,7 @@ postfix expressions, precedence climbing for binary ones."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from coopmat.opencl import keywords, syntax
 from coopmat.opencl.literals import FloatingConstant, IntegerConstant
@@ -39,6 +40,18 @@ class ExpressionParser(TokenStream, ABC):
     def initializer_list(self) -> syntax.InitializerList:
         """An initialiser list in braces (C99 6.7.8)."""
 
+    @abstractmethod
+    def member_path(self) -> syntax.MemberPath:
+        """The member that ``__builtin_offsetof`` asks for."""
+
+    @abstractmethod
+    def static_assert(self) -> syntax.StaticAssert:
+        """``_Static_assert`` (C11 6.7.10)."""
+
+    @abstractmethod
+    def compound(self) -> syntax.Compound:
+        """A block in braces (C99 6.8.2)."""
+
     # ------------------------------------------------------------------ comma, assignment, conditional
 
     def expression(self) -> syntax.Expression:
@@ -60,13 +73,13 @@ class ExpressionParser(TokenStream, ABC):
             return target
 
     def conditional_expression(self) -> syntax.Expression:
-        """``a ? b : c``, or something that binds more strongly (C99 6.5.15)."""
+        """``a ? b : c``, or something that binds more strongly (C99 6.5.15); GNU lets ``b`` be left out."""
         condition = self.binary_expression(1)
         if not self.at("?"):
             return condition
         question = self.advance()
         with self.nested():
-            if_true = self.expression()
+            if_true = None if self.at(":") else self.expression()
             self.expect(":")
             if_false = self.conditional_expression()
         return syntax.Conditional(question.location, condition, if_true, if_false)
@@ -102,7 +115,7 @@ class ExpressionParser(TokenStream, ABC):
             if self.at("{"):
                 literal = syntax.CompoundLiteral(opening.location, name, self.initializer_list())
                 return self.postfix_suffixes(literal)
-            if self.at("(") and not self.starts_type(self.peek()):
+            if self.at("(") and not self.starts_type(self.peek()) and self.peek().text != "{":
                 operand = self._vector_literal_or_operand()
             else:
                 operand = self.cast_expression()
@@ -204,11 +217,10 @@ class ExpressionParser(TokenStream, ABC):
             self.advance()
             return syntax.FloatLiteral(token.location, token.value.value, token.value.type_name,
                                        token.value.rounded_to("float"))
-        if self.at("(") and self.peek().text == "{":
-            raise self.fail(messages.UNSUPPORTED, what="statement expressions are")
         if self.at("("):
             opening = self.advance()
-            inner = self.expression()
+            inner = syntax.StatementExpression(opening.location, self.compound()) if self.at("{") \
+                else self.expression()
             close = self.close(opening)
             inner.parentheses = opening.location, close.location
             return inner
@@ -227,6 +239,8 @@ class ExpressionParser(TokenStream, ABC):
         token = self.token
         if token.kind is not TokenKind.IDENTIFIER:
             raise self.fail(messages.EXPECTED_EXPRESSION)
+        if token.text == "_Generic":
+            return self._generic_selection()
         if token.text in keywords.REFUSED_WORDS:
             raise self.fail(messages.UNSUPPORTED, what=keywords.REFUSED_WORDS[token.text])
         if token.text in keywords.CPLUSPLUS_WORDS and self._starts_operand(self.peek()):
@@ -238,7 +252,44 @@ class ExpressionParser(TokenStream, ABC):
         self.advance()
         if token.text == "vec_step" and self.at("(") and not self._is_declared("vec_step"):
             return self._vec_step(token)
+        if token.text in keywords.OPERATIONS and self.at("("):
+            return self._builtin_operation(token)
         return syntax.Name(token.location, token.text)
+
+    def _builtin_operation(self, name: Token) -> syntax.BuiltinOperation:
+        """A built-in function some of whose operands are types."""
+        parsers: dict[str, Callable[[], syntax.TypeName | syntax.Expression | syntax.MemberPath]] = {
+            "type": self.type_name, "value": self.assignment_expression, "member": self.member_path}
+        opening = self.advance()
+        operands: list[syntax.TypeName | syntax.Expression | syntax.MemberPath] = []
+        for kind in keywords.OPERATIONS[name.text]:
+            if operands:
+                self.expect(",", f"between the operands of '{name.text}'")
+            if kind == "type" and not self.starts_type(self.token):
+                raise self.fail(messages.EXPECTED, what="a type")
+            operands.append(parsers[kind]())
+        self.close(opening)
+        return syntax.BuiltinOperation(name.location, name.text, operands)
+
+    def _generic_selection(self) -> syntax.GenericSelection:
+        """``_Generic(operand, type: value, default: value)`` (C11 6.5.1.1)."""
+        keyword = self.advance()
+        opening = self.expect("(", "after '_Generic'")
+        with self.nested():
+            operand = self.assignment_expression()
+            associations: list[syntax.GenericAssociation] = []
+            while self.accept(","):
+                location = self.location
+                type_name = None if self.accept("default") else self._association_type()
+                self.expect(":", "in a generic association")
+                associations.append(syntax.GenericAssociation(location, type_name, self.assignment_expression()))
+        self.close(opening)
+        return syntax.GenericSelection(keyword.location, operand, associations)
+
+    def _association_type(self) -> syntax.TypeName:
+        if not self.starts_type(self.token):
+            raise self.fail(messages.EXPECTED, what="a type or 'default'")
+        return self.type_name()
 
     def _vec_step(self, name: Token) -> syntax.Expression:
         opening = self.advance()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any
 
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, FixIt, Marks, Message, SourceFile, SourceLocation, note
 from coopmat.opencl.messages import syntax as messages
+from coopmat.opencl.pragmas import PackPragma
 from coopmat.opencl.tokens import Token, TokenKind
 
 MAX_NESTING = 256
@@ -45,7 +47,8 @@ class TokenStream:
 
     def __init__(self, tokens: list[Token], sink: DiagnosticSink, type_names: frozenset[str]) -> None:
         self.sink = sink
-        self._tokens = self._without_misplaced_pragmas(tokens)
+        self._packs: list[tuple[int, int | None]] = []  # position of a token, and the packing from there on
+        self._tokens = self._without_packs(self._without_misplaced_pragmas(tokens))
         self._position = 0
         self._nesting = _Nesting(self)
         self._ended = False  # whether it was reported that the source ends too early
@@ -56,8 +59,8 @@ class TokenStream:
     def _without_misplaced_pragmas(self, tokens: list[Token]) -> list[Token]:
         kept: list[Token] = []
         for token in tokens:
-            if (token.kind is TokenKind.PRAGMA and kept and kept[-1].kind is not TokenKind.PRAGMA
-                    and kept[-1].text not in _BEFORE_PRAGMA):
+            if (token.kind is TokenKind.PRAGMA and not isinstance(token.value, PackPragma) and kept
+                    and kept[-1].kind is not TokenKind.PRAGMA and kept[-1].text not in _BEFORE_PRAGMA):
                 self.sink.report(messages.MISPLACED_PRAGMA, token.location)
                 continue
             kept.append(token)
@@ -65,6 +68,34 @@ class TokenStream:
             place = kept[-1].location if kept else SourceLocation(SourceFile("<source>", ""), 1, 1)
             kept.append(Token(TokenKind.END, "", place))
         return kept
+
+    def _without_packs(self, tokens: list[Token]) -> list[Token]:
+        """The tokens without ``#pragma pack``, which may stand anywhere and holds for the records behind it."""
+        kept: list[Token] = []
+        stack: list[tuple[str | None, int | None]] = []
+        current: int | None = None
+        for token in tokens:
+            if not isinstance(token.value, PackPragma):
+                kept.append(token)
+                continue
+            pragma = token.value
+            if pragma.action == "push":
+                stack.append((pragma.label, current))
+            elif pragma.action == "pop":
+                labels = [label for label, _ in stack]
+                if pragma.label in labels:
+                    del stack[len(labels) - labels[::-1].index(pragma.label):]
+                current = stack.pop()[1] if stack and pragma.label in (None, *labels) else current
+            if pragma.alignment is not None:
+                current = pragma.alignment or None
+            self._packs.append((len(kept), current))
+        return kept
+
+    @property
+    def pack(self) -> int | None:
+        """The alignment that ``#pragma pack`` allows the members of a record that begins here at most."""
+        index = bisect_right(self._packs, self._position, key=lambda pack: pack[0])
+        return self._packs[index - 1][1] if index else None
 
     # ------------------------------------------------------------------ the cursor
 
@@ -221,9 +252,11 @@ class TokenStream:
 
     def names_type(self, token: Token) -> bool:
         """Whether an identifier is the name of a type here."""
-        if token.kind is not TokenKind.IDENTIFIER:
-            return False
+        return token.kind is TokenKind.IDENTIFIER and self.is_type_name(token.text)
+
+    def is_type_name(self, name: str) -> bool:
+        """Whether ``name`` means a type here."""
         for scope in reversed(self.type_scopes):
-            if token.text in scope:
-                return scope[token.text]
+            if name in scope:
+                return scope[name]
         return False

@@ -60,7 +60,33 @@ class UnrollPragma:
         return {0: ("unroll",), 1: ("nounroll",)}.get(self.factor, ("unroll", str(self.factor)))
 
 
-Pragma = ExtensionPragma | ContractPragma | UnrollPragma
+@dataclass(frozen=True, slots=True)
+class PackPragma:
+    """``#pragma pack``: ``action`` is push, pop, or empty; ``alignment`` the one that is set, if any (0 for
+    the usual one); ``label`` what is pushed or popped is called, if it has a name."""
+
+    action: str
+    alignment: int | None
+    label: str | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The pragma as words."""
+        parts = [self.action, self.label, None if self.alignment is None else str(self.alignment)]
+        return "pack", f"({', '.join(part for part in parts if part)})"
+
+
+Pragma = ExtensionPragma | ContractPragma | UnrollPragma | PackPragma
+
+PACK_ALIGNMENTS = (1, 2, 4, 8, 16)
+
+WITHOUT_EFFECT = (
+    ("GCC", "diagnostic"), ("GCC", "visibility"), ("GCC", "system_header"), ("GCC", "ivdep"), ("clang", "diagnostic"),
+    ("clang", "fp"), ("clang", "loop"), ("clang", "optimize"), ("clang", "system_header"), ("mark",), ("region",),
+    ("endregion",), ("ident",), ("ivdep",), ("warning",), ("OPENCL", "FP_FAST_FMA"), ("OPENCL", "FP_FAST_FMAF"),
+    ("STDC", "FENV_ACCESS"), ("STDC", "CX_LIMITED_RANGE"),
+)
+"""How pragmas begin that are taken silently, as they change nothing in what a kernel computes."""
 
 Expand = Callable[[Sequence[Token], Token], list[Token]]
 """Expands the macros of a list of tokens, up to an END token."""
@@ -87,9 +113,27 @@ class PragmaParser:
             return None
         if words[:1] == ["unroll"]:
             return self._unroll(tokens[1:], end)
+        if words[:2] == ["GCC", "unroll"]:
+            return self._unroll(tokens[2:], end)
         if words[:1] == ["nounroll"]:
             self._no_more("nounroll", tokens[1:])
             return UnrollPragma(1)
+        if words[:1] == ["pack"]:
+            return self._pack(tokens[1:], end)
+        return self._other(tokens, words, end)
+
+    def _other(self, tokens: Sequence[Token], words: list[str], end: Token) -> Pragma | None:
+        """A pragma of clang or GCC, or an unknown one."""
+        if words[:3] == ["clang", "loop", "unroll_count"]:
+            return self._unroll(tokens[3:], end)
+        if words[:4] == ["clang", "loop", "unroll", "("] and words[4:] in (["full", ")"], ["disable", ")"]):
+            return UnrollPragma(0 if words[4] == "full" else 1)
+        if any(tuple(words[:len(start)]) == start for start in WITHOUT_EFFECT):
+            return None
+        if words[:1] == ["message"]:
+            text = "".join(word[1:-1] for word in words if word.startswith('"'))
+            self._sink.report(messages.PRAGMA_MESSAGE, tokens[0].location, text=text)
+            return None
         first = tokens[0] if tokens else end
         self._sink.report(messages.UNKNOWN_PRAGMA, first.location, text=spell(list(tokens[:2])))
         return None
@@ -170,3 +214,20 @@ class PragmaParser:
             self._sink.report(messages.INVALID_UNROLL_COUNT, tokens[0].location, found=f"'{spell(list(tokens))}'")
             return None
         return UnrollPragma(count.number)
+
+    def _pack(self, tokens: Sequence[Token], end: Token) -> PackPragma | None:
+        """``pack(n)``, ``pack()``, ``pack(push, name, n)``, ``pack(pop, name)``: the parts but ``n`` may lack."""
+        inner = [token for token in tokens[1:-1] if not token.is_punctuator(",")]
+        opening, closing = (tokens[0] if tokens else end), (tokens[-1] if len(tokens) > 1 else end)
+        if not (self._require(opening.is_punctuator("("), "pack", "'('", opening)
+                and self._require(closing.is_punctuator(")"), "pack", "')'", closing)):
+            return None
+        action = inner.pop(0).text if inner and inner[0].text in ("push", "pop") else ""
+        label = inner.pop(0).text if action and inner and inner[0].kind is TokenKind.IDENTIFIER else None
+        if not inner:
+            return PackPragma(action, None if action else 0, label)
+        found = self._expand(inner[:1], end)[0]
+        known = {str(alignment): alignment for alignment in (0, *PACK_ALIGNMENTS)}
+        if not self._require(found.text in known, "pack", ", ".join(map(str, PACK_ALIGNMENTS)), found):
+            return None
+        return PackPragma(action, known[found.text], label)

@@ -171,6 +171,7 @@ class Preprocessor:
         self._files: list[_OpenFile] = []
         self._loaded: dict[Path, tuple[SourceFile, list[Token]]] = {}
         self._once: set[Path] = set()
+        self._saved_macros: dict[str, list[Macro | Builtin | None]] = {}
         known_features = frozenset(features)
         builtins = BuiltinMacros(sink, has_header=self._has_header, features=known_features,
                                  builtins=has_builtin, attributes=has_attribute)
@@ -483,10 +484,25 @@ class Preprocessor:
                 self._report(messages.ONCE_IN_MAIN_FILE, tokens[0])
             self._once.add(self._source_files.resolve(Path(self._files[-1].source.name)))
             return None
+        if tokens and tokens[0].text in ("push_macro", "pop_macro"):
+            self._save_macro(tokens)
+            return None
         pragma = self._pragmas.parse(tokens, end)
         if pragma is None:
             return None
         return Token(TokenKind.PRAGMA, " ".join(pragma.words), origin, at_line_start=True, value=pragma)
+
+    def _save_macro(self, tokens: list[Token]) -> None:
+        """``#pragma push_macro("name")`` and ``pop_macro``, as clang and GCC have them."""
+        name = next((token.text[1:-1] for token in tokens if token.kind is TokenKind.STRING), "")
+        stack = self._saved_macros.setdefault(name, [])
+        if tokens[0].text == "push_macro":
+            stack.append(self._macros.get(name))
+        elif stack:
+            definition = stack.pop()
+            self._macros.pop(name, None)
+            if definition is not None:
+                self._macros[name] = definition
 
     def _pragma_operator(self, operator: Token) -> Token | None:
         """``_Pragma("…")`` (C99 6.10.9)."""

@@ -25,10 +25,11 @@ class Node:
 
 @dataclass(slots=True)
 class Attribute(Node):
-    """One attribute of an ``__attribute__((…))`` list: its name and its arguments."""
+    """One attribute of an ``__attribute__((…))`` list: its name, its arguments, and those that are types."""
 
     name: str
     arguments: list[Expression] = field(default_factory=list)
+    types: list[TypeName] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -36,7 +37,8 @@ class Specifiers(Node):
     """The specifiers and qualifiers in front of declarators, each with the place where it stands.
 
     ``type_words`` are the built-in type words in order (``unsigned``, ``int``); otherwise ``named``
-    is a typedef's name, or ``record`` or ``enumeration`` a definition or reference. ``qualifiers``
+    is a typedef's name, ``record`` or ``enumeration`` a definition or reference, or ``type_of`` the
+    operand of ``__typeof__`` (or, if ``is_auto``, the type is the initialiser's). ``qualifiers``
     are const, volatile, restrict and the address spaces (``__global``, …); ``storage`` is typedef,
     extern, static, inline, register.
     """
@@ -45,6 +47,8 @@ class Specifiers(Node):
     named: str | None = None
     record: RecordSpecifier | None = None
     enumeration: EnumSpecifier | None = None
+    type_of: TypeName | Expression | None = None
+    is_auto: bool = False
     qualifiers: dict[str, SourceLocation] = field(default_factory=dict)
     storage: dict[str, SourceLocation] = field(default_factory=dict)
     is_kernel: bool = False
@@ -54,12 +58,14 @@ class Specifiers(Node):
 
 @dataclass(slots=True)
 class RecordSpecifier(Node):
-    """``struct`` or ``union``; ``members`` is None for a mere reference."""
+    """``struct`` or ``union``; ``members`` is None for a mere reference. ``pack`` is the alignment that
+    ``#pragma pack`` allows its members at most."""
 
     is_union: bool
     tag: str | None
-    members: list[Declaration] | None
+    members: list[Declaration | StaticAssert] | None
     attributes: list[Attribute] = field(default_factory=list)
+    pack: int | None = None
 
 
 @dataclass(slots=True)
@@ -76,6 +82,7 @@ class EnumSpecifier(Node):
 
     tag: str | None
     enumerators: list[Enumerator] | None
+    attributes: list[Attribute] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -388,10 +395,11 @@ class Assignment(Expression):
 
 @dataclass(slots=True)
 class Conditional(Expression):
-    """``condition ? if_true : if_false``; location is the question mark."""
+    """``condition ? if_true : if_false``; location is the question mark. ``if_true`` is None in GNU's
+    ``a ?: b``, which is ``a ? a : b`` with ``a`` evaluated once."""
 
     condition: Expression
-    if_true: Expression
+    if_true: Expression | None
     if_false: Expression
 
 
@@ -454,6 +462,44 @@ class SizeOf(Expression):
 
 
 @dataclass(slots=True)
+class StatementExpression(Expression):
+    """GNU's ``({ …; value; })``: statements, the last of which may be an expression that gives the value."""
+
+    body: Compound
+
+
+@dataclass(slots=True)
+class GenericAssociation(Node):
+    """``type: value`` in a ``_Generic``; ``type_name`` is None for ``default``."""
+
+    type_name: TypeName | None
+    value: Expression
+
+
+@dataclass(slots=True)
+class GenericSelection(Expression):
+    """``_Generic(operand, type: value, …)`` (C11 6.5.1.1)."""
+
+    operand: Expression
+    associations: list[GenericAssociation]
+
+
+@dataclass(slots=True)
+class BuiltinOperation(Expression):
+    """A built-in function of the compiler that takes types, such as ``__builtin_astype(value, type)``."""
+
+    name: str
+    operands: list[TypeName | Expression | MemberPath]
+
+
+@dataclass(slots=True)
+class MemberPath(Node):
+    """``name[index].name`` behind the type in ``__builtin_offsetof``."""
+
+    designators: list[Designator]
+
+
+@dataclass(slots=True)
 class VecStep(Expression):
     """``vec_step`` of a type or an expression (OpenCL C 6.15.13)."""
 
@@ -462,10 +508,11 @@ class VecStep(Expression):
 
 @dataclass(slots=True)
 class Designator(Node):
-    """``[index]`` or ``.name`` in an initialiser list."""
+    """``[index]``, GNU's ``[index ... last]``, or ``.name`` in an initialiser list."""
 
     index: Expression | None = None
     name: str | None = None
+    last: Expression | None = None
 
 
 @dataclass(slots=True)

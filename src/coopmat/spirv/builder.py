@@ -198,6 +198,10 @@ class ModuleBuilder:
         """The id of a vector, array, structure or matrix constant; a matrix has one part."""
         return self._declare(Op.ConstantComposite, *parts, type_id=type_id)
 
+    def spec_constant_composite(self, type_id: int, parts: Iterable[int]) -> int:
+        """The id of a composite some parts of which are specialisation constants."""
+        return self._declare(Op.SpecConstantComposite, *parts, type_id=type_id)
+
     def constant_operation(self, type_id: int, op: Op, *operands: Word) -> int:
         """The id of an OpSpecConstantOp."""
         return self._declare(Op.SpecConstantOp, op, *operands, type_id=type_id)

@@ -237,6 +237,14 @@ class Comma(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class StatementExpression(Expression):
+    """Statements that are carried out, and then the value, which is None if the type is VOID."""
+
+    statements: tuple[Statement, ...]
+    value: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
 class Convert(Expression):
     """A change of value representation between scalars, vectors of one length, or matrices of one shape.
 
@@ -603,6 +611,11 @@ class Return(Statement):
     """Leave the function."""
 
     value: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable(Statement):
+    """The program promises that control does not get here."""
 
 
 @dataclass(frozen=True, slots=True)

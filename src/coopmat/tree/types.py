@@ -117,9 +117,10 @@ class Scalar(Type):
 
 @dataclass(frozen=True, slots=True)
 class Enumeration(Type):
-    """A C enumeration; its values are of type int."""
+    """A C enumeration; its values are those of the integer type ``underlying``."""
 
     name: str
+    underlying: Scalar = Scalar("sint", 32)
 
     def __str__(self) -> str:
         return self.name
@@ -169,12 +170,17 @@ class Matrix(Type):
 
 @dataclass(frozen=True, slots=True)
 class Pointer(Type):
-    """A pointer; ``const`` and ``volatile`` qualify what it points to."""
+    """A pointer; ``const`` and ``volatile`` qualify what it points to.
+
+    ``alignment`` is that of what it points to where a type name with ``aligned`` says so; it is no part
+    of the type's identity.
+    """
 
     pointee: Type
     address_space: AddressSpace
     const: bool = False
     volatile: bool = False
+    alignment: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         qualifiers = "".join(f"{word} " for word in ("const", "volatile") if getattr(self, word))
@@ -197,22 +203,30 @@ class Array(Type):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One member of a record."""
+    """One member of a record. ``type_alignment`` is that of its type where a type name with ``aligned`` says
+    so, ``alignment`` what ``aligned`` asks for at least; a ``packed`` member needs no other. ``of_device``:
+    the device decides its size (``size_t``)."""
 
     name: str
     type: Type
     const: bool = False
+    type_alignment: int | None = None
+    alignment: int | None = None
+    packed: bool = False
+    of_device: bool = False
 
 
 @dataclass(eq=False, slots=True)
 class Record(Type):
-    """A structure or union. ``fields`` is None until the type is completed."""
+    """A structure or union. ``fields`` is None until the type is completed. ``most_alignment`` is what the
+    members are aligned to at most (``#pragma pack``)."""
 
     name: str
     is_union: bool = False
     fields: tuple[Field, ...] | None = None
     packed: bool = False
     alignment: int | None = None  # __attribute__((aligned(n))), in bytes
+    most_alignment: int | None = None
     _layout: tuple[object, Layout] | None = field(default=None, init=False, repr=False)  # what it is for, and it
 
     def field_index(self, name: str) -> int | None:
@@ -275,8 +289,8 @@ def layout_of(type_: Type) -> Layout:
         case Scalar(bits=bits):
             size = max(1, bits // 8)
             return Layout(size, size)
-        case Enumeration():
-            return Layout(4, 4)
+        case Enumeration(underlying=underlying):
+            return layout_of(underlying)
         case Vector(scalar=scalar, count=count):
             size = layout_of(scalar).size * (4 if count == 3 else count)
             return Layout(size, size)
@@ -297,7 +311,7 @@ def layout_of(type_: Type) -> Layout:
 
 def _record_layout(record: Record) -> Layout:
     """Computed once: records inside one another may hold each other many times."""
-    described = record.fields, record.packed, record.alignment
+    described = record.fields, record.packed, record.alignment, record.most_alignment
     if record._layout is None or record._layout[0] != described:
         record._layout = described, _new_record_layout(record)
     return record._layout[1]
@@ -309,14 +323,20 @@ def _new_record_layout(record: Record) -> Layout:
     offsets: list[int] = []
     end, alignment = 0, 1
     for member in record.fields:
-        inner = layout_of(member.type)
-        step = 1 if record.packed else inner.alignment
+        step = _member_alignment(record, member)
         alignment = max(alignment, step)
         offset = 0 if record.is_union else _round_up(end, step)
         offsets.append(offset)
-        end = max(end, offset + inner.size)
+        end = max(end, offset + size_of(member.type))
     alignment = max(alignment, record.alignment or 1)
     return Layout(_round_up(end, alignment), alignment, tuple(offsets))
+
+
+def _member_alignment(record: Record, member: Field) -> int:
+    """What a member's offset is a multiple of."""
+    own = 1 if record.packed or member.packed else member.type_alignment or layout_of(member.type).alignment
+    wanted = max(own, member.alignment or 1)
+    return wanted if record.most_alignment is None else min(wanted, record.most_alignment)
 
 
 def size_of(type_: Type) -> int:

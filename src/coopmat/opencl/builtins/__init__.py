@@ -16,6 +16,7 @@ from coopmat.opencl.builtins import (
     async_copies,
     atomics,
     block_io,
+    compiler,
     dot_products,
     matrix_mad,
     memory,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 ROWS: tuple[Row, ...] = (
     *work_items.ROWS, *arithmetic.ROWS, *dot_products.ROWS, *memory.ROWS, *async_copies.ROWS, *synchronization.ROWS,
-    *atomics.ROWS, *sub_groups.ROWS, *block_io.ROWS, *matrix_mad.ROWS)
+    *atomics.ROWS, *sub_groups.ROWS, *block_io.ROWS, *matrix_mad.ROWS, *compiler.ROWS)
 """The table."""
 
 UNSUPPORTED: dict[str, str] = {

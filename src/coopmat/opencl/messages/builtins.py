@@ -33,3 +33,23 @@ NO_SUB_GROUP_SIZE = Message("CM3716", "warning", "'{name}' with these types work
 MISSING_ADDRESS = Message("CM3777", "error", "argument {index} of '{name}' must be a pointer to '{type}'; take the "
                                              "address with &")
 INVALID_CLUSTER = Message("CM3717", "error", "the cluster size of '{name}' must be a power of two, found {value}")
+
+# ------------------------------------------------------------------ CM374x: the compiler's own functions
+
+ASSUMPTION_DROPPED = Message("CM3740", "warning",
+                             "the argument to '__builtin_assume' has side effects that will be discarded", "assume")
+ASSUMED_ALIGNMENT = Message("CM3741", "error", "requested alignment {found} is not a power of 2")
+NOT_A_POINTER = Message("CM3742", "error", "'{name}' takes a pointer, found '{type}'")
+PROBABILITY = Message("CM3743", "error", "the probability of '__builtin_expect_with_probability' must be a constant in "
+                                         "the range [0.0, 1.0]")
+NOT_A_STRING = Message("CM3744", "error", "'{name}' takes a string literal")
+NOT_VECTORS = Message("CM3745", "error", "first two arguments to '{name}' must be vectors")
+VECTORS_DIFFER = Message("CM3746", "error", "first two arguments to '{name}' must have the same type, found '{left}' "
+                                            "and '{right}'")
+SHUFFLE_INDEX = Message("CM3747", "error", "index {index} for __builtin_shufflevector must be -1 or less than the "
+                                           "total number of vector elements ({count})")
+SHUFFLE_COUNT = Message("CM3748", "error", "__builtin_shufflevector with {count} indices gives no vector of OpenCL C; "
+                                           "expected 2, 3, 4, 8 or 16 indices")
+OFFSET_OF_NO_RECORD = Message("CM3749", "error", "offsetof requires struct or union, '{type}' invalid")
+OFFSET_OF_ELEMENT = Message("CM3750", "error", "offsetof requires array type, '{type}' invalid")
+UNSUPPORTED_COMPILER_BUILTIN = Message("CM3751", "error", "the compiler's built-in function '{name}' is not supported")

@@ -152,7 +152,9 @@ EXPANSION_TOO_DEEP = Message("CM1165", "error", "macro calls are nested too deep
 # ------------------------------------------------------------------ CM11xx: pragmas and options
 
 UNKNOWN_PRAGMA = Message("CM1170", "warning", "unknown pragma '{text}' is ignored", "unknown-pragmas")
-MALFORMED_PRAGMA = Message("CM1171", "error", "malformed '#pragma {pragma}': expected {expected}, found {found}")
+MALFORMED_PRAGMA = Message("CM1171", "warning",
+                           "malformed '#pragma {pragma}' is ignored: expected {expected}, found {found}",
+                           "ignored-pragmas")
 UNSUPPORTED_EXTENSION = Message("CM1172", "warning",
                                 "extension '{name}' is not supported by this device; the {what} is ignored",
                                 "ignored-pragmas")
@@ -170,4 +172,5 @@ ONCE_IN_MAIN_FILE = Message("CM1158", "warning", "#pragma once in main file", "p
 BAD_DIAGNOSTIC_PRAGMA = Message("CM1153", "warning", "pragma diagnostic expected {expected}", "unknown-pragmas")
 POP_WITHOUT_PUSH = Message("CM1154", "warning", "pragma diagnostic pop could not pop, no matching push",
                            "unknown-pragmas")
+PRAGMA_MESSAGE = Message("CM1176", "warning", "{text}", "#pragma-messages")
 INVALID_OPTION = Message("CM1175", "error", "option -{option} '{text}': {reason}")

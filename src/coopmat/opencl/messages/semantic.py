@@ -9,7 +9,8 @@ from coopmat.diagnostics import Message
 INCOMPATIBLE = Message("CM3001", "error", "{phrase}")
 INTEGER_TO_POINTER = Message("CM3002", "error", "incompatible integer to pointer conversion {phrase}")
 POINTER_TO_INTEGER = Message("CM3003", "error", "incompatible pointer to integer conversion {phrase}")
-INCOMPATIBLE_POINTERS = Message("CM3004", "error", "incompatible pointer types {phrase}")
+INCOMPATIBLE_POINTERS = Message("CM3004", "warning", "incompatible pointer types {phrase}",
+                                "incompatible-pointer-types")
 CHANGES_ADDRESS_SPACE = Message("CM3005", "error", "{phrase} changes address space of pointer")
 DISCARDS_QUALIFIERS = Message("CM3006", "warning", "{phrase} discards qualifiers",
                               "incompatible-pointer-types-discards-qualifiers")
@@ -143,7 +144,8 @@ TOO_DEEP_FOR_PYTHON = Message("CM3244", "error", "the source nests too deeply to
 # ------------------------------------------------------------------ CM33xx: types and declarations
 
 BAD_TYPE_WORDS = Message("CM3301", "error", "'{words}' is no type")
-LONG_LONG = Message("CM3302", "error", "'long long' is reserved in OpenCL C; 'long' has 64 bits")
+LONG_LONG = Message("CM3302", "warning", "'long long' is reserved in OpenCL C; here it is 'long', which has 64 bits",
+                    "long-long")
 NEEDS_FP64 = Message("CM3303", "error", "use of type '{type}' requires cl_khr_fp64 and __opencl_c_fp64 support")
 NEEDS_FP16 = Message("CM3304", "error", "use of type '{type}' requires cl_khr_fp16 support")
 TWO_ADDRESS_SPACES = Message("CM3305", "error", "multiple address spaces specified for type")
@@ -153,7 +155,7 @@ BAD_FUNCTION_DECLARATOR = Message("CM3308", "error", "a function cannot be decla
 INCOMPLETE_ELEMENT = Message("CM3309", "error", "array has incomplete element type '{type}'")
 SIZE_NOT_INTEGER = Message("CM3310", "error", "size of array has non-integer type '{type}'")
 VARIABLE_LENGTH_ARRAY = Message("CM3311", "error", "variable length arrays are not supported in OpenCL")
-SIZE_NOT_POSITIVE = Message("CM3312", "error", "array size must be positive, is {count}")
+SIZE_NOT_POSITIVE = Message("CM3312", "error", "array size must not be negative, is {count}")
 ARRAY_TOO_LARGE = Message("CM3313", "error", "array is too large ({count} elements)")
 OBJECT_TOO_LARGE = Message("CM3314", "error", "type '{type}' is too large")
 TYPE_TOO_DEEP = Message("CM3356", "error",
@@ -174,25 +176,19 @@ BIT_FIELD = Message("CM3323", "error", "bit-fields are not supported in OpenCL")
 FUNCTION_MEMBER = Message("CM3324", "error", "field '{name}' declared as a function")
 INCOMPLETE_MEMBER = Message("CM3325", "error", "field has incomplete type '{type}'")
 MEMBER_ADDRESS_SPACE = Message("CM3326", "error", "field may not be qualified with an address space ({space})")
-MEMBER_ALIGNMENT = Message("CM3327", "error",
-                           "the alignment of a single member ('{name}') is not supported; align the structure")
-FLEXIBLE_MEMBER = Message("CM3354", "error", "flexible array member '{name}' is not supported; give it a size")
 UNDEFINED_ENUM = Message("CM3328", "error", "'enum {name}' has not been defined")
 EMPTY_ENUM = Message("CM3329", "error", "use of empty enum")
-ENUM_RANGE = Message("CM3330", "error",
-                     "enumerator '{name}' has the value {value}, which is outside of the range of int")
 NOT_INTEGER_CONSTANT = Message("CM3331", "error", "expression is not an integer constant expression")
 INCOMPLETE_VARIABLE = Message("CM3332", "error", "variable has incomplete type '{type}'")
 INCOMPLETE_PARAMETER = Message("CM3333", "error", "argument may not have '{type}' type")
 ILLEGAL_INITIALIZER = Message("CM3334", "error", "illegal initializer (only variables can be initialized)")
 PROGRAM_SCOPE_VARIABLE = Message("CM3335", "error",
-                                 "program scope variable '{name}' must reside in constant address space: "
-                                 "declare it '__constant'")
+                                 "program scope variable '{name}' must reside in global or constant address space: "
+                                 "declare it {advice}")
 CONSTANT_NEEDS_VALUE = Message("CM3336", "error", "variable '{name}' in constant address space must be initialized")
-EXTERN_VARIABLE = Message("CM3337", "error",
-                          "'extern' variable '{name}' is not supported; a program is one translation unit")
 STATIC_LOCAL = Message("CM3338", "error",
-                       "static local variable '{name}' must reside in constant address space: declare it '__constant'")
+                       "static local variable '{name}' must reside in global or constant address space: declare it "
+                       "{advice}")
 FUNCTION_VARIABLE_SPACE = Message("CM3339", "error",
                                   "function scope variable cannot be declared in {space} address space")
 LOCAL_OUTSIDE_KERNEL = Message("CM3340", "error",
@@ -201,7 +197,7 @@ LOCAL_IN_INNER_SCOPE = Message("CM3341", "error",
                                "variables in the {space} address space can only be declared in the outermost scope "
                                "of a kernel function")
 LOCAL_INITIALIZER = Message("CM3342", "error", "'__local' variable cannot have an initializer")
-FUNCTION_TYPEDEF = Message("CM3343", "error", "names for function types are not supported")
+DEFINED_TYPE = Message("CM3343", "error", "a function definition declared 'typedef'")
 VARIADIC = Message("CM3344", "error", "invalid prototype, variadic arguments are not allowed in OpenCL")
 BAD_RESULT = Message("CM3345", "error", "function cannot return type '{type}'")
 INCOMPLETE_RESULT = Message("CM3355", "error", "incomplete result type '{type}' in function definition")
@@ -212,16 +208,42 @@ PARAMETER_ADDRESS_SPACE = Message("CM3349", "error", "parameter may not be quali
 KERNEL_POINTER_SPACE = Message("CM3350", "error",
                                "pointer arguments to kernel functions must reside in '__global', '__constant' or "
                                "'__local' address space")
-KERNEL_POINTER_TO_POINTER = Message("CM3351", "error", "kernel parameter cannot be declared as a pointer to a pointer")
 KERNEL_PARAMETER_TYPE = Message("CM3352", "error", "'{type}' cannot be used as the type of a kernel parameter")
 KERNEL_PARAMETER_MEMBER = Message("CM3353", "error",
                                   "'{type}' cannot be used as the type of a kernel parameter: it holds '{inner}'")
 
+STATEMENT_EXPRESSION_AT_FILE_SCOPE = Message("CM3360", "error", "statement expression not allowed at file scope")
+JUMP_INTO_EXPRESSION = Message("CM3361", "error", "cannot jump from {what} into a statement expression")
+OUTSIDE_FUNCTION = Message("CM3362", "warning", "predefined identifier is only valid inside function",
+                           "predefined-identifier-outside-function")
+NO_ASSOCIATION = Message("CM3363", "error",
+                         "controlling expression type '{type}' not compatible with any generic association type")
+DUPLICATE_ASSOCIATION = Message("CM3364", "error", "duplicate generic association for {what}")
+ENUM_OVERFLOW = Message("CM3366", "warning", "overflow in enumeration value", "enum-too-large")
+ELEMENT_ALIGNMENT = Message("CM3367", "error",
+                            "size of array element of type '{type}' ({size} bytes) isn't a multiple of its alignment "
+                            "({alignment} bytes)")
+FLEXIBLE_NOT_LAST = Message("CM3368", "error",
+                            "flexible array member '{name}' with type '{item}[]' is not at the end of struct")
+FLEXIBLE_INITIALIZER = Message("CM3370", "error", "initialization of flexible array member '{name}' is not allowed")
+UNDEFINED_VARIABLE = Message("CM3371", "error",
+                             "variable '{name}' is declared 'extern' and used, but has no definition; a program is one "
+                             "translation unit")
+STATIC_KERNEL = Message("CM3372", "error", "kernel functions cannot be declared static")
+AUTO_NEEDS_VALUE = Message("CM3373", "error", "declaration of variable '{name}' with deduced type '__auto_type' "
+                                              "requires an initializer")
+AUTO_ALONE = Message("CM3374", "error", "'__auto_type' is only allowed as the whole type of a variable")
+CALLED_MAIN = Message("CM3375", "error", "{what} cannot be called 'main'")
+KERNEL_DEVICE_SIZE = Message("CM3376", "error",
+                             "'{name}' cannot be used as the type of a kernel parameter: the device decides its size; "
+                             "take a ulong or a long")
+KERNEL_DEVICE_MEMBER = Message("CM3377", "error",
+                               "'{type}' cannot be used as the type of a kernel parameter: the device decides the size "
+                               "of its member '{name}'")
+
 # ------------------------------------------------------------------ CM34xx: initialisers
 
 NOT_CONSTANT_INITIALIZER = Message("CM3401", "error", "initializer element is not a compile-time constant")
-CONSTANT_POINTER = Message("CM3402", "error",
-                           "a pointer in constant address space can only be initialized with a null pointer")
 EXCESS_ELEMENTS = Message("CM3403", "warning", "excess elements in {what} initializer", "excess-initializers")
 ARRAY_NEEDS_LIST = Message("CM3404", "error", "array initializer must be an initializer list or string literal")
 STRING_TOO_LONG = Message("CM3405", "warning",
@@ -238,6 +260,7 @@ FIELD_DESIGNATOR = Message("CM3410", "error",
                            "field designator cannot initialize a non-struct, non-union type '{type}'")
 ARRAY_DESIGNATOR = Message("CM3411", "error", "array designator cannot initialize non-array type '{type}'")
 DESIGNATOR_RANGE = Message("CM3412", "error", "array designator index ({index}) exceeds array bounds ({limit})")
+EMPTY_DESIGNATOR_RANGE = Message("CM3415", "error", "array designator range [{first}, {last}] is empty")
 ARRAY_TOO_LONG = Message("CM3414", "error",
                          "an array of {count} elements cannot have an initializer; at most {limit} are supported")
 STRAY_INITIALIZER = Message("CM3413", "error", "expected expression, found an initializer list")
@@ -277,3 +300,11 @@ BAD_ALIGNMENT = Message("CM3607", "error", "requested alignment is not a power o
 BAD_VECTOR_TYPE = Message("CM3608", "error",
                           "invalid vector of '{type}': expected an element type other than bool and a count of "
                           "{counts}")
+REFUSED_ATTRIBUTE = Message("CM3609", "error",
+                            "attribute '{name}' is not supported, and without it the program would mean something "
+                            "else; {advice}")
+UNROLL_NEEDS_LOOP = Message("CM3610", "error", "'{name}' attribute only applies to 'for', 'while', and 'do' statements")
+ALIGN_VALUE = Message("CM3611", "warning", "'align_value' attribute only applies to a pointer ('{type}' is invalid)",
+                      "ignored-attributes")
+TYPE_HINT = Message("CM3612", "error", "a type that is no number and no vector ('{type}') is an invalid argument to "
+                                       "attribute 'vec_type_hint'")

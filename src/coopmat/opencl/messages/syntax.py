@@ -29,13 +29,16 @@ TWO_ADDRESS_SPACES = Message("CM2017", "error", "multiple address spaces specifi
 TWO_STORAGE_CLASSES = Message("CM2018", "error", "cannot combine with previous '{name}' declaration specifier")
 ELSE_WITHOUT_IF = Message("CM2019", "error", "'else' without a previous 'if'")
 FUNCTION_IN_FUNCTION = Message("CM2020", "error", "function definition is not allowed here")
-DESIGNATOR_RANGE = Message("CM2021", "error", "array designator ranges are not supported; write one item per element")
 BAD_ATTRIBUTE = Message("CM2022", "error", "malformed attribute: expected {what}")
 
 UNSUPPORTED = Message("CM2030", "error", "{what} not supported in OpenCL C")
 CPLUSPLUS = Message("CM2031", "error", "'{word}' belongs to C++; kernels are written in OpenCL C")
 
 MISSING_MEMBER_SEMICOLON = Message("CM2023", "warning", "expected ';' at end of declaration list", "pedantic")
+
+OLD_DEFINITION = Message("CM2050", "warning",
+                         "a function definition without a prototype is deprecated; write the types of the parameters "
+                         "into the parameter list", "deprecated-non-prototype")
 
 MISPLACED_PRAGMA = Message("CM2040", "warning", "pragma in the middle of a statement is ignored", "ignored-pragmas")
 UNROLL_WITHOUT_LOOP = Message("CM2041", "error", "expected a for, while, or do-while loop to follow '#pragma {name}'")

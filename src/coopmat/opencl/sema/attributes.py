@@ -8,53 +8,84 @@ from dataclasses import replace
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import expressions, matrix
+from coopmat.opencl.sema import declarators, expressions, matrix
 from coopmat.opencl.sema.context import Context, QualifiedType
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import Expression, Function
-from coopmat.tree.types import VECTOR_COUNTS, Array, Record, Scalar, Type, Vector
+from coopmat.tree.types import BOOL, VECTOR_COUNTS, Array, Pointer, Record, Scalar, Type, Vector, size_of
 
-TYPE_ATTRIBUTES: frozenset[str] = frozenset({"coop_mat", "ext_vector_type"})
-OBJECT_ATTRIBUTES: frozenset[str] = frozenset({"aligned"})
-RECORD_ATTRIBUTES: frozenset[str] = frozenset({"packed", "aligned"})
+TYPE_ATTRIBUTES: frozenset[str] = frozenset({"coop_mat", "ext_vector_type", "vector_size"})
+OBJECT: frozenset[str] = TYPE_ATTRIBUTES | {"aligned", "align_value"}
+"""What means something on a variable, a parameter, or the name of a type."""
+MEMBER: frozenset[str] = OBJECT | {"packed"}
+RECORD: frozenset[str] = frozenset({"packed", "aligned"})
+ENUMERATION: frozenset[str] = frozenset({"packed"})
 WORK_GROUP_ATTRIBUTES = {"reqd_work_group_size": "required_work_group_size",
                          "work_group_size_hint": "work_group_size_hint"}
 SUB_GROUP_ATTRIBUTES = frozenset({"intel_reqd_sub_group_size", "reqd_sub_group_size"})
+TYPE_HINT = "vec_type_hint"
 UNROLL_ATTRIBUTE = "opencl_unroll_hint"
 OVERLOADABLE = "overloadable"
-IGNORED_ATTRIBUTES = frozenset({
-    "always_inline", "annotate", "cold", "const", "convergent", "deprecated", "endian", "flatten", "hot", "may_alias",
-    "noinline", "nothrow", "nonnull", "nosvm", "pure", "unused", "used", "vec_type_hint", "visibility",
-    "warn_unused_result", "internal_linkage", "noconvergent",
+FUNCTION: frozenset[str] = SUB_GROUP_ATTRIBUTES | WORK_GROUP_ATTRIBUTES.keys() | {TYPE_HINT, OVERLOADABLE}
+MEANINGFUL: frozenset[str] = MEMBER | RECORD | FUNCTION | {UNROLL_ATTRIBUTE}
+
+IGNORED: frozenset[str] = frozenset({
+    "alloc_size", "always_inline", "amdgpu_flat_work_group_size", "amdgpu_num_sgpr", "amdgpu_num_vgpr",
+    "amdgpu_waves_per_eu", "annotate", "assume", "assume_aligned", "availability", "cold", "const", "convergent",
+    "deprecated", "endian", "fallthrough", "flag_enum", "flatten", "format", "format_arg", "hot", "internal_linkage",
+    "malloc", "may_alias", "no_builtin", "no_sanitize", "noduplicate", "noescape", "noinline", "nomerge", "nonnull",
+    "noreturn", "nosvm", "nothrow", "nouwtable", "optnone", "pure", "returns_nonnull", "section", "target",
+    "unavailable", "uninitialized", "unused", "used", "visibility", "warn_unused_result", "weak",
 })
 """Attributes that change nothing in what a kernel computes."""
 
+REFUSED: dict[str, str] = {
+    "address_space": "write __global, __local, __constant or __private",
+    "alias": "a program is one translation unit",
+    "cleanup": "call the function where the variable's scope ends",
+    "constructor": "kernels are all that is called from outside",
+    "destructor": "kernels are all that is called from outside",
+    "enable_if": "overloads differ in the types of their parameters",
+    "ifunc": "OpenCL C has no function pointers",
+    "mode": "name a type of that size",
+    "transparent_union": "name the member that is meant",
+    "weakref": "a program is one translation unit",
+}
+"""Attributes without which a program would mean something else, and what to do instead."""
+
 MAX_ALIGNMENT = 4096
+DEFAULT_ALIGNMENT = 16  # of ``aligned`` without an argument
 MAX_WORK_GROUP = 1 << 20
+
+
+def is_known(name: str) -> bool:
+    """Whether an attribute is taken, which ``__has_attribute`` asks."""
+    return name in MEANINGFUL or name in IGNORED
 
 
 def analyze_arguments(context: Context, attribute: syntax.Attribute) -> list[Expression]:
     """The arguments as values. Strings among them leave nothing behind in the program."""
-    count = len(context.program.globals)
-    arguments = [expressions.value(context, argument) for argument in attribute.arguments]
-    del context.program.globals[count:]
-    return arguments
+    with context.discarding():
+        return [expressions.value(context, argument) for argument in attribute.arguments]
 
 
 def report_unknown(context: Context, attributes: Iterable[syntax.Attribute], known: Iterable[str]) -> None:
-    """Warn about attributes that nothing is known of, or that mean nothing where they stand."""
-    everything = (TYPE_ATTRIBUTES | OBJECT_ATTRIBUTES | RECORD_ATTRIBUTES | WORK_GROUP_ATTRIBUTES.keys()
-                  | SUB_GROUP_ATTRIBUTES | {UNROLL_ATTRIBUTE, OVERLOADABLE})
+    """Report attributes that nothing is known of, that mean nothing where they stand, or that are refused."""
     for attribute in attributes:
-        if attribute.name in IGNORED_ATTRIBUTES or attribute.name in known:
+        name = attribute.name
+        if name in IGNORED or name in known:
             continue
-        if attribute.name == OVERLOADABLE:
+        if name == OVERLOADABLE:
             context.report(overload_messages.ONLY_FUNCTIONS, attribute.location)
-        elif attribute.name in everything:
-            context.report(messages.MISPLACED_ATTRIBUTE, attribute.location, name=attribute.name)
+        elif name in REFUSED:
+            context.report(messages.REFUSED_ATTRIBUTE, attribute.location, name=name, advice=REFUSED[name])
+        elif name == UNROLL_ATTRIBUTE:
+            context.report(messages.UNROLL_NEEDS_LOOP, attribute.location, name=name)
+        elif name in MEANINGFUL:
+            context.report(messages.MISPLACED_ATTRIBUTE, attribute.location, name=name)
         else:
-            context.report(messages.UNKNOWN_ATTRIBUTE, attribute.location, name=attribute.name,
-                           suggestion=context.suggestion(attribute.name, everything | IGNORED_ATTRIBUTES))
+            context.report(messages.UNKNOWN_ATTRIBUTE, attribute.location, name=name,
+                           suggestion=context.suggestion(name, MEANINGFUL | IGNORED))
 
 
 # ------------------------------------------------------------------ types and objects
@@ -68,7 +99,16 @@ def apply_to_type(context: Context, type_: QualifiedType, attributes: Iterable[s
         elif attribute.name == "aligned":
             alignment = alignment_of(context, attribute)
             type_ = replace(type_, alignment=max(alignment or 1, type_.alignment or 1))
+        elif attribute.name == "align_value":
+            _check_align_value(context, type_.type, attribute)
     return type_
+
+
+def _check_align_value(context: Context, type_: Type, attribute: syntax.Attribute) -> None:
+    """``align_value(n)``, a promise about a pointer that nothing is made of."""
+    if alignment_of(context, attribute, (1,)) is not None and type_ is not ERROR \
+            and not isinstance(type_, Pointer):
+        context.report(messages.ALIGN_VALUE, attribute.location, type=type_)
 
 
 def _attributed_type(context: Context, type_: Type, attribute: syntax.Attribute) -> Type:
@@ -85,11 +125,13 @@ def _attributed_type(context: Context, type_: Type, attribute: syntax.Attribute)
 
 
 def _vector_type(context: Context, element: Type, arguments: list[Expression], attribute: syntax.Attribute) -> Type:
-    """``ext_vector_type(n)``, clang's way to write a vector type."""
+    """``ext_vector_type(count)`` and ``vector_size(bytes)``, clang's and GCC's ways to write a vector type."""
     if any(map(is_error, arguments)):
         return ERROR
     count = context.constant_integer(arguments[0]) if len(arguments) == 1 else None
     valid = isinstance(element, Scalar) and element.kind not in ("bool", "bfloat")
+    if valid and count is not None and attribute.name == "vector_size":
+        count = count // size_of(element) if count % size_of(element) == 0 else None
     if count not in VECTOR_COUNTS or not valid:
         context.report(messages.BAD_VECTOR_TYPE, attribute.location, type=element,
                        counts=", ".join(map(str, VECTOR_COUNTS)))
@@ -98,15 +140,19 @@ def _vector_type(context: Context, element: Type, arguments: list[Expression], a
     return Vector(element, count)
 
 
-def alignment_of(context: Context, attribute: syntax.Attribute) -> int | None:
-    """The bytes of ``aligned(n)``; without argument the largest alignment, that of a long16."""
+def alignment_of(context: Context, attribute: syntax.Attribute, counts: tuple[int, ...] = (0, 1)) -> int | None:
+    """The bytes of ``aligned(n)``, or of ``aligned`` alone; None after a report."""
     arguments = analyze_arguments(context, attribute)
+    if len(arguments) not in counts:
+        context.report(messages.ATTRIBUTE_ARGUMENT_COUNT, attribute.location, name=attribute.name,
+                       expected=counts[-1], found=len(arguments))
+        return None
     if not arguments:
-        return 128
+        return DEFAULT_ALIGNMENT
     alignment = context.constant_integer(arguments[0])
     if is_error(arguments[0]):
         return None
-    if len(arguments) != 1 or alignment is None or not 0 < alignment <= MAX_ALIGNMENT or alignment & (alignment - 1):
+    if alignment is None or not 0 < alignment <= MAX_ALIGNMENT or alignment & (alignment - 1):
         context.report(messages.BAD_ALIGNMENT, arguments[0].location, limit=MAX_ALIGNMENT)
         return None
     return alignment
@@ -119,7 +165,7 @@ def apply_to_record(context: Context, record: Record, attributes: Iterable[synta
             record.packed = True
         elif attribute.name == "aligned":
             record.alignment = max(alignment_of(context, attribute) or 1, record.alignment or 1)
-    report_unknown(context, attributes, RECORD_ATTRIBUTES)
+    report_unknown(context, attributes, RECORD)
 
 
 # ------------------------------------------------------------------ functions and loops
@@ -139,11 +185,13 @@ def apply_to_function(context: Context, function: Function, attributes: list[syn
             sizes = _sizes(context, attribute, (1,))
             if sizes is not None:
                 function.required_sub_group_size = sizes[0]
+        elif attribute.name == TYPE_HINT:
+            _check_type_hint(context, attribute)
         else:
             continue
         if not function.is_kernel:
             context.report(messages.ATTRIBUTE_NEEDS_KERNEL, attribute.location, name=attribute.name)
-    report_unknown(context, attributes, WORK_GROUP_ATTRIBUTES.keys() | SUB_GROUP_ATTRIBUTES | {OVERLOADABLE})
+    report_unknown(context, attributes, FUNCTION | {"aligned"})
 
 
 def _apply_overloadable(context: Context, function: Function, attribute: syntax.Attribute) -> None:
@@ -152,6 +200,16 @@ def _apply_overloadable(context: Context, function: Function, attribute: syntax.
     elif function.is_kernel:
         context.report(overload_messages.OVERLOADABLE_KERNEL, attribute.location, name=function.name)
     function.overloadable = True
+
+
+def _check_type_hint(context: Context, attribute: syntax.Attribute) -> None:
+    """``vec_type_hint(type)``: a number or a vector; nothing is made of it (OpenCL C 6.11.2)."""
+    types = [declarators.resolve_type_name(context, name) for name in attribute.types]
+    if len(types) != 1 or attribute.arguments:
+        context.report(messages.ATTRIBUTE_ARGUMENT_COUNT, attribute.location, name=TYPE_HINT, expected=1,
+                       found=len(types) + len(attribute.arguments))
+    elif types[0] is not ERROR and (not isinstance(types[0], (Scalar, Vector)) or types[0] == BOOL):
+        context.report(messages.TYPE_HINT, attribute.location, type=types[0])
 
 
 def _sizes(context: Context, attribute: syntax.Attribute, counts: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -5,20 +5,33 @@ from __future__ import annotations
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import builtins, syntax
 from coopmat.opencl.extents import start_of
+from coopmat.opencl.messages import builtins as builtin_messages
 from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.overloading import Fits, best, is_exact
-from coopmat.opencl.sema import conversion_builtins, declarators, expressions, matrix, overloads, printf
+from coopmat.opencl.sema import (
+    compiler_builtins,
+    conversion_builtins,
+    declarators,
+    expressions,
+    matrix,
+    overloads,
+    printf,
+)
 from coopmat.opencl.sema.context import Context, FunctionSet
 from coopmat.opencl.sema.conversions import Purpose, convert
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import Call, Expression, Function, Variable
 from coopmat.tree.types import INT, VOID, Type
 
+COMPILER_PREFIXES = ("__builtin_", "__sync_", "__atomic_", "__c11_")
+"""How the names of compilers' own functions begin."""
+
 
 def is_builtin(name: str) -> bool:
     """Whether a function of this name exists without being declared."""
-    return name in matrix.FUNCTION_NAMES or builtins.is_known(name) or conversion_builtins.is_conversion(name)
+    return (name in matrix.FUNCTION_NAMES or builtins.is_known(name) or conversion_builtins.is_conversion(name)
+            or name in compiler_builtins.NAMES)
 
 
 def call(context: Context, node: syntax.Call, target: Type | None) -> Expression:
@@ -34,6 +47,8 @@ def call(context: Context, node: syntax.Call, target: Type | None) -> Expression
         return _call_function(context, symbol.members[0], node)
     if symbol is None and name == builtins.PRINTF:
         return printf.call(context, node)
+    if symbol is None and name in compiler_builtins.CALLS:
+        return compiler_builtins.call(context, node)
     arguments = _analyze_arguments(context, node)
     if isinstance(symbol, Variable) and symbol.type is ERROR:
         return context.error_expression(node.location)
@@ -42,6 +57,8 @@ def call(context: Context, node: syntax.Call, target: Type | None) -> Expression
         return context.error(messages.NOT_A_FUNCTION, node.location, type=type_)
     if is_builtin(name):
         return _call_builtin(context, name, arguments, node, target)
+    if name.startswith(COMPILER_PREFIXES):
+        return context.error(builtin_messages.UNSUPPORTED_COMPILER_BUILTIN, node.location, name=name)
     return context.misspelt(messages.UNDECLARED_FUNCTION, name, node.location, context.function_names())
 
 

@@ -17,20 +17,24 @@ from coopmat.diagnostics import SourceLocation
 from coopmat.formats import format_of
 from coopmat.opencl.literals import round_fraction
 from coopmat.tree.nodes import (
+    AddressOf,
     Aggregate,
     Binary,
     BinaryOperator,
     Bitcast,
+    CastAddressSpace,
     Comma,
     Conditional,
     Constant,
     Convert,
+    Dereference,
     ElementPlace,
     Expression,
     FieldPlace,
     Load,
     Logical,
     Place,
+    PointerOffset,
     Select,
     Splat,
     Swizzle,
@@ -42,7 +46,7 @@ from coopmat.tree.nodes import (
     VectorOf,
     Zero,
 )
-from coopmat.tree.types import Array, Enumeration, Record, Scalar, Type, Vector
+from coopmat.tree.types import AddressSpace, Array, Enumeration, Pointer, Record, Scalar, Type, Vector
 
 Number = int | float | bool
 Value = Number | tuple[Number, ...]
@@ -75,7 +79,7 @@ def round_float(value: int | float | Fraction, type_: Scalar) -> float:
 def convert_number(value: Number, source: Type, target: Type) -> Number | None:
     """A scalar conversion as C defines it; None where C leaves it undefined (float out of range)."""
     if isinstance(target, Enumeration):
-        return int(value)
+        target = target.underlying
     if not isinstance(target, Scalar):
         return None
     if target.kind == "bool":
@@ -235,7 +239,7 @@ class _Evaluator:
                 return self._map(lambda v: _convert_component(v, operand.type.element, target.element, in_vector),
                                  operand)
             case Load(place=place):
-                held = self._held(place)
+                held = self.held(place)
                 return None if held is None else self.evaluate(held)
         return self._vector(expression)
 
@@ -268,17 +272,17 @@ class _Evaluator:
                 return None if value is None else _bitcast(value, operand.type, target)
         return None
 
-    def _held(self, place: Place) -> Expression | None:
+    def held(self, place: Place) -> Expression | None:
         """What a place in a known variable holds, or None."""
         match place:
             case VariablePlace(variable=variable):
                 return self.known.get(variable)
             case ElementPlace(base=base, index=index):
                 position = self.evaluate(index)
-                whole = self._held(base)
+                whole = self.held(base)
                 return None if whole is None or not isinstance(position, int) else _part(whole, position, place.type)
             case FieldPlace(base=base, index=position):
-                whole = self._held(base)
+                whole = self.held(base)
                 return None if whole is None else _part(whole, position, place.type)
         return None
 
@@ -314,7 +318,8 @@ def constant_of(type_: Type, value: Value, location: SourceLocation | None) -> E
 
 
 def fold(expression: Expression, known: Known = _NOTHING) -> Expression | None:
-    """A constant initialiser in its plainest form: Constant, Zero, Aggregate, VectorOf; or None."""
+    """A constant initialiser in its plainest form: Constant, Zero, Aggregate, VectorOf, or the address of a
+    variable that lives as long as the program; None for any other expression."""
     if isinstance(expression, Zero):
         return expression
     if isinstance(expression, Comma) and fold(expression.first, known) is not None:
@@ -327,7 +332,54 @@ def fold(expression: Expression, known: Known = _NOTHING) -> Expression | None:
         held = fold(expression.value, known)
         return None if held is None else replace(expression, value=held)
     value = evaluate(expression, known)
-    return None if value is None else constant_of(expression.type, value, expression.location)
+    if value is not None:
+        return constant_of(expression.type, value, expression.location)
+    return _address(expression, known)
+
+
+def _address(expression: Expression, known: Known) -> Expression | None:
+    """An address constant (C99 6.6p9), its indices folded: what its AddressOf, PointerOffset and casts are made of."""
+    match expression:
+        case AddressOf(place=place):
+            fixed = _fixed_place(place, known)
+            return None if fixed is None else replace(expression, place=fixed)
+        case PointerOffset(pointer=pointer, offset=offset):
+            base, steps = _address(pointer, known), evaluate(offset, known)
+            if base is None or not isinstance(steps, int):
+                return None
+            if isinstance(base, PointerOffset) and isinstance(base.offset, Constant):
+                steps += int(base.offset.value)
+                base = base.pointer
+            moved = Constant(offset.type, offset.location, steps)
+            return PointerOffset(expression.type, expression.location, base, moved)
+        case Bitcast(operand=operand) | CastAddressSpace(operand=operand):
+            held = _address(operand, known)
+            return None if held is None else replace(expression, operand=held)
+        case Comma(first=first, second=second) if fold(first, known) is not None:
+            return _address(second, known)
+        case Load(place=place):
+            found = _Evaluator(known).held(place)
+            return None if found is None or not isinstance(found.type, Pointer) else found
+    return None
+
+
+def _fixed_place(place: Place, known: Known) -> Place | None:
+    """A place in a variable that lives as long as the program, at a constant offset."""
+    match place:
+        case VariablePlace(variable=variable):
+            return place if variable.address_space in (AddressSpace.CONSTANT, AddressSpace.GLOBAL) else None
+        case ElementPlace(base=base, index=index):
+            fixed, position = _fixed_place(base, known), evaluate(index, known)
+            if fixed is None or not isinstance(position, int):
+                return None
+            return replace(place, base=fixed, index=Constant(index.type, index.location, position))
+        case FieldPlace(base=base):
+            fixed = _fixed_place(base, known)
+            return None if fixed is None else replace(place, base=fixed)
+        case Dereference(pointer=pointer):
+            held = _address(pointer, known)
+            return None if held is None else replace(place, pointer=held)
+    return None
 
 
 def integer_value(expression: Expression, known: Known = _NOTHING) -> int | None:

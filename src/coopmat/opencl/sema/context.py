@@ -48,7 +48,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QualifiedType:
-    """A declared type with its qualifiers; ``address_space`` is None where none was written."""
+    """A declared type with its qualifiers; ``address_space`` is None where none was written.
+
+    ``type_alignment`` is what a type's name says with ``aligned`` (in place of the type's own alignment),
+    ``alignment`` what the declaration itself says. ``of_device`` is the name, such as ``size_t``, of a
+    type whose size the device decides.
+    """
 
     type: Type
     const: bool = False
@@ -56,6 +61,8 @@ class QualifiedType:
     restrict: bool = False
     address_space: AddressSpace | None = None
     alignment: int | None = None
+    type_alignment: int | None = None
+    of_device: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +110,36 @@ class Scope:
     tags: dict[str, tuple[Record | Enumeration, SourceLocation]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class OpenSwitch:
+    """A switch whose body is being analysed: its value, the labels so far, the statement expressions around it."""
+
+    value: Expression
+    cases: list[Case]
+    inside: tuple[int, ...]
+
+
 @dataclass(slots=True)
 class FunctionState:
-    """What is known of the function whose body is being analysed."""
+    """What is known of the function whose body is being analysed.
+
+    ``inside`` are the statement expressions (by number) around the statement at hand; a jump may lead out of
+    them, but not in. ``places`` and ``gotos`` note them for each label and goto.
+    """
 
     function: Function
     labels: dict[str, Label] = field(default_factory=dict)
-    gotos: list[tuple[str, SourceLocation]] = field(default_factory=list)
+    places: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    gotos: list[tuple[str, SourceLocation, tuple[int, ...]]] = field(default_factory=list)
     calls: dict[Function, SourceLocation | None] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)  # that should be used
     typedefs: dict[str, SourceLocation] = field(default_factory=dict)  # that have not been used
     temporaries: list[Variable] = field(default_factory=list)
-    switches: list[tuple[Expression, list[Case]]] = field(default_factory=list)
+    switches: list[OpenSwitch] = field(default_factory=list)
     breakables: int = 0
     loops: int = 0
+    inside: tuple[int, ...] = ()
+    statement_expressions: int = 0
 
 
 class Context:
@@ -149,6 +172,8 @@ class Context:
         self.silenced: set[Variable] = set()  # parameters that may go unused
         self.literals: dict[Variable, syntax.StringLiteral] = {}  # constant arrays that a string literal fills
         self.strings: dict[Variable, list[String]] = {}  # what const pointers in functions may point to
+        self.undefined: dict[Variable, SourceLocation | None] = {}  # declared only, with their first use
+        self.tentative: set[Variable] = set()  # zero unless a later declaration has a value
         self.disabled_extensions: set[str] = set()
         self.depth = 0
         self.syntax: syntax.Node | None = None  # the statement or declaration that is being analysed
@@ -297,6 +322,15 @@ class Context:
         self.function.temporaries.append(variable)
         return variable
 
+    @contextmanager
+    def discarding(self) -> Iterator[None]:
+        """For the time of a ``with`` an expression that is not evaluated: the strings in it are not kept."""
+        count = len(self.program.globals)
+        try:
+            yield
+        finally:
+            del self.program.globals[count:]
+
     # ------------------------------------------------------------------ conversions and constants
 
     def convert(self, expression: Expression, type_: Type, location: SourceLocation | None = None,
@@ -334,6 +368,14 @@ class Context:
         As in clang, const variables with a constant initialiser may be part of it.
         """
         return constants.integer_value(expression, self.known)
+
+    def constant_number(self, expression: Expression) -> constants.Value | None:
+        """The value of a constant expression of any type, or None."""
+        return constants.evaluate(expression, self.known)
+
+    def fold(self, expression: Expression) -> Expression | None:
+        """A constant initialiser in its plainest form, or None."""
+        return constants.fold(expression, self.known)
 
     def is_null_pointer(self, expression: Expression) -> bool:
         """Whether ``expression`` is a null pointer constant (C99 6.3.2.3)."""

@@ -67,11 +67,11 @@ def call(context: Context, name: str, arguments: list[Expression], location: Sou
     if element in _FEATURES and not context.has(*_FEATURES[element]):
         return context.error(messages.TYPE_NEEDS_FEATURE, location, name=name, feature=_FEATURES[element][0])
     if conversion.keeps_bits:
-        return _as_type(context, conversion.type, argument, location)
+        return as_type(context, conversion.type, argument, location)
     return _convert(context, conversion, argument, location)
 
 
-def _as_type(context: Context, type_: Type, argument: Expression, location: SourceLocation | None) -> Expression:
+def as_type(context: Context, type_: Type, argument: Expression, location: SourceLocation | None) -> Expression:
     """The same bits; both types have one size, where a vector of three counts as four."""
     if argument.type == type_:
         return argument

@@ -107,7 +107,7 @@ def splat(scalar: Expression, vector: Vector, location: SourceLocation | None = 
 def promoted_type(type_: Type) -> Type:
     """The type after the integer promotions (C99 6.3.1.1): int for everything smaller."""
     if isinstance(type_, Enumeration):
-        return INT
+        return promoted_type(type_.underlying)
     if isinstance(type_, Scalar) and type_.kind in ("bool", "sint", "uint") and type_.bits < 32:
         return INT
     return type_
@@ -146,7 +146,7 @@ def common_type(left: Type, right: Type) -> Scalar:
 def scalar_rank_exceeds(scalar: Type, element: Scalar) -> bool:
     """Whether a scalar operand has greater rank than a vector's element type (OpenCL C 6.2.6)."""
     if isinstance(scalar, Enumeration):
-        scalar = INT
+        scalar = scalar.underlying
     assert isinstance(scalar, Scalar)
     if element.is_float:
         return scalar.is_float and scalar.bits > element.bits
@@ -259,12 +259,19 @@ def _convert_to_pointer(context: Context, expression: Expression, type_: Pointer
     if not space_converts(source.address_space, type_.address_space) or nested_spaces_differ(source, type_):
         return context.error(messages.CHANGES_ADDRESS_SPACE, location, notes, whole=True, phrase=text)
     if source.pointee != type_.pointee and VOID not in (source.pointee, type_.pointee):
-        if not _differ_in_sign(source.pointee, type_.pointee):
-            return context.error(messages.INCOMPATIBLE_POINTERS, location, notes, whole=True, phrase=text)
-        context.report(messages.POINTER_SIGN, location, notes, whole=True, phrase=text)
+        _warn_about_pointees(context, source.pointee, type_.pointee, location, notes, text)
     if (source.const and not type_.const) or (source.volatile and not type_.volatile):
         context.report(messages.DISCARDS_QUALIFIERS, location, notes, whole=True, phrase=text)
     return make_pointer(expression, type_, location)
+
+
+def _warn_about_pointees(context: Context, source: Type, target: Type, location: SourceLocation | None,
+                         notes: tuple[Diagnostic, ...], text: str) -> None:
+    """Warn about pointers to different types; an enumeration is as good as its integer type."""
+    source, target = (type_.underlying if isinstance(type_, Enumeration) else type_ for type_ in (source, target))
+    if source != target:
+        message = messages.POINTER_SIGN if _differ_in_sign(source, target) else messages.INCOMPATIBLE_POINTERS
+        context.report(message, location, notes, whole=True, phrase=text)
 
 
 def _differ_in_sign(left: Type, right: Type) -> bool:

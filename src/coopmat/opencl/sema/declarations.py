@@ -20,15 +20,14 @@ from coopmat.opencl.sema import (
     overloads,
     printf,
     records,
+    static_variables,
 )
 from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context, FunctionSet, QualifiedType, Typedef
 from coopmat.opencl.sema.declarators import Declared
-from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.opencl.sema.values import AUTO, ERROR
 from coopmat.tree.nodes import Declare, Expression, Function, Statement, Variable
 from coopmat.tree.types import VOID, AddressSpace, Array, FunctionType, Pointer, Type
-
-VARIABLE_ATTRIBUTES: frozenset[str] = attributes.TYPE_ATTRIBUTES | attributes.OBJECT_ATTRIBUTES
 
 
 def declaration(context: Context, node: syntax.Declaration) -> list[Statement]:
@@ -36,18 +35,20 @@ def declaration(context: Context, node: syntax.Declaration) -> list[Statement]:
     specifiers = node.specifiers
     check_storage_classes(context, specifiers)
     base = declarators.specified_type(context, specifiers, declares_tag=not node.declarators)
-    attributes.report_unknown(context, _foreign(specifiers.attributes, node), _known_attributes(specifiers))
+    attributes.report_unknown(context, _foreign(specifiers.attributes, node, base.type), _known_attributes(specifiers))
     if not node.declarators and specifiers.record is None and specifiers.enumeration is None:
         context.report(messages.DECLARES_NOTHING, node.location)
     statements: list[Statement] = []
     for item in node.declarators:
         found = declarators.declared(context, base, item.declarator)
-        if found.function is not None and found.type.type is not ERROR:
+        if (found.function is not None and found.type.type is not ERROR) or isinstance(found.type.type, FunctionType):
             _function_declaration(context, specifiers, found, item)
             continue
+        if found.type.type is AUTO:
+            found = _deduced(context, found, item)
         found = replace(found, function=None,
                         type=attributes.apply_to_type(context, found.type, item.attributes))
-        attributes.report_unknown(context, item.attributes, VARIABLE_ATTRIBUTES)
+        attributes.report_unknown(context, item.attributes, attributes.OBJECT)
         if specifiers.is_kernel:
             context.report(messages.KERNEL_NEEDS_FUNCTION, found.location)
         if "inline" in specifiers.storage:
@@ -55,7 +56,7 @@ def declaration(context: Context, node: syntax.Declaration) -> list[Statement]:
         if "typedef" in specifiers.storage:
             _typedef(context, found, item)
         elif context.at_file_scope:
-            _program_variable(context, specifiers, found, item)
+            static_variables.of_program(context, specifiers, found, item)
         else:
             statements += _local_variable(context, specifiers, found, item)
     return statements
@@ -69,14 +70,23 @@ def check_storage_classes(context: Context, specifiers: syntax.Specifiers) -> No
                            version=context.language)
 
 
-def _foreign(found: list[syntax.Attribute], node: syntax.Declaration) -> list[syntax.Attribute]:
+def _foreign(found: list[syntax.Attribute], node: syntax.Declaration, base: Type) -> list[syntax.Attribute]:
     """The attributes in front of a declaration that are no function's."""
-    is_function = any(isinstance(item.declarator, syntax.FunctionDeclarator) for item in node.declarators)
+    is_function = isinstance(base, FunctionType) or any(
+        isinstance(item.declarator, syntax.FunctionDeclarator) for item in node.declarators)
     return [] if is_function else found
 
 
+def _deduced(context: Context, found: Declared, item: syntax.InitDeclarator) -> Declared:
+    """A variable of ``__auto_type`` with its initialiser's type."""
+    if item.initializer is None or isinstance(item.initializer, syntax.InitializerList):
+        context.report(messages.AUTO_NEEDS_VALUE, found.location, name=found.name)
+        return replace(found, type=replace(found.type, type=ERROR))
+    return replace(found, type=replace(found.type, type=expressions.unevaluated(context, item.initializer)))
+
+
 def _known_attributes(specifiers: syntax.Specifiers) -> frozenset[str]:
-    return VARIABLE_ATTRIBUTES | (attributes.RECORD_ATTRIBUTES if specifiers.record is not None else frozenset())
+    return attributes.OBJECT | (attributes.RECORD if specifiers.record is not None else frozenset())
 
 
 # ------------------------------------------------------------------ type definitions
@@ -92,10 +102,12 @@ def _typedef(context: Context, found: Declared, item: syntax.InitDeclarator) -> 
     if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
         context.report(messages.UNSIZED_ARRAY, found.location, name=name)
         type_ = ERROR
-    qualified = replace(found.type, type=records.rename_unnamed(type_, name))
+    alignment = found.type.alignment or found.type.type_alignment
+    qualified = replace(found.type, type=records.rename_unnamed(type_, name), alignment=None,
+                        type_alignment=alignment)
     previous = context.scope.symbols.get(name)
     if previous is not None and not (isinstance(previous, Typedef) and _agree(previous.type, qualified)):
-        _report_redefinition(context, name, found.location, previous, isinstance(previous, Typedef))
+        report_redefinition(context, name, found.location, previous, isinstance(previous, Typedef))
     context.scope.symbols[name] = Typedef(name, qualified, found.location)
     if context.function is not None and not unused.is_silenced(item.attributes):
         context.function.typedefs[name] = found.location
@@ -108,8 +120,9 @@ def _agree(left: QualifiedType, right: QualifiedType) -> bool:
     return left == right
 
 
-def _report_redefinition(context: Context, name: str, location: SourceLocation | None, previous: object,
-                         is_typedef: bool = False) -> None:
+def report_redefinition(context: Context, name: str, location: SourceLocation | None, previous: object,
+                        is_typedef: bool = False) -> None:
+    """Report a name that means something else in this scope already."""
     message = messages.TYPEDEF_REDEFINITION if is_typedef else messages.REDEFINITION
     place = getattr(previous, "location", None)
     notes = (note("previous definition is here", place),) if place is not None else ()
@@ -119,7 +132,7 @@ def _report_redefinition(context: Context, name: str, location: SourceLocation |
 # ------------------------------------------------------------------ variables
 
 
-def _declare_variable(context: Context, variable: Variable) -> bool:
+def declare_variable(context: Context, variable: Variable) -> bool:
     """Enter a variable into the innermost scope; False after a report."""
     previous = context.scope.symbols.get(variable.name)
     types = (variable.type, previous.type) if isinstance(previous, Variable) else ()
@@ -128,21 +141,22 @@ def _declare_variable(context: Context, variable: Variable) -> bool:
                        (note("previous definition is here", previous.location),), name=variable.name,
                        type=variable.type, previous=previous.type)
     elif previous is not None:
-        _report_redefinition(context, variable.name, variable.location, previous)
+        report_redefinition(context, variable.name, variable.location, previous)
         if variable.type is ERROR:
             return False
     context.scope.symbols[variable.name] = variable
     return previous is None
 
 
-def _make_variable(found: Declared, space: AddressSpace) -> Variable:
+def make_variable(found: Declared, space: AddressSpace) -> Variable:
+    """The variable that a declarator declares."""
     assert found.name is not None
     qualified = found.type
     return Variable(found.name, qualified.type, found.location, space, qualified.const, qualified.volatile,
-                    qualified.restrict, qualified.alignment)
+                    qualified.restrict, qualified.alignment or qualified.type_alignment)
 
 
-def _check_type(context: Context, found: Declared, space: AddressSpace, has_initializer: bool) -> bool:
+def check_type(context: Context, found: Declared, space: AddressSpace, has_initializer: bool) -> bool:
     """Whether a variable of this type can exist; False after a report."""
     type_ = found.type.type
     if type_ is ERROR:
@@ -161,7 +175,7 @@ def _check_type(context: Context, found: Declared, space: AddressSpace, has_init
             and events.check_object(context, type_, space, found.location, "variable"))
 
 
-def _initialize(context: Context, variable: Variable, node: syntax.Expression | None) -> Expression | None:
+def initialize(context: Context, variable: Variable, node: syntax.Expression | None) -> Expression | None:
     """The converted initialiser; the variable's type gets its size from it."""
     if node is None:
         return None
@@ -172,68 +186,32 @@ def _initialize(context: Context, variable: Variable, node: syntax.Expression | 
     return value
 
 
-def _program_variable(context: Context, specifiers: syntax.Specifiers, found: Declared,
-                      item: syntax.InitDeclarator) -> None:
-    """A variable outside of functions: a constant with its value (OpenCL C 6.7.1)."""
-    if found.name is None:
-        return
-    space = found.type.address_space
-    valid = _check_type(context, found, AddressSpace.CONSTANT, item.initializer is not None)
-    if valid and space is not AddressSpace.CONSTANT:
-        context.report(messages.PROGRAM_SCOPE_VARIABLE, found.location, name=found.name)
-        valid = False
-    variable = _make_variable(found, AddressSpace.CONSTANT)
-    if not valid:
-        variable.type = ERROR
-        _declare_variable(context, variable)
-        return
-    _constant_variable(context, variable, item, "extern" in specifiers.storage)
-
-
-def _constant_variable(context: Context, variable: Variable, item: syntax.InitDeclarator, is_extern: bool) -> None:
-    """A variable in constant memory, which the program owns wherever it is declared."""
-    is_new = _declare_variable(context, variable)
-    if item.initializer is None:
-        message = messages.EXTERN_VARIABLE if is_extern else messages.CONSTANT_NEEDS_VALUE
-        context.report(message, variable.location, name=variable.name)
-        return
-    value = _initialize(context, variable, item.initializer)
-    if value is None or is_error(value):
-        return
-    variable.initializer = constants.fold(value, context.known)
-    if variable.initializer is None:
-        message = messages.CONSTANT_POINTER if isinstance(value.type, Pointer) else messages.NOT_CONSTANT_INITIALIZER
-        context.report(message, value.location or variable.location)
-    elif is_new:
-        context.known[variable] = variable.initializer
-        context.program.globals.append(variable)
-        literal = initializers.sole_string(item.initializer)
-        if literal is not None:
-            context.literals[variable] = literal
-
 
 def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Declared,
                     item: syntax.InitDeclarator) -> list[Statement]:
     """A variable in a function (OpenCL C 6.7.2 to 6.7.4)."""
     if found.name is None:
         return []
+    if specifiers.storage.keys() & {"static", "extern"}:
+        static_variables.of_function(context, specifiers, found, item)
+        return []
     space = found.type.address_space or AddressSpace.PRIVATE
-    valid = (_check_type(context, found, space, item.initializer is not None)
-             and _check_space(context, specifiers, found, space, item.initializer))
-    variable = _make_variable(found, space)
+    valid = (check_type(context, found, space, item.initializer is not None)
+             and _check_space(context, found, space, item.initializer))
+    variable = make_variable(found, space)
     if not valid:
         variable.type = ERROR
     if valid and space is AddressSpace.CONSTANT:
-        _constant_variable(context, variable, item, False)
+        static_variables.define(context, variable, item)
         _expect_use(context, variable, specifiers, item)
         return []
-    _declare_variable(context, variable)
+    declare_variable(context, variable)
     _expect_use(context, variable, specifiers, item)
     if not valid:
         if item.initializer is not None:
             expressions.value(context, _first_expression(item.initializer), found.type.type)
         return []
-    value = _initialize(context, variable, item.initializer)
+    value = initialize(context, variable, item.initializer)
     if value is not None and variable.const and not variable.volatile and variable.type.is_arithmetic:
         constant = constants.fold(value, context.known)
         if constant is not None:
@@ -259,20 +237,11 @@ def _first_expression(node: syntax.Expression) -> syntax.Expression:
     return node if not isinstance(node, syntax.InitializerList) else syntax.IntegerLiteral(node.location, 0, "int")
 
 
-def _check_space(context: Context, specifiers: syntax.Specifiers, found: Declared, space: AddressSpace,
+def _check_space(context: Context, found: Declared, space: AddressSpace,
                  initializer: syntax.Expression | None) -> bool:
     """Whether a function's variable may live in this address space; False after a report."""
     assert context.function is not None
     location = found.location
-    if "extern" in specifiers.storage:
-        context.report(messages.EXTERN_VARIABLE, location, name=found.name)
-        return False
-    if "static" in specifiers.storage and not context.language.has_program_scope_variables:
-        context.report(version_messages.STATIC_VARIABLE, location, version=context.language)
-        return False
-    if "static" in specifiers.storage and space is not AddressSpace.CONSTANT:
-        context.report(messages.STATIC_LOCAL, location, name=found.name)
-        return False
     if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
         context.report(messages.FUNCTION_VARIABLE_SPACE, location, space=space)
         return False
@@ -294,13 +263,13 @@ def _check_space(context: Context, specifiers: syntax.Specifiers, found: Declare
 
 def _function_declaration(context: Context, specifiers: syntax.Specifiers, found: Declared,
                           item: syntax.InitDeclarator) -> None:
-    """A prototype; that of printf, the one variadic function, says nothing new."""
+    """A prototype, or the name of a function type; printf's, of the one variadic function, says nothing new."""
     if found.name == builtins.PRINTF and printf.is_prototype(found.function):
         return
     if "typedef" in specifiers.storage:
-        context.report(messages.FUNCTION_TYPEDEF, found.location)
-        if found.name is not None:
-            context.scope.symbols[found.name] = Typedef(found.name, QualifiedType(ERROR), found.location)
+        if found.function is not None:
+            found = replace(found, type=QualifiedType(make_function(context, specifiers, found).type), function=None)
+        _typedef(context, found, item)
         return
     if item.initializer is not None:
         context.report(messages.ILLEGAL_INITIALIZER, found.location)
@@ -318,9 +287,11 @@ def function_attributes(specifiers: syntax.Specifiers, trailing: list[syntax.Att
 
 
 def make_function(context: Context, specifiers: syntax.Specifiers, found: Declared) -> Function:
-    """A function without body from its declarator, its parameters checked."""
-    assert found.function is not None
+    """A function without body from its declarator, its parameters checked, or from the name of its type."""
     assert found.name is not None
+    if isinstance(found.type.type, FunctionType):
+        return _of_type(specifiers, found, found.type.type)
+    assert found.function is not None
     if found.function.variadic:
         context.report(messages.VARIADIC, found.function.location)
     result = found.type.type
@@ -330,10 +301,22 @@ def make_function(context: Context, specifiers: syntax.Specifiers, found: Declar
     elif not matrix.check_object(context, result, AddressSpace.PRIVATE, found.location, "result"):
         result = ERROR
     parameters = [_parameter(context, node, specifiers.is_kernel) for node in found.function.parameters]
+    if found.name == "main":
+        context.report(messages.CALLED_MAIN, found.location, what="kernel" if specifiers.is_kernel else "function")
+    if specifiers.is_kernel and "static" in specifiers.storage:
+        context.report(messages.STATIC_KERNEL, specifiers.storage["static"])
     if specifiers.is_kernel and result not in (VOID, ERROR):
         context.report(messages.KERNEL_RESULT, found.location)
         result = ERROR
     return Function(found.name, result, parameters, found.location, specifiers.is_kernel,
+                    inline="inline" in specifiers.storage)
+
+
+def _of_type(specifiers: syntax.Specifiers, found: Declared, type_: FunctionType) -> Function:
+    """A function of a type that has a name (C99 6.9.1p2)."""
+    assert found.name is not None
+    parameters = [Variable("", parameter, found.location) for parameter in type_.parameters]
+    return Function(found.name, type_.result, parameters, found.location, specifiers.is_kernel,
                     inline="inline" in specifiers.storage)
 
 
@@ -342,15 +325,18 @@ def _parameter(context: Context, node: syntax.Parameter, of_kernel: bool) -> Var
     base = declarators.specified_type(context, node.specifiers)
     found = declarators.declared(context, base, node.declarator)
     qualified = attributes.apply_to_type(context, found.type, node.attributes)
-    attributes.report_unknown(context, [*node.specifiers.attributes, *node.attributes], VARIABLE_ATTRIBUTES)
+    attributes.report_unknown(context, [*node.specifiers.attributes, *node.attributes], attributes.OBJECT)
     location = found.location if found.name is not None else node.location
     type_ = qualified.type
-    if found.function is not None:
+    if found.function is not None or isinstance(type_, FunctionType):
         context.report(messages.FUNCTION_POINTER, location)
+        type_ = ERROR
+    if type_ is AUTO:
+        context.report(messages.AUTO_ALONE, location)
         type_ = ERROR
     if isinstance(type_, Array):
         space = qualified.address_space or AddressSpace.PRIVATE  # where an array that is declared so lives
-        type_ = Pointer(type_.item, space, qualified.const, qualified.volatile)
+        type_ = Pointer(type_.item, space, qualified.const, qualified.volatile, qualified.type_alignment)
         qualified = QualifiedType(type_)
     if type_ is not ERROR and not _check_parameter(context, replace(qualified, type=type_), location, of_kernel):
         type_ = ERROR
@@ -376,19 +362,27 @@ def _check_parameter(context: Context, qualified: QualifiedType, location: Sourc
     if not (matrix.check_object(context, type_, AddressSpace.PRIVATE, location, what)
             and events.check_object(context, type_, AddressSpace.PRIVATE, location, what)):
         return False
-    return not of_kernel or _check_kernel_parameter(context, type_, location)
+    return not of_kernel or _check_kernel_parameter(context, qualified, location)
 
 
-def _check_kernel_parameter(context: Context, type_: Type, location: SourceLocation) -> bool:
-    """What the host can pass (OpenCL C 6.11.a, 6.11.p)."""
-    if isinstance(type_, Pointer):
-        if type_.address_space in (AddressSpace.PRIVATE, AddressSpace.GENERIC):
+def _check_kernel_parameter(context: Context, qualified: QualifiedType, location: SourceLocation) -> bool:
+    """What the host can pass (OpenCL C 6.11.a, 6.11.k, 6.11.p)."""
+    type_ = qualified.type
+    pointer = type_
+    while isinstance(pointer, Pointer):
+        if pointer.address_space in (AddressSpace.PRIVATE, AddressSpace.GENERIC):
             context.report(messages.KERNEL_POINTER_SPACE, location)
             return False
-        if isinstance(type_.pointee, Pointer):
-            context.report(messages.KERNEL_POINTER_TO_POINTER, location)
-            return False
+        pointer = pointer.pointee
+    if isinstance(type_, Pointer):
         return True
+    if qualified.of_device is not None:
+        context.report(messages.KERNEL_DEVICE_SIZE, location, name=qualified.of_device)
+        return False
+    member = records.member_of_device(type_)
+    if member is not None:
+        context.report(messages.KERNEL_DEVICE_MEMBER, location, type=type_, name=member.name)
+        return False
     unsuitable = records.find_kind(type_, records.is_bool_or_pointer)
     if unsuitable is not None:
         message = messages.KERNEL_PARAMETER_TYPE if unsuitable == type_ else messages.KERNEL_PARAMETER_MEMBER
@@ -401,7 +395,7 @@ def declare_function(context: Context, function: Function) -> Function:
     """Enter a function into the innermost scope, or find the one declared before; mismatches are reported."""
     visible = context.scope.symbols.setdefault(function.name, FunctionSet(function.name, []))
     if not isinstance(visible, FunctionSet):
-        _report_redefinition(context, function.name, function.location, visible)  # type differs in kind
+        report_redefinition(context, function.name, function.location, visible)  # type differs in kind
         return function
     known = context.functions.setdefault(function.name, [])
     previous = overloads.redeclared(function, known)

@@ -10,9 +10,10 @@ from coopmat.limits import DEEPEST_DECLARED_TYPE
 from coopmat.opencl import keywords, syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
-from coopmat.opencl.sema import attributes, expressions, records
+from coopmat.opencl.sema import attributes, enumerations, expressions, records
 from coopmat.opencl.sema.context import Context, QualifiedType, Typedef
-from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.opencl.sema.values import AUTO, ERROR, is_error, qualifiers_of
+from coopmat.tree.nodes import Expression
 from coopmat.tree.types import (
     BFLOAT16,
     BOOL,
@@ -69,6 +70,9 @@ def _word_combinations() -> dict[tuple[str, ...], Type]:
 
 TYPE_WORDS = _word_combinations()
 
+DEVICE_SIZED = frozenset({"size_t", "ptrdiff_t", "intptr_t", "uintptr_t"})
+"""Types that may have another size on the host, so that a kernel cannot take them (OpenCL C 6.11.k)."""
+
 PREDEFINED_TYPES: dict[str, Type] = {
     "uchar": UCHAR, "ushort": USHORT, "uint": UINT, "ulong": ULONG, "size_t": SIZE_T, "ptrdiff_t": PTRDIFF_T,
     "intptr_t": LONG, "uintptr_t": ULONG,
@@ -86,7 +90,11 @@ def specified_type(context: Context, specifiers: syntax.Specifiers, *, declares_
     if specifiers.record is not None:
         base = QualifiedType(records.record_type(context, specifiers.record, declares_tag))
     elif specifiers.enumeration is not None:
-        base = QualifiedType(records.enumeration_type(context, specifiers.enumeration))
+        base = QualifiedType(enumerations.enumeration_type(context, specifiers.enumeration))
+    elif specifiers.type_of is not None:
+        base = type_of(context, specifiers.type_of)
+    elif specifiers.is_auto:
+        base = QualifiedType(AUTO)
     elif specifiers.named is not None:
         base = _named_type(context, specifiers.named, specifiers.type_location or specifiers.location)
     else:
@@ -111,6 +119,19 @@ def _address_spaces(context: Context, qualifiers: Mapping[str, SourceLocation]) 
     return [AddressSpace[word.strip("_").upper()] for word in qualifiers if word in keywords.ADDRESS_SPACES.values()]
 
 
+def type_of(context: Context, operand: syntax.TypeName | syntax.Expression) -> QualifiedType:
+    """The type of an expression with its qualifiers, as ``__typeof__`` gives it (without address space)."""
+    if isinstance(operand, syntax.TypeName):
+        base = specified_type(context, operand.specifiers)
+        return declared(context, base, operand.declarator).type
+    with context.discarding():
+        found = expressions.analyze(context, operand)
+    if is_error(found) or isinstance(found, Expression):
+        return QualifiedType(found.type)
+    qualifiers = qualifiers_of(found)
+    return QualifiedType(found.type, qualifiers.const, qualifiers.volatile)
+
+
 def _named_type(context: Context, name: str, location: SourceLocation) -> QualifiedType:
     symbol = context.lookup(name)
     if isinstance(symbol, Typedef):
@@ -118,7 +139,8 @@ def _named_type(context: Context, name: str, location: SourceLocation) -> Qualif
             context.function.typedefs.pop(name, None)
         if symbol.type.type.element == DOUBLE and not context.has(*FP64_FEATURES):
             context.report(messages.NEEDS_FP64, location, type=name)
-        return symbol.type
+        is_of_device = symbol.location is None and name in DEVICE_SIZED
+        return replace(symbol.type, of_device=name if is_of_device else symbol.type.of_device)
     names = [known for scope in reversed(context.scopes) for known, found in scope.symbols.items()
              if isinstance(found, Typedef)]
     context.misspelt(messages.UNKNOWN_TYPE, name, location, [*names, *keywords.TYPE_WORDS])
@@ -128,9 +150,9 @@ def _named_type(context: Context, name: str, location: SourceLocation) -> Qualif
 def _builtin_type(context: Context, specifiers: syntax.Specifiers) -> Type:
     location = specifiers.type_location or specifiers.location
     words = [word.strip("_") if word.startswith("__signed") else word for word in specifiers.type_words]
-    if words.count("long") > 1:
+    if words.count("long") == 2:
         context.report(messages.LONG_LONG, location)
-        return ULONG if "unsigned" in words else LONG
+        words.remove("long")
     type_ = TYPE_WORDS.get(tuple(sorted(words)))
     if type_ is None:
         context.report(messages.BAD_TYPE_WORDS, location, words=" ".join(words))
@@ -168,7 +190,7 @@ def declared(context: Context, base: QualifiedType, declarator: syntax.Declarato
                 base = _pointer(context, base, declarator)
                 declarator = declarator.inner
             case syntax.ArrayDeclarator():
-                base = replace(base, type=_array(context, base.type, declarator))
+                base = replace(base, type=_array(context, base, declarator))
                 declarator = declarator.inner
             case syntax.FunctionDeclarator():
                 function = declarator
@@ -182,11 +204,15 @@ def _pointer(context: Context, base: QualifiedType, declarator: syntax.PointerDe
     """``*``: a pointer to ``base``."""
     spaces = _address_spaces(context, declarator.qualifiers)
     own = QualifiedType(ERROR, "const" in declarator.qualifiers, "volatile" in declarator.qualifiers,
-                        "restrict" in declarator.qualifiers, spaces[0] if spaces else None)
-    if base.type is ERROR or not check_nesting(context, base.type, declarator.location):
+                        "restrict" in declarator.qualifiers, spaces[0] if spaces else None, base.alignment)
+    if base.type is AUTO or isinstance(base.type, FunctionType):
+        message = messages.AUTO_ALONE if base.type is AUTO else messages.FUNCTION_POINTER
+        context.report(message, declarator.location)
         return own
-    space = base.address_space or default_pointee(context)
-    return replace(own, type=Pointer(base.type, space, base.const, base.volatile))
+    if base.type is not ERROR and check_nesting(context, base.type, declarator.location):
+        space = base.address_space or default_pointee(context)
+        own = replace(own, type=Pointer(base.type, space, base.const, base.volatile, base.type_alignment))
+    return own
 
 
 def default_pointee(context: Context) -> AddressSpace:
@@ -195,13 +221,21 @@ def default_pointee(context: Context) -> AddressSpace:
     return AddressSpace.GENERIC if context.language.has_generic_address_space else AddressSpace.PRIVATE
 
 
-def _array(context: Context, item: Type, declarator: syntax.ArrayDeclarator) -> Type:
-    """``[size]``: an array of ``item``."""
+def _array(context: Context, base: QualifiedType, declarator: syntax.ArrayDeclarator) -> Type:
+    """``[size]``: an array of ``base``."""
+    item = base.type
     size = None if declarator.size is None else expressions.value(context, declarator.size)
+    if item is AUTO:
+        context.report(messages.AUTO_ALONE, declarator.location)
+        return ERROR
     if item is ERROR or (size is not None and is_error(size)):
         return ERROR
     if not has_size(item):
         context.report(messages.INCOMPLETE_ELEMENT, declarator.location, type=item)
+        return ERROR
+    if base.type_alignment is not None and size_of(item) % base.type_alignment:
+        context.report(messages.ELEMENT_ALIGNMENT, declarator.location, type=item, size=size_of(item),
+                       alignment=base.type_alignment)
         return ERROR
     if not check_nesting(context, item, declarator.location):
         return ERROR
@@ -213,7 +247,7 @@ def _array(context: Context, item: Type, declarator: syntax.ArrayDeclarator) -> 
     count = context.constant_integer(size)
     if count is None:
         context.report(messages.VARIABLE_LENGTH_ARRAY, size.location)
-    elif count <= 0:
+    elif count < 0:
         context.report(messages.SIZE_NOT_POSITIVE, size.location, count=count)
     elif count * size_of(item) >= MAX_OBJECT_BYTES:
         context.report(messages.ARRAY_TOO_LARGE, size.location, count=count)
@@ -257,12 +291,20 @@ def has_size(type_: Type) -> bool:
 
 def resolve_type_name(context: Context, name: syntax.TypeName) -> Type:
     """The type in a cast, sizeof or compound literal; ERROR after a report."""
+    return qualified_type_name(context, name).type
+
+
+def qualified_type_name(context: Context, name: syntax.TypeName) -> QualifiedType:
+    """The same, with its qualifiers."""
     base = specified_type(context, name.specifiers)
     result = declared(context, base, name.declarator)
     if result.function is not None:
         context.report(messages.BAD_FUNCTION_DECLARATOR, result.function.location)
-        return ERROR
-    return result.type.type
+        return QualifiedType(ERROR)
+    if result.type.type is AUTO:
+        context.report(messages.AUTO_ALONE, name.location)
+        return QualifiedType(ERROR)
+    return result.type
 
 
 def is_half(type_: Type) -> bool:

@@ -6,10 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.opencl import syntax
+from coopmat.opencl import keywords, syntax
 from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import assignment, calls, declarators, initializers, members, operators, pointers
+from coopmat.opencl.sema import (
+    assignment,
+    calls,
+    compiler_builtins,
+    declarators,
+    generic,
+    initializers,
+    members,
+    operators,
+    pointers,
+)
 from coopmat.opencl.sema.checks import comparisons, conditions, sequencing
 from coopmat.opencl.sema.checks import statements as layout
 from coopmat.opencl.sema.context import Context, Enumerator, FunctionSet
@@ -52,6 +62,7 @@ from coopmat.tree.types import (
     Type,
     Vector,
     layout_of,
+    size_of,
 )
 
 MAX_DEPTH = 256
@@ -86,7 +97,7 @@ def analyze(context: Context, node: syntax.Expression, target: Type | None = Non
         return context.error(messages.EXPRESSION_TOO_DEEP, node.location, limit=MAX_DEPTH)
     context.depth += 1
     try:
-        return _HANDLERS[type(node)](context, node, target)
+        return HANDLERS[type(node)](context, node, target)
     finally:
         context.depth -= 1
 
@@ -101,16 +112,33 @@ def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
             if type_ is ERROR:
                 return context.error_expression(node.location)
             context.references[symbol] += 1
+            if symbol in context.undefined:
+                context.undefined[symbol] = context.undefined[symbol] or node.location
             return VariablePlace(type_, node.location, symbol)
         case Enumerator(value=constant):
             return Constant(constant.type, node.location, constant.value)
         case FunctionSet():
             return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
+    if node.name in keywords.FUNCTION_NAME_WORDS:
+        return _function_name(context, node)
     if calls.is_builtin(node.name):
         return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
     if node.name == "__func__" and context.function is not None:  # C99 6.4.2.2
         return _string(context, syntax.StringLiteral(node.location, context.function.function.name.encode()), target)
     return context.misspelt(messages.UNDECLARED, node.name, node.location, context.names_to_suggest())
+
+
+def _function_name(context: Context, node: syntax.Name) -> Operand:
+    """``__func__`` (C99 6.4.2.2) and GNU's words for it: an array with the function's name."""
+    text = ""
+    if context.function is None:
+        context.report(messages.OUTSIDE_FUNCTION, node.location)
+    else:
+        function = context.function.function
+        parameters = ", ".join(str(parameter.type) for parameter in function.parameters) or "void"
+        text = f"{function.result} {function.name}({parameters})" if node.name == "__PRETTY_FUNCTION__" \
+            else function.name
+    return _string(context, syntax.StringLiteral(node.location, text.encode()), None)
 
 
 def _integer(context: Context, node: syntax.IntegerLiteral, target: Type | None) -> Expression:
@@ -241,7 +269,24 @@ def _assignment(context: Context, node: syntax.Assignment, target: Type | None) 
 def _conditional(context: Context, node: syntax.Conditional, target: Type | None) -> Operand:
     conditions.conditional(context, node)
     test = value(context, node.condition)
+    if node.if_true is None:
+        return _condition_or(context, test, node, target)
     if_true, if_false = value(context, node.if_true, target), value(context, node.if_false, target)
+    return _chosen(context, test, if_true, if_false, node)
+
+
+def _condition_or(context: Context, test: Expression, node: syntax.Conditional, target: Type | None) -> Operand:
+    """GNU's ``a ?: b``: ``a`` is evaluated once, into a temporary."""
+    if_false = value(context, node.if_false, target)
+    if is_error(test) or test.type == VOID or context.function is None:
+        return _chosen(context, test, test, if_false, node)
+    store, once = members.hold(context, test)
+    result = _chosen(context, once, once, if_false, node)
+    return result if store is None or is_error(result) else Comma(result.type, node.location, store, result)
+
+
+def _chosen(context: Context, test: Expression, if_true: Expression, if_false: Expression,
+            node: syntax.Conditional) -> Expression:
     if is_error(test) or is_error(if_true) or is_error(if_false):
         return context.error_expression(node.location)
     if isinstance(test.type, Vector):
@@ -363,17 +408,26 @@ def _parenthesized(context: Context, node: syntax.ParenthesizedList, target: Typ
 
 def _compound_literal(context: Context, node: syntax.CompoundLiteral, target: Type | None) -> Operand:
     """``(type){ … }`` (C99 6.5.2.5): an object without a name; at file scope only its value."""
-    type_ = declarators.resolve_type_name(context, node.type_name)
-    if type_ is ERROR:
+    qualified = declarators.qualified_type_name(context, node.type_name)
+    if qualified.type is ERROR:
         return context.error_expression(node.location)
-    type_, initial = initializers.initialize(context, type_, node.initializer, node.location)
+    type_, initial = initializers.initialize(context, qualified.type, node.initializer, node.location)
     if is_error(initial):
         return initial
-    if context.function is None:
-        if isinstance(type_, Array):
-            return context.error(messages.NOT_CONSTANT_INITIALIZER, node.location)
-        return initial
-    return members.materialize(context, initial)
+    if context.function is None and isinstance(type_, Array):
+        return _static_array(context, qualified.address_space, initial)
+    return initial if context.function is None else members.materialize(context, initial)
+
+
+def _static_array(context: Context, space: AddressSpace | None, initial: Expression) -> Operand:
+    """The nameless array of a compound literal outside of functions."""
+    folded = context.fold(initial)
+    if folded is None:
+        return context.error(messages.NOT_CONSTANT_INITIALIZER, initial.location)
+    variable = Variable(f".literal{len(context.program.globals)}", folded.type, initial.location,
+                        space or AddressSpace.GLOBAL, initializer=folded)
+    context.program.globals.append(variable)
+    return VariablePlace(folded.type, initial.location, variable)
 
 
 def _size_of(context: Context, node: syntax.SizeOf, target: Type | None) -> Operand:
@@ -383,21 +437,31 @@ def _size_of(context: Context, node: syntax.SizeOf, target: Type | None) -> Oper
         return context.error_expression(node.location)
     if not declarators.has_size(type_):
         return context.error(messages.BAD_SIZEOF, node.location, operator=operator, type=type_)
-    layout = layout_of(type_)
-    return Constant(SIZE_T, node.location, layout.alignment if node.is_alignment else layout.size)
+    if node.is_alignment:
+        return Constant(SIZE_T, node.location, _named_alignment(context, node.operand) or layout_of(type_).alignment)
+    return Constant(SIZE_T, node.location, size_of(type_))
+
+
+def _named_alignment(context: Context, operand: syntax.TypeName | syntax.Expression) -> int | None:
+    """The alignment that ``aligned`` gives a variable or the name of a type, if it does."""
+    if isinstance(operand, syntax.TypeName):
+        return declarators.qualified_type_name(context, operand).type_alignment
+    symbol = context.lookup(operand.name) if isinstance(operand, syntax.Name) else None
+    return symbol.alignment if isinstance(symbol, Variable) else None
 
 
 def operand_type(context: Context, operand: syntax.TypeName | syntax.Expression) -> Type:
     """The type of a sizeof operand, which is not evaluated."""
     if isinstance(operand, syntax.TypeName):
         return declarators.resolve_type_name(context, operand)
-    count = len(context.program.globals)
-    calls = None if context.function is None else dict(context.function.calls)
-    type_ = analyze(context, operand).type
-    del context.program.globals[count:]
-    if context.function is not None and calls is not None:
-        context.function.calls = calls
-    return type_
+    with context.discarding():
+        return analyze(context, operand).type
+
+
+def unevaluated(context: Context, operand: syntax.Expression) -> Type:
+    """The type of the value of an expression that is not evaluated."""
+    with context.discarding():
+        return value(context, operand).type
 
 
 def _vec_step(context: Context, node: syntax.VecStep, target: Type | None) -> Operand:
@@ -416,17 +480,26 @@ def _call(context: Context, node: syntax.Call, target: Type | None) -> Operand:
     return calls.call(context, node, target)
 
 
+def _generic_selection(context: Context, node: syntax.GenericSelection, target: Type | None) -> Operand:
+    return generic.selection(context, node, target)
+
+
+def _builtin_operation(context: Context, node: syntax.BuiltinOperation, target: Type | None) -> Operand:
+    return compiler_builtins.operation(context, node, target)
+
+
 def _stray_list(context: Context, node: syntax.InitializerList, target: Type | None) -> Operand:
     return context.error(messages.STRAY_INITIALIZER, node.location)
 
 
 Handler = Callable[[Context, Any, Type | None], Operand]
 
-_HANDLERS: dict[type[syntax.Expression], Handler] = {
+HANDLERS: dict[type[syntax.Expression], Handler] = {
     syntax.Name: _name, syntax.IntegerLiteral: _integer, syntax.FloatLiteral: _float, syntax.StringLiteral: _string,
     syntax.Unary: _unary, syntax.Postfix: _postfix, syntax.Binary: _binary, syntax.Assignment: _assignment,
     syntax.Conditional: _conditional, syntax.Call: _call, syntax.Index: _index, syntax.Member: _member,
     syntax.Cast: _cast, syntax.ParenthesizedList: _parenthesized, syntax.CompoundLiteral: _compound_literal,
     syntax.SizeOf: _size_of, syntax.VecStep: _vec_step, syntax.InitializerList: _stray_list,
+    syntax.GenericSelection: _generic_selection, syntax.BuiltinOperation: _builtin_operation,
 }
-
+"""What analyses each kind of expression; that of statement expressions is entered by :mod:`.statements`."""

@@ -16,13 +16,14 @@ from coopmat.tree.nodes import (
     Return,
     Statement,
     Switch,
+    Unreachable,
 )
 
 
 def completes(statement: Statement) -> bool:
     """Whether control may go on behind ``statement``; True where that is not known."""
     match statement:
-        case Return() | Goto() | Break() | Continue():
+        case Return() | Goto() | Break() | Continue() | Unreachable():
             return False
         case Block(statements=statements):
             reachable = True

@@ -173,7 +173,7 @@ class _Slots:
         if not isinstance(found, _Slots):
             type_ = self.element_type(index)
             assert isinstance(type_, (Array, Record))
-            found = _Slots(type_)
+            found = _Slots(type_, dict(enumerate(found.elements)) if isinstance(found, Aggregate) else {})
             self.store(index, found)
         return found
 
@@ -182,13 +182,17 @@ class _Items:
     """The items of one list, taken one by one; nested aggregates without braces share them."""
 
     def __init__(self, node: syntax.InitializerList) -> None:
-        self.items = node.items
+        self.items = list(node.items)
         self.position = 0
 
     @property
     def current(self) -> syntax.InitializerItem | None:
         """The next item, or None."""
         return self.items[self.position] if self.position < len(self.items) else None
+
+    def replace_current(self, item: syntax.InitializerItem) -> None:
+        """Put another item in the place of the next one."""
+        self.items[self.position] = item
 
 
 def _from_list(context: Context, type_: Array | Record, node: syntax.InitializerList) -> tuple[Type, Expression]:
@@ -200,9 +204,7 @@ def _from_list(context: Context, type_: Array | Record, node: syntax.Initializer
     if context.sink.error_count > errors:
         return type_, context.error_expression(node.location)
     if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
-        if not slots.values:
-            return ERROR, context.error(messages.SIZE_NOT_POSITIVE, node.location, count=0)
-        slots.type = Array(type_.item, max(slots.values) + 1)
+        slots.type = Array(type_.item, max(slots.values, default=-1) + 1)
         if size_of(slots.type) >= declarators.MAX_OBJECT_BYTES:
             return ERROR, context.error(messages.ARRAY_TOO_LARGE, node.location, count=slots.type.count)
     return slots.type, _value_of(context, slots, node.location)
@@ -237,6 +239,11 @@ def _element(context: Context, slots: _Slots, index: int, items: _Items) -> None
     assert item is not None
     type_ = slots.element_type(index)
     node = item.value
+    if isinstance(slots.type, Record) and isinstance(type_, Array) and not type_.count and not _is_empty_list(node):
+        assert slots.type.fields is not None
+        context.report(messages.FLEXIBLE_INITIALIZER, item.location, name=slots.type.fields[index].name)
+        items.position += 1
+        return
     earlier = slots.values.get(index)
     if isinstance(earlier, Expression) and not slots.is_union:
         spot = note("previous initialization is here", earlier.location)
@@ -260,33 +267,100 @@ def _element(context: Context, slots: _Slots, index: int, items: _Items) -> None
     suggest_braces(context, slots.type, items.items, first, items.position)
 
 
+def _is_empty_list(node: syntax.Expression) -> bool:
+    return isinstance(node, syntax.InitializerList) and not node.items
+
+
 def _is_string_for(type_: Array, node: syntax.Expression) -> bool:
     return isinstance(node, syntax.StringLiteral) and type_.item in (CHAR, UCHAR)
 
 
 def _designated(context: Context, slots: _Slots, item: syntax.InitializerItem, items: _Items) -> int | None:
     """An item with designators; the index behind the outermost one, None after a report."""
+    ranged = next((number for number, designator in enumerate(item.designators) if designator.last is not None), None)
+    if ranged is not None:
+        return _designated_range(context, slots, item, items, ranged)
+    path = _path(context, slots, item.designators)
+    if path is None:
+        return None
+    holder, index = path[-1]
+    items.replace_current(syntax.InitializerItem(item.location, [], item.value))
+    _element(context, holder, index, items)
+    if holder is not slots:  # items without designators go on behind the innermost one (C99 6.7.8p17)
+        _continue_nested(context, path, items)
+    return path[0][1] + 1
+
+
+def _path(context: Context, slots: _Slots, designators: list[syntax.Designator]) -> list[tuple[_Slots, int]] | None:
+    """Where designators lead: what holds the element and its index, from the outermost on; None after a report."""
     path: list[tuple[_Slots, int]] = []
     inner = slots
-    for position, designator in enumerate(item.designators):
+    for position, designator in enumerate(designators):
         steps = _resolve(context, inner, designator)
         if steps is None:
             return None
         for number, step in enumerate(steps):
             path.append((inner, step))
-            is_last = position == len(item.designators) - 1 and number == len(steps) - 1
+            is_last = position == len(designators) - 1 and number == len(steps) - 1
             if not is_last:
                 if not isinstance(inner.element_type(step), (Array, Record)):
                     context.report(messages.DESIGNATOR_FOR_SCALAR, designator.location, type=inner.element_type(step))
                     return None
                 inner = inner.nested(step)
-    holder, index = path[-1]
-    bare = syntax.InitializerItem(item.location, [], item.value)
-    items.items = [*items.items[:items.position], bare, *items.items[items.position + 1:]]
-    _element(context, holder, index, items)
-    if holder is not slots:  # items without designators go on behind the innermost one (C99 6.7.8p17)
+    return path
+
+
+def _designated_range(context: Context, slots: _Slots, item: syntax.InitializerItem, items: _Items,
+                      ranged: int) -> int | None:
+    """GNU's ``[first ... last] = value``: each of the elements has the value."""
+    designator = item.designators[ranged]
+    first, last = _index(context, designator.index), _index(context, designator.last)
+    if first is None or last is None:
+        return None
+    if last < first:
+        context.report(messages.EMPTY_DESIGNATOR_RANGE, designator.location, first=first, last=last)
+        return None
+    path: list[tuple[_Slots, int]] | None = None
+    for index in (first, last):  # the last one for its bounds
+        literal = syntax.Designator(designator.location, syntax.IntegerLiteral(designator.location, index, "long"))
+        path = _path(context, slots, [*item.designators[:ranged], literal])
+        if path is None:
+            return None
+    assert path is not None
+    holder = path[-1][0]
+    items.replace_current(syntax.InitializerItem(item.location, item.designators[ranged + 1:], item.value))
+    value = _single(context, holder, first, items)
+    for index in range(first, last + 1):
+        holder.store(index, value)
+    if holder is not slots:
         _continue_nested(context, path, items)
     return path[0][1] + 1
+
+
+def _single(context: Context, holder: _Slots, index: int, items: _Items) -> Expression:
+    """The value of one element from the item at the cursor, whose designators begin inside of the element."""
+    item = items.current
+    assert item is not None
+    if item.designators:
+        _designated(context, holder.nested(index), item, items)
+    else:
+        _element(context, holder, index, items)
+    found = holder.values.get(index)
+    if found is None:
+        return zero(holder.element_type(index), item.location)
+    return _value_of(context, found, item.location) if isinstance(found, _Slots) else found
+
+
+def _index(context: Context, node: syntax.Expression | None) -> int | None:
+    """A designator's index; None after a report."""
+    assert node is not None
+    expression = expressions.value(context, node)
+    if is_error(expression):
+        return None
+    index = context.constant_integer(expression)
+    if index is None:
+        context.report(messages.NOT_INTEGER_CONSTANT, expression.location)
+    return index
 
 
 def _continue_nested(context: Context, path: list[tuple[_Slots, int]], items: _Items) -> None:
@@ -313,13 +387,8 @@ def _resolve(context: Context, slots: _Slots, designator: syntax.Designator) -> 
     if not isinstance(slots.type, Array):
         context.report(messages.ARRAY_DESIGNATOR, designator.location, type=slots.type)
         return None
-    assert designator.index is not None
-    expression = expressions.value(context, designator.index)
-    index = context.constant_integer(expression)
-    if is_error(expression):
-        return None
+    index = _index(context, designator.index)
     if index is None:
-        context.report(messages.NOT_INTEGER_CONSTANT, expression.location)
         return None
     limit = slots.count if slots.count is not None else MAX_LISTED
     if not 0 <= index < limit:

@@ -19,9 +19,11 @@ from coopmat.tree.nodes import (
     ExtractComponent,
     ExtractField,
     FieldPlace,
+    Load,
     Place,
     Swizzle,
     SwizzlePlace,
+    Variable,
     VariablePlace,
 )
 from coopmat.tree.types import INT, VECTOR_COUNTS, Array, Matrix, Pointer, Record, Type, Vector
@@ -130,6 +132,18 @@ def materialize(context: Context, expression: Expression) -> Place:
     address = AddressOf(pointer_type, expression.location, place)
     return Dereference(expression.type, expression.location,
                        Comma(pointer_type, expression.location, store, address))
+
+
+def hold(context: Context, expression: Expression) -> tuple[Expression | None, Expression]:
+    """A value for use more than once: the assignment to a temporary that comes first, and what to use. No
+    assignment is needed for a constant and a plain variable."""
+    match expression:
+        case Constant() | Load(place=VariablePlace(variable=Variable(volatile=False))):
+            return None, expression
+    held = VariablePlace(expression.type, expression.location,
+                         context.temporary(expression.type, expression.location))
+    return (Assign(expression.type, expression.location, held, expression),
+            Load(expression.type, expression.location, held))
 
 
 # ------------------------------------------------------------------ vector components

@@ -6,7 +6,7 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.limits import DEEPEST_CALL
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import attributes, declarations, declarators, statements
+from coopmat.opencl.sema import assertions, attributes, declarations, declarators, statements, static_variables
 from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.declarations import declare_function, function_attributes, make_function
@@ -20,6 +20,7 @@ def analyze(context: Context, unit: syntax.TranslationUnit) -> None:
     for item in unit.items:
         with context.analyzing(item):
             _external_declaration(context, item)
+    static_variables.check_definitions(context)
     _check_calls(context)
     unused.functions(context, context.static_functions)
 
@@ -33,7 +34,7 @@ def _external_declaration(context: Context, item: syntax.Node) -> None:
         case syntax.Pragma():
             statements.pragma(context, item)
         case syntax.StaticAssert():
-            statements.static_assert(context, item)
+            assertions.static_assert(context, item)
 
 
 def _function_definition(context: Context, node: syntax.FunctionDefinition) -> None:
@@ -43,7 +44,7 @@ def _function_definition(context: Context, node: syntax.FunctionDefinition) -> N
     if found.function is None or found.name is None:
         return
     if "typedef" in node.specifiers.storage:
-        context.report(messages.FUNCTION_TYPEDEF, found.location)
+        context.report(messages.DEFINED_TYPE, found.location)
     function = make_function(context, node.specifiers, found)
     if function.result not in (VOID, ERROR) and not declarators.has_size(function.result):
         context.report(messages.INCOMPLETE_RESULT, found.location, type=function.result)

@@ -1,22 +1,19 @@
-"""Structures, unions and enumerations (C99 6.7.2.1 to 6.7.2.3, OpenCL C 6.9)."""
+"""Structures and unions (C99 6.7.2.1, 6.7.2.3, OpenCL C 6.9)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import attributes, declarators, events, expressions, matrix
-from coopmat.opencl.sema.constants import wrap
-from coopmat.opencl.sema.context import Context, Enumerator
-from coopmat.opencl.sema.values import ERROR, is_error
-from coopmat.tree.nodes import Constant
+from coopmat.opencl.sema import assertions, attributes, declarators, events, matrix
+from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.values import ERROR
 from coopmat.tree.types import (
     BOOL,
-    INT,
     VOID,
     AddressSpace,
     Array,
@@ -37,12 +34,16 @@ def record_type(context: Context, node: syntax.RecordSpecifier, declares_tag: bo
     if record is None:
         return ERROR
     if node.members is None:
-        attributes.report_unknown(context, node.attributes, attributes.RECORD_ATTRIBUTES)
+        if declares_tag:
+            attributes.apply_to_record(context, record, node.attributes)
+        else:
+            attributes.report_unknown(context, node.attributes, attributes.RECORD)
         return record
     if record.fields is not None:
-        context.report(messages.REDEFINITION, node.location, _previous_tag(context, node.tag), name=node.tag)
+        context.report(messages.REDEFINITION, node.location, previous_tag(context, node.tag), name=node.tag)
         return record
     record.fields = _fields(context, record, node.members)
+    record.most_alignment = node.pack
     attributes.apply_to_record(context, record, node.attributes)
     deepest = max((member.type for member in record.fields), key=partial(declarators.nesting, context), default=VOID)
     if not declarators.check_nesting(context, deepest, node.location):
@@ -67,39 +68,71 @@ def _find_record(context: Context, node: syntax.RecordSpecifier, declares_tag: b
         return record
     type_, _ = found
     if not isinstance(type_, Record) or type_.is_union != node.is_union:
-        context.report(messages.WRONG_TAG_KIND, node.location, _previous_tag(context, node.tag), name=node.tag)
+        context.report(messages.WRONG_TAG_KIND, node.location, previous_tag(context, node.tag), name=node.tag)
         return None
     return type_
 
 
-def _previous_tag(context: Context, tag: str | None) -> tuple:
+def previous_tag(context: Context, tag: str | None) -> tuple:
+    """The note that points at the first declaration of a tag."""
     found = context.lookup_tag(tag) if tag is not None else None
     return context.previous(found[1]) if found is not None else ()
 
 
-def _fields(context: Context, record: Record, members: list[syntax.Declaration]) -> tuple[Field, ...]:
+def _fields(context: Context, record: Record, members: list[syntax.Declaration | syntax.StaticAssert],
+            ) -> tuple[Field, ...]:
     """The members, those of wrong type left out."""
     fields: list[Field] = []
     places: dict[str, SourceLocation] = {}
     for declaration in members:
-        base = declarators.specified_type(context, declaration.specifiers)
-        if not declaration.declarators:
-            if isinstance(base.type, Record) and base.type.name.startswith("(") and base.type.fields is not None:
-                fields.append(Field("", base.type))
-                for name in visible_members(base.type):
-                    _check_duplicate(context, name, declaration.location, places)
-            elif base.type is not ERROR:
-                context.report(messages.DECLARES_NOTHING, declaration.location)
+        if isinstance(declaration, syntax.StaticAssert):
+            assertions.static_assert(context, declaration)
             continue
-        for item in declaration.declarators:
-            field = _field(context, base, item)
-            if field is not None and _check_duplicate(context, field.name, item.declarator.location, places):
-                fields.append(field)
+        for member, location in _declared_fields(context, declaration):
+            names = [member.name] if member.name else visible_members(member.type)
+            repeated = [name for name in names if not _check_duplicate(context, name, location, places)]
+            if not member.name or not repeated:
+                fields.append(member)
+    _settle_flexible(context, record, fields, places)
     return tuple(fields)
 
 
-def visible_members(record: Record) -> list[str]:
+def _declared_fields(context: Context, declaration: syntax.Declaration) -> Iterator[tuple[Field, SourceLocation]]:
+    """The members of one declaration, each with its place; one without a name is an anonymous record."""
+    base = declarators.specified_type(context, declaration.specifiers)
+    leading = declaration.specifiers.attributes
+    attributes.report_unknown(context, leading, attributes.MEMBER)
+    if not declaration.declarators:
+        if isinstance(base.type, Record) and base.type.name.startswith("(") and base.type.fields is not None:
+            yield Field("", base.type, alignment=base.alignment), declaration.location
+        elif base.type is not ERROR:
+            context.report(messages.DECLARES_NOTHING, declaration.location)
+    for item in declaration.declarators:
+        member = _field(context, base, item, leading)
+        if member is not None:
+            yield member, item.declarator.location
+
+
+def is_flexible(type_: Type) -> bool:
+    """Whether a type is an array without size, as the last member of a structure may be (C99 6.7.2.1p16)."""
+    return isinstance(type_, Array) and type_.count == declarators.UNSIZED
+
+
+def _settle_flexible(context: Context, record: Record, fields: list[Field],
+                     places: dict[str, SourceLocation]) -> None:
+    """A member without size has no elements in the record; of a structure it may only be the last one."""
+    for index, member in enumerate(fields):
+        if not is_flexible(member.type):
+            continue
+        assert isinstance(member.type, Array)
+        if index < len(fields) - 1 and not record.is_union:
+            context.report(messages.FLEXIBLE_NOT_LAST, places[member.name], name=member.name, item=member.type.item)
+        fields[index] = replace(member, type=Array(member.type.item, 0))
+
+
+def visible_members(record: Type) -> list[str]:
     """The names that ``.`` finds in a record, those of anonymous members included."""
+    assert isinstance(record, Record)
     names: list[str] = []
     for member in record.fields or ():
         if member.name:
@@ -118,13 +151,14 @@ def _check_duplicate(context: Context, name: str, location: SourceLocation,
     return True
 
 
-def _field(context: Context, base: declarators.QualifiedType, item: syntax.InitDeclarator) -> Field | None:
-    """One member; None after a report."""
+def _field(context: Context, base: declarators.QualifiedType, item: syntax.InitDeclarator,
+           leading: list[syntax.Attribute]) -> Field | None:
+    """One member, with the attributes in front of its declaration; None after a report."""
     found = declarators.declared(context, base, item.declarator)
     location = found.location
     qualified = attributes.apply_to_type(context, found.type, item.attributes)
     type_ = qualified.type
-    attributes.report_unknown(context, item.attributes, attributes.TYPE_ATTRIBUTES | {"aligned"})
+    attributes.report_unknown(context, item.attributes, attributes.MEMBER)
     if item.width is not None:
         context.report(messages.BIT_FIELD, location)
         return None
@@ -133,21 +167,18 @@ def _field(context: Context, base: declarators.QualifiedType, item: syntax.InitD
     if found.function is not None:
         context.report(messages.FUNCTION_MEMBER, location, name=found.name)
         return None
-    if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
-        context.report(messages.FLEXIBLE_MEMBER, location, name=found.name)
-        return None
-    if not declarators.has_size(type_):
+    if not (declarators.has_size(type_) or is_flexible(type_)):
         context.report(messages.INCOMPLETE_MEMBER, location, type=type_)
         return None
     if qualified.address_space not in (None, AddressSpace.PRIVATE):
         context.report(messages.MEMBER_ADDRESS_SPACE, location, space=qualified.address_space)
         return None
-    if qualified.alignment is not None:
-        context.report(messages.MEMBER_ALIGNMENT, location, name=found.name)
     if not (matrix.check_object(context, type_, AddressSpace.PRIVATE, location, "member")
             and events.check_object(context, type_, AddressSpace.PRIVATE, location, "member")):
         return None
-    return Field(found.name, type_, qualified.const)
+    is_packed = any(attribute.name == "packed" for attribute in (*leading, *item.attributes))
+    return Field(found.name, type_, qualified.const, qualified.type_alignment, qualified.alignment, is_packed,
+                 qualified.of_device is not None)
 
 
 def find_member(record: Record, name: str) -> list[int] | None:
@@ -162,63 +193,6 @@ def find_member(record: Record, name: str) -> list[int] | None:
     return None
 
 
-# ------------------------------------------------------------------ enumerations
-
-
-def enumeration_type(context: Context, node: syntax.EnumSpecifier) -> Type:
-    """The type that ``enum`` names or defines; its constants are declared as ints."""
-    found = None
-    if node.tag is not None:
-        found = context.lookup_tag(node.tag) if node.enumerators is None else context.scope.tags.get(node.tag)
-    if found is not None and not isinstance(found[0], Enumeration):
-        context.report(messages.WRONG_TAG_KIND, node.location, _previous_tag(context, node.tag), name=node.tag)
-        return ERROR
-    if node.enumerators is None:
-        if found is None:
-            context.report(messages.UNDEFINED_ENUM, node.location, name=node.tag)
-            return ERROR
-        return found[0]
-    if found is not None:
-        context.report(messages.REDEFINITION, node.location, _previous_tag(context, node.tag), name=node.tag)
-        return found[0]
-    name = f"enum {node.tag}" if node.tag is not None else f"enum (unnamed at {node.location})"
-    enumeration = Enumeration(name)
-    if node.tag is not None:
-        context.scope.tags[node.tag] = (enumeration, node.location)
-    if not node.enumerators:
-        context.report(messages.EMPTY_ENUM, node.location)
-    _declare_enumerators(context, enumeration, node.enumerators)
-    return enumeration
-
-
-def _declare_enumerators(context: Context, enumeration: Enumeration, enumerators: list[syntax.Enumerator]) -> None:
-    following = 0
-    for item in enumerators:
-        given = _enumerator_value(context, item)
-        value = following if given is None else given
-        if wrap(value, INT) != value:
-            context.report(messages.ENUM_RANGE, item.location, name=item.name, value=value)
-            value = wrap(value, INT)
-        previous = context.scope.symbols.get(item.name)
-        if previous is not None:
-            context.report(messages.REDEFINITION, item.location, context.previous(previous.location), name=item.name)
-        else:
-            constant = Constant(INT, item.location, value)
-            context.scope.symbols[item.name] = Enumerator(item.name, constant, item.location, enumeration)
-        following = value + 1
-
-
-def _enumerator_value(context: Context, item: syntax.Enumerator) -> int | None:
-    """The value that is written, None if there is none or it is wrong."""
-    if item.value is None:
-        return None
-    expression = expressions.value(context, item.value)
-    value = context.constant_integer(expression)
-    if value is None and not is_error(expression):
-        context.report(messages.NOT_INTEGER_CONSTANT, expression.location)
-    return value
-
-
 def rename_unnamed(type_: Type, name: str) -> Type:
     """``typedef struct { … } name;`` gives the structure a name for messages."""
     if isinstance(type_, Record) and type_.name.startswith("(unnamed"):
@@ -230,6 +204,17 @@ def rename_unnamed(type_: Type, name: str) -> Type:
 
 
 # ------------------------------------------------------------------ what is inside
+
+
+def member_of_device(type_: Type) -> Field | None:
+    """A member whose size the device decides, such as a ``size_t``, in ``type_`` or what it holds."""
+    while isinstance(type_, Array):
+        type_ = type_.item
+    for member in (type_.fields or () if isinstance(type_, Record) else ()):
+        found = member if member.of_device else member_of_device(member.type)
+        if found is not None:
+            return found
+    return None
 
 
 def is_bool_or_pointer(type_: Type) -> bool:

@@ -9,10 +9,10 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import syntax
 from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import attributes, constants, declarations, expressions
+from coopmat.opencl.sema import assertions, attributes, constants, declarations, expressions
 from coopmat.opencl.sema.checks import conditions, control, uninitialized, unused
 from coopmat.opencl.sema.checks import statements as checks
-from coopmat.opencl.sema.context import Context, FunctionState
+from coopmat.opencl.sema.context import Context, FunctionState, OpenSwitch
 from coopmat.opencl.sema.conversions import Purpose, condition, convert, promote
 from coopmat.opencl.sema.flow import completes
 from coopmat.opencl.sema.values import ERROR, is_error
@@ -41,11 +41,12 @@ from coopmat.tree.nodes import (
     PointerOffset,
     Return,
     Statement,
+    StatementExpression,
     Switch,
     Variable,
     VariablePlace,
 )
-from coopmat.tree.types import VOID, AddressSpace, Scalar
+from coopmat.tree.types import VOID, AddressSpace, Scalar, Type
 
 MAX_CASE_RANGE = 4096
 
@@ -65,9 +66,7 @@ def function_body(context: Context, function: Function, body: syntax.Compound) -
             elif parameter.name:
                 scope.symbols[parameter.name] = parameter
         statements = _items(context, body.items)
-    for name, location in state.gotos:
-        if name not in state.labels:
-            context.report(messages.UNDECLARED_LABEL, location, name=name)
+    _check_jumps(context, state)
     temporaries = [Declare(variable.location, variable) for variable in state.temporaries]
     function.body = Block(body.location, (*temporaries, *statements))
     if function.result not in (VOID, ERROR) and completes(function.body):
@@ -77,6 +76,16 @@ def function_body(context: Context, function: Function, body: syntax.Compound) -
         uninitialized.check(context, function)
     context.calls[function] = state.calls
     context.function = None
+
+
+def _check_jumps(context: Context, state: FunctionState) -> None:
+    """Every goto has its label, and none leads into a statement expression."""
+    for name, location, inside in state.gotos:
+        if name not in state.labels:
+            context.report(messages.UNDECLARED_LABEL, location, name=name)
+        elif inside[:len(state.places[name])] != state.places[name]:
+            spot = note(f"label '{name}' is in the statement expression", state.labels[name].location)
+            context.report(messages.JUMP_INTO_EXPRESSION, location, (spot,), what="this goto")
 
 
 # ------------------------------------------------------------------ dispatch
@@ -91,6 +100,41 @@ def statement(context: Context, node: syntax.Statement) -> list[Statement]:
 def _items(context: Context, items: list[syntax.Statement]) -> list[Statement]:
     checks.block(context, items)
     return [result for item in items for result in statement(context, item)]
+
+
+def _statement_expression(context: Context, node: syntax.StatementExpression, target: Type | None) -> Expression:
+    """``({ …; value; })``: the last statement, if it is an expression, gives the value."""
+    state = context.function
+    if state is None:
+        return context.error(messages.STATEMENT_EXPRESSION_AT_FILE_SCOPE, node.location)
+    outside = state.inside
+    state.statement_expressions += 1
+    state.inside = (*outside, state.statement_expressions)
+    with context.new_scope():
+        *items, last = [*node.body.items] or [syntax.ExpressionStatement(node.location, None)]
+        statements = _items(context, items)
+        while isinstance(last, syntax.Labelled):
+            statements.append(_label(context, last))
+            last = last.statement
+        if isinstance(last, syntax.ExpressionStatement) and last.expression is not None:
+            result = expressions.value(context, last.expression)
+        else:
+            statements += statement(context, last)
+            result = None
+    state.inside = outside
+    if result is not None and is_error(result):
+        return result
+    if result is None or result.type == VOID:
+        statements += [] if result is None else _evaluated(last.location, result)
+        return StatementExpression(VOID, node.location, tuple(statements), None)
+    return StatementExpression(result.type, node.location, tuple(statements), result)
+
+
+def _evaluated(location: SourceLocation, expression: Expression) -> list[Statement]:
+    """An expression as statements: those of a statement expression without a value are the enclosing block's."""
+    if isinstance(expression, StatementExpression) and expression.value is None:
+        return [Block(location, expression.statements)]
+    return [Evaluate(location, expression)]
 
 
 def _single(context: Context, node: syntax.Statement) -> Statement:
@@ -118,7 +162,7 @@ def _expression(context: Context, node: syntax.ExpressionStatement) -> list[Stat
     value = context.value(operand)
     checks.unused_value(context, node.expression, value)
     unused.stored(context, node.expression)
-    return [Evaluate(node.location, value)]
+    return _evaluated(node.location, value)
 
 
 def _attributed(context: Context, node: syntax.Attributed) -> list[Statement]:
@@ -158,7 +202,7 @@ def _switch(context: Context, node: syntax.Switch) -> list[Statement]:
     if not is_error(value):
         value = promote(value)
     cases: list[Case] = []
-    context.function.switches.append((value, cases))
+    context.function.switches.append(OpenSwitch(value, cases, context.function.inside))
     context.function.breakables += 1
     body = _single(context, node.body)
     context.function.breakables -= 1
@@ -183,11 +227,14 @@ def _case_labels(context: Context, node: syntax.Case) -> list[Case]:
     if not context.function.switches:
         context.report(messages.CASE_OUTSIDE_SWITCH, node.location, word="case" if node.value else "default")
         return []
-    value, cases = context.function.switches[-1]
+    switch = context.function.switches[-1]
+    if switch.inside != context.function.inside:
+        context.report(messages.JUMP_INTO_EXPRESSION, node.location, what="the switch around it")
+        return []
     if node.value is None:
-        return _new_cases(context, node.location, [None], cases)
-    first = _case_value(context, node.value, value)
-    last = first if node.last is None else _case_value(context, node.last, value)
+        return _new_cases(context, node.location, [None], switch.cases)
+    first = _case_value(context, node.value, switch.value)
+    last = first if node.last is None else _case_value(context, node.last, switch.value)
     if first is None or last is None:
         return []
     if last < first:
@@ -195,7 +242,7 @@ def _case_labels(context: Context, node: syntax.Case) -> list[Case]:
     if last - first >= MAX_CASE_RANGE:
         context.report(messages.LONG_CASE_RANGE, node.location, limit=MAX_CASE_RANGE)
         return []
-    return _new_cases(context, start_of(node.value), range(first, last + 1), cases)
+    return _new_cases(context, start_of(node.value), range(first, last + 1), switch.cases)
 
 
 def _case_value(context: Context, node: syntax.Expression, switched: Expression) -> int | None:
@@ -323,18 +370,22 @@ def _described(variable: Variable, function: Function) -> str:
 
 
 def _labelled(context: Context, node: syntax.Labelled) -> list[Statement]:
+    return [_label(context, node), *statement(context, node.statement)]
+
+
+def _label(context: Context, node: syntax.Labelled) -> Label:
     assert context.function is not None
     labels = context.function.labels
     if node.name in labels:
         context.report(messages.LABEL_REDEFINITION, node.location, context.previous(labels[node.name].location),
                        name=node.name)
-    label = labels.setdefault(node.name, Label(node.location, node.name))
-    return [label, *statement(context, node.statement)]
+    context.function.places.setdefault(node.name, context.function.inside)
+    return labels.setdefault(node.name, Label(node.location, node.name))
 
 
 def _goto(context: Context, node: syntax.Goto) -> list[Statement]:
     assert context.function is not None
-    context.function.gotos.append((node.name, node.target))
+    context.function.gotos.append((node.name, node.target, context.function.inside))
     return [Goto(node.location, node.name)]
 
 
@@ -355,17 +406,8 @@ def pragma(context: Context, node: syntax.Pragma) -> list[Statement]:
     return []
 
 
-def static_assert(context: Context, node: syntax.StaticAssert) -> list[Statement]:
-    """``_Static_assert`` (C11 6.7.10)."""
-    test = expressions.value(context, node.condition)
-    if is_error(test):
-        return []
-    value = context.constant_integer(test)
-    if value is None:
-        context.report(messages.STATIC_ASSERT_NOT_CONSTANT, start_of(node.condition))
-    elif not value:
-        text = "" if node.message is None else ": " + node.message.decode("utf-8", "replace")
-        context.report(messages.STATIC_ASSERT_FAILED, start_of(node.condition), text=text)
+def _static_assert(context: Context, node: syntax.StaticAssert) -> list[Statement]:
+    assertions.static_assert(context, node)
     return []
 
 
@@ -375,5 +417,7 @@ _HANDLERS: dict[type[syntax.Statement], Handler] = {
     syntax.Compound: _compound, syntax.Declaration: _declaration, syntax.ExpressionStatement: _expression,
     syntax.Attributed: _attributed, syntax.If: _if, syntax.Switch: _switch, syntax.Case: _case, syntax.While: _while,
     syntax.For: _for, syntax.Break: _break, syntax.Continue: _continue, syntax.Return: _return,
-    syntax.Labelled: _labelled, syntax.Goto: _goto, syntax.Pragma: pragma, syntax.StaticAssert: static_assert,
+    syntax.Labelled: _labelled, syntax.Goto: _goto, syntax.Pragma: pragma, syntax.StaticAssert: _static_assert,
 }
+
+expressions.HANDLERS[syntax.StatementExpression] = _statement_expression

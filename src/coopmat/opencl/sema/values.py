@@ -46,6 +46,17 @@ ERROR = ErrorType()
 
 
 @dataclass(frozen=True, slots=True)
+class AutoType(Type):
+    """Stands for a variable's type until its initialiser tells it (``__auto_type``)."""
+
+    def __str__(self) -> str:
+        return "__auto_type"
+
+
+AUTO = AutoType()
+
+
+@dataclass(frozen=True, slots=True)
 class Error(Expression):
     """Stands for an expression that has been reported as wrong; it converts to anything silently."""
 

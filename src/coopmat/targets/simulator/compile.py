@@ -54,10 +54,15 @@ NULLS = frozenset({Op.ConstantNull, Op.Undef})
 
 
 class KernelCompiler:
-    """What the functions of one kernel share: types, constants, variables with an address."""
+    """What the functions of one kernel share: types, constants, variables with an address.
+
+    ``kept`` is the memory of the module's global variables, by id, which all its kernels share and which
+    lives on between launches. Variables that can be pointed to from there have the same addresses in every
+    kernel: they come first, in the module's order.
+    """
 
     def __init__(self, module: Module, kernel: str, sub_group_size: int,
-                 handlers: Mapping[int, Handler]) -> None:
+                 handlers: Mapping[int, Handler], kept: dict[int, Array] | None = None) -> None:
         self.module = module
         self.kernel = kernel
         self.types = TypeTable(module, sub_group_size)
@@ -66,6 +71,15 @@ class KernelCompiler:
         self._values: dict[int, Value] = {}
         self._functions: dict[int, control.Function] = {}
         self._open: list[int] = []
+        self._kept = {} if kept is None else kept
+        if any(row.words[0] == StorageClass.CrossWorkgroup for row in module.of_opcode(Op.Variable)):
+            self._place_shared_variables()
+
+    def _place_shared_variables(self) -> None:
+        for row in self.module.of_opcode(Op.Variable):
+            if row.words[0] in (StorageClass.CrossWorkgroup, StorageClass.UniformConstant):
+                assert row.result_id is not None
+                self.value(row.result_id)
 
     def name(self, identifier: int) -> str:
         """The name that the module gives an id, or the id itself."""
@@ -109,6 +123,9 @@ class KernelCompiler:
         initial = None
         if len(row.words) > 1 and storage != StorageClass.Function:
             initial = to_bytes(kind, self.value(row.words[1]))
+        if storage == StorageClass.CrossWorkgroup:
+            fresh = np.zeros(kind.size, np.uint8) if initial is None else initial
+            initial = self._kept.setdefault(row.result_id, fresh)
         name = f"variable '{self.name(row.result_id)}'"
         writable = storage != StorageClass.UniformConstant
         return self.add_buffer(BufferRow(name, kind.size, EXTENTS[storage], storage, writable, initial))

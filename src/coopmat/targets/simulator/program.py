@@ -37,6 +37,7 @@ from coopmat.targets.simulator.launch import ByValue, CompiledKernel, check_geom
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.support import MatrixUses, check_supported, required_matrix_uses
 from coopmat.targets.simulator.types import MatrixType, Type, TypeTable
+from coopmat.targets.simulator.values import Array
 
 HANDLERS: dict[int, Handler] = {
     **arithmetic.OPERATIONS, **relational.OPERATIONS, **conversions.OPERATIONS, **composites.OPERATIONS,
@@ -87,6 +88,7 @@ class SimulatedProgram:
         self.options = options
         self.kernels = {name: KernelInfo(module, signature) for name, signature in module.kernel_signatures.items()}
         self._compiled: dict[str, CompiledKernel] = {}
+        self._kept: dict[int, Array] = {}  # the memory of global variables of the module
 
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
                arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
@@ -109,7 +111,8 @@ class SimulatedProgram:
 
     def _compile(self, name: str) -> CompiledKernel:
         if name not in self._compiled:
-            self._compiled[name] = compile_kernel(self.module, self.kernels[name].signature, self.description)
+            self._compiled[name] = compile_kernel(self.module, self.kernels[name].signature, self.description,
+                                                  self._kept)
         return self._compiled[name]
 
 
@@ -150,15 +153,17 @@ def well_formed(what: str) -> Iterator[None]:
         raise Error(f"{what} needs more memory than there is: {error}") from error
 
 
-def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription) -> CompiledKernel:
-    """Compile a kernel and all functions that it calls for its sub-group size."""
+def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription,
+                   kept: dict[int, Array]) -> CompiledKernel:
+    """Compile a kernel and all functions that it calls for its sub-group size; ``kept`` is the memory of the
+    module's global variables."""
     size = signature.sub_group_size or description.sub_group_sizes[0]
     if size not in description.sub_group_sizes:
         raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; {description.name} has "
                           f"{', '.join(map(str, description.sub_group_sizes))}")
     entry = next(entry for entry in module.entry_points
                  if entry.name == signature.name and entry.model == ExecutionModel.Kernel)
-    compiler = KernelCompiler(module, signature.name, size, HANDLERS)
+    compiler = KernelCompiler(module, signature.name, size, HANDLERS, kept)
     with well_formed(f"kernel '{signature.name}'"):
         function = compiler.function(entry.function_id)
         return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),

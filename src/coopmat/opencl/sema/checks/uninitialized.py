@@ -40,6 +40,7 @@ from coopmat.tree.nodes import (
     SwizzlePlace,
     Unary,
     UnaryOperator,
+    Unreachable,
     Update,
     Variable,
     VariablePlace,
@@ -185,6 +186,8 @@ class _Analysis:
                 loop = next(exits for exits in reversed(self.exits) if exits.continues is not _NO_LOOP)
                 if self.state is not None:
                     loop.continues.append(self.state)
+                self.state = None
+            case Unreachable():
                 self.state = None
             case _:
                 for inner_node in children(node):

@@ -42,7 +42,7 @@ def function(context: Context, state: FunctionState) -> None:
     for parameter in state.function.parameters:
         if parameter.name and parameter not in context.silenced:
             _parameter(context, parameter)
-    targets = {name for name, _ in state.gotos}
+    targets = {name for name, *_ in state.gotos}
     for name, label in state.labels.items():
         if name not in targets:
             context.report(warnings.UNUSED_LABEL, label.location, name=name)

@@ -1,0 +1,23 @@
+"""``_Static_assert`` (C11 6.7.10)."""
+
+from __future__ import annotations
+
+from coopmat.opencl import syntax
+from coopmat.opencl.extents import start_of
+from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.sema import expressions
+from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.values import is_error
+
+
+def static_assert(context: Context, node: syntax.StaticAssert) -> None:
+    """Report an assertion that does not hold."""
+    test = expressions.value(context, node.condition)
+    if is_error(test):
+        return
+    value = context.constant_integer(test)
+    if value is None:
+        context.report(messages.STATIC_ASSERT_NOT_CONSTANT, start_of(node.condition))
+    elif not value:
+        text = "" if node.message is None else ": " + node.message.decode("utf-8", "replace")
+        context.report(messages.STATIC_ASSERT_FAILED, start_of(node.condition), text=text)
