@@ -419,9 +419,9 @@ def test_several_argument_counts() -> None:
     ("barrier", (8,),
      "8 is not a combination of CLK_LOCAL_MEM_FENCE (1), CLK_GLOBAL_MEM_FENCE (2) and CLK_IMAGE_MEM_FENCE (4) [CM3710]",
      "2:14"),
-    ("wait_group_events", (INT,),
-     "built-in function 'wait_group_events' is not supported; copy in a loop over the work-items of the group, "
-     "followed by a barrier [CM3712]", "2:5"),
+    ("async_work_group_copy_2D2D", (INT,),
+     "built-in function 'async_work_group_copy_2D2D' is not supported; copy each line with async_work_group_copy, all "
+     "with one event [CM3712]", "2:5"),
 ])
 def test_wrong_argument(name: str, arguments: tuple[Type | int, ...], text: str, place: str) -> None:
     assert report(name, *arguments)[:2] == (text, place)

@@ -259,6 +259,13 @@ def test_it_is_known_by_name() -> None:
         compile_source('constant int x = printf("a");')
 
 
+def test_it_is_as_old_as_opencl_1_2() -> None:
+    source = 'kernel void k(void) { printf("a"); }'
+    cm.build(source, options=("-cl-std=CL1.2",))
+    with pytest.raises(CompileError, match=r"'printf' does not exist in OpenCL C 1\.1; compile with -cl-std=CL1\.2"):
+        cm.build(source, options=("-cl-std=CL1.1",))
+
+
 def test_the_functions_name_is_a_string() -> None:
     assert compile_source('void g(void) { printf("%s\\n", __func__); } kernel void k(void) { g(); }')[1] == []
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from coopmat.build_options import Language
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
-from coopmat.opencl.builtins import PRINTF
+from coopmat.opencl.builtins import PRINTF, SINCE
 from coopmat.opencl.messages import builtins as builtin_messages
 from coopmat.opencl.messages import printf as messages
 from coopmat.opencl.messages import semantic as semantic_messages
+from coopmat.opencl.messages.versions import FUNCTION_NEEDS_VERSION
 from coopmat.opencl.sema import calls, declarators, expressions, formats
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.conversions import Purpose, convert, make_convert, promote
@@ -29,6 +31,9 @@ def call(context: Context, node: syntax.Call) -> Expression:
     places = [calls.start_of(argument) for argument in node.arguments]
     if context.function is None:
         return context.error(builtin_messages.NOT_AT_FILE_SCOPE, node.location, name=PRINTF)
+    if SINCE[PRINTF] > context.language.number:
+        return context.error(FUNCTION_NEEDS_VERSION, node.location, name=PRINTF, version=context.language,
+                             needed=Language(SINCE[PRINTF]).name)
     if not values:
         return context.error(builtin_messages.TOO_FEW, node.close, name=PRINTF, expected="at least 1", found=0)
     format = convert(context, values[0], FORMAT, places[0], Purpose.PASS)
