@@ -319,6 +319,22 @@ def test_message(source: str) -> None:
         MESSAGES[source]]
 
 
+def test_a_null_event_among_overloads() -> None:
+    """A constant 0 is an event before it is a null pointer, as in clang."""
+    source = """
+    __attribute__((overloadable)) int f(event_t e) { return 1; }
+    __attribute__((overloadable)) int f(global int *p) { return 2; }
+    kernel void k(global int *out, local int *t) {
+        const int zero = 0;
+        event_t e = async_work_group_copy(t, out, 1, zero);
+        wait_group_events(1, &e);
+        out[0] = 100 * f(0) + 10 * f(e) + f(out);
+    }"""
+    out = np.zeros(1, np.int32)
+    cm.Queue("sim:generic").enqueue(cm.build(source).kernel("k"), 1, 1, out, cm.local(4)).wait()
+    assert out.tolist() == [112]
+
+
 def test_every_overload_is_there() -> None:
     """Both functions, both directions, all types: the count of the specification's table."""
     overloads = itertools.product(("async_work_group_copy", "async_work_group_strided_copy"), TYPES,

@@ -307,7 +307,7 @@ class Context:
 
     def fit(self, argument: Expression, parameter: Type) -> Fit | None:
         """How an argument becomes a parameter of this type; None where that is not possible."""
-        return ranking.fit(argument, parameter)
+        return ranking.fit(argument, parameter, self.known)
 
     def in_named_space(self, pointer: Expression) -> Expression | None:
         """A generic pointer as what it was before casts made it one; None if that is not known."""

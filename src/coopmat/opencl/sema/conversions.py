@@ -166,6 +166,11 @@ def is_null_pointer_constant(expression: Expression) -> bool:
     return constants.integer_value(expression) == 0
 
 
+def is_null_event_constant(expression: Expression, known: constants.Known) -> bool:
+    """Whether this is an integer constant 0, which stands for the null event; ``known`` are constant variables."""
+    return expression.type.is_arithmetic and constants.integer_value(expression, known) == 0
+
+
 def condition(context: Context, expression: Expression, message: Message = messages.SCALAR_CONDITION,
               location: SourceLocation | None = None) -> Expression:
     """The BOOL that says whether a scalar or pointer is not zero; ``message`` reports anything else."""
@@ -235,15 +240,11 @@ def _convert_to_event(context: Context, expression: Expression, location: Source
                       notes: tuple[Diagnostic, ...]) -> Expression:
     """The null event from a constant 0, except by assignment (OpenCL C 6.3.3, as clang reads it)."""
     text = purpose.incompatible(str(expression.type), str(EVENT))
-    if not _is_zero_constant(context, expression):
+    if not is_null_event_constant(expression, context.known):
         return context.error(event_messages.NOT_AN_EVENT, location, notes, phrase=text)
     if purpose is Purpose.ASSIGN:
         return context.error(event_messages.ASSIGNED_ZERO, location, notes, phrase=text)
     return Zero(EVENT, location)
-
-
-def _is_zero_constant(context: Context, expression: Expression) -> bool:
-    return expression.type.is_arithmetic and context.constant_integer(expression) == 0
 
 
 def _convert_to_pointer(context: Context, expression: Expression, type_: Pointer, location: SourceLocation | None,
@@ -318,7 +319,7 @@ def cast(context: Context, expression: Expression, type_: Type, location: Source
     if type_ == VOID:
         return Comma(VOID, location, expression, Constant(INT, location, 0)) if source != VOID else expression
     if type_ == EVENT:
-        if _is_zero_constant(context, expression):
+        if is_null_event_constant(expression, context.known):
             return Zero(EVENT, location)
         return context.error(event_messages.CAST_TO_EVENT, location, type=source)
     if source == type_ and not isinstance(type_, Pointer):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from coopmat.opencl.overloading import Fit, Rank
-from coopmat.opencl.sema.constants import integer_value
+from coopmat.opencl.sema.constants import Known
 from coopmat.opencl.sema.conversions import (
+    is_null_event_constant,
     is_null_pointer_constant,
     nested_spaces_differ,
     promoted_type,
@@ -17,8 +18,8 @@ from coopmat.tree.types import BOOL, DOUBLE, EVENT, FLOAT, VOID, Pointer, Type, 
 _FITS = {rank: Fit(rank) for rank in Rank}
 
 
-def fit(argument: Expression, parameter: Type) -> Fit | None:
-    """How an argument becomes a parameter of this type, or None if it cannot.
+def fit(argument: Expression, parameter: Type, known: Known) -> Fit | None:
+    """How an argument becomes a parameter of this type, or None if it cannot; ``known`` are constant variables.
 
     As in clang's overload resolution float to double is a promotion, half to float is none, and vectors do
     not convert.
@@ -29,7 +30,7 @@ def fit(argument: Expression, parameter: Type) -> Fit | None:
     if isinstance(parameter, Pointer):
         return _pointer_fit(argument, parameter)
     if parameter == EVENT:
-        return _FITS[Rank.CONVERSION] if source.is_arithmetic and integer_value(argument) == 0 else None
+        return _FITS[Rank.EXACT] if is_null_event_constant(argument, known) else None
     if isinstance(source, Pointer):
         return _FITS[Rank.POINTER_TO_BOOL] if parameter == BOOL else None
     if not source.is_arithmetic:
