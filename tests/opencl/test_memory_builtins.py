@@ -223,6 +223,16 @@ def test_select_and_bitselect(run: Run, element: str) -> None:
         assert bits(row).tolist() == bits(expected).tolist(), (width, what)
 
 
+@pytest.mark.parametrize("run", RUNS)
+def test_bits_as_the_size_of_something(run: Run) -> None:
+    source = """kernel void k(global const double *in, global long *out) {
+        out[0] = as_size_t(in[0]); out[1] = as_ptrdiff_t(in[1]);
+        out[2] = as_intptr_t((uint2)(1, 2)); out[3] = as_uintptr_t((char8)(-1)); }"""
+    data = np.array([1.5, -3.25])
+    _, out = run(source, [data, np.zeros(4, np.int64)])
+    assert out.tolist() == [*data.view(np.int64).tolist(), 1 | 2 << 32, -1]
+
+
 @pytest.mark.parametrize("element", DTYPES)
 @pytest.mark.parametrize("run", RUNS)
 def test_shuffles_of_every_length(run: Run, element: str) -> None:
