@@ -11,7 +11,7 @@ from coopmat.spirv.grammar import Op
 
 _EVENT = 'target("spirv.Event")'
 _FUNCTION = re.compile(r"define\b")
-_LABEL = re.compile(r'("[^"]*"|[-\w$.]+):')
+_BEFORE_INSTRUCTIONS = re.compile(r'("[^"]*"|[-\w$.]+):|\s*(;|$)')
 _PHI = re.compile(rf"\s*%\S+ = phi {re.escape(_EVENT)} ")
 _ADDRESS, _LOADED = '%"null event.address"', '%"null event"'
 _FROM_MEMORY = (f"  {_ADDRESS} = alloca {_EVENT}, align 8",
@@ -27,14 +27,17 @@ def null_events_from_memory(ir: str) -> str:
     if _EVENT not in ir:
         return ir
     lines: list[str] = []
-    entry = 0  # where the first instruction of the function goes
+    entry, in_head = 0, False  # where the first instruction of the function goes
     for line in ir.split("\n"):
         if _PHI.match(line) and "[ zeroinitializer," in line:
             line = line.replace("[ zeroinitializer,", f"[ {_LOADED},")
             if tuple(lines[entry:entry + len(_FROM_MEMORY)]) != _FROM_MEMORY:
                 lines[entry:entry] = _FROM_MEMORY
         lines.append(line)
-        if _FUNCTION.match(line) or (len(lines) == entry + 1 and (not line.strip() or _LABEL.match(line))):
+        in_head = in_head or _FUNCTION.match(line) is not None
+        if in_head and line.rstrip().endswith("{"):
+            entry, in_head = len(lines), False
+        elif len(lines) == entry + 1 and _BEFORE_INSTRUCTIONS.match(line):
             entry = len(lines)
     return "\n".join(lines)
 

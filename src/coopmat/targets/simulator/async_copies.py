@@ -7,6 +7,7 @@ was there before, as it may on a device; bounds are checked where the copy begin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NoReturn
 
 import numpy as np
 
@@ -113,7 +114,8 @@ def _fitting(frame: Frame, site: Site, sub_group: int, address: int, count: int,
 
 
 def _out_of_bounds(frame: Frame, site: Site, sub_group: int, address: int, index: int, step: int, size: int,
-                   count: int, writing: bool) -> None:
+                   count: int, writing: bool) -> NoReturn:
+    """Report the element of a copy that is not in the buffer."""
     verb = "writes" if writing else "reads"
     what = f"{site.in_words} of {count} {'element' if count == 1 else 'elements'} {verb} {size} bytes"
     buffer = frame.memory.buffer_at(address)
@@ -126,6 +128,7 @@ def _out_of_bounds(frame: Frame, site: Site, sub_group: int, address: int, index
 
 
 def _region(frame: Frame, sub_group: int, address: int, step: int) -> Region:
+    """One side of a copy in the memory of a work-group."""
     buffer = frame.memory.buffer_at(address)
     assert buffer is not None
     start = frame.memory.offset_in(address)
