@@ -241,9 +241,9 @@ def _convert_to_event(context: Context, expression: Expression, location: Source
     """The null event from a constant 0, except by assignment (OpenCL C 6.3.3, as clang reads it)."""
     text = purpose.incompatible(str(expression.type), str(EVENT))
     if not is_null_event_constant(expression, context.known):
-        return context.error(event_messages.NOT_AN_EVENT, location, notes, phrase=text)
+        return context.error(event_messages.NOT_AN_EVENT, location, notes, whole=True, phrase=text)
     if purpose is Purpose.ASSIGN:
-        return context.error(event_messages.ASSIGNED_ZERO, location, notes, phrase=text)
+        return context.error(event_messages.ASSIGNED_ZERO, location, notes, whole=True, phrase=text)
     return Zero(EVENT, location)
 
 
