@@ -125,6 +125,7 @@ def test_sub_group_sizes(name, sizes):
 # DESIGN, "Feature macros", name by name.
 EVERYWHERE = """
     __opencl_c_ext_cooperative_matrix cl_khr_cooperative_matrix cl_khr_fp16
+    __opencl_c_program_scope_global_variables
     __opencl_c_generic_address_space __opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst
     __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices
     cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_ext_float_atomics

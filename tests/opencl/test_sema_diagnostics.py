@@ -281,7 +281,7 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
      "1:35: error: static local variable 'a' must reside in global or constant address space: declare it "
      "__global or __constant [CM3338]"),
     ("int a; float a;", (
-        "1:14: error: redefinition of 'a' [CM3316]",
+        "1:14: error: redefinition of 'a' with a different type: 'float' vs 'int' [CM3959]",
         "1:5: note: previous definition is here",
     )),
     ("void f(void) { __global int a; }",

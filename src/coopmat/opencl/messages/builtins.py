@@ -51,5 +51,5 @@ SHUFFLE_INDEX = Message("CM3747", "error", "index {index} for __builtin_shufflev
 SHUFFLE_COUNT = Message("CM3748", "error", "__builtin_shufflevector with {count} indices gives no vector of OpenCL C; "
                                            "expected 2, 3, 4, 8 or 16 indices")
 OFFSET_OF_NO_RECORD = Message("CM3749", "error", "offsetof requires struct or union, '{type}' invalid")
-OFFSET_OF_ELEMENT = Message("CM3750", "error", "offsetof requires array type, '{type}' invalid")
-UNSUPPORTED_COMPILER_BUILTIN = Message("CM3751", "error", "the compiler's built-in function '{name}' is not supported")
+OFFSET_OF_ELEMENT = Message("CM3778", "error", "offsetof requires array type, '{type}' invalid")
+UNSUPPORTED_COMPILER_BUILTIN = Message("CM3779", "error", "the compiler's built-in function '{name}' is not supported")

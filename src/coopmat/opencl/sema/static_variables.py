@@ -9,6 +9,7 @@ from __future__ import annotations
 from coopmat.diagnostics import Message
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.sema import constants, declarations, initializers
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.declarators import UNSIZED, Declared
@@ -29,6 +30,9 @@ def of_program(context: Context, specifiers: syntax.Specifiers, found: Declared,
 
 def of_function(context: Context, specifiers: syntax.Specifiers, found: Declared, item: syntax.InitDeclarator) -> None:
     """A ``static`` or ``extern`` variable in a function; only its name is local."""
+    if "static" in specifiers.storage and not context.language.has_program_scope_variables:
+        context.report(version_messages.STATIC_VARIABLE, found.location, version=context.language)
+        return
     space = found.type.address_space or (AddressSpace.GLOBAL if context.has(FEATURE) else None)
     _declared(context, specifiers, found, item, space, messages.STATIC_LOCAL)
 
