@@ -70,3 +70,17 @@ kernel void k(global int *p, int n, int m) {
   { int x; if (n) { x = 1; } if (m) { x = 2; } p[0] = x; }
   { bool found; for (int i = 0; i < n; i++) { if (p[i]) { found = true; break; } } if (found) p[0] = 1; }
 }
+kernel void nested(global int *p, int n) {
+  int found = -1, value, other;
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < n; k++) {
+      if (p[k]) {
+        found = k;
+        value = p[k];
+      }
+    }
+    while (p[i] > 3) { other = 1; p[i]--; }
+  }
+  if (found > 0) p[0] = value;
+  p[1] = other;
+}

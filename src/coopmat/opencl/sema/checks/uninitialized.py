@@ -235,13 +235,16 @@ class _Analysis:
 
     def _loop(self, node: Loop) -> None:
         before, returns = dict(self.state or {}), self.returns
-        if not self.is_silent:  # inside another loop's first turn one turn is enough
+        if self.is_silent:  # inside another loop's first turn one turn is enough
+            exits = self._once(node)
+            self.leaving = _merge(self.leaving, self.state)
+        else:
             self.is_silent = True
             entry = self._copy()
             self._once(node)
             self.is_silent = False
             self.state = _merge(entry, self.state)
-        exits = self._once(node)
+            exits = self._once(node)
         what = "for" if node.step is not None or node.condition is None else "do" if node.tests_last else "while"
         start = None if node.condition is None else _start(node.condition)
         ends = Reason(start, f"'{what}' loop exits because its condition is false",
