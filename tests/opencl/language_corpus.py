@@ -99,7 +99,7 @@ float f(void) { return 1.0; }
 half f(half x) { return x; }
 kernel void k(global half *p) { vstore_half(1.0f, 0, p); }
 kernel void k(atomic_int x) { }
-int atomic_int = 1;
+constant int atomic_int = 1;
 void f(void) { int atomic_int = 1; atomic_int++; }
 kernel void k(global atomic_int *p) { atomic_fetch_add(p, 1); }
 kernel void k(volatile global atomic_int *p) { atomic_store(p, 1); }
