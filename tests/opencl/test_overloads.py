@@ -57,7 +57,7 @@ REPORTS = [
          "1:49: note: candidate function: f(float, __global int *)",
      )),
     ("int O f(global int *a) { return 1; } int O f(float a) { return 2; }\nint g(global float *p) { return f(p); }", (
-        "2:35: error: incompatible pointer types passing '__global float *' to parameter of type '__global int *' "
+        "2:35: warning: incompatible pointer types passing '__global float *' to parameter of type '__global int *' "
         "[CM3004]",
         "1:21: note: passing argument to parameter 'a' here",
     )),

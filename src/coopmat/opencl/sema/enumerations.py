@@ -47,12 +47,13 @@ def _define(context: Context, node: syntax.EnumSpecifier, enumerators: list[synt
         following = _successor(declared[-1].value)
     is_packed = any(attribute.name == "packed" for attribute in node.attributes)
     underlying = _underlying([int(found.value.value) for found in declared], is_packed)
-    for found in declared:  # until here each one had the type of its own value
-        if not _fits(int(found.value.value), INT) and context.scope.symbols.get(found.name) is found:
-            value = Constant(underlying, found.location, wrap(int(found.value.value), underlying))
-            context.scope.symbols[found.name] = replace(found, value=value)
     name = f"enum {node.tag}" if node.tag is not None else f"enum (unnamed at {node.location})"
     enumeration = Enumeration(name, underlying)
+    for found in declared:  # until here each one had the type of its own value
+        number, type_ = int(found.value.value), INT if _fits(int(found.value.value), INT) else underlying
+        value = Constant(type_, found.location, wrap(number, type_))
+        if context.scope.symbols.get(found.name) is found:
+            context.scope.symbols[found.name] = replace(found, value=value, enumeration=enumeration)
     if node.tag is not None:
         context.scope.tags[node.tag] = (enumeration, node.location)
     return enumeration
