@@ -245,6 +245,31 @@ def test_subclasses_of_arrays(program: cm.Program, queue: cm.Queue) -> None:
         queue.enqueue(program.kernel("fill"), 8, 8, np.ma.zeros(8, np.int32), 7)
 
 
+COUNTERS = """
+global int counter = 5, table[4];
+global int *global saved;
+constant int primes[3] = {2, 3, 5};
+constant int *global at;
+kernel void count(void)
+{
+    atomic_inc(&counter);
+    if (get_global_id(0) == 0) { saved = &table[2]; at = &primes[1]; table[2] += 42; }
+}
+kernel void read(global int *out) { out[0] = counter; out[1] = *saved; out[2] = at[1]; }
+"""
+
+
+def test_variables_of_a_program_keep_their_values() -> None:
+    """From launch to launch and from kernel to kernel; another build of the source has its own."""
+    first, second = cm.build(COUNTERS), cm.build(COUNTERS)
+    queue, out = cm.Queue("sim:generic"), np.zeros(3, np.int32)
+    launches = ((first, 1000, (1005, 42, 5)), (first, 16, (1021, 84, 5)), (second, 8, (13, 42, 5)))
+    for program, items, expected in launches:
+        queue.enqueue(program.kernel("count"), items, 8).wait()
+        queue.enqueue(program.kernel("read"), 1, 1, out).wait()
+        np.testing.assert_array_equal(out, expected)
+
+
 @pytest.mark.parametrize(("loop", "line"), [("while (1);", 3), ("for (;;) {}", 3), ("do p[0]++; while (1);", 3)])
 def test_an_endless_loop_ends_and_names_its_line(loop: str, line: int) -> None:
     device = cm.device("sim:generic", options=cm.SimulatorOptions(step_limit=1000))

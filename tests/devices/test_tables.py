@@ -125,10 +125,9 @@ def test_sub_group_sizes(name, sizes):
 # DESIGN, "Feature macros", name by name.
 EVERYWHERE = """
     __opencl_c_ext_cooperative_matrix cl_khr_cooperative_matrix cl_khr_fp16
-    __opencl_c_program_scope_global_variables
-    __opencl_c_generic_address_space __opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst
-    __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices
-    cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_ext_float_atomics
+    __opencl_c_generic_address_space __opencl_c_program_scope_global_variables
+    __opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device
+    __opencl_c_atomic_scope_all_devices cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_ext_float_atomics
     __opencl_c_ext_fp32_global_atomic_add __opencl_c_ext_fp32_global_atomic_min_max
     __opencl_c_ext_fp32_local_atomic_add __opencl_c_ext_fp32_local_atomic_min_max
     __opencl_c_subgroups __opencl_c_work_group_collective_functions cl_khr_subgroups cl_khr_subgroup_extended_types

@@ -25,6 +25,13 @@ KERNELS = {
     "complement of a constant vector": (
         "kernel void k(global uint2 *o) { uint a[16] = {o[1].x}; o[0] = convert_uint2(~(short2)(0)) + a[1]; }",
         [2**32 - 1] * 2),
+    "constant address within an array of records": (
+        "typedef struct { uchar a; uint b[3]; } R; global R t[4]; global uint *global at = &t[2].b[1]; "
+        "kernel void k(global uint *o) { o[0] = at - &t[0].b[0]; o[1] = (global uchar *)at - (global uchar *)t; }",
+        [9, 40]),
+    "constant address of another type": (
+        "constant uint t[2] = {7, 0x01020304}; constant uchar *constant at = (constant uchar *)&t[1] + 1; "
+        "kernel void k(global uint *o) { o[0] = at[0]; o[1] = at[1]; }", [3, 2]),
 }
 
 

@@ -131,6 +131,8 @@ def first_error(source: str, version: str) -> str:
      "1:53: error: passing '__global int *' to parameter of type '__private int *' changes address space of pointer "
      "[CM3005]"),
     ("atomic_int x;", "CL1.2", "1:1: error: unknown type name 'atomic_int' [CM3103]"),
+    ("kernel void k(global int * global *p) { }", "CL1.2",
+     "1:36: error: kernel parameter cannot be declared as a pointer to a pointer [CM3351]"),
 ])
 def test_what_a_version_lacks(source: str, version: str, message: str) -> None:
     assert first_error(source, version) == message

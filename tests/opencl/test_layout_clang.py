@@ -21,8 +21,8 @@ typedef long long8 __attribute__((ext_vector_type(8)));
 typedef int loose __attribute__((aligned(1))); typedef char tight __attribute__((aligned(16)));
 typedef enum { TINY = 3 } __attribute__((packed)) tiny; typedef enum { HUGE_ = 0x100000000 } huge;
 """
-TYPES = ("char", "short", "int", "long", "float", "double", "short2", "float3", "long8", "loose", "tight", "tiny", "huge",
-         "__global int *", "struct { char a; long b; }", "union { char a[5]; int b; }",
+TYPES = ("char", "short", "int", "long", "float", "double", "short2", "float3", "long8", "loose", "tight", "tiny",
+         "huge", "__global int *", "struct { char a; long b; }", "union { char a[5]; int b; }",
          "struct { char a; int b; } __attribute__((packed))")
 ATTRIBUTES = ("packed", "aligned(2)", "aligned(8)", "aligned(64)", "packed, aligned(4)", "unused")
 

@@ -189,6 +189,8 @@ def test_floating_types(text: str, expected: tuple[float, str]) -> None:
 @pytest.mark.parametrize(("text", "expected"), [
     ("1.0x", "k.cl:1:1: error: invalid suffix 'x' on floating constant; "
              "expected f (float), h (half) or none (double) [CM1016]"),
+    ("1.0ll", "k.cl:1:1: error: invalid suffix 'll' on floating constant; "
+              "expected f (float), h (half) or none (double) [CM1016]"),
     ("1..2", "k.cl:1:1: error: invalid suffix '.2' on floating constant; "
              "expected f (float), h (half) or none (double) [CM1016]"),
     ("1e", "k.cl:1:1: error: exponent of floating constant '1e' has no digits [CM1017]"),

@@ -67,9 +67,10 @@ ERRORS: list[tuple[str, str | tuple[str, ...]]] = [
     ("void f(void) { __builtin_offsetof(int); }",
      "1:38: error: expected ',' between the operands of '__builtin_offsetof' [CM2001]"),
     ("void f(void) { __builtin_offsetof(int, 1); }", "1:40: error: expected identifier [CM2004]"),
+    ("struct S s = { a: 1 };", "1:16: warning: use of GNU old-style field designator extension [CM2051]"),
     ("int f(a) int a; { return a; }",
-     "1:6: warning: a function definition without a prototype is deprecated; write the types of the parameters into the "
-     "parameter list [CM2050]"),
+     "1:6: warning: a function definition without a prototype is deprecated; write the types of the parameters into "
+     "the parameter list [CM2050]"),
     ("void f(void) { new int; }", "1:16: error: 'new' belongs to C++; kernels are written in OpenCL C [CM2031]"),
     ("void f(void) { a = static_cast<int>(b); }",
      "1:20: error: 'static_cast' belongs to C++; kernels are written in OpenCL C [CM2031]"),

@@ -259,14 +259,15 @@ def test_pragma_words() -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    ("OPENCL EXTENSION", "k.cl:1:25: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected an extension's name or "
-                         "'all', found the end of the line [CM1171, -Wignored-pragmas]"),
-    ("OPENCL EXTENSION a enable", "k.cl:1:28: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected ':', found "
-                                  "'enable' [CM1171, -Wignored-pragmas]"),
-    ("OPENCL EXTENSION a : on", "k.cl:1:30: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected 'enable' or "
-                                "'disable', found 'on' [CM1171, -Wignored-pragmas]"),
-    ("OPENCL EXTENSION all : enable", "k.cl:1:32: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected 'disable', "
-                                      "found 'enable' [CM1171, -Wignored-pragmas]"),
+    ("OPENCL EXTENSION", "k.cl:1:25: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected an "
+                         "extension's name or 'all', found the end of the line [CM1171, -Wignored-pragmas]"),
+    ("OPENCL EXTENSION a enable", "k.cl:1:28: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected ':', "
+                                  "found 'enable' [CM1171, -Wignored-pragmas]"),
+    ("OPENCL EXTENSION a : on",
+     "k.cl:1:30: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected 'enable' "
+                                "or 'disable', found 'on' [CM1171, -Wignored-pragmas]"),
+    ("OPENCL EXTENSION all : enable", "k.cl:1:32: warning: malformed '#pragma OPENCL EXTENSION' is ignored: expected "
+                                      "'disable', found 'enable' [CM1171, -Wignored-pragmas]"),
     ("OPENCL EXTENSION cl_x : enable", "k.cl:1:26: warning: extension 'cl_x' is not supported by this device; "
                                        "the pragma is ignored [CM1172, -Wignored-pragmas]"),
     ("OPENCL FP_CONTRACT", "k.cl:1:27: warning: malformed '#pragma OPENCL FP_CONTRACT' is ignored: expected ON, OFF "

@@ -259,7 +259,8 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
     ("struct S { int a; int b[]; }; void f(void) { struct S s = { 1, { 2 } }; }",
      "1:64: error: initialization of flexible array member 'b' is not allowed [CM3370]"),
     ("typedef int A __attribute__((aligned(16))); void f(void) { A a[2]; }",
-     "1:63: error: size of array element of type 'int' (4 bytes) isn't a multiple of its alignment (16 bytes) [CM3367]"),
+     "1:63: error: size of array element of type 'int' (4 bytes) isn't a multiple of its alignment (16 bytes) "
+     "[CM3367]"),
     ("void f(enum E e) { }", "1:13: error: 'enum E' has not been defined [CM3328]"),
     ("enum E { };", "1:6: error: use of empty enum [CM3329]"),
     ("enum E { A = 0x7fffffff, B };", "1:26: warning: overflow in enumeration value [CM3366]"),
@@ -302,8 +303,8 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
     ("void f(__auto_type a) { }",
      "1:20: error: '__auto_type' is only allowed as the whole type of a variable [CM3374]"),
     ("__kernel void f(size_t n) { }",
-     "1:24: error: 'size_t' cannot be used as the type of a kernel parameter: the device decides its size; take a ulong "
-     "or a long [CM3376]"),
+     "1:24: error: 'size_t' cannot be used as the type of a kernel parameter: the device decides its size; take a "
+     "ulong or a long [CM3376]"),
     ("typedef uintptr_t word; __kernel void f(word n) { }",
      "1:46: error: 'uintptr_t' cannot be used as the type of a kernel parameter: the device decides its size; take a "
      "ulong or a long [CM3376]"),
@@ -485,8 +486,8 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
 ]
 
 ELSEWHERE = {messages.NEEDS_FP64, messages.NEEDS_FP16, messages.DOUBLE_LITERAL, messages.TYPE_NEEDS_FEATURE,
-             messages.EXPRESSION_TOO_DEEP, messages.TOO_DEEP_FOR_PYTHON}
-"""Messages that the tests below are about, and those of test_matrix_diagnostics.py."""
+             messages.EXPRESSION_TOO_DEEP, messages.TOO_DEEP_FOR_PYTHON, messages.KERNEL_POINTER_TO_POINTER}
+"""Messages that the tests below are about, those of test_matrix_diagnostics.py and of test_language_versions.py."""
 
 
 def diagnostics(source: str, device: str = "generic", *warnings: str) -> list[Diagnostic]:

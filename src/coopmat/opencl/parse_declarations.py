@@ -505,6 +505,7 @@ class DeclarationParser(ExpressionParser):
         """An item with its designators; GNU's old ``name: value`` means ``.name = value``."""
         location = self.location
         if self.token.kind is TokenKind.IDENTIFIER and self.peek().text == ":":
+            self.report(messages.OLD_DESIGNATOR)
             name = self.advance()
             self.advance()
             return syntax.InitializerItem(location, [syntax.Designator(name.location, None, name.text)],

@@ -252,7 +252,7 @@ class ExpressionParser(TokenStream, ABC):
         self.advance()
         if token.text == "vec_step" and self.at("(") and not self._is_declared("vec_step"):
             return self._vec_step(token)
-        if token.text in keywords.OPERATIONS and self.at("("):
+        if token.text in keywords.OPERATIONS:
             return self._builtin_operation(token)
         return syntax.Name(token.location, token.text)
 
@@ -260,7 +260,7 @@ class ExpressionParser(TokenStream, ABC):
         """A built-in function some of whose operands are types."""
         parsers: dict[str, Callable[[], syntax.TypeName | syntax.Expression | syntax.MemberPath]] = {
             "type": self.type_name, "value": self.assignment_expression, "member": self.member_path}
-        opening = self.advance()
+        opening = self.expect("(", f"after '{name.text}'")
         operands: list[syntax.TypeName | syntax.Expression | syntax.MemberPath] = []
         for kind in keywords.OPERATIONS[name.text]:
             if operands:

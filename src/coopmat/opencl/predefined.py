@@ -39,14 +39,13 @@ _ENVIRONMENT = {
                              "__attribute__((vec_type_hint(typen)))",
 }
 
-_STANDARD = {
-    "__STDC__": "1", "__STDC_VERSION__": "199901L", "__STDC_HOSTED__": "0",
+_COMPILER = {
     "__CHAR_BIT__": "8", "__SCHAR_MAX__": "127", "__SHRT_MAX__": "32767", "__INT_MAX__": "2147483647",
     "__LONG_MAX__": "9223372036854775807L", "__SIZEOF_SHORT__": "2", "__SIZEOF_INT__": "4", "__SIZEOF_LONG__": "8",
     "__SIZEOF_POINTER__": "8", "__SIZEOF_SIZE_T__": "8", "__SIZEOF_FLOAT__": "4", "__SIZEOF_DOUBLE__": "8",
     "__ORDER_LITTLE_ENDIAN__": "1234", "__ORDER_BIG_ENDIAN__": "4321", "__BYTE_ORDER__": "__ORDER_LITTLE_ENDIAN__",
 }
-"""What C99 6.10.8 and every compiler define."""
+"""What compilers define for every language."""
 
 CORE_EXTENSIONS = (
     "cl_khr_byte_addressable_store",
@@ -139,7 +138,7 @@ _MATH_TYPES = (("", "", _FP64), ("_F", "f", None), ("_H", "h", _FP16))  # suffix
 
 
 def _rows() -> Iterator[PredefinedMacro]:
-    for table in (_VERSIONS, _ENVIRONMENT, _STANDARD, dict.fromkeys(CORE_EXTENSIONS, "1"), _INTEGER_LIMITS,
+    for table in (_VERSIONS, _ENVIRONMENT, _COMPILER, dict.fromkeys(CORE_EXTENSIONS, "1"), _INTEGER_LIMITS,
                   _SYNCHRONIZATION):
         yield from (PredefinedMacro(name, value) for name, value in table.items())
     yield from (PredefinedMacro(name, value, since=200) for name, value in _ATOMICS.items())

@@ -208,6 +208,7 @@ PARAMETER_ADDRESS_SPACE = Message("CM3349", "error", "parameter may not be quali
 KERNEL_POINTER_SPACE = Message("CM3350", "error",
                                "pointer arguments to kernel functions must reside in '__global', '__constant' or "
                                "'__local' address space")
+KERNEL_POINTER_TO_POINTER = Message("CM3351", "error", "kernel parameter cannot be declared as a pointer to a pointer")
 KERNEL_PARAMETER_TYPE = Message("CM3352", "error", "'{type}' cannot be used as the type of a kernel parameter")
 KERNEL_PARAMETER_MEMBER = Message("CM3353", "error",
                                   "'{type}' cannot be used as the type of a kernel parameter: it holds '{inner}'")

@@ -40,5 +40,7 @@ OLD_DEFINITION = Message("CM2050", "warning",
                          "a function definition without a prototype is deprecated; write the types of the parameters "
                          "into the parameter list", "deprecated-non-prototype")
 
+OLD_DESIGNATOR = Message("CM2051", "warning", "use of GNU old-style field designator extension", "gnu-designator")
+
 MISPLACED_PRAGMA = Message("CM2040", "warning", "pragma in the middle of a statement is ignored", "ignored-pragmas")
 UNROLL_WITHOUT_LOOP = Message("CM2041", "error", "expected a for, while, or do-while loop to follow '#pragma {name}'")

@@ -169,6 +169,7 @@ class Context:
         self.references: Counter[Variable] = Counter()  # how often each is named
         self.stores: Counter[Variable] = Counter()  # how often by a statement that only writes it
         self.static_functions: list[Function] = []  # that should be called
+        self.static_variables: list[Variable] = []  # outside of functions, that should be used
         self.silenced: set[Variable] = set()  # parameters that may go unused
         self.literals: dict[Variable, syntax.StringLiteral] = {}  # constant arrays that a string literal fills
         self.strings: dict[Variable, list[String]] = {}  # what const pointers in functions may point to
@@ -217,6 +218,11 @@ class Context:
     def scope(self) -> Scope:
         """The innermost scope."""
         return self.scopes[-1]
+
+    @property
+    def predefined(self) -> Scope:
+        """The scope of what is declared before the program begins."""
+        return self.scopes[0]
 
     @property
     def file_scope(self) -> Scope:

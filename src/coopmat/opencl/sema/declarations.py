@@ -103,7 +103,7 @@ def _typedef(context: Context, found: Declared, item: syntax.InitDeclarator) -> 
         context.report(messages.UNSIZED_ARRAY, found.location, name=name)
         type_ = ERROR
     alignment = found.type.alignment or found.type.type_alignment
-    qualified = replace(found.type, type=records.rename_unnamed(type_, name), alignment=None,
+    qualified = replace(found.type, type=records.rename_unnamed(context, type_, name), alignment=None,
                         type_alignment=alignment)
     previous = context.scope.symbols.get(name)
     if previous is not None and not (isinstance(previous, Typedef) and _agree(previous.type, qualified)):
@@ -135,6 +135,8 @@ def report_redefinition(context: Context, name: str, location: SourceLocation | 
 def declare_variable(context: Context, variable: Variable) -> bool:
     """Enter a variable into the innermost scope; False after a report."""
     previous = context.scope.symbols.get(variable.name)
+    if previous is None and context.at_file_scope:
+        previous = context.predefined.symbols.get(variable.name)
     types = (variable.type, previous.type) if isinstance(previous, Variable) else ()
     if isinstance(previous, Variable) and variable.type != previous.type and ERROR not in types:
         context.report(messages.REDEFINITION_TYPE, variable.location,
@@ -203,10 +205,10 @@ def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Decl
         variable.type = ERROR
     if valid and space is AddressSpace.CONSTANT:
         static_variables.define(context, variable, item)
-        _expect_use(context, variable, specifiers, item)
+        expect_use(context, variable, specifiers, item)
         return []
     declare_variable(context, variable)
-    _expect_use(context, variable, specifiers, item)
+    expect_use(context, variable, specifiers, item)
     if not valid:
         if item.initializer is not None:
             expressions.value(context, _first_expression(item.initializer), found.type.type)
@@ -221,7 +223,7 @@ def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Decl
     return [Declare(found.location, variable, value)]
 
 
-def _expect_use(context: Context, variable: Variable, specifiers: syntax.Specifiers,
+def expect_use(context: Context, variable: Variable, specifiers: syntax.Specifiers,
                 item: syntax.InitDeclarator) -> None:
     """A local variable is to be used, and not to be mistaken for another one."""
     assert context.function is not None
@@ -375,6 +377,9 @@ def _check_kernel_parameter(context: Context, qualified: QualifiedType, location
             return False
         pointer = pointer.pointee
     if isinstance(type_, Pointer):
+        if isinstance(type_.pointee, Pointer) and not context.language.has_pointers_to_pointers_in_kernels:
+            context.report(messages.KERNEL_POINTER_TO_POINTER, location)
+            return False
         return True
     if qualified.of_device is not None:
         context.report(messages.KERNEL_DEVICE_SIZE, location, name=qualified.of_device)

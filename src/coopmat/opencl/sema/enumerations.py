@@ -50,18 +50,13 @@ def _define(context: Context, node: syntax.EnumSpecifier, enumerators: list[synt
     name = f"enum {node.tag}" if node.tag is not None else f"enum (unnamed at {node.location})"
     enumeration = Enumeration(name, underlying)
     for found in declared:  # until here each one had the type of its own value
+        number, type_ = int(found.value.value), INT if _fits(int(found.value.value), INT) else underlying
+        value = Constant(type_, found.location, wrap(number, type_))
         if context.scope.symbols.get(found.name) is found:
-            context.scope.symbols[found.name] = replace(found, value=_final(found.value, underlying),
-                                                        enumeration=enumeration)
+            context.scope.symbols[found.name] = replace(found, value=value, enumeration=enumeration)
     if node.tag is not None:
         context.scope.tags[node.tag] = (enumeration, node.location)
     return enumeration
-
-
-def _final(value: Constant, underlying: Scalar) -> Constant:
-    """The value of a constant: an int if it is one, else of the enumeration's type."""
-    number = int(value.value)
-    return value if _fits(number, INT) else Constant(underlying, value.location, wrap(number, underlying))
 
 
 def _enumerator(context: Context, item: syntax.Enumerator, following: Constant) -> Enumerator:

@@ -10,7 +10,7 @@ from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import assertions, attributes, declarators, events, matrix
-from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.context import Context, Enumerator
 from coopmat.opencl.sema.values import ERROR
 from coopmat.tree.types import (
     BOOL,
@@ -193,13 +193,16 @@ def find_member(record: Record, name: str) -> list[int] | None:
     return None
 
 
-def rename_unnamed(type_: Type, name: str) -> Type:
-    """``typedef struct { … } name;`` gives the structure a name for messages."""
+def rename_unnamed(context: Context, type_: Type, name: str) -> Type:
+    """``typedef struct { … } name;`` gives the structure, or enumeration, a name for messages."""
     if isinstance(type_, Record) and type_.name.startswith("(unnamed"):
         type_.name = name
-        return type_
     if isinstance(type_, Enumeration) and type_.name.startswith("enum (unnamed"):
-        return replace(type_, name=name)
+        named = replace(type_, name=name)
+        for constant in context.scope.symbols.values():
+            if isinstance(constant, Enumerator) and constant.enumeration == type_:
+                context.scope.symbols[constant.name] = replace(constant, enumeration=named)
+        return named
     return type_
 
 

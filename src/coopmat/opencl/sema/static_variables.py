@@ -11,6 +11,7 @@ from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.sema import constants, declarations, initializers
+from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.declarators import UNSIZED, Declared
 from coopmat.opencl.sema.values import ERROR, is_error
@@ -25,21 +26,25 @@ def of_program(context: Context, specifiers: syntax.Specifiers, found: Declared,
     if found.name is None:
         return
     space = found.type.address_space or (AddressSpace.GLOBAL if context.has(FEATURE) else None)
-    _declared(context, specifiers, found, item, space, messages.PROGRAM_SCOPE_VARIABLE)
+    variable = _declared(context, specifiers, found, item, space, messages.PROGRAM_SCOPE_VARIABLE)
+    is_silenced = unused.is_silenced(specifiers.attributes, item.attributes)
+    if "static" in specifiers.storage and variable is not None and not variable.const and not is_silenced:
+        context.static_variables.append(variable)
 
 
 def of_function(context: Context, specifiers: syntax.Specifiers, found: Declared, item: syntax.InitDeclarator) -> None:
     """A ``static`` or ``extern`` variable in a function; only its name is local."""
     if "static" in specifiers.storage and not context.language.has_program_scope_variables:
         context.report(version_messages.STATIC_VARIABLE, found.location, version=context.language)
-        return
     space = found.type.address_space or (AddressSpace.GLOBAL if context.has(FEATURE) else None)
-    _declared(context, specifiers, found, item, space, messages.STATIC_LOCAL)
+    variable = _declared(context, specifiers, found, item, space, messages.STATIC_LOCAL)
+    if "static" in specifiers.storage and variable is not None:
+        declarations.expect_use(context, variable, specifiers, item)
 
 
 def _declared(context: Context, specifiers: syntax.Specifiers, found: Declared, item: syntax.InitDeclarator,
-              space: AddressSpace | None, misplaced: Message) -> None:
-    """A variable in constant or global memory; ``misplaced`` reports any other."""
+              space: AddressSpace | None, misplaced: Message) -> Variable | None:
+    """A variable in constant or global memory; None after ``misplaced`` has reported any other."""
     is_extern = "extern" in specifiers.storage and item.initializer is None
     memory = space or AddressSpace.CONSTANT
     valid = declarations.check_type(context, found, memory, item.initializer is not None or is_extern)
@@ -51,11 +56,12 @@ def _declared(context: Context, specifiers: syntax.Specifiers, found: Declared, 
     if not valid:
         variable.type = ERROR
         declarations.declare_variable(context, variable)
-        return
+        return None
     if is_extern:
         _announce(context, variable)
     else:
         define(context, variable, item)
+    return variable
 
 
 def _possible_spaces(context: Context) -> tuple[AddressSpace, ...]:
@@ -132,7 +138,8 @@ def _define_as_zero(context: Context, variable: Variable) -> None:
 
 
 def check_definitions(context: Context) -> None:
-    """Report variables that are used and defined nowhere."""
+    """Report variables that are used and defined nowhere, and static ones that are not used."""
     for variable, use in context.undefined.items():
         if use is not None and variable.type is not ERROR:
             context.report(messages.UNDEFINED_VARIABLE, use, context.previous(variable.location), name=variable.name)
+    unused.static_variables(context, context.static_variables)

@@ -12,7 +12,7 @@ from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import warnings
 from coopmat.opencl.sema.checks.conditions import COMPARISONS, EQUALITIES
 from coopmat.tree.nodes import Assign, Call, Expression, MatrixStore, Operation, Update
-from coopmat.tree.types import Pointer
+from coopmat.tree.types import VOID, Pointer
 from coopmat.tree.walk import descendants
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def unused_value(context: Context, node: syntax.Expression, value: Expression) -
     if node.location.macro is not None:
         return
     if isinstance(node, syntax.Call):
-        if _is_pure(value):
+        if value.type != VOID and _is_pure(value):
             context.report(warnings.UNUSED_CALL, node.location)
         return
     useless = next(_useless(node), None)
@@ -160,6 +160,11 @@ def _useless(node: syntax.Expression) -> Iterator[Useless]:
         case syntax.Conditional(if_true=syntax.Expression() as first, if_false=second):
             if next(_useless(first), None) is not None:
                 yield from _useless(second)
+        case syntax.Conditional(if_true=None, if_false=second):
+            yield from _useless(second)
+        case syntax.StatementExpression(body=syntax.Compound(items=[*_, syntax.ExpressionStatement(
+                expression=syntax.Expression() as last)])):
+            yield from _useless(last)
         case syntax.Unary(operator=operator) if operator in ("++", "--"):
             return
         case syntax.Cast(type_name=name) if "void" in name.specifiers.type_words:

@@ -9,6 +9,7 @@ from coopmat.diagnostics import note
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import warnings
 from coopmat.tree.nodes import Function, Variable
+from coopmat.tree.types import AddressSpace
 
 if TYPE_CHECKING:
     from coopmat.opencl.sema.context import Context, FunctionState
@@ -64,6 +65,15 @@ def functions(context: Context, candidates: Iterable[Function]) -> None:
         location = candidate.location
         if candidate not in called and location is not None and location.file.included_from is None:
             context.report(warnings.UNUSED_FUNCTION, location, name=candidate.name)
+
+
+def static_variables(context: Context, candidates: Iterable[Variable]) -> None:
+    """The static variables of the main file that are never named."""
+    for candidate in candidates:
+        location = candidate.location
+        if not context.references[candidate] and location is not None and location.file.included_from is None \
+                and candidate.address_space is not AddressSpace.CONSTANT:
+            context.report(warnings.UNUSED_VARIABLE, location, name=candidate.name)
 
 
 def shadow(context: Context, variable: Variable) -> None:
