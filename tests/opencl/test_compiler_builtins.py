@@ -118,7 +118,7 @@ def test_mathematical_functions() -> None:
     tests = "__builtin_isnan(x) + 2 * __builtin_isinf(x) + 4 * __builtin_isfinite(x) + 8 * __builtin_signbitf(x)"
     special = np.array([np.nan, np.inf, -np.inf, -1, 0], np.float32)
     np.testing.assert_array_equal(run(tests, "float", special), [1, 2, 10, 12, 4])
-    constants = """__builtin_isinf(__builtin_inff())+__builtin_isnan(__builtin_nanf("")) + isinf(__builtin_huge_val())"""
+    constants = """__builtin_isinf(__builtin_inf())+__builtin_isnan(__builtin_nanf("")) + isinf(__builtin_huge_val())"""
     assert run(constants, "float", special)[0] == 3
 
 
