@@ -7,8 +7,9 @@ components of cooperative matrices, operands of dot products and atomics.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 
 from coopmat.spirv.grammar import (
     ENUMERATIONS,
@@ -86,13 +87,14 @@ class Needs:
     """Collects what the instructions of one module need; feed it every instruction in order.
 
     ``version`` is the module's version: an extension that has become core by then is not asked for.
+    With ``definitions`` (id → instruction), it is enough to feed instructions that stand for others.
     """
 
-    def __init__(self, version: tuple[int, int]) -> None:
+    def __init__(self, version: tuple[int, int], definitions: Mapping[int, Instruction] | None = None) -> None:
         self.version = version
         self._alternatives: dict[Alternatives, None] = {}
         self._extensions: dict[tuple[str, ...], None] = {}
-        self._definitions: dict[int, Instruction] = {}
+        self._definitions: dict[int, Instruction] = dict(definitions or {})
         self._seen: set[tuple[type, int]] = set()
 
     def add(self, item: Instruction) -> None:
@@ -118,6 +120,13 @@ class Needs:
                 elif isinstance(value, Row):
                     self._member(value)
 
+    def added(self, item: Instruction) -> tuple[list[Alternatives], list[tuple[str, ...]]]:
+        """Take in one instruction; the capabilities and extensions that none before it needed."""
+        capabilities, extensions = len(self._alternatives), len(self._extensions)
+        self.add(item)
+        return (list(islice(reversed(self._alternatives), len(self._alternatives) - capabilities)),
+                list(islice(reversed(self._extensions), len(self._extensions) - extensions)))
+
     def _member(self, member: Row | Mask) -> None:
         """Take in an instruction, an enumerant or a mask bit."""
         key = (type(member), int(member))
@@ -136,6 +145,11 @@ class Needs:
 
     def _require(self, alternatives: Alternatives) -> None:
         self._alternatives[alternatives] = None
+
+    @property
+    def alternatives(self) -> Iterable[Alternatives]:
+        """The sets of capabilities of which one each is needed."""
+        return self._alternatives
 
     def capabilities(self) -> list[Capability]:
         """The capabilities to declare: where several would do and none is there anyway, the first of those
