@@ -10,6 +10,7 @@ import numpy as np
 
 from coopmat.spirv.grammar import TERMINATORS, Op
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.validate.dominators import immediate_dominators
 from coopmat.spirv.validate.types import Integers
 
 _BETWEEN = frozenset({Op.Line, Op.NoLine, Op.ExtInst, Op.ExtInstWithForwardRefsKHR})
@@ -152,43 +153,14 @@ class Flow:
         return enter, leave
 
     def _dominator_tree(self, function: FunctionRange) -> dict[int, list[int]]:
-        """The children of each block in the dominator tree (Cooper, Harvey and Kennedy's algorithm)."""
-        order = self.reverse_postorder(function)
-        position = {block: i for i, block in enumerate(order)}
-        dominator = {order[0]: order[0]}
-        changed = True
-        while changed:
-            changed = False
-            for block in order[1:]:
-                best: int | None = None
-                for before in self.blocks[block].predecessors:
-                    if before in dominator:
-                        best = before if best is None else _meet(best, before, dominator, position)
-                if best is not None and dominator.get(block) != best:
-                    dominator[block] = best
-                    changed = True
+        """The children of each block in the dominator tree."""
+        found = immediate_dominators(function.blocks[0], lambda block: self.blocks[block].successors,
+                                     lambda block: self.blocks[block].predecessors)
         children: dict[int, list[int]] = {}
-        for block in order[1:]:
-            self.blocks[block].dominator = dominator[block]
-            children.setdefault(dominator[block], []).append(block)
+        for block, dominator in found.items():
+            self.blocks[block].dominator = dominator
+            children.setdefault(dominator, []).append(block)
         return children
-
-    def reverse_postorder(self, function: FunctionRange) -> list[int]:
-        """The blocks that can be reached, each before its successors except along back edges."""
-        entry = function.blocks[0]
-        seen = {entry}
-        order: list[int] = []
-        stack = [(entry, iter(self.blocks[entry].successors))]
-        while stack:
-            block, successors = stack[-1]
-            following = next((s for s in successors if s not in seen), None)
-            if following is None:
-                order.append(block)
-                stack.pop()
-            else:
-                seen.add(following)
-                stack.append((following, iter(self.blocks[following].successors)))
-        return order[::-1]
 
     def reachable(self, blocks: Integers) -> np.ndarray:
         """Whether control can reach these blocks."""
@@ -198,16 +170,6 @@ class Flow:
         """Whether each block of the first array dominates the one of the second (a block dominates itself)."""
         enter, leave = self._tree
         return (enter[above] >= 0) & (enter[above] <= enter[below]) & (enter[below] < leave[above])
-
-
-def _meet(one: int, other: int, dominator: dict[int, int], position: dict[int, int]) -> int:
-    """The nearest block that dominates both."""
-    while one != other:
-        while position[one] > position[other]:
-            one = dominator[one]
-        while position[other] > position[one]:
-            other = dominator[other]
-    return one
 
 
 def successor_labels(terminator: Instruction) -> list[int]:
