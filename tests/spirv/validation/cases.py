@@ -103,6 +103,15 @@ def kernel(body: str, *, parameters: str = "", **rest: str) -> str:
                   "OpReturn\nOpFunctionEnd", declarations=declarations, **rest)
 
 
+def shader(body: str, **rest: str) -> str:
+    """A compute shader ``main``, for what OpenCL forbids."""
+    rest.setdefault("kind", "Shader")
+    rest.setdefault("model", "OpMemoryModel Logical GLSL450")
+    rest.setdefault("entry", 'OpEntryPoint GLCompute %main "main"')
+    rest.setdefault("modes", "OpExecutionMode %main LocalSize 1 1 1")
+    return kernel(body, **rest)
+
+
 @dataclass(frozen=True)
 class Case:
     """One module.  ``rules`` are the rules that it breaks (errors only); none: it is valid.
@@ -121,6 +130,6 @@ def valid(name: str, text: str, spirv_val: str | None = None) -> Case:
     return Case(name, text, (), spirv_val)
 
 
-def broken(rule: str, name: str, text: str, spirv_val: str | None = None) -> Case:
-    """A module that breaks one rule."""
-    return Case(name, text, (rule,), spirv_val)
+def broken(rules: str, name: str, text: str, spirv_val: str | None = None) -> Case:
+    """A module that breaks one rule, or a few that go together."""
+    return Case(name, text, tuple(rules.split()), spirv_val)
