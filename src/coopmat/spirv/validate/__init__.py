@@ -10,7 +10,16 @@ import numpy as np
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.module import Module
-from coopmat.spirv.validate import arithmetic, capabilities, cooperative_matrices, declarations, structure  # noqa: F401 (their rules enter themselves)
+from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves)
+    arithmetic,
+    capabilities,
+    cooperative_matrices,
+    declarations,
+    dot_products,
+    low_precision,
+    structure,
+    sub_group_matrices,
+)
 from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation
 from coopmat.spirv.validate.text import Fields
 from coopmat.spirv.validate.view import ModuleView
