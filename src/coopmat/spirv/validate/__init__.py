@@ -13,10 +13,15 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves)
     arithmetic,
     capabilities,
+    composites,
+    control_flow,
+    conversions,
     cooperative_matrices,
     declarations,
     dot_products,
+    interfaces,
     low_precision,
+    memory,
     structure,
     sub_group_matrices,
 )

@@ -164,7 +164,7 @@ def matrix_multiply_kinds(group: Group) -> Findings:
     matrices = kinds[0].is_matrix & kinds[1].is_matrix & kinds[2].is_matrix & kinds[3].is_matrix
     floats = [kind.element.is_kind(Op.TypeFloat) for kind in kinds]
     yield matrices & (floats[0] != floats[1]), "A and B must both hold integers or both floats: {type0}, {type1}"
-    yield matrices & (floats[2] != floats[3]), "C and the result must both hold integers or both floats: {type2}, {type}"
+    yield matrices & (floats[2] != floats[3]), "C and result must both hold integers or both floats: {type2}, {type}"
 
 
 @rule("matrix-saturation", "Saturating accumulation is for integer results.",
