@@ -19,11 +19,13 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     cooperative_matrices,
     declarations,
     dot_products,
+    groups,
     interfaces,
     low_precision,
     memory,
     structure,
     sub_group_matrices,
+    synchronization,
 )
 from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation
 from coopmat.spirv.validate.text import Fields

@@ -25,7 +25,7 @@ _WHAT = {Op.TypeInt: "integers", Op.TypeFloat: "floating-point numbers"}
 _SPECIFIC = (StorageClass.CrossWorkgroup, StorageClass.Workgroup, StorageClass.Function)
 
 
-@rule("number-conversion", "A conversion takes and gives as many numbers of the kinds that it is for.", SECTION, *_KINDS)
+@rule("number-conversion", "A conversion takes and gives as many numbers of its kinds.", SECTION, *_KINDS)
 def number_conversion(group: Group) -> Findings:
     opcode = Op(int(group.view.opcode[group.indices[0]]))
     given, wanted = _KINDS[opcode]
