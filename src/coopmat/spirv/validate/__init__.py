@@ -19,6 +19,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     cooperative_matrices,
     declarations,
     dot_products,
+    extended_instructions,
     groups,
     interfaces,
     low_precision,
