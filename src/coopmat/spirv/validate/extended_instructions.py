@@ -188,7 +188,8 @@ def vector_memory_types(group: Group) -> Findings:
             yield chosen & ~group.result.is_kind(Op.TypeVoid), f"{name} gives nothing, not {{type}}"
 
 
-@rule("printf-types", "printf takes a format string in constant memory and gives a 32-bit integer.", SECTION, Op.ExtInst)
+@rule("printf-types", "printf takes a format string in constant memory and gives a 32-bit integer.", SECTION,
+      Op.ExtInst)
 def printf_types(group: Group) -> Findings:
     for name, chosen in _by_name(group, {"printf"}):
         yield chosen & ~(group.result.is_kind(Op.TypeInt) & (group.result.width == 32)), \
