@@ -97,8 +97,9 @@ def _type_text(module: Module, item: Instruction) -> str:
 def _frozen(module: Module, item: Instruction, chosen: Mapping[int, Value]) -> Instruction:
     if item.opcode not in _FROZEN:
         return item
-    if item.result_id in chosen:
-        opcode, words = _encoded(module, item, chosen[item.result_id])
+    value = chosen.get(item.result_id or 0)
+    if value is not None:
+        opcode, words = _encoded(module, item, value)
         return Instruction(opcode, item.type_id, item.result_id, words, None, item.context)
     return Instruction(_FROZEN[Op(item.opcode)], item.type_id, item.result_id, item.words, None, item.context)
 
