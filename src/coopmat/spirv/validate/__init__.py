@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
+from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves)
     arithmetic,
     capabilities,
     composites,
+    constants,
     control_flow,
     conversions,
     cooperative_matrices,
     declarations,
     decorations,
     dot_products,
+    execution_modes,
     extended_instructions,
+    functions,
     groups,
-    interfaces,
     joint_matrices,
+    linear_algebra,
     low_precision,
     memory,
     structure,
+    structured,
     sub_group_matrices,
     synchronization,
 )
-from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation
+from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation, rules_by_opcode
 from coopmat.spirv.validate.text import Fields
+from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
 
 __all__ = ["RULES", "Rule", "Violation", "validate"]
@@ -44,58 +49,56 @@ def validate(module: Module, device: DeviceDescription | None = None) -> list[Vi
     """
     try:
         view = ModuleView(module, device)
-        found = [pair for entry in _in_order() for pair in _run(entry, view)]
+        found = list(_check(view))
     except ValidationError as error:  # so malformed that there is nothing more to say
         return [Violation(error.rule, "error", error.message, error.offset)]
     found.sort(key=lambda pair: pair[0])
     return [violation for _, violation in found]
 
 
-def _in_order() -> list[Rule]:
-    """All rules; those about the module's form first, because what breaks one of them is left out by the rest."""
-    return sorted(RULES.values(), key=lambda entry: not _is_about_form(entry))
+def _check(view: ModuleView) -> Iterator[tuple[int, Violation]]:
+    """What breaks a rule, each with the index of the instruction (-1: the module).
 
-
-def _is_about_form(entry: Rule) -> bool:
-    return entry.check.__module__ == structure.__name__
-
-
-def _run(entry: Rule, view: ModuleView) -> Iterator[tuple[int, Violation]]:
-    """What breaks one rule, with the index of the instruction (-1: the module)."""
-    broken: list[int] = []
-    for index, message in _findings(entry, view):
-        if index is None:
-            yield -1, Violation(entry.name, entry.severity, message, None)
-            continue
-        item = view.items[index]
-        text = message.format_map(Fields(view, index))
-        broken.append(index)
-        yield index, Violation(entry.name, entry.severity, text, item.offset, _text(item))
-    if _is_about_form(entry):
-        view.broken[broken] = True
-
-
-def _findings(entry: Rule, view: ModuleView) -> Iterator[tuple[int | None, str]]:
-    """The rule's findings one by one."""
-    if not entry.opcodes:
-        yield from _each(entry.check(view), None)
-    for opcode in entry.opcodes:
-        group = view.group(opcode)
+    The rules about form come first: what breaks one of them is left out by all others.
+    """
+    about_form = [entry for entry in RULES.values() if entry.check.__module__ == structure.__name__]
+    for entry in about_form:
+        found = list(_each(entry, view, entry.check(view), None))
+        view.leave_out([index for index, _ in found if index >= 0])
+        yield from found
+    view.leave_out_unknown()
+    for entry in RULES.values():
+        if not entry.opcodes and entry not in about_form:
+            yield from _each(entry, view, entry.check(view), None)
+    by_opcode = rules_by_opcode()
+    for opcode in view.by_opcode:
+        entries = by_opcode.get(opcode, ())
+        group = view.group(opcode) if entries else None
         if group is not None:
-            yield from _each(entry.check(group), group.indices)
+            for entry in entries:
+                yield from _each(entry, view, entry.check(group), group.indices)
 
 
-def _each(findings: Findings, indices: Any) -> Iterator[tuple[int | None, str]]:
+def _each(entry: Rule, view: ModuleView, findings: Findings, indices: Integers | None) -> Iterator[tuple[int, Violation]]:
+    """The findings of a rule one by one; ``indices`` are those of the group that it looked at."""
     for where, message in findings:
-        if where is None or isinstance(where, int):
-            yield where, message
+        if where is None:
+            yield -1, Violation(entry.name, entry.severity, message, None)
+        elif isinstance(where, int):
+            yield where, _violation(entry, view, where, message)
         else:
             chosen = np.asarray(where)
-            for index in (indices[chosen] if indices is not None else chosen).tolist():
-                yield index, message
+            for index in (indices[np.flatnonzero(chosen)] if indices is not None else chosen).tolist():
+                yield index, _violation(entry, view, index, message)
 
 
-def _text(item: Any) -> str | None:
+def _violation(entry: Rule, view: ModuleView, index: int, message: str) -> Violation:
+    item = view.items[index]
+    text = message.format_map(Fields(view, index))
+    return Violation(entry.name, entry.severity, text, item.offset, _text(item))
+
+
+def _text(item: Instruction) -> str | None:
     try:
         return str(item)
     except ValidationError:

@@ -1,11 +1,13 @@
-"""Rules for arithmetic, bit, relational, logical and conversion instructions (SPIR-V 3.3.11 to 3.3.15)."""
+"""Rules for arithmetic, bit, relational and logical instructions (SPIR-V 3.3.13 to 3.3.15)."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import NO_ENCODING, Booleans, Types
+from coopmat.spirv.validate.types import Booleans, Types
 
 ARITHMETIC = "SPIR-V 3.3.13 Arithmetic Instructions"
 BITS = "SPIR-V 3.3.14 Bit Instructions"
@@ -35,7 +37,7 @@ LOGICAL_BINARY = (Op.LogicalEqual, Op.LogicalNotEqual, Op.LogicalOr, Op.LogicalA
 def _numbers(group: Group, types: Types, kind: Op) -> Booleans:
     """Scalars and vectors of this kind, and cooperative matrices where the instruction allows them."""
     fits = types.scalars_of(kind)
-    if int(group.view.opcode[group.indices[0]]) in MATRIX_ARITHMETIC:
+    if group.opcode in MATRIX_ARITHMETIC:
         fits |= types.is_matrix & types.element.is_kind(kind)
     return fits
 
@@ -74,6 +76,54 @@ def shift_operands(group: Group) -> Findings:
         "the shift of {op} has type {type1}; as many integers as in the result type {type} are needed"
 
 
+_FIELDS = {Op.BitFieldInsert: 2, Op.BitFieldSExtract: 1, Op.BitFieldUExtract: 1}
+"""Instruction → the number of operands that have the result type; an offset and a count follow."""
+
+
+@rule("bit-field", "A bit field is read from and written to integers of the result type, at an integer offset.", BITS,
+      *_FIELDS)
+def bit_field(group: Group) -> Findings:
+    yield ~group.result.scalars_of(Op.TypeInt), "the result of {op} must be an integer or a vector of integers, not {type}"
+    values = _FIELDS[group.opcode]
+    for place in range(values):
+        yield group.value(place) != group.result, f"operand {place + 1} of {{op}} has type {{type{place}}}; {{type}} is needed"
+    for place, what in ((values, "offset"), (values + 1, "count")):
+        yield ~group.value(place).is_kind(Op.TypeInt), f"the {what} of {{op}} is an integer, not {{type{place}}}"
+
+
+@rule("bit-count", "OpBitCount and OpBitReverse give an integer for each integer.", BITS, Op.BitCount, Op.BitReverse)
+def bit_count(group: Group) -> Findings:
+    operand, result = group.value(0), group.result
+    yield ~result.scalars_of(Op.TypeInt), "the result of {op} must be an integer or a vector of integers, not {type}"
+    yield ~operand.scalars_of(Op.TypeInt), "{op} takes an integer or a vector of integers, not {type0}"
+    wrong = (operand != result) if group.opcode == Op.BitReverse else (operand.components != result.components)
+    yield wrong, "{op} of {type0} cannot give {type}"
+
+
+_WITH_OVERFLOW = (Op.IAddCarry, Op.ISubBorrow, Op.UMulExtended, Op.SMulExtended)
+
+
+@rule("extended-arithmetic", "Arithmetic with carry gives a structure of two members of the operands' integer type.",
+      ARITHMETIC, *_WITH_OVERFLOW)
+def extended_arithmetic(group: Group) -> Findings:
+    result, member = group.result, group.result.element
+    pair = result.is_kind(Op.TypeStruct) & (result.length == 2) & _members_agree(group)
+    yield ~pair, "{op} gives a structure of two members of one type, not {type}"
+    yield pair & ~member.scalars_of(Op.TypeInt), "the members of the result of {op}, {type}, must be integers or " \
+                                                 "vectors of integers"
+    if group.opcode != Op.SMulExtended:
+        yield pair & (member.scalar.signed == 1), "the members of the result of {op}, {type}, must have signedness 0"
+    for place in (0, 1):
+        yield pair & (group.value(place) != member), \
+            f"operand {place + 1} of {{op}} has type {{type{place}}}; the type of the members of {{type}} is needed"
+
+
+def _members_agree(group: Group) -> Booleans:
+    """Whether all members of the result's structure type have one type."""
+    uniform = [item is not None and len(set(item.words)) == 1 for item in group.view.type_table.instructions]
+    return np.array(uniform, bool)[group.result.places]
+
+
 @rule("float-arithmetic", "Floating-point instructions work on one floating-point type.", ARITHMETIC,
       *FLOAT_UNARY, *FLOAT_BINARY)
 def float_arithmetic(group: Group) -> Findings:
@@ -84,19 +134,19 @@ def float_arithmetic(group: Group) -> Findings:
             f"operand {place + 1} of {{op}} has type {{type{place}}}; the result type {{type}} is needed"
 
 
-@rule("low-precision-arithmetic", "Floats with an encoding of their own (bfloat16, float8) have no arithmetic.",
-      "SPV_KHR_bfloat16, SPV_EXT_float8", *FLOAT_UNARY, *FLOAT_BINARY, *FLOAT_COMPARISONS, *FLOAT_TESTS,
-      Op.MatrixTimesScalar, Op.VectorTimesScalar)
-def low_precision_arithmetic(group: Group) -> Findings:
-    operand = group.value(0).scalar
-    yield operand.is_kind(Op.TypeFloat) & (operand.encoding != NO_ENCODING), \
-        "{op} is not defined for {type0}: convert it to a wider floating-point type first"
+@rule("fused-arithmetic", "A fused multiply-add works on one floating-point type.", "SPV_KHR_fma", Op.FmaKHR)
+def fused_arithmetic(group: Group) -> Findings:
+    yield ~group.result.scalars_of(Op.TypeFloat), \
+        "the result of {op} must be a floating-point number or a vector of them, not {type}"
+    for place in group.places():
+        yield group.value(place) != group.result, \
+            f"operand {place + 1} of {{op}} has type {{type{place}}}; the result type {{type}} is needed"
 
 
 @rule("comparison-types", "A comparison gives as many booleans as its operands have components.", LOGIC,
       *INTEGER_COMPARISONS, *FLOAT_COMPARISONS)
 def comparison_types(group: Group) -> Findings:
-    is_float = int(group.view.opcode[group.indices[0]]) in FLOAT_COMPARISONS
+    is_float = group.opcode in FLOAT_COMPARISONS
     kind, what = (Op.TypeFloat, "floating-point numbers") if is_float else (Op.TypeInt, "integers")
     result, left, right = group.result, group.value(0), group.value(1)
     fits = result.scalars_of(Op.TypeBool)

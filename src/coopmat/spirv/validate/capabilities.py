@@ -2,63 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op, instruction, requirements
-from coopmat.spirv.requirements import Needs, implied
+from coopmat.spirv.requirements import implied
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import TYPES
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.2.30 Capability; 2.16.1 Universal Validation Rules"
 
 
-def representatives(view: ModuleView) -> Iterator[int]:
-    """Instructions that need together what all need: every type, and one of each form, result type and
-    type of the first operand."""
-    for indices, columns in view.forms:
-        if view.opcode[indices[0]] in TYPES:
-            yield from indices.tolist()
-            continue
-        key = view.type_id[indices]
-        if columns:
-            operand = view.words[view.start[indices] + columns[0]]
-            at = view.definition_of(operand)
-            key = key << 32 | np.where(at >= 0, view.type_id[at], 0)
-        _, first = np.unique(key, return_index=True)
-        yield from indices[first].tolist()
-
-
-class Declared:
-    """What a module declares, and what its instructions need that it does not declare."""
-
-    def __init__(self, view: ModuleView) -> None:
-        module = view.module
-        self.capabilities = dict(_capabilities(view))
-        self.all = implied(self.capabilities)
-        self.extensions = set(module.extensions)
-        self.version = (module.version >> 16, module.version >> 8 & 0xFF)
-        self.needs = Needs(self.version, module._definitions)
-        self.missing: list[tuple[int, tuple[Capability, ...]]] = []
-        self.missing_extensions: list[tuple[int, tuple[str, ...]]] = []
-        for index in sorted(i for i in representatives(view) if not view.broken[i]):
-            alternatives, extensions = self.needs.added(view.items[index])
-            self.missing += [(index, options) for options in alternatives if not self.all.intersection(options)]
-            self.missing_extensions += [(index, names) for names in extensions
-                                        if not self.extensions.intersection(names)]
-
-
-def _capabilities(view: ModuleView) -> Iterator[tuple[Capability, int]]:
-    """The declared capabilities that the tables know, each with its instruction."""
-    for index, item in view.of_opcode(Op.Capability):
-        if item.words[0] in Capability._value2member_map_:
-            yield Capability(item.words[0]), index
-
-
 @rule("capability-missing", "Every capability that an instruction needs is declared.", SECTION)
 def capability_missing(view: ModuleView) -> Findings:
+    if view.declared.unknown:  # which may imply any other
+        return
     for index, options in view.declared.missing:
         names = " or ".join(option.spelling for option in options)
         yield index, f"{{op}} needs the capability {names}, which the module does not declare"
@@ -67,6 +24,8 @@ def capability_missing(view: ModuleView) -> Findings:
 @rule("capability-superfluous", "No capability is declared that nothing needs.", SECTION, severity="warning")
 def capability_superfluous(view: ModuleView) -> Findings:
     declared = view.declared
+    if view.has_unknown:  # which may need anything
+        return
     alternatives = list(declared.needs.alternatives)
     for capability, index in declared.capabilities.items():
         others = implied(c for c in declared.capabilities if c != capability)
@@ -112,11 +71,38 @@ def extension_missing(view: ModuleView) -> Findings:
         yield index, f"{{op}} needs the extension {' or '.join(names)}, which the module does not declare"
 
 
-@rule("version-range", "Instructions and enumerants exist in the module's version of SPIR-V.", SECTION)
+@rule("version-range", "Instructions, enumerants and capabilities exist in the module's version of SPIR-V.", SECTION)
 def version_range(view: ModuleView) -> Findings:
-    version = view.declared.version
-    for opcode in np.unique(view.opcode).tolist():
+    declared = view.declared
+    version = declared.version
+    for opcode, indices in view.by_opcode.items():
         row = instruction(opcode)
-        if row is not None and row.last_version is not None and row.last_version < version:
-            last = "{}.{}".format(*row.last_version)
-            yield np.flatnonzero(view.opcode == opcode), f"{{op}} exists up to SPIR-V {last} only"
+        if row is None:
+            continue
+        if row.last_version is not None and row.last_version < version:
+            yield indices, f"{{op}} exists up to SPIR-V {_text(row.last_version)} only"
+        elif not row.extensions and not row.capabilities and row.version is not None and row.version > version:
+            yield indices, f"{{op}} exists from SPIR-V {_text(row.version)} on"
+    for capability, index in declared.capabilities.items():
+        needs = requirements(capability)
+        if not needs.extensions and needs.version is not None and needs.version > version:
+            yield index, f"the capability {capability.spelling} exists from SPIR-V {_text(needs.version)} on"
+    for index, member, first in declared.too_new:
+        yield index, f"{member} in {{op}} exists from SPIR-V {_text(first)} on"
+
+
+def _text(version: tuple[int, int]) -> str:
+    return "{}.{}".format(*version)
+
+
+_EXTENSION_VERSIONS = {"SPV_KHR_vulkan_memory_model": (1, 3), "SPV_KHR_workgroup_memory_explicit_layout": (1, 4),
+                       "SPV_EXT_mesh_shader": (1, 4), "SPV_NV_cluster_acceleration_structure": (1, 4)}
+
+
+@rule("extension-version", "An extension goes with a version of SPIR-V that it builds on.", "the extension, Dependencies")
+def extension_version(view: ModuleView) -> Findings:
+    for index, item in view.of_opcode(Op.Extension):
+        name = str(item.operands[0].value)
+        first = _EXTENSION_VERSIONS.get(name)
+        if first is not None and view.declared.version < first:
+            yield index, f"the extension {name} needs SPIR-V {_text(first)}"

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coopmat.spirv.grammar import Op
-from coopmat.spirv.validate.flow import BlockRange, FunctionRange
+from coopmat.spirv.grammar import AddressingModel, Capability, LoopControl, Op
+from coopmat.spirv.validate.flow import BlockRange
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.17 Control-Flow Instructions"
+VARIABLE_POINTERS = (Capability.VariablePointers, Capability.VariablePointersStorageBuffer)
 BLOCKS = "SPIR-V 2.11 Structured Control Flow; 2.2.5 Control Flow"
 
 
@@ -23,6 +24,8 @@ def branch_condition(group: Group) -> Findings:
     yield ~group.value(0).is_kind(Op.TypeBool), "the condition of {op} is a boolean, not {type0}"
     yield (group.size != 3) & (group.size != 5), "{op} has two branch weights or none"
     yield (group.size == 5) & (group.word(3) == 0) & (group.word(4) == 0), "the branch weights of {op} are both 0"
+    if group.view.module.version >= 0x10600:
+        yield group.word(1) == group.word(2), "{op} has one target twice: from SPIR-V 1.6 on they must differ"
 
 
 @rule("switch-selector", "The selector of a switch is an integer.", SECTION, Op.Switch)
@@ -90,6 +93,7 @@ def phi_place(view: ModuleView) -> Findings:
 @rule("phi-parents", "OpPhi has one value for each predecessor of its block.", SECTION)
 def phi_parents(view: ModuleView) -> Findings:
     flow = view.flow
+    expected: dict[int, set[int]] = {}
     for index, item in view.of_opcode(Op.Phi):
         number = int(flow.block_of[index])
         if number < 0:
@@ -97,8 +101,11 @@ def phi_parents(view: ModuleView) -> Findings:
         if len(item.words) % 2:
             yield index, "{op} has a value without a parent"
             continue
-        wanted = {flow.blocks[p].label for p in flow.blocks[number].predecessors}
-        given = item.words[1::2]
+        if number not in expected:
+            expected[number] = {flow.blocks[p].label for p in flow.blocks[number].predecessors}
+        wanted, given = expected[number], item.words[1::2]
+        if len(given) == len(wanted) and wanted.issuperset(given) and len(set(given)) == len(given):
+            continue
         for label, count in Counter(given).items():
             if count > 1:
                 yield index, f"{{op}} names the parent %{label} {count} times"
@@ -165,20 +172,37 @@ def _returns(view: ModuleView, terminators: Integers, is_void: bool, wanted: int
                 yield index, "{op} in a function that returns nothing: OpReturn is needed"
             elif given != wanted:
                 yield index, f"{{op}} gives {{type0}}; the function returns %{wanted}"
+            elif view.memory_model[0] == AddressingModel.Logical and view.definition(given).opcode == Op.TypePointer \
+                    and not view.has(*VARIABLE_POINTERS):
+                yield index, "{op} returns a pointer, {type0}, which the Logical addressing model does not allow"
 
 
-@rule("entry-block", "The entry block of a function is no target of a branch, and every function with a body has one.",
-      BLOCKS)
-def entry_block(view: ModuleView) -> Findings:
+@rule("function-body", "Only a function with Import linkage has no body.", "SPIR-V 2.16.1 Universal Validation Rules")
+def function_body(view: ModuleView) -> Findings:
+    imports = view.annotations.imports
     for function in view.flow.functions:
-        if not function.blocks and not _is_import(view, function):
+        if not function.blocks and int(view.result_id[function.first]) not in imports:
             yield function.first, "{op} {id} has no blocks; only a function with Import linkage may have none"
 
 
-def _is_import(view: ModuleView, function: FunctionRange) -> bool:
-    from coopmat.spirv.validate.interfaces import imports
+_UNROLLING = int(LoopControl.PeelCount | LoopControl.PartialCount)
 
-    return view.result_id[function.first] in imports(view)
+
+@rule("loop-control", "Loop controls do not contradict each other.", "SPIR-V 3.2.23 Loop Control", Op.LoopMerge)
+def loop_control(group: Group) -> Findings:
+    control = group.word(2)
+    unroll, not_unroll = control & int(LoopControl.Unroll) != 0, control & int(LoopControl.DontUnroll) != 0
+    yield unroll & not_unroll, "{op} names both Unroll and DontUnroll"
+    yield not_unroll & (control & _UNROLLING != 0), "{op} names DontUnroll together with PeelCount or PartialCount"
+    multiple = control & int(LoopControl.IterationMultiple) != 0
+    # The numbers follow in the order of the bits.
+    before = sum((control & int(bit) != 0).astype(int) for bit in _NUMBERED_BEFORE)
+    number = np.choose(np.minimum(before, 3), [group.word(3 + i) for i in range(4)])
+    yield multiple & (number == 0), "the IterationMultiple of {op} is 0: at least 1 is needed"
+
+
+_NUMBERED_BEFORE = (LoopControl.DependencyLength, LoopControl.MinIterations, LoopControl.MaxIterations)
+"""Loop controls with a number that come before IterationMultiple."""
 
 
 @rule("variable-place", "Function variables come first in the entry block.", "SPIR-V 2.4 Logical Layout of a Module")

@@ -27,7 +27,7 @@ _SPECIFIC = (StorageClass.CrossWorkgroup, StorageClass.Workgroup, StorageClass.F
 
 @rule("number-conversion", "A conversion takes and gives as many numbers of its kinds.", SECTION, *_KINDS)
 def number_conversion(group: Group) -> Findings:
-    opcode = Op(int(group.view.opcode[group.indices[0]]))
+    opcode = group.opcode
     given, wanted = _KINDS[opcode]
     operand, result = group.value(0), group.result
     matrices = operand.is_matrix & result.is_matrix & (opcode in _OF_MATRICES)
@@ -51,7 +51,7 @@ def _is_integer(kind: Types) -> np.ndarray:
 @rule("pointer-conversion", "Pointers are converted to and from integers.", SECTION, Op.ConvertPtrToU, Op.ConvertUToPtr)
 def pointer_conversion(group: Group) -> Findings:
     operand, result = group.value(0), group.result
-    if group.view.opcode[group.indices[0]] == Op.ConvertPtrToU:
+    if group.opcode == Op.ConvertPtrToU:
         yield ~operand.is_pointer, "{op} converts a pointer, not {type0}"
         yield ~_is_integer(result), "{op} gives an integer, not {type}"
     else:
@@ -63,7 +63,7 @@ def pointer_conversion(group: Group) -> Findings:
       Op.PtrCastToGeneric, Op.GenericCastToPtr, Op.GenericCastToPtrExplicit)
 def generic_cast(group: Group) -> Findings:
     operand, result = group.value(0), group.result
-    if group.view.opcode[group.indices[0]] == Op.PtrCastToGeneric:
+    if group.opcode == Op.PtrCastToGeneric:
         specific, generic, text = operand, result, ("{type0}", "{type}")
     else:
         specific, generic, text = result, operand, ("{type}", "{type0}")
@@ -73,7 +73,7 @@ def generic_cast(group: Group) -> Findings:
         f"{{op}} needs a pointer to CrossWorkgroup, Workgroup or Function memory, not {text[0]}"
     typed = operand.is_kind(Op.TypePointer) & result.is_kind(Op.TypePointer)
     yield typed & (operand.element != result.element), "{op} cannot change what is pointed to: {type0} to {type}"
-    if group.view.opcode[group.indices[0]] == Op.GenericCastToPtrExplicit:
+    if group.opcode == Op.GenericCastToPtrExplicit:
         yield group.word(1) != result.storage, "the storage class of {op} is not that of {type}"
 
 

@@ -17,7 +17,7 @@ _MIXED = (Op.SUDot, Op.SUDotAccSat)
 
 
 def _format_place(group: Group) -> int:
-    return 3 if group.view.opcode[group.indices[0]] in ACCUMULATING else 2
+    return 3 if group.opcode in ACCUMULATING else 2
 
 
 @rule("dot-vectors", "A dot product takes two vectors of integers, or two 32-bit integers with a packed format.",
@@ -33,7 +33,7 @@ def dot_vectors(group: Group) -> Findings:
     yield ~packed & group.has(place), "{op} of two vectors takes no packed vector format"
     yield group.has(place) & (group.word(place) != int(PackedVectorFormat.PackedVectorFormat4x8Bit)), \
         f"{{op}} has the packed vector format {{word{place}}}, which is not known"
-    if group.view.opcode[group.indices[0]] in _MIXED:
+    if group.opcode in _MIXED:
         differ = (one.components != two.components) | (one.scalar.width != two.scalar.width) \
             | (one.kind != two.kind)
     else:
@@ -45,7 +45,7 @@ def dot_vectors(group: Group) -> Findings:
       *_UNSIGNED, *_MIXED)
 def dot_signedness(group: Group) -> Findings:
     yield group.value(1).scalar.signed == 1, "vector 2 of {op} has signedness 0, not {type1}"
-    if group.view.opcode[group.indices[0]] in _UNSIGNED:
+    if group.opcode in _UNSIGNED:
         yield group.value(0).scalar.signed == 1, "vector 1 of {op} has signedness 0, not {type0}"
         yield group.result.signed == 1, "the result of {op} has signedness 0, not {type}"
 

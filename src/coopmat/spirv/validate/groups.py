@@ -39,7 +39,7 @@ _WITH_SCOPE = (*_KIND_OF, *_VOTES, *_EXCHANGES, Op.GroupNonUniformElect, Op.Grou
 @rule("group-scope", "A group operation is for a work-group or a sub-group.", f"{GROUPS}; {NON_UNIFORM}", *_WITH_SCOPE)
 def group_scope(group: Group) -> Findings:
     scope = group.constant(0)
-    non_uniform = "NonUniform" in Op(int(group.view.opcode[group.indices[0]])).spelling
+    non_uniform = "NonUniform" in group.opcode.spelling
     allowed = (Scope.Subgroup,) if non_uniform else (Scope.Workgroup, Scope.Subgroup)
     yield (scope >= 0) & ~np.isin(scope, allowed), \
         "the scope of {op} is " + " or ".join(f"{s.spelling} ({int(s)})" for s in allowed)
@@ -48,7 +48,7 @@ def group_scope(group: Group) -> Findings:
 @rule("group-arithmetic", "A group's reduction or scan gives the type that it combines.", f"{GROUPS}; {NON_UNIFORM}",
       *_KIND_OF)
 def group_arithmetic(group: Group) -> Findings:
-    kind = _KIND_OF[Op(int(group.view.opcode[group.indices[0]]))]
+    kind = _KIND_OF[group.opcode]
     yield ~group.result.scalars_of(kind), f"{{op}} combines {_NAMES[kind]}, not {{type}}"
     yield group.value(2) != group.result, "{op} of {type2} cannot give {type}"
     operation = group.word(1)
@@ -72,7 +72,7 @@ def group_exchange(group: Group) -> Findings:
     yield ~group.result.scalars_of(_INT, _FLOAT, _BOOL), "{op} exchanges numbers or vectors of them, not {type}"
     yield group.value(1) != group.result, "{op} of {type1} cannot give {type}"
     position = group.value(2)
-    broadcast = group.view.opcode[group.indices[0]] == Op.GroupBroadcast
+    broadcast = group.opcode == Op.GroupBroadcast
     fits = position.scalars_of(_INT) if broadcast else position.is_kind(_INT)
     yield ~fits, "the position for {op} is an integer, not {type2}"
 
@@ -91,7 +91,7 @@ _INTEL_SHUFFLES = {Op.SubgroupShuffleINTEL: 1, Op.SubgroupShuffleXorINTEL: 1, Op
 
 @rule("intel-shuffle", "A shuffle exchanges values of its result type, at 32-bit positions.", INTEL, *_INTEL_SHUFFLES)
 def intel_shuffle(group: Group) -> Findings:
-    position = _INTEL_SHUFFLES[Op(int(group.view.opcode[group.indices[0]]))]
+    position = _INTEL_SHUFFLES[group.opcode]
     yield ~group.result.scalars_of(_INT, _FLOAT), "{op} exchanges numbers or vectors of them, not {type}"
     for place in range(position):
         yield group.value(place) != group.result, f"{{op}} of {{type{place}}} cannot give {{type}}"
@@ -103,7 +103,7 @@ def intel_shuffle(group: Group) -> Findings:
 @rule("block-read-write", "A block is read or written through a pointer to its components.", INTEL,
       Op.SubgroupBlockReadINTEL, Op.SubgroupBlockWriteINTEL)
 def block_read_write(group: Group) -> Findings:
-    reads = group.view.opcode[group.indices[0]] == Op.SubgroupBlockReadINTEL
+    reads = group.opcode == Op.SubgroupBlockReadINTEL
     data, shown = (group.result, "{type}") if reads else (group.value(1), "{type1}")
     yield ~data.scalars_of(_INT, _FLOAT), f"{{op}} moves numbers or vectors of them, not {shown}"
     address = group.value(0)
@@ -126,7 +126,7 @@ def block_2d(group: Group) -> Findings:
     for place, what in enumerate(("element size", "block width", "block height", "block count")):
         yield ~_is_int32(group.value(place)) | (group.constant(place) < 0), \
             f"the {what} of {{op}} is a constant 32-bit integer, not {{def{place}}}"
-    opcode = group.view.opcode[group.indices[0]]
+    opcode = group.opcode
     stores, prefetches = opcode == Op.Subgroup2DBlockStoreINTEL, opcode == Op.Subgroup2DBlockPrefetchINTEL
     base = 5 if stores else 4
     address = group.value(base)

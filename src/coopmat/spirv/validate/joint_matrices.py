@@ -50,7 +50,7 @@ _CHECKED = {
 @rule("joint-checked", "Checked instructions have 32-bit offsets, integer sizes and a cooperative matrix.",
       f"{JOINT} (JM-6, JM-7)", *_CHECKED)
 def joint_checked(group: Group) -> Findings:
-    opcode = Op(int(group.view.opcode[group.indices[0]]))
+    opcode = group.opcode
     offsets, sizes = _CHECKED[opcode]
     for place in offsets:
         yield ~_is(group.value(place), Op.TypeInt, 32), f"an offset of {{op}} is a 32-bit integer, not {{type{place}}}"
@@ -100,7 +100,7 @@ def matrix2_conversion(group: Group) -> Findings:
     before, after = shapes(group.view, given), shapes(group.view, result)
     yield given.element != result.element, "{op} keeps the component type: {type0}, {type}"
     yield differ(before.scope, after.scope), "{op} keeps the scope: {type0}, {type}"
-    if group.view.opcode[group.indices[0]] == Op.CooperativeMatrixTransposeNV:
+    if group.opcode == Op.CooperativeMatrixTransposeNV:
         yield differ(before.rows, after.columns) | differ(before.columns, after.rows), \
             "{op} swaps rows and columns: {type0}, {type}"
         yield differ(after.use, np.full(len(group), _B)), "{op} gives a matrix of use B (1)"

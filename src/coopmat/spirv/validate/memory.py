@@ -88,7 +88,7 @@ def store_types(group: Group) -> Findings:
 
 @rule("alignment", "An alignment is a power of two.", "SPIR-V 3.2.26 Memory Operands", Op.Load, Op.Store)
 def alignment(group: Group) -> Findings:
-    place = 1 if group.view.opcode[group.indices[0]] == Op.Load else 2
+    place = 1 if group.opcode == Op.Load else 2
     aligned = group.word(place) & int(MemoryAccess.Aligned) != 0
     given = group.word(place + 1)
     yield aligned & ((given == 0) | (given & (given - 1) != 0)), \
@@ -100,7 +100,7 @@ def copy_memory(group: Group) -> Findings:
     target, source = group.value(0), group.value(1)
     yield ~target.is_pointer, "{op} writes through a pointer, not {type0}"
     yield ~source.is_pointer, "{op} reads through a pointer, not {type1}"
-    if group.view.opcode[group.indices[0]] == Op.CopyMemory:
+    if group.opcode == Op.CopyMemory:
         typed = target.is_kind(Op.TypePointer) & source.is_kind(Op.TypePointer)
         yield typed & (target.element != source.element), "{op} copies between {type1} and {type0}"
     else:

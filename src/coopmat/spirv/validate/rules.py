@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from coopmat.spirv.grammar import Op
@@ -67,3 +68,13 @@ def rule(name: str, summary: str, section: str, *opcodes: Op,
         return check
 
     return enter
+
+
+@cache
+def rules_by_opcode() -> dict[int, list[Rule]]:
+    """The rules that look at instructions of one opcode."""
+    found: dict[int, list[Rule]] = {}
+    for entry in RULES.values():
+        for opcode in entry.opcodes:
+            found.setdefault(int(opcode), []).append(entry)
+    return found

@@ -4,62 +4,61 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.spirv.grammar import Op
-from coopmat.spirv.validate.roles import FORWARD, Role, role
+from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Op, instruction
+from coopmat.spirv.validate.roles import FORWARD, Role
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import TYPES, Integers
+from coopmat.spirv.validate.sections import (
+    CONSTANTS,
+    FLOATING,
+    INSIDE_FUNCTIONS,
+    SECTION_OF,
+    section_name,
+)
+from coopmat.spirv.validate.types import TYPES, Booleans, Integers
 from coopmat.spirv.validate.view import ModuleView
 
 LAYOUT = "SPIR-V 2.4 Logical Layout of a Module"
+UNIVERSAL = "SPIR-V 2.16.1 Universal Validation Rules"
 
-_SECTIONS: dict[int, tuple[str, tuple[Op, ...]]] = {
-    1: ("capabilities", (Op.Capability,)),
-    2: ("extensions", (Op.Extension,)),
-    3: ("imports of instruction sets", (Op.ExtInstImport,)),
-    4: ("the memory model", (Op.MemoryModel,)),
-    5: ("entry points", (Op.EntryPoint,)),
-    6: ("execution modes", (Op.ExecutionMode, Op.ExecutionModeId)),
-    7: ("strings and sources", (Op.String, Op.SourceExtension, Op.Source, Op.SourceContinued)),
-    8: ("names", (Op.Name, Op.MemberName)),
-    9: ("processing notes", (Op.ModuleProcessed,)),
-    10: ("annotations", (Op.Decorate, Op.MemberDecorate, Op.DecorationGroup, Op.GroupDecorate,
-                         Op.GroupMemberDecorate, Op.DecorateId, Op.DecorateString, Op.MemberDecorateString)),
-}
-_DECLARATIONS = 11
-"""Types, constants and global variables."""
-_FUNCTIONS = 12
-_ANYWHERE_LATER = frozenset({Op.Line, Op.NoLine, Op.ExtInst, Op.ExtInstWithForwardRefsKHR, Op.Nop})
-_GLOBAL_VALUES = frozenset({
-    Op.ConstantTrue, Op.ConstantFalse, Op.Constant, Op.ConstantComposite, Op.ConstantSampler, Op.ConstantNull,
-    Op.SpecConstantTrue, Op.SpecConstantFalse, Op.SpecConstant, Op.SpecConstantComposite, Op.SpecConstantOp,
-    Op.Undef, Op.Variable, Op.UntypedVariableKHR, Op.TypeForwardPointer, Op.ConstantPipeStorage,
-})
-_CONSTANTS = frozenset({op for op in _GLOBAL_VALUES if "Constant" in op.spelling} | {Op.Undef})
-_SECTION_OF = {int(op): number for number, (_, ops) in _SECTIONS.items() for op in ops}
-_SECTION_OF |= {int(op): _DECLARATIONS for op in TYPES | _GLOBAL_VALUES}
+_LATE = np.array([op for op in SECTION_OF if op not in INSIDE_FUNCTIONS])
+_SECTION_ARRAY = np.zeros(max(SECTION_OF) + 1, np.int64)
+_SECTION_ARRAY[list(SECTION_OF)] = list(SECTION_OF.values())
 
 
-def _names(number: int) -> str:
-    return _SECTIONS[number][0] if number in _SECTIONS else "types, constants and variables"
-
-
-@rule("layout-order", "Instructions come in the order of the module's sections.", LAYOUT)
+@rule("layout-order", "Instructions come in the order of the module's sections, function declarations before "
+      "definitions.", LAYOUT)
 def layout_order(view: ModuleView) -> Findings:
-    latest = 0
     end = min((f.first for f in view.flow.functions), default=len(view))
-    for index, opcode in enumerate(view.opcode[:end].tolist()):
-        if opcode in _ANYWHERE_LATER:
-            continue
-        section = _SECTION_OF.get(opcode)
-        if section is None:
+    opcodes = view.opcode[:end]
+    sections = _SECTION_ARRAY[np.minimum(opcodes, len(_SECTION_ARRAY) - 1)] * (opcodes < len(_SECTION_ARRAY))
+    for index in np.flatnonzero(sections == 0).tolist():
+        if instruction(int(opcodes[index])) is not None:
             yield index, "{op} stands outside a function"
-        elif section < latest:
-            yield index, f"{{op}} stands after {_names(latest)}; {_names(section)} come before them"
-        else:
-            latest = section
-    late = np.isin(view.opcode[end:], [op for op, number in _SECTION_OF.items()
-                                       if op not in (Op.Variable, Op.Undef, Op.UntypedVariableKHR)])
-    yield end + np.flatnonzero(late), "{op} stands after the first function"
+    floating = np.isin(opcodes, list(FLOATING))
+    latest = np.maximum.accumulate(np.where(floating, 0, sections)) if end else sections
+    for index in np.flatnonzero((sections != 0) & (sections < latest)).tolist():
+        section = int(sections[index])
+        yield index, f"{{op}} stands after {section_name(int(latest[index]))}; {section_name(section)} come before them"
+    yield end + np.flatnonzero(np.isin(view.opcode[end:], _LATE)), "{op} stands after the first function"
+    defined = False
+    for function in view.flow.functions:
+        if defined and not function.blocks:
+            yield function.first, "{op} has no body, but stands after a function that has one"
+        defined |= bool(function.blocks)
+
+
+@rule("extended-place", "Extended instructions stand in blocks; non-semantic ones and debug information may stand "
+      "among the declarations, too.", LAYOUT)
+def extended_place(view: ModuleView) -> Findings:
+    flow = view.flow
+    indices = np.array(view.indices(Op.ExtInst, Op.ExtInstWithForwardRefsKHR), np.int64)
+    first_type = next(iter(np.flatnonzero(np.isin(view.opcode, _TYPES)).tolist()), len(view))
+    for index in indices[flow.block_of[indices] < 0].tolist():
+        name = view.module.instruction_sets.get(view.items[index].words[0], "NonSemantic.")
+        if not (name.startswith("NonSemantic.") or "DebugInfo" in name):
+            yield index, f"{{op}} of {name} must stand in a block"
+        elif flow.function_of[index] >= 0 or index < first_type:
+            yield index, f"{{op}} of {name} must stand in a block or among the declarations"
 
 
 @rule("memory-model-once", "A module has exactly one OpMemoryModel.", LAYOUT)
@@ -76,13 +75,14 @@ def function_structure(view: ModuleView) -> Findings:
     yield from view.flow.problems
 
 
-@rule("id-defined", "Every id that is used is the result of an instruction.",
-      "SPIR-V 2.16.1 Universal Validation Rules")
+@rule("id-defined", "Every id that is used is the result of an instruction.", UNIVERSAL)
 def id_defined(view: ModuleView) -> Findings:
-    at, _, ids = view.uses
-    missing = view.definition_of(ids) < 0
-    for index, identifier in zip(at[missing].tolist(), ids[missing].tolist(), strict=True):
-        yield index, f"{{op}} uses id %{identifier}, which no instruction defines"
+    if view.has_unknown:  # which may define any id
+        return
+    at, ids = view.uses.at, view.uses.ids
+    missing = np.flatnonzero(view.definition_of(ids) < 0)
+    for i in missing.tolist():
+        yield int(at[i]), f"{{op}} uses id %{ids[i]}, which no instruction defines"
     wrong = np.flatnonzero((view.type_id != 0) & (view.definition_of(view.type_id) < 0))
     for index in wrong.tolist():
         yield index, f"{{op}} has the result type %{view.type_id[index]}, which no instruction defines"
@@ -91,16 +91,17 @@ def id_defined(view: ModuleView) -> Findings:
 @rule("id-role", "Each operand is what the instruction needs: a value, a type, a label, a function, …",
       "SPIR-V 3.3 Instructions")
 def id_role(view: ModuleView) -> Findings:
-    wrong = np.flatnonzero((view.type_id != 0) & (view.definition_of(view.type_id) >= 0)
-                           & ~view.types(view.type_id).known)
+    types = view.definition_opcode(view.type_id)
+    wrong = np.flatnonzero((view.type_id != 0) & (types >= 0) & ~np.isin(types, _TYPES) & ~_unknown(view, types))
     for index in wrong.tolist():
         yield index, f"the result type of {{op}}, %{view.type_id[index]}, is no type"
-    at, place, ids = view.uses
-    key = view.opcode[at] << 16 | place
-    distinct, inverse = np.unique(key, return_inverse=True)
-    wanted = np.array([role(k >> 16, k & 0xFFFF) for k in distinct.tolist()], np.int64)[inverse]
-    given = _given(view, ids)
-    matches = (wanted == Role.ANY) | (wanted == given) | (given == Role.ANY)
+    at, place, ids, wanted = view.uses
+    calls = np.flatnonzero((view.opcode[at] == Op.ExtInst) & (place > 1))
+    if len(calls):
+        wanted = wanted.copy()
+        wanted[calls[_computes(view, at[calls])]] = Role.VALUE
+    given = _given(view)[np.minimum(ids, len(view.defined_by) - 1)]
+    matches = (wanted == given) | (wanted == Role.ANY) | (given == Role.ANY)
     matches |= (wanted == Role.VALUE) & (given == Role.CONSTANT)
     for i in np.flatnonzero(~matches).tolist():
         needed = Role(int(wanted[i]))
@@ -108,16 +109,31 @@ def id_role(view: ModuleView) -> Findings:
                            f"{_what(view, int(ids[i]))}")
 
 
-def _given(view: ModuleView, ids: Integers) -> Integers:
+_TYPES = np.array(sorted(TYPES))
+_CONSTANT_OPCODES = np.array(sorted(CONSTANTS | {Op.Undef, Op.PoisonKHR}))
+
+
+def _unknown(view: ModuleView, opcodes: Integers) -> Booleans:
+    return np.isin(opcodes, view.unknown_opcodes)
+
+
+def _computes(view: ModuleView, at: Integers) -> Booleans:
+    """Whether these extended instructions are of a set whose operands are values."""
+    sets = [identifier for identifier, name in view.module.instruction_sets.items() if name in EXTENDED_INSTRUCTIONS]
+    return np.isin(view.words[np.minimum(view.word_start[at], len(view.words) - 1)], sets)
+
+
+def _given(view: ModuleView) -> Integers:
     """What each id is; ANY where it is not defined (another rule says so)."""
-    opcodes = view.definition_opcode(ids)
-    at = view.definition_of(ids)
-    found = np.where(opcodes < 0, Role.ANY, Role.VALUE)
-    found[(at >= 0) & (view.type_id[at] == 0)] = 99  # nothing that an operand may be, unless listed below
-    for kind, ops in ((Role.TYPE, TYPES), (Role.LABEL, {Op.Label}), (Role.FUNCTION, {Op.Function}),
-                      (Role.INSTRUCTION_SET, {Op.ExtInstImport}), (Role.STRING, {Op.String}),
-                      (Role.DECORATION_GROUP, {Op.DecorationGroup}), (Role.CONSTANT, _CONSTANTS)):
-        found[np.isin(opcodes, [int(op) for op in ops])] = kind
+    at = view.defined_by
+    opcodes = np.where(at >= 0, view.opcode[at], -1)
+    found = np.where(at < 0, Role.ANY, np.where(view.type_id[at] == 0, Role.NOTHING, Role.VALUE))
+    for kind, ops in ((Role.TYPE, _TYPES), (Role.LABEL, Op.Label), (Role.FUNCTION, Op.Function),
+                      (Role.INSTRUCTION_SET, Op.ExtInstImport), (Role.STRING, Op.String),
+                      (Role.DECORATION_GROUP, Op.DecorationGroup), (Role.CONSTANT, _CONSTANT_OPCODES)):
+        found[np.isin(opcodes, ops)] = kind
+    if view.has_unknown:
+        found[_unknown(view, opcodes)] = Role.ANY
     return found
 
 
@@ -125,15 +141,15 @@ def _what(view: ModuleView, identifier: int) -> str:
     return f"the result of {view.name_of(int(view.defined_by[identifier]))}"
 
 
-@rule("id-before-use", "An id is defined before it is used, in a block that dominates the use.",
-      "SPIR-V 2.16.1 Universal Validation Rules")
+@rule("id-before-use", "An id is defined before it is used, in a block that dominates the use.", UNIVERSAL)
 def id_before_use(view: ModuleView) -> Findings:
-    at, place, ids = view.uses
+    at, place, ids, wanted = view.uses
     definition = view.definition_of(ids)
-    forward = np.isin(view.opcode[at], [int(op) for op in FORWARD])
-    chosen = (definition >= 0) & ~(forward & (view.opcode[at] != Op.Phi))
-    at, place, ids, definition = at[chosen], place[chosen], ids[chosen], definition[chosen]
-    is_phi = view.opcode[at] == Op.Phi
+    user = view.opcode[at]
+    is_phi = user == Op.Phi
+    later = (wanted == Role.LABEL) | (wanted == Role.FUNCTION) | np.isin(user, _FORWARD)
+    chosen = (definition >= 0) & ~later & ~_announced(view, at, definition)
+    at, place, ids, definition, is_phi = at[chosen], place[chosen], ids[chosen], definition[chosen], is_phi[chosen]
     late = (definition >= at) & ~is_phi
     for i in np.flatnonzero(late).tolist():
         yield int(at[i]), f"{{op}} uses %{ids[i]} before {view.name_of(int(definition[i]))} defines it"
@@ -143,20 +159,33 @@ def id_before_use(view: ModuleView) -> Findings:
     yield from _dominance(view, at, place, ids, definition, is_phi, late)
 
 
+_FORWARD = np.array(sorted(FORWARD))
+
+
+def _announced(view: ModuleView, at: Integers, definition: Integers) -> Booleans:
+    """Whether a declaration names a pointer type that an OpTypeForwardPointer has announced before."""
+    announced = [item.words[0] for _, item in view.of_opcode(Op.TypeForwardPointer)]
+    if not announced:
+        return np.zeros(len(at), bool)
+    return np.isin(view.result_id[definition], announced) & np.isin(view.opcode[at], _TYPES)
+
+
 def _dominance(view: ModuleView, at: Integers, place: Integers, ids: Integers, definition: Integers,
-               is_phi: np.ndarray, late: np.ndarray) -> Findings:
+               is_phi: Booleans, late: Booleans) -> Findings:
     """Uses in other blocks than the definition's."""
     flow = view.flow
+    defined_as = view.opcode[definition]
+    local = (flow.function_of[definition] >= 0) & (defined_as != Op.Function) & (defined_as != Op.Label)
+    chosen = np.flatnonzero(local)
+    at, place, ids, definition, is_phi, late = (x[chosen] for x in (at, place, ids, definition, is_phi, late))
     used_in, defined_in = flow.block_of[at], flow.block_of[definition]
-    local = (flow.function_of[definition] >= 0) & (view.opcode[definition] != Op.Function) \
-        & (view.opcode[definition] != Op.Label)
-    foreign = local & (flow.function_of[definition] != flow.function_of[at])
+    foreign = flow.function_of[definition] != flow.function_of[at]
     for i in np.flatnonzero(foreign).tolist():
         yield int(at[i]), f"{{op}} uses %{ids[i]}, which another function defines"
-    inside = local & ~foreign & (defined_in >= 0) & (used_in >= 0)
+    inside = ~foreign & (defined_in >= 0) & (used_in >= 0)
     phi = np.flatnonzero(inside & is_phi)
     if len(phi):
-        parents = view.words[view.start[at[phi]] + np.minimum(place[phi] + 1, view.size[at[phi]] - 1)]
+        parents = view.words[view.word_start[at[phi]] + np.minimum(place[phi] + 1, view.word_count[at[phi]] - 1)]
         used_in = used_in.copy()
         used_in[phi] = [flow.block_with_label.get(label, -1) for label in parents.tolist()]
     check = inside & (used_in >= 0) & ~late & (used_in != defined_in)

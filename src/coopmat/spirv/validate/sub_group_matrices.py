@@ -100,7 +100,7 @@ def sub_group_matrix_size(view: ModuleView) -> Findings:
 
 def _callers(view: ModuleView, index: int) -> Iterable:
     function = int(view.flow.function_of[index])
-    return [kernel for kernel in kernels(view) if function in kernel.functions]
+    return [kernel for kernel in view.derived(kernels) if function in kernel.functions]
 
 
 def _uses(view: ModuleView) -> Iterator[tuple[Integers, set[int]]]:

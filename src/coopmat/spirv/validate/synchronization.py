@@ -41,7 +41,7 @@ def _places(opcode: int, kind: str) -> list[int]:
 @rule("scope-value", "A scope is a 32-bit integer, and a constant one of the known scopes.", SCOPES, *_WITH_SCOPE)
 def scope_value(group: Group) -> Findings:
     shader = Capability.Shader in group.view.declared.all
-    for place in _places(int(group.view.opcode[group.indices[0]]), "IdScope"):
+    for place in _places(group.opcode, "IdScope"):
         kind = group.value(place)
         yield ~(kind.is_kind(Op.TypeInt) & (kind.width == 32)), \
             f"the scope of {{op}} is a 32-bit integer, not {{type{place}}}"
@@ -56,7 +56,7 @@ _WITH_SEMANTICS = tuple(op for op in Op if "IdMemorySemantics" in op.signature)
 
 @rule("memory-semantics", "Memory semantics are a 32-bit integer with at most one order.", SEMANTICS, *_WITH_SEMANTICS)
 def memory_semantics(group: Group) -> Findings:
-    for place in _places(int(group.view.opcode[group.indices[0]]), "IdMemorySemantics"):
+    for place in _places(group.opcode, "IdMemorySemantics"):
         kind = group.value(place)
         yield ~(kind.is_kind(Op.TypeInt) & (kind.width == 32)), \
             f"the memory semantics of {{op}} are a 32-bit integer, not {{type{place}}}"
@@ -70,7 +70,7 @@ def memory_semantics(group: Group) -> Findings:
       f"{SEMANTICS}; {ATOMICS}", Op.AtomicLoad, Op.AtomicStore, Op.AtomicCompareExchange,
       Op.AtomicCompareExchangeWeak, Op.AtomicFlagClear)
 def atomic_order(group: Group) -> Findings:
-    opcode = group.view.opcode[group.indices[0]]
+    opcode = group.opcode
     loads = opcode == Op.AtomicLoad
     stores = opcode in (Op.AtomicStore, Op.AtomicFlagClear)
     place = 2 if loads or stores else 3
@@ -84,7 +84,7 @@ def atomic_order(group: Group) -> Findings:
 @rule("atomic-types", "An atomic works on a number in memory that others can change.", ATOMICS,
       *_INTEGER, *_ANY_NUMBER, *_FLOAT)
 def atomic_types(group: Group) -> Findings:
-    opcode = Op(int(group.view.opcode[group.indices[0]]))
+    opcode = group.opcode
     result = group.result
     if opcode in _INTEGER:
         yield ~result.is_kind(Op.TypeInt), "{op} works on integers, not {type}"
@@ -121,7 +121,7 @@ def atomic_flag(group: Group) -> Findings:
     pointee = address.element
     yield ~(address.is_pointer & pointee.is_kind(Op.TypeInt) & (pointee.width == 32)), \
         "{op} works through a pointer to a 32-bit integer, not {type0}"
-    if group.view.opcode[group.indices[0]] == Op.AtomicFlagTestAndSet:
+    if group.opcode == Op.AtomicFlagTestAndSet:
         yield ~group.result.is_kind(Op.TypeBool), "{op} gives a boolean, not {type}"
 
 

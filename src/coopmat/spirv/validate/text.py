@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from coopmat.spirv.disassembler import instruction_to_text
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 
 if TYPE_CHECKING:
@@ -26,10 +27,13 @@ class Fields(dict[str, str]):
         super().__init__()
         self.view = view
         self.item = view.items[index]
+        self.words = self.item.words[int(view.start[index] - view.word_start[index]):]
+        self.name = self.item.name if view.opcode[index] == view.operation[index] else \
+            f"{self.item.name} {Op(int(view.operation[index])).spelling}"
 
     def __missing__(self, key: str) -> str:
         if key == "op":
-            return self.item.name
+            return self.name
         if key == "id":
             return f"%{self.item.result_id}"
         if key == "type":
@@ -40,9 +44,9 @@ class Fields(dict[str, str]):
         if match is None:
             raise KeyError(key)
         place = int(match[2])
-        if place >= len(self.item.words):
+        if place >= len(self.words):
             return "nothing"
-        return self._operand(match[1], self.item.words[place])
+        return self._operand(match[1], self.words[place])
 
     def _operand(self, what: str, word: int) -> str:
         if what == "word":

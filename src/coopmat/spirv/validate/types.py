@@ -17,11 +17,15 @@ Booleans = NDArray[np.bool_]
 NO_ENCODING = -1
 """Encoding of a float type in an IEEE 754 format."""
 
-TYPES = frozenset(op for op in Op if op.spelling.startswith("Type") and op != Op.TypeForwardPointer)
+TYPES = frozenset(op for op in Op if op.spelling.startswith("Type")
+                  and op not in (Op.TypeForwardPointer, Op.TypeStructContinuedINTEL))
 """The instructions that declare a type."""
 
-_SCALARS = (Op.TypeInt, Op.TypeFloat, Op.TypeBool)
-_POINTERS = (Op.TypePointer, Op.TypeUntypedPointerKHR)
+NUMBERS = (Op.TypeInt, Op.TypeFloat)
+SCALARS = (Op.TypeInt, Op.TypeFloat, Op.TypeBool)
+POINTERS = (Op.TypePointer, Op.TypeUntypedPointerKHR)
+AGGREGATES = (Op.TypeArray, Op.TypeRuntimeArray, Op.TypeStruct)
+_WITH_COMPONENTS = (Op.TypeVector, Op.TypeCooperativeMatrixKHR)
 
 
 class TypeRow(NamedTuple):
@@ -48,6 +52,7 @@ class TypeTable:
         self.rows: list[TypeRow] = [TypeRow()]
         self.instructions: list[Instruction | None] = [None]
         self.position: dict[int, int] = {}
+        self._unresolved: list[tuple[int, int]] = []
 
     def add(self, item: Instruction, constant: Callable[[int], int | None]) -> None:
         """Take in the declaration of a type; ``constant`` gives the value of an integer constant's id."""
@@ -68,12 +73,14 @@ class TypeTable:
             case Op.TypeVector | Op.TypeMatrix:
                 return row._replace(element=place(words[0], 0), length=words[1])
             case Op.TypeArray:
-                return row._replace(element=place(words[0], 0), length=constant(words[1]) or 0)
-            case Op.TypeRuntimeArray | Op.TypeCooperativeMatrixKHR:
+                return row._replace(element=place(words[0], 0), length=min(constant(words[1]) or 0, 1 << 62))
+            case Op.TypeRuntimeArray | Op.TypeCooperativeMatrixKHR | Op.TypeSampledImage:
                 return row._replace(element=place(words[0], 0))
             case Op.TypeStruct:
                 return row._replace(length=len(words), element=place(words[0], 0) if words else 0)
             case Op.TypePointer:
+                if words[1] not in self.position:
+                    self._unresolved.append((len(self.rows), words[1]))
                 return row._replace(storage=words[0], element=place(words[1], 0))
             case Op.TypeUntypedPointerKHR:
                 return row._replace(storage=words[0])
@@ -81,23 +88,39 @@ class TypeTable:
                 return row._replace(length=len(words) - 1, element=place(words[0], 0))
         return row
 
-    def arrays(self) -> TypeArrays:
-        """The table's columns."""
-        columns = np.array(self.rows, np.int64).reshape(len(self.rows), len(TypeRow._fields)).T
-        return TypeArrays(*columns)
+    def columns(self) -> TypeColumns:
+        """The table as columns."""
+        for place, pointee in self._unresolved:  # a pointer may be declared before what it points to
+            self.rows[place] = self.rows[place]._replace(element=self.position.get(pointee, 0))
+        return TypeColumns(np.array(self.rows, np.int64).reshape(len(self.rows), len(TypeRow._fields)).T)
 
 
-class TypeArrays(NamedTuple):
-    """The columns of a :class:`TypeTable`."""
+class TypeColumns:
+    """The columns of a :class:`TypeTable`, and what follows from them for each type."""
 
-    kind: Integers
-    width: Integers
-    signed: Integers
-    encoding: Integers
-    length: Integers
-    element: Integers
-    storage: Integers
-    identifier: Integers
+    def __init__(self, columns: Integers) -> None:
+        self.kind, self.width, self.signed, self.encoding, self.length, self.element, self.storage, self.identifier \
+            = columns
+        self._masks: dict[tuple[int, ...], Booleans] = {}
+        vectors = self.mask((Op.TypeVector,))
+        self.scalar = np.where(self.mask(_WITH_COMPONENTS), self.element, np.arange(len(self.kind)))
+        self.components = np.where(vectors, self.length, 1)
+        self._scalar_masks: dict[tuple[int, ...], Booleans] = {}
+
+    def mask(self, kinds: tuple[int, ...]) -> Booleans:
+        """For each type, whether it is one of these."""
+        found = self._masks.get(kinds)
+        if found is None:
+            found = self._masks[kinds] = np.isin(self.kind, [int(kind) for kind in kinds])
+        return found
+
+    def scalar_mask(self, kinds: tuple[int, ...]) -> Booleans:
+        """For each type, whether it is one of these scalars or a vector of them."""
+        found = self._scalar_masks.get(kinds)
+        if found is None:
+            found = self.mask(kinds)[self.scalar] & ~self.mask((Op.TypeCooperativeMatrixKHR,))
+            self._scalar_masks[kinds] = found
+        return found
 
 
 class Types:
@@ -106,7 +129,7 @@ class Types:
     __slots__ = ("places", "table")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, table: TypeArrays, places: Integers) -> None:
+    def __init__(self, table: TypeColumns, places: Integers) -> None:
         self.table = table
         self.places = places
 
@@ -161,37 +184,50 @@ class Types:
     @property
     def scalar(self) -> Types:
         """The type itself, or the component type of a vector or cooperative matrix."""
-        inner = self.is_kind(Op.TypeVector, Op.TypeCooperativeMatrixKHR)
-        return Types(self.table, np.where(inner, self.table.element[self.places], self.places))
+        return Types(self.table, self.table.scalar[self.places])
 
     @property
     def components(self) -> Integers:
         """1 for what is no vector, else its number of components."""
-        return np.where(self.is_kind(Op.TypeVector), self.length, 1)
+        return self.table.components[self.places]
+
+    @property
+    def bits(self) -> Integers:
+        """All bits of a number or a vector of numbers, else 0."""
+        return self.components * self.scalar.width
 
     def is_kind(self, *kinds: Op) -> Booleans:
         """Whether the declaration is one of these."""
-        kind = self.kind
-        found = kind == int(kinds[0])
-        for other in kinds[1:]:
-            found |= kind == int(other)
-        return found
+        return self.table.mask(kinds)[self.places]
+
+    def is_vector(self, *kinds: Op) -> Booleans:
+        """Whether this is a vector of one of these scalars."""
+        return self.is_kind(Op.TypeVector) & self.table.mask(kinds)[self.table.scalar[self.places]]
+
+    def scalars_of(self, *kinds: Op) -> Booleans:
+        """A scalar or vector whose component is one of these (cooperative matrices excluded)."""
+        return self.table.scalar_mask(kinds)[self.places]
+
+    def is_int(self, *widths: int) -> Booleans:
+        """An integer, of one of these widths if some are given."""
+        found = self.is_kind(Op.TypeInt)
+        return found & np.isin(self.width, widths) if widths else found
 
     @property
     def is_scalar(self) -> Booleans:
         """A boolean, integer or float."""
-        return self.is_kind(*_SCALARS)
+        return self.is_kind(*SCALARS)
 
     @property
     def is_pointer(self) -> Booleans:
         """A pointer, typed or not."""
-        return self.is_kind(*_POINTERS)
+        return self.is_kind(*POINTERS)
 
     @property
     def is_matrix(self) -> Booleans:
         """A cooperative matrix."""
         return self.is_kind(Op.TypeCooperativeMatrixKHR)
 
-    def scalars_of(self, *kinds: Op) -> Booleans:
-        """A scalar or vector whose component is one of these (cooperative matrices excluded)."""
-        return self.scalar.is_kind(*kinds) & ~self.is_matrix
+    def in_storage(self, *classes: int) -> Booleans:
+        """A pointer to one of these storage classes."""
+        return np.isin(self.table.storage, classes)[self.places]
