@@ -21,7 +21,7 @@ CASES = [
     valid("floats are multiplied", kernel("%a = OpUndef %v3float\n%r = OpFMul %v3float %a %a")),
     broken("float-arithmetic", "precisions differ",
            kernel("%a = OpUndef %double\n%b = OpUndef %float\n%r = OpFMul %float %a %b")),
-    broken("low-precision-arithmetic", "bfloat16 is added",
+    broken("low-precision-use", "bfloat16 is added",
            kernel("%a = OpUndef %bfloat16\n%r = OpFAdd %bfloat16 %a %a")),
     broken("comparison-types", "a comparison gives an integer",
            kernel("%a = OpUndef %uint\n%r = OpIEqual %uint %a %a")),

@@ -91,6 +91,6 @@ CASES = [
            kernel("%a = OpUndef %ushort\n%r = OpConvertBF16ToFINTEL %half %a",
                   capabilities="BFloat16ConversionINTEL", extensions="SPV_INTEL_bfloat16_conversion"),
            NO_SUCH_RULE),
-    broken("int4-arithmetic", "4-bit integers are added", kernel("%a = OpUndef %int4\n%r = OpIAdd %int4 %a %a"),
+    broken("low-precision-use", "4-bit integers are added", kernel("%a = OpUndef %int4\n%r = OpIAdd %int4 %a %a"),
            NO_SUCH_RULE),
 ]

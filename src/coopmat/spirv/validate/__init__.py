@@ -12,6 +12,7 @@ from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves)
     arithmetic,
+    atomics,
     capabilities,
     composites,
     constants,
@@ -25,10 +26,12 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     extended_instructions,
     functions,
     groups,
+    intel_groups,
     joint_matrices,
     linear_algebra,
     low_precision,
     memory,
+    pointers,
     structure,
     structured,
     sub_group_matrices,
@@ -79,7 +82,8 @@ def _check(view: ModuleView) -> Iterator[tuple[int, Violation]]:
                 yield from _each(entry, view, entry.check(group), group.indices)
 
 
-def _each(entry: Rule, view: ModuleView, findings: Findings, indices: Integers | None) -> Iterator[tuple[int, Violation]]:
+def _each(entry: Rule, view: ModuleView, findings: Findings,
+          indices: Integers | None) -> Iterator[tuple[int, Violation]]:
     """The findings of a rule one by one; ``indices`` are those of the group that it looked at."""
     for where, message in findings:
         if where is None:

@@ -19,7 +19,7 @@ class Decorated(NamedTuple):
     """One decoration of one thing: the instruction that says so, the decoration and its parameters' words, the id
     that it stands on, and the structure's member (None: the id itself)."""
 
-    index: int
+    at: int
     decoration: int
     parameters: tuple[int, ...]
     target: int
@@ -29,7 +29,7 @@ class Decorated(NamedTuple):
 class Linkage(NamedTuple):
     """The linkage of an id: the instruction that says so, the name, and the linkage type."""
 
-    index: int
+    at: int
     name: str
     kind: int
 
@@ -72,10 +72,10 @@ def _decorations(view: ModuleView) -> Iterator[Decorated]:
         elif item.opcode in _OF_MEMBERS:
             yield Decorated(index, words[2], words[3:], words[0], words[1])
         elif item.opcode == Op.GroupDecorate:
-            yield from (entry._replace(index=index, target=target)
+            yield from (entry._replace(at=index, target=target)
                         for target in words[1:] for entry in groups.get(words[0], ()))
         else:
-            yield from (entry._replace(index=index, target=target, member=member)
+            yield from (entry._replace(at=index, target=target, member=member)
                         for target, member in zip(words[1::2], words[2::2], strict=False)
                         for entry in groups.get(words[0], ()))
 
@@ -85,4 +85,4 @@ def _linkage(entries: list[Decorated]) -> Iterator[tuple[int, Linkage]]:
         if entry.decoration == Decoration.LinkageAttributes and entry.member is None:
             name = decode_string(entry.parameters, 0)
             if name is not None and name[1] < len(entry.parameters):
-                yield entry.target, Linkage(entry.index, name[0], entry.parameters[name[1]])
+                yield entry.target, Linkage(entry.at, name[0], entry.parameters[name[1]])

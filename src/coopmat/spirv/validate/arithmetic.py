@@ -83,10 +83,12 @@ _FIELDS = {Op.BitFieldInsert: 2, Op.BitFieldSExtract: 1, Op.BitFieldUExtract: 1}
 @rule("bit-field", "A bit field is read from and written to integers of the result type, at an integer offset.", BITS,
       *_FIELDS)
 def bit_field(group: Group) -> Findings:
-    yield ~group.result.scalars_of(Op.TypeInt), "the result of {op} must be an integer or a vector of integers, not {type}"
+    yield ~group.result.scalars_of(Op.TypeInt), \
+        "the result of {op} must be an integer or a vector of integers, not {type}"
     values = _FIELDS[group.opcode]
     for place in range(values):
-        yield group.value(place) != group.result, f"operand {place + 1} of {{op}} has type {{type{place}}}; {{type}} is needed"
+        yield group.value(place) != group.result, \
+            f"operand {place + 1} of {{op}} has type {{type{place}}}; {{type}} is needed"
     for place, what in ((values, "offset"), (values + 1, "count")):
         yield ~group.value(place).is_kind(Op.TypeInt), f"the {what} of {{op}} is an integer, not {{type{place}}}"
 

@@ -99,7 +99,8 @@ _EXTENSION_VERSIONS = {"SPV_KHR_vulkan_memory_model": (1, 3), "SPV_KHR_workgroup
                        "SPV_EXT_mesh_shader": (1, 4), "SPV_NV_cluster_acceleration_structure": (1, 4)}
 
 
-@rule("extension-version", "An extension goes with a version of SPIR-V that it builds on.", "the extension, Dependencies")
+@rule("extension-version", "An extension goes with a version of SPIR-V that it builds on.",
+      "the extension, Dependencies")
 def extension_version(view: ModuleView) -> Findings:
     for index, item in view.of_opcode(Op.Extension):
         name = str(item.operands[0].value)

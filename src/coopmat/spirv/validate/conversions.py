@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.grammar import AddressingModel, Op, StorageClass
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import Types
+from coopmat.spirv.validate.types import POINTERS, Types
 
 SECTION = "SPIR-V 3.3.11 Conversion Instructions"
 
@@ -17,12 +17,14 @@ _KINDS = {
     Op.ConvertSToF: (Op.TypeInt, Op.TypeFloat), Op.ConvertUToF: (Op.TypeInt, Op.TypeFloat),
     Op.UConvert: (Op.TypeInt, Op.TypeInt), Op.SConvert: (Op.TypeInt, Op.TypeInt),
     Op.FConvert: (Op.TypeFloat, Op.TypeFloat), Op.SatConvertSToU: (Op.TypeInt, Op.TypeInt),
-    Op.SatConvertUToS: (Op.TypeInt, Op.TypeInt), Op.QuantizeToF16: (Op.TypeFloat, Op.TypeFloat),
+    Op.SatConvertUToS: (Op.TypeInt, Op.TypeInt),
 }
 _OF_MATRICES = (Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert)
 _CHANGES_WIDTH = (Op.UConvert, Op.SConvert, Op.FConvert)
+_UNSIGNED = (Op.ConvertFToU, Op.UConvert)
 _WHAT = {Op.TypeInt: "integers", Op.TypeFloat: "floating-point numbers"}
-_SPECIFIC = (StorageClass.CrossWorkgroup, StorageClass.Workgroup, StorageClass.Function)
+_SPECIFIC = (StorageClass.CrossWorkgroup, StorageClass.Workgroup, StorageClass.Function,
+             StorageClass.CodeSectionINTEL, StorageClass.DeviceOnlyALTERA, StorageClass.HostOnlyALTERA)
 
 
 @rule("number-conversion", "A conversion takes and gives as many numbers of its kinds.", SECTION, *_KINDS)
@@ -38,25 +40,40 @@ def number_conversion(group: Group) -> Findings:
     yield ~gives & ~mixed, f"{{op}} gives {_WHAT[wanted]}, not {{type}}"
     good = takes & gives & ~matrices
     yield good & (operand.components != result.components), "{op} of {type0} cannot give {type}"
+    if opcode in _UNSIGNED:
+        yield gives & (result.scalar.signed == 1), "the result type of {op}, {type}, must have signedness 0"
     if opcode in _CHANGES_WIDTH:
         same_encoding = operand.scalar.encoding == result.scalar.encoding
         yield good & (operand.scalar.width == result.scalar.width) & same_encoding, \
             "{op} changes the width; {type0} and {type} have the same"
 
 
-def _is_integer(kind: Types) -> np.ndarray:
-    return kind.is_kind(Op.TypeInt)
+@rule("quantization", "OpQuantizeToF16 keeps the type, 32-bit floats.", SECTION, Op.QuantizeToF16)
+def quantization(group: Group) -> Findings:
+    result = group.result
+    floats = result.scalars_of(Op.TypeFloat) & (result.scalar.width == 32)
+    yield ~floats, "{op} gives 32-bit floats, not {type}"
+    yield floats & (group.value(0) != result), "{op} of {type0} cannot give {type}"
 
 
-@rule("pointer-conversion", "Pointers are converted to and from integers.", SECTION, Op.ConvertPtrToU, Op.ConvertUToPtr)
+@rule("pointer-conversion", "Pointers are converted to and from integers, if they are addresses.", SECTION,
+      Op.ConvertPtrToU, Op.ConvertUToPtr)
 def pointer_conversion(group: Group) -> Findings:
     operand, result = group.value(0), group.result
-    if group.opcode == Op.ConvertPtrToU:
-        yield ~operand.is_pointer, "{op} converts a pointer, not {type0}"
-        yield ~_is_integer(result), "{op} gives an integer, not {type}"
-    else:
-        yield ~_is_integer(operand), "{op} converts an integer, not {type0}"
-        yield ~result.is_pointer, "{op} gives a pointer, not {type}"
+    to_integer = group.opcode == Op.ConvertPtrToU
+    pointer, integer = (operand, result) if to_integer else (result, operand)
+    shown = ("{type0}", "{type}") if to_integer else ("{type}", "{type0}")
+    vectors = pointer.is_vector(*POINTERS) & integer.is_vector(Op.TypeInt) & (pointer.length == integer.length)
+    yield ~pointer.is_pointer & ~vectors, \
+        "{op} " + ("converts" if to_integer else "gives") + f" a pointer, not {shown[0]}"
+    yield ~integer.is_kind(Op.TypeInt) & ~vectors, \
+        "{op} " + ("gives" if to_integer else "converts") + f" an integer, not {shown[1]}"
+    model = group.view.memory_model[0]
+    if model == AddressingModel.Logical:
+        yield group.all, "{op} needs pointers that are addresses; the module's addressing model is Logical"
+    elif model == AddressingModel.PhysicalStorageBuffer64:
+        yield pointer.is_pointer & ~pointer.in_storage(StorageClass.PhysicalStorageBuffer), \
+            f"{{op}} needs a pointer to PhysicalStorageBuffer memory in this addressing model, not {shown[0]}"
 
 
 @rule("generic-cast", "A cast between a generic and another pointer keeps what is pointed to.", SECTION,
@@ -92,5 +109,9 @@ def bitcast(group: Group) -> Findings:
     yield pointers & (operand.storage != result.storage), "{op} cannot change the storage class: {type0} to {type}"
     one_pointer = operand.is_pointer ^ result.is_pointer
     other = Types(operand.table, np.where(operand.is_pointer, result.places, operand.places))
-    yield one_pointer & ~other.scalars_of(Op.TypeInt) & castable[0] & castable[1], \
-        "{op} between a pointer and another value needs an integer: {type0} to {type}"
+    vectors = other.is_vector(Op.TypeInt) & (other.scalar.width == 32)
+    if group.view.module.version < 0x10500 and "SPV_KHR_physical_storage_buffer" not in group.view.declared.extensions:
+        vectors = group.none
+    yield one_pointer & ~other.is_kind(Op.TypeInt) & ~vectors & castable[0] & castable[1], \
+        "{op} between a pointer and another value needs an integer, or from SPIR-V 1.5 on a vector of 32-bit ones: " \
+        "{type0} to {type}"

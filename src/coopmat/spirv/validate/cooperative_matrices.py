@@ -10,7 +10,6 @@ from coopmat.spirv.grammar import (
     Capability,
     CooperativeMatrixLayout,
     CooperativeMatrixUse,
-    MemoryAccess,
     Op,
     Scope,
     StorageClass,
@@ -201,18 +200,16 @@ def _memory_operands(group: Group, matrix: Types, pointer: int, layout: int, str
 
 
 @rule("matrix-load", "A load gives a cooperative matrix from a pointer to numbers, a constant layout and a stride.",
-      f"{SECTION}, OpCooperativeMatrixLoadKHR (CM-40 to CM-45, CM-47)", Op.CooperativeMatrixLoadKHR)
+      f"{SECTION}, OpCooperativeMatrixLoadKHR (CM-40 to CM-45)", Op.CooperativeMatrixLoadKHR)
 def matrix_load(group: Group) -> Findings:
     yield from _memory_operands(group, group.result, 0, 1, 2)
-    yield (group.word(3) & int(MemoryAccess.MakePointerAvailable)) != 0, "MakePointerAvailable is for stores, not loads"
 
 
 @rule("matrix-store", "A store writes a cooperative matrix through a pointer to numbers, with a constant layout and a "
-      "stride.", f"{SECTION}, OpCooperativeMatrixStoreKHR (CM-40 to CM-47)", Op.CooperativeMatrixStoreKHR)
+      "stride.", f"{SECTION}, OpCooperativeMatrixStoreKHR (CM-40 to CM-46)", Op.CooperativeMatrixStoreKHR)
 def matrix_store(group: Group) -> Findings:
     yield from _memory_operands(group, group.value(1), 0, 2, 3)
     yield group.has(3) & (group.constant(3) == 0), "the stride of {op} is 0: all rows would lie in one place"
-    yield (group.word(4) & int(MemoryAccess.MakePointerVisible)) != 0, "MakePointerVisible is for loads, not stores"
 
 
 @rule("matrix-pointer-storage", "OpenCL loads and stores cooperative matrices in global and local memory only.",

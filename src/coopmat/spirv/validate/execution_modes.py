@@ -62,7 +62,8 @@ def entry_point_missing(view: ModuleView) -> Findings:
         yield None, "the module has no entry point; without one it needs the capability Linkage"
 
 
-@rule("entry-point-function", "An entry point returns nothing; one of a shader has no parameters; a name stands for one "
+@rule("entry-point-function",
+      "An entry point returns nothing; one of a shader has no parameters; a name stands for one "
       "entry point of an execution model.", SECTION)
 def entry_point_function(view: ModuleView) -> Findings:
     names: dict[tuple[int, str], int] = {}
@@ -78,7 +79,8 @@ def entry_point_function(view: ModuleView) -> Findings:
             yield index, f"the entry point '{name}' has parameters, which only kernels may have"
 
 
-@rule("entry-point-interface", "The interface of an entry point is the global variables that it uses (before SPIR-V 1.4 "
+@rule("entry-point-interface",
+      "The interface of an entry point is the global variables that it uses (before SPIR-V 1.4 "
       "those in Input and Output storage), each once.", SECTION)
 def entry_point_interface(view: ModuleView) -> Findings:
     version = view.module.version
@@ -96,7 +98,8 @@ def entry_point_interface(view: ModuleView) -> Findings:
             yield entry.index, "the interface of {op} names a variable twice"
 
 
-@rule("entry-point-uses", "An entry point lists in its interface the global variables that it uses: all from SPIR-V 1.4 "
+@rule("entry-point-uses",
+      "An entry point lists in its interface the global variables that it uses: all from SPIR-V 1.4 "
       "on, before that those in Input and Output storage.", SECTION)
 def entry_point_uses(view: ModuleView) -> Findings:
     listed_classes = None if view.module.version >= 0x10400 else (StorageClass.Input, StorageClass.Output)
@@ -211,7 +214,8 @@ _AT_MOST_ONE = {
 }
 
 
-@rule("execution-mode-target", "Execution modes are set on entry points whose execution model has them, each once.", MODES)
+@rule("execution-mode-target", "Execution modes are set on entry points whose execution model has them, each once.",
+      MODES)
 def execution_mode_target(view: ModuleView) -> Findings:
     models: dict[int, set[int]] = {}
     for entry in view.entry_points:
@@ -241,7 +245,8 @@ def _mode_name(mode: int) -> str:
     return ExecutionMode(mode).spelling if mode in ExecutionMode._value2member_map_ else str(mode)
 
 
-@rule("execution-mode-numbers", "An execution mode has the numbers that it needs, by OpExecutionModeId if they are ids; "
+@rule("execution-mode-numbers",
+      "An execution mode has the numbers that it needs, by OpExecutionModeId if they are ids; "
       "sizes are at least 1.", MODES)
 def execution_mode_numbers(view: ModuleView) -> Findings:
     for index, item in view.of_opcode(Op.ExecutionMode, Op.ExecutionModeId):

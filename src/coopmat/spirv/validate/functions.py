@@ -33,7 +33,8 @@ def function_parameters(view: ModuleView) -> Findings:
                 yield index, f"parameter {number} has type {{type}}; the function type asks for %{wanted}"
 
 
-@rule("function-control", "A function is not both Inline and DontInline.", "SPIR-V 3.2.24 Function Control", Op.Function)
+@rule("function-control", "A function is not both Inline and DontInline.", "SPIR-V 3.2.24 Function Control",
+      Op.Function)
 def function_control(group: Group) -> Findings:
     both = int(FunctionControl.Inline | FunctionControl.DontInline)
     yield group.word(0) & both == both, "{op} is both Inline and DontInline"
@@ -135,5 +136,5 @@ def linkage_entry_point(view: ModuleView) -> Findings:
     linkage = view.annotations.linkage
     for entry in view.entry_points:
         if entry.function in linkage:
-            yield linkage[entry.function].index, f"%{entry.function} is the entry point '{entry.name}', which cannot " \
+            yield linkage[entry.function].at, f"%{entry.function} is the entry point '{entry.name}', which cannot " \
                                                  "be imported or exported"

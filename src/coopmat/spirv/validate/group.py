@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coopmat.spirv.grammar import Op
+from coopmat.spirv.validate.sections import CONSTANTS
 from coopmat.spirv.validate.types import Booleans, Integers, Types
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate.view import ModuleView
+
+_CONSTANT_OPCODES = np.array(sorted(CONSTANTS))
 
 
 class Group:
@@ -25,7 +28,7 @@ class Group:
         self.opcode = opcode
         self.indices = indices
         self.size = view.size[indices]
-        self._first = view.start[indices]
+        self.first = view.start[indices]
         self._smallest = int(self.size.min(initial=0))
         self._largest = int(self.size.max(initial=0))
         self._words: dict[int, Integers] = {}
@@ -61,11 +64,11 @@ class Group:
         found = self._words.get(place)
         if found is None:
             if place < self._smallest:
-                found = self.view.words[self._first + place]
+                found = self.view.words[self.first + place]
             elif place >= self._largest:
                 found = np.zeros(len(self), np.int64)
             else:
-                at = self._first + np.minimum(place, np.maximum(self.size - 1, 0))
+                at = self.first + np.minimum(place, np.maximum(self.size - 1, 0))
                 found = np.where(self.size > place, self.view.words[np.minimum(at, len(self.view.words) - 1)], 0)
             self._words[place] = found
         return found
@@ -88,6 +91,10 @@ class Group:
     def constant(self, place: int) -> Integers:
         """The integer constants at this place; -1 where it is no such constant."""
         return self.view.constants(self.word(place))
+
+    def is_constant(self, place: int) -> Booleans:
+        """Whether the ids at this place are results of constant instructions, specialised or not."""
+        return np.isin(self.definition(place), _CONSTANT_OPCODES)
 
     def take(self, chosen: Booleans) -> Group:
         """Some of the instructions."""

@@ -22,7 +22,8 @@ def vector_times_scalar(group: Group) -> Findings:
     vector = result.is_vector(Op.TypeFloat)
     yield ~vector, "the result of {op} is a vector of floats, not {type}"
     yield group.value(0) != result, "{op} of {type0} cannot give {type}"
-    yield vector & (group.value(1) != result.element), "{op} needs a scalar of the component type of {type}, not {type1}"
+    yield vector & (group.value(1) != result.element), \
+        "{op} needs a scalar of the component type of {type}, not {type1}"
 
 
 @rule("dot-product", "OpDot multiplies two vectors of floats of one type and gives their component type.", SECTION,

@@ -53,7 +53,8 @@ def bfloat16_conversion(group: Group) -> Findings:
 # Types that are moved and converted, but not computed with
 # --------------------------------------------------------------------------------------
 
-_MOVING = frozenset(op for op in Op if op.spelling.startswith(("Constant", "SpecConstant", "Composite", "Copy", "Vector"))
+_MOVING = frozenset(op for op in Op
+                    if op.spelling.startswith(("Constant", "SpecConstant", "Composite", "Copy", "Vector"))
                     ) - {Op.VectorTimesScalar, Op.VectorTimesMatrix} | {
     Op.Undef, Op.PoisonKHR, Op.FreezeKHR, Op.Name, Op.Decorate, Op.DecorateId, Op.DecorateString, Op.GroupDecorate,
     Op.EntryPoint, Op.Function, Op.FunctionParameter, Op.FunctionCall, Op.FunctionPointerCallINTEL, Op.Variable,
@@ -83,7 +84,8 @@ def _restricted(view: ModuleView) -> Iterator[_Restricted]:
     bfloat16 = everything.encoding == int(FPEncoding.BFloat16KHR)
     if not view.declared.unknown:  # which may allow arithmetic
         yield _Restricted(floats & bfloat16, "bfloat16 numbers", frozenset({Op.Dot}))
-    yield _Restricted(floats & (everything.encoding != NO_ENCODING) & ~bfloat16, "floats of 8 bits or fewer", frozenset())
+    yield _Restricted(floats & (everything.encoding != NO_ENCODING) & ~bfloat16, \
+        "floats of 8 bits or fewer", frozenset())
     if not view.has(Capability.ArbitraryPrecisionIntegersALTERA):
         yield _Restricted(everything.is_int(4), "4-bit integers", frozenset())
 
@@ -98,7 +100,8 @@ def low_precision_use(view: ModuleView) -> Findings:
         using = at[kind.types[view.value_types(ids).places] & (role != Role.TYPE)]
         making = np.flatnonzero(kind.types[view.types(view.type_id).places])
         for index in np.unique(np.concatenate([using, making])).tolist():
-            if not view.broken[index] and int(view.operation[index]) not in _FREE | kind.more and not _is_printf(view, index):
+            is_other = int(view.operation[index]) not in _FREE | kind.more
+            if is_other and not view.broken[index] and not _is_printf(view, index):
                 yield index, f"{{op}} is not defined for {kind.name}: convert them to a wider type first"
 
 

@@ -177,7 +177,8 @@ def _dominance(view: ModuleView, at: Integers, place: Integers, ids: Integers, d
     defined_as = view.opcode[definition]
     local = (flow.function_of[definition] >= 0) & (defined_as != Op.Function) & (defined_as != Op.Label)
     chosen = np.flatnonzero(local)
-    at, place, ids, definition, is_phi, late = (x[chosen] for x in (at, place, ids, definition, is_phi, late))
+    at, place, ids, definition = at[chosen], place[chosen], ids[chosen], definition[chosen]
+    is_phi, late = is_phi[chosen], late[chosen]
     used_in, defined_in = flow.block_of[at], flow.block_of[definition]
     foreign = flow.function_of[definition] != flow.function_of[at]
     for i in np.flatnonzero(foreign).tolist():

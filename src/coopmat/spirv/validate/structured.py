@@ -87,7 +87,7 @@ class Structure:
             children.setdefault(dominator, []).append(block)
         enter: dict[int, int] = {}
         leave: dict[int, int] = {}
-        order = []
+        order: list[int] = []
         stack = [(self.entry, False)]
         while stack:
             block, done = stack.pop()
@@ -213,7 +213,8 @@ def structured_loops(view: ModuleView) -> Findings:
             index = view.flow.blocks[header].last - 1
             found = sources.get(header, [])
             if len(found) != 1:
-                yield index, f"{len(found)} blocks branch back to the loop header %{structure.label(header)}: exactly " \
+                yield index, \
+                    f"{len(found)} blocks branch back to the loop header %{structure.label(header)}: exactly " \
                              "one must"
             elif not structure.dominates(target, found[0]):
                 yield index, "the continue target {id1} does not dominate the block " \
@@ -237,7 +238,8 @@ def _always_passes(structure: Structure, start: int, through: int) -> bool:
     return True
 
 
-@rule("structured-exits", "In shader modules, a construct is left by its merge block, or by the merge block or continue "
+@rule("structured-exits",
+      "In shader modules, a construct is left by its merge block, or by the merge block or continue "
       "target of the loop around it, or the merge block of the switch around it.", SECTION)
 def structured_exits(view: ModuleView) -> Findings:
     for structure in _structures(view):
@@ -249,7 +251,8 @@ def structured_exits(view: ModuleView) -> Findings:
                 construct = _left_wrongly(structure, innermost, successor)
                 if construct is not None:
                     yield view.flow.blocks[block].last, \
-                        f"{{op}} leaves the {construct.kind} construct of header %{structure.label(construct.header)} " \
+                        f"{{op}} leaves the {construct.kind} construct of header " \
+                        f"%{structure.label(construct.header)} " \
                         f"for %{structure.label(successor)}, which is no exit of it"
 
 
