@@ -7,12 +7,15 @@ components of cooperative matrices, operands of dot products and atomics.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 from coopmat.spirv.grammar import (
     ENUMERATIONS,
     OPENCL_STD,
+    BuiltIn,
     Capability,
     CooperativeMatrixLayout,
     FPEncoding,
@@ -28,13 +31,26 @@ from coopmat.spirv.grammar import (
 from coopmat.spirv.instruction import Instruction, mask_bits
 
 Alternatives = tuple[Capability, ...]
+_T = TypeVar("_T")
 
 _HOLDERS = frozenset({"LiteralSpecConstantOpInteger", "LiteralExtInstInteger"})
 """Kinds of operands that bring along the operands of another instruction."""
 
-INTEGER_CAPABILITIES = {4: Capability.Int4TypeINTEL, 8: Capability.Int8, 16: Capability.Int16,
-                        64: Capability.Int64}
-FLOAT_CAPABILITIES = {16: Capability.Float16, 64: Capability.Float64}
+_STORAGE_8 = (Capability.StorageBuffer8BitAccess, Capability.UniformAndStorageBuffer8BitAccess,
+              Capability.StoragePushConstant8, Capability.WorkgroupMemoryExplicitLayout8BitAccessKHR)
+_STORAGE_16 = (Capability.StorageBuffer16BitAccess, Capability.UniformAndStorageBuffer16BitAccess,
+               Capability.StoragePushConstant16, Capability.StorageInputOutput16,
+               Capability.WorkgroupMemoryExplicitLayout16BitAccessKHR)
+INTEGER_CAPABILITIES: dict[int, Alternatives] = {
+    4: (Capability.Int4TypeINTEL, Capability.ArbitraryPrecisionIntegersALTERA), 8: (Capability.Int8, *_STORAGE_8),
+    16: (Capability.Int16, *_STORAGE_16), 64: (Capability.Int64,),
+}
+FLOAT_CAPABILITIES: dict[int, Alternatives] = {
+    16: (Capability.Float16, Capability.Float16Buffer, *_STORAGE_16), 64: (Capability.Float64,),
+}
+"""Width → the capabilities that allow it, the one to declare first."""
+
+_BY_WIDTH = frozenset({*INTEGER_CAPABILITIES.values(), *FLOAT_CAPABILITIES.values()})
 _MATRIX_ENCODINGS = {
     FPEncoding.BFloat16KHR: Capability.BFloat16CooperativeMatrixKHR,
     FPEncoding.Float8E4M3EXT: Capability.Float8CooperativeMatrixEXT,
@@ -85,18 +101,37 @@ def implied(capabilities: Iterable[Capability]) -> set[Capability]:
     return closed
 
 
+class Added(NamedTuple):
+    """What an instruction needs: sets of capabilities and of extensions of which one each is needed, and the
+    enumerants that the module's version does not have yet."""
+
+    capabilities: list[Alternatives]
+    extensions: list[tuple[str, ...]]
+    too_new: list[Row | Mask]
+
+
+def _last(found: dict[_T, Any], count: int) -> list[_T]:
+    return list(islice(reversed(found), count))
+
+
+_NEVER_NEEDED = frozenset({BuiltIn.PointSize, BuiltIn.ClipDistance, BuiltIn.CullDistance})
+"""Built-ins that may be declared without their capability, as long as they are not used."""
+
+
 class Needs:
     """Collects what the instructions of one module need; feed it every instruction in order.
 
     ``version`` is the module's version: an extension that has become core by then is not asked for.
+    With ``definitions`` (id → instruction), it is enough to feed instructions that stand for others.
     """
 
-    def __init__(self, version: tuple[int, int]) -> None:
+    def __init__(self, version: tuple[int, int], definitions: Mapping[int, Instruction] | None = None) -> None:
         self.version = version
         self._alternatives: dict[Alternatives, None] = {}
         self._extensions: dict[tuple[str, ...], None] = {}
-        self._definitions: dict[int, Instruction] = {}
+        self._definitions: dict[int, Instruction] = dict(definitions or {})
         self._seen: set[tuple[type, int]] = set()
+        self._too_new: dict[Row | Mask, tuple[int, int]] = {}
 
     def add(self, item: Instruction) -> None:
         """Take in one instruction."""
@@ -133,13 +168,30 @@ class Needs:
         return (pointer is not None and pointer.opcode == Op.TypePointer
                 and pointer.words[0] != StorageClass.UniformConstant)
 
+    def added(self, item: Instruction) -> Added:
+        """Take in one instruction; what it needs that none before it needed."""
+        capabilities, extensions, members = len(self._alternatives), len(self._extensions), len(self._too_new)
+        self.add(item)
+        return Added(_last(self._alternatives, len(self._alternatives) - capabilities),
+                     _last(self._extensions, len(self._extensions) - extensions),
+                     _last(self._too_new, len(self._too_new) - members))
+
+    def first_version(self, member: Row | Mask) -> tuple[int, int]:
+        """The first version that has an enumerant which is too new for the module."""
+        return self._too_new[member]
+
     def _member(self, member: Row | Mask) -> None:
         """Take in an instruction, an enumerant or a mask bit."""
         key = (type(member), int(member))
         if key in self._seen:
             return
         self._seen.add(key)
+        if member in _NEVER_NEEDED and isinstance(member, BuiltIn):
+            return
         needs = requirements(member)
+        if not needs.extensions and not needs.capabilities and needs.version is not None \
+                and needs.version > self.version:
+            self._too_new[member] = needs.version
         if needs.capabilities:
             self._require(needs.capabilities)
         self._extend(needs, self._extensions)
@@ -152,10 +204,15 @@ class Needs:
     def _require(self, alternatives: Alternatives) -> None:
         self._alternatives[alternatives] = None
 
+    @property
+    def alternatives(self) -> Iterable[Alternatives]:
+        """The sets of capabilities of which one each is needed."""
+        return self._alternatives
+
     def capabilities(self) -> list[Capability]:
         """The capabilities to declare: where several would do and none is there anyway, the first of those
         that need no extension, if there are such."""
-        chosen = {options[0]: None for options in self._alternatives if len(options) == 1}
+        chosen = {options[0]: None for options in self._alternatives if len(options) == 1 or options in _BY_WIDTH}
         for options in self._alternatives:
             if not implied(chosen).intersection(options):
                 chosen[min(options, key=self._needs_extension)] = None
@@ -191,11 +248,12 @@ class Needs:
         """What follows from the types that an instruction declares or works on."""
         words = item.words
         if opcode == Op.TypeInt and words[0] != 32:
-            yield (INTEGER_CAPABILITIES.get(words[0], Capability.ArbitraryPrecisionIntegersALTERA),)
+            yield INTEGER_CAPABILITIES.get(words[0], (Capability.ArbitraryPrecisionIntegersALTERA,))
         elif opcode == Op.TypeFloat and len(words) == 1 and words[0] in FLOAT_CAPABILITIES:
-            yield (FLOAT_CAPABILITIES[words[0]],)
+            yield FLOAT_CAPABILITIES[words[0]]
         elif opcode == Op.TypeVector and words[1] not in _COMMON_VECTORS:
-            yield (Capability.Vector16 if words[1] in _KERNEL_VECTORS else Capability.VectorAnyINTEL,)
+            large = (Capability.VectorAnyINTEL, Capability.LongVectorEXT)
+            yield (Capability.Vector16, *large) if words[1] in _KERNEL_VECTORS else large
         elif opcode == Op.TypeCooperativeMatrixKHR:
             yield from self._matrix_component(words[0])
         elif opcode in _LAYOUT_OPERAND:
@@ -225,6 +283,8 @@ class Needs:
             return
         if kind.opcode == Op.TypeInt:
             yield (Capability.DotProductInput4x8BitPacked,)
+        elif kind.opcode != Op.TypeVector:
+            return
         elif kind.words[1] == 4 and self._scalar_width(kind.words[0]) == 8:
             yield (Capability.DotProductInput4x8Bit, Capability.DotProductInputAll)
         else:

@@ -1,0 +1,109 @@
+"""Rules about capabilities and extensions: what is missing, what is superfluous, what is unknown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coopmat.spirv.grammar import Capability, Op, instruction, requirements
+from coopmat.spirv.requirements import implied
+from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.view import ModuleView
+
+SECTION = "SPIR-V 3.2.30 Capability; 2.16.1 Universal Validation Rules"
+
+
+@rule("capability-missing", "Every capability that an instruction needs is declared.", SECTION)
+def capability_missing(view: ModuleView) -> Findings:
+    if view.declared.unknown:  # which may imply any other
+        return
+    for index, options in view.declared.missing:
+        names = " or ".join(option.spelling for option in options)
+        yield index, f"{{op}} needs the capability {names}, which the module does not declare"
+
+
+@rule("capability-superfluous", "No capability is declared that nothing needs.", SECTION, severity="warning")
+def capability_superfluous(view: ModuleView) -> Findings:
+    declared = view.declared
+    if view.has_unknown:  # which may need anything
+        return
+    alternatives = list(declared.needs.alternatives)
+    for capability, index in declared.capabilities.items():
+        others = implied(c for c in declared.capabilities if c != capability)
+        if capability in _ALWAYS_USEFUL or capability in others:
+            continue
+        mine = implied([capability]) - others
+        if not any(mine.intersection(options) and not others.intersection(options) for options in alternatives):
+            yield index, f"no instruction needs the capability {capability.spelling}"
+
+
+_ALWAYS_USEFUL = frozenset({Capability.Kernel, Capability.Shader, Capability.Addresses, Capability.Linkage,
+                            Capability.Matrix})
+"""Capabilities that say what kind of module it is."""
+
+
+@rule("capability-unknown", "Capabilities are ones that the tables know; what needs others is not checked.", SECTION,
+      severity="warning")
+def capability_unknown(view: ModuleView) -> Findings:
+    for index, item in view.of_opcode(Op.Capability):
+        if item.words[0] not in Capability._value2member_map_:
+            yield index, f"capability {item.words[0]} is not known: what it allows is not checked"
+
+
+@rule("instruction-unknown", "Instructions are ones that the tables know; others are not checked.", SECTION,
+      severity="warning")
+def instruction_unknown(view: ModuleView) -> Findings:
+    for opcode in np.unique(view.opcode).tolist():
+        if instruction(opcode) is None:
+            first = int(np.flatnonzero(view.opcode == opcode)[0])
+            yield first, f"opcode {opcode} is not known: instructions with it are not checked"
+
+
+@rule("extension-missing", "Every extension that an instruction or a capability needs is declared.", SECTION)
+def extension_missing(view: ModuleView) -> Findings:
+    declared = view.declared
+    wanted = list(declared.missing_extensions)
+    for capability, index in declared.capabilities.items():
+        needs = requirements(capability)
+        later = needs.version is None or needs.version > declared.version
+        if needs.extensions and later and not declared.extensions.intersection(needs.extensions):
+            wanted.append((index, needs.extensions))
+    for index, names in wanted:
+        yield index, f"{{op}} needs the extension {' or '.join(names)}, which the module does not declare"
+
+
+@rule("version-range", "Instructions, enumerants and capabilities exist in the module's version of SPIR-V.", SECTION)
+def version_range(view: ModuleView) -> Findings:
+    declared = view.declared
+    version = declared.version
+    for opcode, indices in view.by_opcode.items():
+        row = instruction(opcode)
+        if row is None:
+            continue
+        if row.last_version is not None and row.last_version < version:
+            yield indices, f"{{op}} exists up to SPIR-V {_text(row.last_version)} only"
+        elif not row.extensions and not row.capabilities and row.version is not None and row.version > version:
+            yield indices, f"{{op}} exists from SPIR-V {_text(row.version)} on"
+    for capability, index in declared.capabilities.items():
+        needs = requirements(capability)
+        if not needs.extensions and needs.version is not None and needs.version > version:
+            yield index, f"the capability {capability.spelling} exists from SPIR-V {_text(needs.version)} on"
+    for index, member, first in declared.too_new:
+        yield index, f"{member} in {{op}} exists from SPIR-V {_text(first)} on"
+
+
+def _text(version: tuple[int, int]) -> str:
+    return "{}.{}".format(*version)
+
+
+_EXTENSION_VERSIONS = {"SPV_KHR_vulkan_memory_model": (1, 3), "SPV_KHR_workgroup_memory_explicit_layout": (1, 4),
+                       "SPV_EXT_mesh_shader": (1, 4), "SPV_NV_cluster_acceleration_structure": (1, 4)}
+
+
+@rule("extension-version", "An extension goes with a version of SPIR-V that it builds on.",
+      "the extension, Dependencies")
+def extension_version(view: ModuleView) -> Findings:
+    for index, item in view.of_opcode(Op.Extension):
+        name = str(item.operands[0].value)
+        first = _EXTENSION_VERSIONS.get(name)
+        if first is not None and view.declared.version < first:
+            yield index, f"the extension {name} needs SPIR-V {_text(first)}"

@@ -1,0 +1,66 @@
+"""What a module declares, and what its instructions need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coopmat.spirv.grammar import Capability, Op
+from coopmat.spirv.requirements import Needs, implied
+from coopmat.spirv.validate.types import TYPES
+
+if TYPE_CHECKING:
+    from coopmat.spirv.validate.view import ModuleView
+
+_DECIDED_BY_LATER_OPERANDS = frozenset({Op.AtomicStore})
+"""Instructions whose needs depend on the type of more than the first operand."""
+
+
+class Declared:
+    """What a module declares, and what its instructions need that it does not declare."""
+
+    def __init__(self, view: ModuleView) -> None:
+        module = view.module
+        self.capabilities = dict(_capabilities(view))
+        self.unknown = any(item.words[0] not in Capability._value2member_map_
+                           for _, item in view.of_opcode(Op.Capability))
+        self.all = implied(self.capabilities)
+        self.extensions = set(module.extensions)
+        self.version = (module.version >> 16, module.version >> 8 & 0xFF)
+        self.needs = Needs(self.version, module._definitions)
+        self.missing: list[tuple[int, tuple[Capability, ...]]] = []
+        self.missing_extensions: list[tuple[int, tuple[str, ...]]] = []
+        self.too_new: list[tuple[int, str, tuple[int, int]]] = []
+        for index in sorted(i for i in _representatives(view) if not view.broken[i]):
+            added = self.needs.added(view.items[index])
+            self.missing += [(index, options) for options in added.capabilities
+                             if not self.all.intersection(options)]
+            self.missing_extensions += [(index, names) for names in added.extensions
+                                        if not self.extensions.intersection(names)]
+            self.too_new += [(index, member.spelling, self.needs.first_version(member)) for member in added.too_new]
+
+
+def _capabilities(view: ModuleView) -> Iterator[tuple[Capability, int]]:
+    """The declared capabilities that the tables know, each with its instruction."""
+    for index, item in view.of_opcode(Op.Capability):
+        if item.words[0] in Capability._value2member_map_:
+            yield Capability(item.words[0]), index
+
+
+def _representatives(view: ModuleView) -> Iterator[int]:
+    """Instructions that need together what all need: every type, and one of each form, result type and
+    type of the first operand."""
+    for indices, columns in view.forms:
+        opcode = int(view.opcode[indices[0]])
+        if len(indices) == 1 or opcode in TYPES or opcode in _DECIDED_BY_LATER_OPERANDS:
+            yield from indices.tolist()
+            continue
+        key = view.type_id[indices]
+        if columns:
+            operand = view.words[view.word_start[indices] + columns[0]]
+            at = view.definition_of(operand)
+            key = key << 32 | np.where(at >= 0, view.type_id[at], 0)
+        _, first = np.unique(key, return_index=True)
+        yield from indices[first].tolist()

@@ -1,0 +1,68 @@
+"""Rules of SPV_INTEL_subgroups and SPV_INTEL_2d_block_io."""
+
+from __future__ import annotations
+
+from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.validate.group import Group
+from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.types import Booleans, Types
+
+INTEL = "SPV_INTEL_subgroups"
+BLOCKS_2D = "SPV_INTEL_2d_block_io"
+
+_INT, _FLOAT = Op.TypeInt, Op.TypeFloat
+_INTEL_SHUFFLES = {Op.SubgroupShuffleINTEL: 1, Op.SubgroupShuffleXorINTEL: 1, Op.SubgroupShuffleDownINTEL: 2,
+                   Op.SubgroupShuffleUpINTEL: 2}
+
+
+@rule("intel-shuffle", "A shuffle exchanges values of its result type, at 32-bit positions.", INTEL, *_INTEL_SHUFFLES)
+def intel_shuffle(group: Group) -> Findings:
+    position = _INTEL_SHUFFLES[group.opcode]
+    yield ~group.result.scalars_of(_INT, _FLOAT), "{op} exchanges numbers or vectors of them, not {type}"
+    for place in range(position):
+        yield group.value(place) != group.result, f"{{op}} of {{type{place}}} cannot give {{type}}"
+    kind = group.value(position)
+    yield ~(kind.is_kind(_INT) & (kind.width == 32)), \
+        f"the position for {{op}} is a 32-bit integer, not {{type{position}}}"
+
+
+@rule("block-read-write", "A block is read or written through a pointer to its components.", INTEL,
+      Op.SubgroupBlockReadINTEL, Op.SubgroupBlockWriteINTEL)
+def block_read_write(group: Group) -> Findings:
+    reads = group.opcode == Op.SubgroupBlockReadINTEL
+    data, shown = (group.result, "{type}") if reads else (group.value(1), "{type1}")
+    yield ~data.scalars_of(_INT, _FLOAT), f"{{op}} moves numbers or vectors of them, not {shown}"
+    address = group.value(0)
+    yield ~address.is_pointer, "{op} needs a pointer, not {type0}"
+    yield address.is_kind(Op.TypePointer) & (address.element != data.scalar), \
+        f"{{op}} of {shown} needs a pointer to its component type, not {{type0}}"
+
+
+_BLOCK_2D = (Op.Subgroup2DBlockLoadINTEL, Op.Subgroup2DBlockLoadTransformINTEL, Op.Subgroup2DBlockLoadTransposeINTEL,
+             Op.Subgroup2DBlockPrefetchINTEL, Op.Subgroup2DBlockStoreINTEL)
+
+
+def _is_int32(kind: Types) -> Booleans:
+    return kind.is_kind(_INT) & (kind.width == 32)
+
+
+@rule("block-2d", "A 2D block instruction has constant sizes, a pointer to global memory, 32-bit surface sizes and a "
+      "pair of coordinates.", BLOCKS_2D, *_BLOCK_2D)
+def block_2d(group: Group) -> Findings:
+    for place, what in enumerate(("element size", "block width", "block height", "block count")):
+        yield ~_is_int32(group.value(place)) | (group.constant(place) < 0), \
+            f"the {what} of {{op}} is a constant 32-bit integer, not {{def{place}}}"
+    opcode = group.opcode
+    stores, prefetches = opcode == Op.Subgroup2DBlockStoreINTEL, opcode == Op.Subgroup2DBlockPrefetchINTEL
+    base = 5 if stores else 4
+    address = group.value(base)
+    yield ~(address.is_pointer & (address.storage == int(StorageClass.CrossWorkgroup))), \
+        f"the surface of {{op}} is a pointer to CrossWorkgroup memory, not {{type{base}}}"
+    for place, what in enumerate(("width", "height", "pitch"), base + 1):
+        yield ~_is_int32(group.value(place)), f"the surface {what} of {{op}} is a 32-bit integer, not {{type{place}}}"
+    coordinate = group.value(base + 4)
+    yield ~(coordinate.scalars_of(_INT) & (coordinate.components == 2) & (coordinate.scalar.width == 32)), \
+        f"the coordinate of {{op}} is two 32-bit integers, not {{type{base + 4}}}"
+    if not prefetches:
+        private = 4 if stores else 9
+        yield ~group.value(private).is_pointer, f"the block of {{op}} is a pointer, not {{type{private}}}"

@@ -1,0 +1,230 @@
+"""Rules for variables, loads, stores and copies (SPIR-V 3.3.8)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coopmat.spirv.grammar import Capability, Decoration, MemoryAccess, Op, StorageClass, parameters
+from coopmat.spirv.validate.declarations import contains
+from coopmat.spirv.validate.group import Group
+from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.types import Booleans, Integers, Types
+from coopmat.spirv.validate.view import ModuleView
+
+SECTION = "SPIR-V 3.3.8 Memory Instructions"
+OPERANDS = "SPIR-V 3.2.27 Memory Operands"
+
+_VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
+_READ_ONLY = (StorageClass.UniformConstant, StorageClass.Input, StorageClass.PushConstant)
+_WITHOUT_SIZE = (Op.TypeVoid, Op.TypeFunction)
+_HIDDEN = (StorageClass.Workgroup, StorageClass.CrossWorkgroup, StorageClass.Private, StorageClass.Function,
+           StorageClass.Input, StorageClass.Output)
+"""Storage classes that hosts do not see; booleans have no layout in others."""
+_SHARED = (StorageClass.Uniform, StorageClass.Workgroup, StorageClass.CrossWorkgroup, StorageClass.Generic,
+           StorageClass.Image, StorageClass.StorageBuffer, StorageClass.PhysicalStorageBuffer)
+
+
+@rule("variable-type", "A variable's type is a pointer of its storage class.", SECTION, Op.Variable)
+def variable_type(group: Group) -> Findings:
+    typed = group.result.is_kind(Op.TypePointer)
+    yield ~typed, "{op} has a pointer type, not {type}"
+    yield typed & (group.word(0) != group.result.storage), "the storage class of {op} differs from that of {type}"
+    yield group.result.element.is_kind(*_WITHOUT_SIZE), "a variable cannot hold {result_pointee}"
+    yield group.word(0) == int(StorageClass.Generic), "a variable cannot be in Generic storage"
+
+
+@rule("variable-scope", "Variables in functions are in Function storage, and only they are.", SECTION)
+def variable_scope(view: ModuleView) -> Findings:
+    for index in view.indices(*_VARIABLES):
+        inside = view.flow.function_of[index] >= 0
+        function = view.items[index].words[0] == StorageClass.Function
+        if inside and not function:
+            yield index, "{op} within a function must be in Function storage"
+        elif function and not inside:
+            yield index, "{op} in Function storage must stand within a function"
+
+
+@rule("variable-initializer", "An initialiser is a constant or a global variable, of the type of what is initialised.",
+      SECTION, *_VARIABLES)
+def variable_initializer(group: Group) -> Findings:
+    view = group.view
+    untyped = group.opcode == Op.UntypedVariableKHR
+    place = 2 if untyped else 1
+    has = group.has(place)
+    definition = group.definition(place)
+    is_variable = np.isin(definition, _VARIABLES)
+    local = is_variable & (view.flow.function_of[np.maximum(view.definition_of(group.word(place)), 0)] >= 0)
+    yield has & (local | ~is_variable & ~group.is_constant(place)), \
+        f"the initialiser of {{op}} is a constant or a global variable, not {{def{place}}}"
+    pointee = group.type(1) if untyped else group.result.element
+    shown = "{def1}" if untyped else "{result_pointee}"
+    yield has & (group.value(place) != pointee), \
+        f"the initialiser of {{op}} has type {{type{place}}}; {shown} is needed"
+    if view.runs_kernels:
+        yield has & np.isin(group.word(0), (StorageClass.Workgroup, StorageClass.Input)), \
+            "a variable of this storage class cannot have an initialiser in OpenCL"
+
+
+@rule("boolean-storage", "Variables that hosts see hold no booleans; built-in ones of shaders may.",
+      SECTION, Op.Variable)
+def boolean_storage(group: Group) -> Findings:
+    view = group.view
+    holds = view.derived(_with_booleans)[group.result.element.places]
+    yield holds & ~np.isin(group.word(0), _HIDDEN) & (group.word(0) <= int(StorageClass.StorageBuffer)), \
+        "a variable in this storage class cannot hold booleans: {result_pointee}"
+    shared = holds & np.isin(group.word(0), (StorageClass.Input, StorageClass.Output)) & view.is_shader
+    if shared.any():
+        of_members = {entry.target for entry in view.annotations.all if entry.decoration == Decoration.BuiltIn}
+        built_in = np.isin(view.result_id[group.indices], list(of_members))
+        built_in |= np.isin(view._type_columns.identifier[group.result.element.places], list(of_members))
+        built_in |= np.isin(view._type_columns.identifier[group.result.element.element.places], list(of_members))
+        yield shared & ~built_in, "a variable in Input or Output storage holds booleans only if it is built in"
+
+
+def _with_booleans(view: ModuleView) -> Booleans:
+    return contains(view, (Op.TypeBool,))
+
+
+@rule("load-types", "A load gives what the pointer points to.", SECTION, Op.Load)
+def load_types(group: Group) -> Findings:
+    address = group.value(0)
+    yield ~address.is_pointer, "{op} reads through a pointer, not {type0}"
+    typed = address.is_kind(Op.TypePointer)
+    yield typed & (address.element != group.result), "{op} through {type0} cannot give {type}"
+    yield group.result.is_kind(*_WITHOUT_SIZE, Op.TypeRuntimeArray), "{op} cannot give {type}"
+
+
+@rule("store-types", "A store writes a value of the type that the pointer points to.", SECTION, Op.Store)
+def store_types(group: Group) -> Findings:
+    address, value = group.value(0), group.value(1)
+    yield ~address.is_pointer, "{op} writes through a pointer, not {type0}"
+    typed = address.is_kind(Op.TypePointer)
+    yield typed & (address.element != value), "{op} of {type1} through {type0}: {pointee0} is needed"
+    yield value.is_kind(*_WITHOUT_SIZE), "{op} cannot write {type1}"
+    yield address.in_storage(*_READ_ONLY), "{op} writes to read-only memory: {type0}"
+
+
+# --------------------------------------------------------------------------------------
+# Memory operands
+# --------------------------------------------------------------------------------------
+
+# Instruction → place of the first memory operands, and of the pointers that they speak about.
+_ACCESSES = {Op.Load: (1, (0,)), Op.Store: (2, (0,)), Op.CopyMemory: (2, (0, 1)), Op.CopyMemorySized: (3, (0, 1)),
+             Op.CooperativeMatrixLoadKHR: (3, (0,)), Op.CooperativeMatrixStoreKHR: (4, (0,))}
+_READING = (Op.Load, Op.CooperativeMatrixLoadKHR)
+_WRITING = (Op.Store, Op.CooperativeMatrixStoreKHR)
+_AVAILABLE, _VISIBLE = int(MemoryAccess.MakePointerAvailable), int(MemoryAccess.MakePointerVisible)
+_ALIGNED, _NON_PRIVATE = int(MemoryAccess.Aligned), int(MemoryAccess.NonPrivatePointer)
+_NUMBERED = [(int(bit), len(parameters(bit))) for bit in MemoryAccess if parameters(bit)]
+"""Bits that bring words along, and how many."""
+
+
+def _words_of(mask: Integers) -> Integers:
+    """The number of words that follow the mask."""
+    return sum(((mask & bit != 0) * count for bit, count in _NUMBERED), np.zeros(len(mask), np.int64))
+
+
+def _second(group: Group, first: int) -> tuple[Booleans, Integers]:
+    """Whether there is a second set of memory operands (of a copy's source), and its mask."""
+    places = first + 1 + _words_of(group.word(first))
+    has = group.has(first) & (group.size > places)
+    at = np.minimum(group.first + np.minimum(places, np.maximum(group.size - 1, 0)), len(group.view.words) - 1)
+    return has, np.where(has, group.view.words[at], 0)
+
+
+@rule("alignment", "An alignment is a power of two.", OPERANDS, *_ACCESSES)
+def alignment(group: Group) -> Findings:
+    place, _ = _ACCESSES[group.opcode]
+    aligned = group.word(place) & _ALIGNED != 0
+    given = group.word(place + 1)
+    yield aligned & ((given == 0) | (given & (given - 1) != 0)), \
+        f"the alignment {{word{place + 1}}} of {{op}} is no power of two"
+
+
+@rule("memory-operands", "What is read can be made visible, what is written available; both need memory that others "
+      "share.", OPERANDS, *_ACCESSES)
+def memory_operands(group: Group) -> Findings:
+    place, pointers = _ACCESSES[group.opcode]
+    mask = group.word(place)
+    if not mask.any():
+        return
+    target = source = mask
+    if len(pointers) > 1:
+        has, other = _second(group, place)
+        if group.view.module.version < 0x10400:
+            yield has, "{op} has two sets of memory operands, which is possible from SPIR-V 1.4 on"
+        source = np.where(has, other, mask)
+        yield has & (target & _VISIBLE != 0), "MakePointerVisible is for what {op} reads, not for what it writes"
+        yield has & (source & _AVAILABLE != 0), "MakePointerAvailable is for what {op} writes, not for what it reads"
+    if group.opcode in _READING:
+        yield mask & _AVAILABLE != 0, "MakePointerAvailable is for stores, not loads"
+    if group.opcode in _WRITING:
+        yield mask & _VISIBLE != 0, "MakePointerVisible is for loads, not stores"
+    for bits, pointer in zip((target, source), pointers, strict=False):
+        yield (bits & (_AVAILABLE | _VISIBLE) != 0) & (bits & _NON_PRIVATE == 0), \
+            "MakePointerAvailable and MakePointerVisible need NonPrivatePointer, too"
+        address = group.value(pointer)
+        yield (bits & _NON_PRIVATE != 0) & address.is_pointer & ~address.in_storage(*_SHARED), \
+            f"NonPrivatePointer needs memory that others share, not {{type{pointer}}}"
+
+
+@rule("physical-alignment", "An access to PhysicalStorageBuffer memory names an alignment.",
+      "SPIR-V 2.16.4 PhysicalStorageBuffer", Op.Load, Op.Store, Op.CopyMemory)
+def physical_alignment(group: Group) -> Findings:
+    place, pointers = _ACCESSES[group.opcode]
+    aligned = group.word(place) & _ALIGNED != 0
+    for pointer in pointers:
+        yield ~aligned & group.value(pointer).in_storage(StorageClass.PhysicalStorageBuffer), \
+            f"{{op}} through {{type{pointer}}} must be Aligned"
+
+
+@rule("copy-memory", "Copies are between pointers to the same type, or of a size that is known not to be 0.", SECTION,
+      Op.CopyMemory, Op.CopyMemorySized)
+def copy_memory(group: Group) -> Findings:
+    target, source = group.value(0), group.value(1)
+    yield ~target.is_pointer, "{op} writes through a pointer, not {type0}"
+    yield ~source.is_pointer, "{op} reads through a pointer, not {type1}"
+    yield target.in_storage(*_READ_ONLY), "{op} writes to read-only memory: {type0}"
+    typed = target.is_kind(Op.TypePointer) & source.is_kind(Op.TypePointer)
+    if group.opcode == Op.CopyMemory:
+        yield typed & (target.element != source.element), "{op} copies between {type1} and {type0}"
+        yield target.is_kind(Op.TypeUntypedPointerKHR) & source.is_kind(Op.TypeUntypedPointerKHR), \
+            "{op} between untyped pointers has no type: OpCopyMemorySized is needed"
+        return
+    size = group.value(2)
+    yield ~size.is_kind(Op.TypeInt), "the size of {op} is an integer, not {type2}"
+    constant = group.constant(2)
+    yield (constant == 0) | (group.definition(2) == int(Op.ConstantNull)), "the size of {op} is 0"
+    yield (size.signed == 1) & (constant >= 0) & (constant >> np.maximum(size.width - 1, 0) & 1 == 1), \
+        "the size of {op} is negative"
+
+
+@rule("array-length", "The length of a structure's last member, an array of unknown length, is a 32-bit integer.",
+      SECTION, Op.ArrayLength, Op.UntypedArrayLengthKHR)
+def array_length(group: Group) -> Findings:
+    view = group.view
+    untyped = group.opcode == Op.UntypedArrayLengthKHR
+    yield ~(group.result.is_int(32) & (group.result.signed == 0)), \
+        "{op} gives a 32-bit integer of signedness 0, not {type}"
+    pointer = group.value(1 if untyped else 0)
+    yield ~pointer.is_pointer, f"{{op}} takes a pointer, not {{type{int(untyped)}}}"
+    structure: Types = group.type(0) if untyped else pointer.element
+    yield pointer.is_pointer & ~structure.is_kind(Op.TypeStruct), "{op} takes a pointer to a structure, not {type0}"
+    member = group.word(2 if untyped else 1)
+    for offset in np.flatnonzero(structure.is_kind(Op.TypeStruct)).tolist():
+        item = view.type_table.instructions[int(structure.places[offset])]
+        assert item is not None
+        last = len(item.words) - 1
+        if int(member[offset]) != last or view.definition(item.words[last]).opcode != Op.TypeRuntimeArray:
+            yield group.only(offset), "{op} takes the last member of a structure, which must be an OpTypeRuntimeArray"
+
+
+@rule("lifetime", "A lifetime is that of a function's variable; its size is known only without type.",
+      "SPIR-V 3.3.17 Control-Flow Instructions", Op.LifetimeStart, Op.LifetimeStop)
+def lifetime(group: Group) -> Findings:
+    address = group.value(0)
+    yield ~address.is_pointer, "{op} takes a pointer, not {type0}"
+    yield address.is_pointer & ~address.in_storage(StorageClass.Function), \
+        "{op} takes a pointer to Function memory, not {type0}"
+    if not group.view.has(Capability.Addresses):
+        yield group.word(1) != 0, "the size of {op} is {word1}; without the capability Addresses it must be 0"

@@ -1,0 +1,118 @@
+"""Rules of SPV_INTEL_subgroup_matrix_multiply_accumulate, its legal combinations included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES, SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
+from coopmat.spirv.grammar import MatrixMultiplyAccumulateOperands as Flags
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.validate.group import Group
+from coopmat.spirv.validate.kernels import kernels
+from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.types import Integers
+from coopmat.spirv.validate.view import ModuleView
+
+SECTION = "SPV_INTEL_subgroup_matrix_multiply_accumulate"
+ENVIRONMENT = "cl_intel_subgroup_matrix_multiply_accumulate, OpenCL SPIR-V Environment"
+MULTIPLY = Op.SubgroupMatrixMultiplyAccumulateINTEL
+
+Shape = tuple[int, int, int]
+"""Opcode of a scalar type, its width, and the number of components."""
+
+_INT, _FLOAT = int(Op.TypeInt), int(Op.TypeFloat)
+_ACCUMULATORS = {"sint32": (_INT, 32), "fp32": (_FLOAT, 32), "fp16": (_FLOAT, 16), "bf16": (_INT, 16)}
+
+
+def combination(row: SubgroupMatrixMad, m: int) -> tuple[int, int, Shape, Shape, Shape]:
+    """K, operand bits, and the shapes of accumulator, A and B that a row of the tables asks for."""
+    kind = _FLOAT if row.a == "tf32" else _INT
+    return (row.k, row.operands, (*_ACCUMULATORS[row.accumulator], m), (kind, row.a_bits, row.a_components(m)),
+            (kind, 32, B_COMPONENTS))
+
+
+_SIZES: dict[tuple[object, ...], set[int]] = {}
+for _row in SUBGROUP_MATRIX_MADS:
+    for _m in M_SIZES:
+        _SIZES.setdefault(combination(_row, _m), set()).add(_row.sub_group_size)
+
+
+@rule("sub-group-matrix-types", "A, B, C and the result are numbers or vectors of numbers; C has the result's type.",
+      f"{SECTION} (MMA-1, MMA-3, MMA-7)", MULTIPLY)
+def sub_group_matrix_types(group: Group) -> Findings:
+    number = (Op.TypeInt, Op.TypeFloat)
+    yield ~group.result.scalars_of(*number), "the result of {op} is a number or a vector of numbers, not {type}"
+    for place, name in ((1, "A"), (2, "B"), (3, "C")):
+        yield ~group.value(place).scalars_of(*number), \
+            f"{name} of {{op}} is a number or a vector of numbers, not {{type{place}}}"
+    yield group.value(3) != group.result, "C of {op} has type {type3}; the result type {type} is needed"
+
+
+@rule("sub-group-matrix-k", "K is a constant 32-bit integer.", f"{SECTION} (MMA-2)", MULTIPLY)
+def sub_group_matrix_k(group: Group) -> Findings:
+    kind = group.value(0)
+    yield ~(kind.is_kind(Op.TypeInt) & (kind.width == 32) & (group.constant(0) >= 0)), \
+        "K of {op} is a constant 32-bit integer, not {def0}"
+
+
+@rule("sub-group-matrix-flags", "Operand bits fit the types that they reinterpret.",
+      f"{SECTION}, Matrix Multiply Accumulate Operands (MMA-4)", MULTIPLY)
+def sub_group_matrix_flags(group: Group) -> Findings:
+    flags = group.word(4)
+    kinds = {"A": group.value(1), "B": group.value(2), "C": group.value(3), "Result": group.result}
+    for flag in Flags:
+        if not flag:
+            continue
+        name = next(name for name in kinds if flag.spelling.startswith(f"Matrix{name}"))
+        wanted, text = (Op.TypeFloat, "32-bit floats") if "TF32" in flag.spelling else (Op.TypeInt, "integers")
+        yield (flags & int(flag) != 0) & ~kinds[name].scalars_of(wanted), \
+            f"{flag.spelling} needs {text} as {name if name != 'Result' else 'the result'}"
+
+
+@rule("sub-group-matrix-combination", "Types, K and operand bits are a row of the table for the sub-group size.",
+      f"{ENVIRONMENT} (MMA-6, MMA-8 to MMA-12)")
+def sub_group_matrix_combination(view: ModuleView) -> Findings:
+    for indices, sizes in _uses(view):
+        if not sizes:
+            yield indices, ("{op} with result {type}, K {def0}, A {type1}, B {type2} and these operand bits is in no "
+                            "table, for sub-groups of 8 or of 16: see coopmat devices and docs/opencl-builtins.md")
+            continue
+        for index in indices.tolist():
+            for kernel in _callers(view, index):
+                if kernel.sub_group_size is not None and kernel.sub_group_size not in sizes:
+                    have = " or ".join(map(str, sorted(sizes)))
+                    yield index, (f"{{op}} with these types and operand bits works on sub-groups of {have}; the "
+                                  f"kernel {kernel.name} requires {kernel.sub_group_size}")
+
+
+@rule("sub-group-matrix-size", "A kernel that multiplies matrices requires a sub-group size.", ENVIRONMENT,
+      severity="warning")
+def sub_group_matrix_size(view: ModuleView) -> Findings:
+    for indices, sizes in _uses(view):
+        have = " or ".join(map(str, sorted(sizes)))
+        for index in indices.tolist() if sizes else ():
+            for kernel in _callers(view, index):
+                if kernel.sub_group_size is None:
+                    yield index, f"{{op}} needs sub-groups of {have}, but the kernel {kernel.name} requires no size"
+
+
+def _callers(view: ModuleView, index: int) -> Iterable:
+    function = int(view.flow.function_of[index])
+    return [kernel for kernel in view.derived(kernels) if function in kernel.functions]
+
+
+def _uses(view: ModuleView) -> Iterator[tuple[Integers, set[int]]]:
+    """The instructions in parts of equal types, K and operand bits, with the sub-group sizes that have these."""
+    group = view.group(MULTIPLY)
+    if group is None:
+        return
+    kinds = (group.result, group.value(1), group.value(2))
+    columns = [group.constant(0), group.word(4)]
+    for kind in kinds:
+        columns += [kind.scalar.kind, kind.scalar.width, kind.components]
+    distinct, inverse = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    for number, row in enumerate(distinct.tolist()):
+        key = (row[0], row[1], tuple(row[2:5]), tuple(row[5:8]), tuple(row[8:11]))
+        yield group.indices[inverse.reshape(-1) == number], _SIZES.get(key, set())

@@ -1,0 +1,81 @@
+"""The words of a message: what an instruction, a type and an id look like in it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from coopmat.spirv.disassembler import instruction_to_text
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.instruction import Instruction
+
+if TYPE_CHECKING:
+    from coopmat.spirv.validate.view import ModuleView
+
+_FIELD = re.compile(r"(id|type|pointee|word|def)(\d+)")
+
+
+class Fields(dict[str, str]):
+    """The fields that a message about one instruction may hold, made on demand.
+
+    ``{op}``: its name; ``{id}``: its result id; ``{type}``: its result type; with the place of an operand
+    word behind: ``{id0}`` that word as an id, ``{type0}`` the type of the value with this id, ``{pointee0}``
+    what that type points to, ``{word0}`` the number, ``{def0}`` the instruction that defines the id.
+    """
+
+    def __init__(self, view: ModuleView, index: int) -> None:
+        super().__init__()
+        self.view = view
+        self.item = view.items[index]
+        self.words = self.item.words[int(view.start[index] - view.word_start[index]):]
+        self.name = self.item.name if view.opcode[index] == view.operation[index] else \
+            f"{self.item.name} {Op(int(view.operation[index])).spelling}"
+
+    def __missing__(self, key: str) -> str:
+        if key == "op":
+            return self.name
+        if key == "id":
+            return f"%{self.item.result_id}"
+        if key == "type":
+            return self._type(self.item.type_id or 0)
+        if key == "result_pointee":
+            return self._pointee(self.item.type_id or 0)
+        match = _FIELD.fullmatch(key)
+        if match is None:
+            raise KeyError(key)
+        place = int(match[2])
+        if place >= len(self.words):
+            return "nothing"
+        return self._operand(match[1], self.words[place])
+
+    def _operand(self, what: str, word: int) -> str:
+        if what == "word":
+            return str(word)
+        if what == "id":
+            return f"%{word}"
+        definition = self._definition(word)
+        if what == "def":
+            return f"%{word} ({definition.name})" if definition is not None else f"%{word}"
+        type_id = definition.type_id if definition is not None else None
+        if type_id is None:
+            return f"%{word}, which has no type"
+        return self._type(type_id) if what == "type" else self._pointee(type_id)
+
+    def _definition(self, identifier: int) -> Instruction | None:
+        return self.view.module._definitions.get(identifier)
+
+    def _type(self, type_id: int) -> str:
+        declaration = self._definition(type_id)
+        return f"%{type_id} ({_declaration(declaration)})" if declaration is not None else f"%{type_id}"
+
+    def _pointee(self, type_id: int) -> str:
+        declaration = self._definition(type_id)
+        if declaration is None or len(declaration.words) < 2:
+            return f"%{type_id}"
+        return self._type(declaration.words[1])
+
+
+def _declaration(item: Instruction) -> str:
+    """A type's declaration without its result id."""
+    text = instruction_to_text(item)
+    return text.partition("= ")[2] or text
