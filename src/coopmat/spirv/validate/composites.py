@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.validate.constants import constituents
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
@@ -94,7 +94,8 @@ def _vector_construct(group: Group, vectors: np.ndarray) -> Findings:
         yield vectors & has & ((part.scalar != group.result.element) | part.is_matrix), \
             f"constituent {place} of {{op}} is {{type{place}}}; components of {{type}} are needed"
         total += np.where(has, part.components, 0)
-    yield vectors & (group.size < 2), "{op} makes a vector of two or more constituents"
+    if not group.view.has(Capability.LongVectorEXT):
+        yield vectors & (group.size < 2), "{op} makes a vector of two or more constituents"
     yield vectors & (total != group.result.length), "the constituents of {op} are not as many components as {type} has"
 
 
@@ -187,7 +188,8 @@ def select_types(group: Group) -> Findings:
     selectable = result.is_scalar | result.is_pointer | result.is_kind(Op.TypeVector)
     composite = result.is_kind(Op.TypeMatrix, Op.TypeArray, Op.TypeStruct, Op.TypeCooperativeMatrixKHR)
     before = group.view.module.version < 0x10400
-    yield ~selectable & ~composite, "{op} cannot choose between values of {type}"
+    if not group.view.declared.unknown:  # which may allow more
+        yield ~selectable & ~composite, "{op} cannot choose between values of {type}"
     yield composite & before, "{op} of {type} is possible from SPIR-V 1.4 on"
     yield (result.is_kind(Op.TypeVector) & ~vector) & before, \
         "{op} of {type} by one boolean is possible from SPIR-V 1.4 on"

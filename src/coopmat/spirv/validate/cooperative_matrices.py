@@ -26,6 +26,8 @@ UNKNOWN = -1
 
 MATRIX_TYPES = (Op.TypeCooperativeMatrixKHR,)
 _STRIDED = (CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR)
+_LAYOUTS = (*CooperativeMatrixLayout, 4202, 4203)
+"""Those of the tables, and the two of SPV_ARM_cooperative_matrix_layouts."""
 _MEMORY_CLASSES = (StorageClass.Workgroup, StorageClass.CrossWorkgroup)
 _SIGNS = (Flags.MatrixASignedComponentsKHR, Flags.MatrixBSignedComponentsKHR, Flags.MatrixCSignedComponentsKHR,
           Flags.MatrixResultSignedComponentsKHR)
@@ -192,7 +194,7 @@ def _memory_operands(group: Group, matrix: Types, pointer: int, layout: int, str
     yield ~(kind.is_kind(Op.TypeInt) & (kind.width == 32)), \
         f"the layout of {{op}} is a constant 32-bit integer, not {{def{layout}}}"
     value = group.constant(layout)
-    yield (value != UNKNOWN) & ~np.isin(value, list(CooperativeMatrixLayout)), \
+    yield (value != UNKNOWN) & ~np.isin(value, _LAYOUTS), \
         f"the layout of {{op}}, {{def{layout}}}, has no known value"
     yield np.isin(value, _STRIDED) & ~group.has(stride), "{op} with a row- or column-major layout needs a stride"
     yield group.has(stride) & ~group.value(stride).is_kind(Op.TypeInt), \

@@ -14,6 +14,10 @@ from coopmat.spirv.validate.types import TYPES
 if TYPE_CHECKING:
     from coopmat.spirv.validate.view import ModuleView
 
+_BY_EXTENSION = {"SPV_AMD_gpu_shader_half_float": Capability.Float16,
+                 "SPV_AMD_gpu_shader_half_float_fetch": Capability.Float16,
+                 "SPV_AMD_gpu_shader_int16": Capability.Int16}
+"""Extensions that allow types without a capability."""
 _DECIDED_BY_LATER_OPERANDS = frozenset({Op.AtomicStore})
 """Instructions whose needs depend on the type of more than the first operand."""
 
@@ -26,8 +30,9 @@ class Declared:
         self.capabilities = dict(_capabilities(view))
         self.unknown = any(item.words[0] not in Capability._value2member_map_
                            for _, item in view.of_opcode(Op.Capability))
-        self.all = implied(self.capabilities)
         self.extensions = set(module.extensions)
+        self.all = implied(self.capabilities)
+        self.all.update(capability for name, capability in _BY_EXTENSION.items() if name in self.extensions)
         self.version = (module.version >> 16, module.version >> 8 & 0xFF)
         self.needs = Needs(self.version, module._definitions)
         self.missing: list[tuple[int, tuple[Capability, ...]]] = []
@@ -38,7 +43,7 @@ class Declared:
             self.missing += [(index, options) for options in added.capabilities
                              if not self.all.intersection(options)]
             self.missing_extensions += [(index, names) for names in added.extensions
-                                        if not self.extensions.intersection(names)]
+                                        if not self.extensions.intersection(names) and not self.unknown]
             self.too_new += [(index, member.spelling, self.needs.first_version(member)) for member in added.too_new]
 
 

@@ -82,7 +82,8 @@ def decoration_rounding(view: ModuleView) -> Findings:
         if decoration != Decoration.FPRoundingMode or target.type_id is None:
             continue
         extended = target.opcode == Op.ExtInst and _is_rounding_store(view, target)
-        if target.opcode not in _ROUNDED and not extended:
+        divided = target.opcode == Op.FDiv and view.has(Capability.RoundedDivideSqrtINTEL)
+        if target.opcode not in _ROUNDED and not extended and not divided:
             yield index, f"FPRoundingMode is for conversions to or from floating-point numbers; %{identifier} is " \
                          f"{target.name}"
 
@@ -187,7 +188,8 @@ def group_decoration(view: ModuleView) -> Findings:
 
 
 def _used_otherwise(view: ModuleView, groups: set[int]) -> Findings:
-    allowed = {Op.Name, Op.Decorate, Op.DecorateId, Op.DecorateString, Op.GroupDecorate, Op.GroupMemberDecorate}
+    allowed = {Op.Name, Op.Decorate, Op.DecorateId, Op.DecorateString, Op.GroupDecorate, Op.GroupMemberDecorate,
+               Op.ExtInst}
     for at, _, identifier, _ in zip(*(column.tolist() for column in view.uses), strict=True):
         if identifier in groups and view.items[at].opcode not in allowed:
             yield at, f"{{op}} uses %{identifier}, which is a decoration group"

@@ -19,6 +19,7 @@ from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.validate.functions import reached
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.sections import CONSTANTS
 from coopmat.spirv.validate.types import Booleans, Types
 from coopmat.spirv.validate.view import ModuleView
 
@@ -255,6 +256,8 @@ def execution_mode_numbers(view: ModuleView) -> Findings:
         if with_ids != (item.opcode == Op.ExecutionModeId) and mode in ExecutionMode._value2member_map_ \
                 and _is_plain(mode):
             yield index, f"{_mode_name(mode)} is set by {'OpExecutionModeId' if with_ids else 'OpExecutionMode'}"
+        elif with_ids and mode != ExecutionMode.FPFastMathDefault and not _are_constants(view, rest):
+            yield index, f"the operands of {_mode_name(mode)} are constants"
         elif mode in _SIZES and 0 in (_constants(view, item) if with_ids else rest):
             yield index, "a size of {op} is 0: at least 1 is needed"
 
@@ -262,6 +265,10 @@ def execution_mode_numbers(view: ModuleView) -> Findings:
 def _is_plain(mode: int) -> bool:
     """Whether the tables say how a mode is set: by ids, by numbers or by nothing."""
     return mode in _WITH_IDS or "IdRef" not in ExecutionMode(mode).signature
+
+
+def _are_constants(view: ModuleView, ids: tuple[int, ...]) -> bool:
+    return all(view.definition(identifier).opcode in CONSTANTS for identifier in ids)
 
 
 def _constants(view: ModuleView, item: Instruction) -> list[int | None]:

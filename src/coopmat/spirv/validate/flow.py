@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from coopmat.spirv.grammar import TERMINATORS, Op
+from coopmat.spirv.grammar import TERMINATORS, Op, instruction
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.validate.dominators import immediate_dominators
 from coopmat.spirv.validate.types import Integers
@@ -78,14 +78,15 @@ class Flow:
                 else:
                     function.parameters.append(index)
             elif op == Op.FunctionEnd:
-                if block is not None:
+                if block is not None and instruction(int(opcode[index - 1])) is not None:
                     self.problems.append((index, "{op} stands in a block without terminator"))
                 self._end(function, block, index)
                 function = block = None
             elif op == Op.Label:
                 if block is not None:
                     block.last = index - 1
-                    self.problems.append((index, "{op} begins within a block without terminator"))
+                    if instruction(int(opcode[index - 1])) is not None:  # an unknown one may be a terminator
+                        self.problems.append((index, "{op} begins within a block without terminator"))
                 block = self._new_block(function, index)
             elif block is None:
                 self.problems.append((index, "{op} stands outside a block"))

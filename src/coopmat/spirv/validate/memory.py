@@ -17,8 +17,8 @@ OPERANDS = "SPIR-V 3.2.27 Memory Operands"
 _VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
 _READ_ONLY = (StorageClass.UniformConstant, StorageClass.Input, StorageClass.PushConstant)
 _WITHOUT_SIZE = (Op.TypeVoid, Op.TypeFunction)
-_HIDDEN = (StorageClass.Workgroup, StorageClass.CrossWorkgroup, StorageClass.Private, StorageClass.Function,
-           StorageClass.Input, StorageClass.Output)
+_HIDDEN = (StorageClass.UniformConstant, StorageClass.Workgroup, StorageClass.CrossWorkgroup, StorageClass.Private,
+           StorageClass.Function, StorageClass.Input, StorageClass.Output)
 """Storage classes that hosts do not see; booleans have no layout in others."""
 _SHARED = (StorageClass.Uniform, StorageClass.Workgroup, StorageClass.CrossWorkgroup, StorageClass.Generic,
            StorageClass.Image, StorageClass.StorageBuffer, StorageClass.PhysicalStorageBuffer)

@@ -84,7 +84,7 @@ ROLES: dict[Op, dict[int, Role]] = {
     Op.Line: {0: Role.STRING},
     Op.EntryPoint: {1: Role.FUNCTION, REST: Role.VALUE},
     Op.ExecutionMode: {0: Role.FUNCTION, REST: Role.ANY},
-    Op.ExecutionModeId: {0: Role.FUNCTION, REST: Role.CONSTANT},
+    Op.ExecutionModeId: {0: Role.FUNCTION, REST: Role.ANY},
     Op.ExtInst: {0: Role.INSTRUCTION_SET, REST: Role.ANY},
     Op.ExtInstWithForwardRefsKHR: {0: Role.INSTRUCTION_SET, REST: Role.ANY},
     Op.GroupDecorate: {0: Role.DECORATION_GROUP, REST: Role.ANY},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Op, instruction
+from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Op
 from coopmat.spirv.validate.roles import FORWARD, Role
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.sections import (
@@ -31,9 +31,8 @@ def layout_order(view: ModuleView) -> Findings:
     end = min((f.first for f in view.flow.functions), default=len(view))
     opcodes = view.opcode[:end]
     sections = _SECTION_ARRAY[np.minimum(opcodes, len(_SECTION_ARRAY) - 1)] * (opcodes < len(_SECTION_ARRAY))
-    for index in np.flatnonzero(sections == 0).tolist():
-        if instruction(int(opcodes[index])) is not None:
-            yield index, "{op} stands outside a function"
+    outside = np.flatnonzero(sections == 0)
+    yield outside[:0] if view.has_unknown else outside, "{op} stands outside a function"
     floating = np.isin(opcodes, list(FLOATING))
     latest = np.maximum.accumulate(np.where(floating, 0, sections)) if end else sections
     for index in np.flatnonzero((sections != 0) & (sections < latest)).tolist():
@@ -51,13 +50,15 @@ def layout_order(view: ModuleView) -> Findings:
       "among the declarations, too.", LAYOUT)
 def extended_place(view: ModuleView) -> Findings:
     flow = view.flow
+    if view.has_unknown:  # which may make other places for them
+        return
     indices = np.array(view.indices(Op.ExtInst, Op.ExtInstWithForwardRefsKHR), np.int64)
     first_type = next(iter(np.flatnonzero(np.isin(view.opcode, _TYPES)).tolist()), len(view))
     for index in indices[flow.block_of[indices] < 0].tolist():
         name = view.module.instruction_sets.get(view.items[index].words[0], "NonSemantic.")
         if not (name.startswith("NonSemantic.") or "DebugInfo" in name):
             yield index, f"{{op}} of {name} must stand in a block"
-        elif flow.function_of[index] >= 0 or index < first_type:
+        elif index < first_type or (flow.function_of[index] >= 0 and "DebugInfo" not in name):
             yield index, f"{{op}} of {name} must stand in a block or among the declarations"
 
 

@@ -172,6 +172,9 @@ def _structures(view: ModuleView) -> list[Structure]:
 def structured_selection(view: ModuleView) -> Findings:
     for structure in _structures(view):
         exits = {b for _, merge, target in structure.merges.values() for b in (merge, target)}
+        for header, (kind, _, _) in structure.merges.items():
+            if kind == "switch":  # a case may go on with another one
+                exits.update(view.flow.blocks[header].successors)
         exits |= {header for header, (kind, _, _) in structure.merges.items() if kind == "loop"}
         for block in structure.enter:
             last = view.flow.blocks[block].last

@@ -35,6 +35,8 @@ MAX_ID = 0x3FFFFF
 _INTEGER_CONSTANTS = (Op.Constant, Op.ConstantNull)
 _UNCHECKED_TYPES = (Op.TypeVectorIdEXT, Op.TypeCooperativeMatrixNV, Op.TypeBufferEXT, Op.TypeBufferSurfaceINTEL)
 """Types whose values no rule knows."""
+_NEVER_LEFT_OUT = (Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId, Op.Decorate, Op.MemberDecorate)
+"""Instructions about which enough is known, whatever the types of what they name."""
 _TYPE_OPCODES = np.array(sorted(TYPES))
 
 
@@ -110,26 +112,30 @@ class ModuleView:
 
     def leave_out_unknown(self) -> None:
         """Say no more about what is made with types that are broken, or that no rule knows."""
-        unknown = np.zeros(len(self.defined_by), bool)
         types = np.isin(self.opcode, _TYPE_OPCODES)
-        bad = (self.broken & types) | np.isin(self.opcode, _UNCHECKED_TYPES)
-        if self.has_unknown:
-            bad |= np.isin(self.opcode, self.unknown_opcodes) & (self.result_id != 0)
-        elif not bad.any():
+        unchecked = np.isin(self.opcode, _UNCHECKED_TYPES)
+        bad = (self.broken & types) | unchecked
+        if not bad.any() and not self.has_unknown:
             return
+        unknown = np.zeros(len(self.defined_by), bool)
         at = self.uses.at
-        ids = np.minimum(self.uses.ids, len(self.defined_by) - 1)
-        undefined = self.defined_by[ids] < 0
-        self.leave_out(at[undefined].tolist())
-        while bad.any():
+        ids = np.minimum(self.uses.ids, len(unknown) - 1)
+        type_id = np.minimum(self.type_id, len(unknown) - 1)
+        if self.has_unknown:  # what else defines these?
+            unknown[ids[self.defined_by[ids] < 0]] = True
+            unknown[type_id[self.defined_by[type_id] < 0]] = True
+        self.broken |= unchecked
+        checked = ~np.isin(self.opcode, _NEVER_LEFT_OUT)
+        while True:
             unknown[self.result_id[bad]] = True
             unknown[0] = False
-            typed = unknown[np.minimum(self.type_id, len(unknown) - 1)]
+            typed = unknown[type_id]
             touched = typed.copy()
             touched[at[unknown[ids]]] = True
-            self.broken |= touched
+            self.broken |= touched & checked
             bad = (typed | (types & touched)) & ~unknown[self.result_id] & (self.result_id != 0)
-        self.broken[np.isin(self.opcode, _UNCHECKED_TYPES)] = True
+            if not bad.any():
+                break
         self._groups.clear()
 
     @cached_property
