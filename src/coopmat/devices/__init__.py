@@ -7,12 +7,14 @@ module per family. ``generic`` has no table: it takes every shape and type.
 from __future__ import annotations
 
 import difflib
+from typing import Protocol
 
 from coopmat.devices import amd, intel_amx, intel_xmx, nvidia
 from coopmat.devices.model import USES, Combination, DeviceDescription, Use
 from coopmat.diagnostics import Error
 
-__all__ = ["ARCHITECTURES", "USES", "Combination", "DeviceDescription", "Use", "describe"]
+__all__ = ["ARCHITECTURES", "USES", "Combination", "DeviceDescription", "HasDescription", "Use", "describe",
+           "description_of"]
 
 _GENERIC = DeviceDescription("generic", "generic", (16, 4, 8, 32, 64), (), any_combination=True,
                              xmx_sub_group_sizes=(8, 16))
@@ -25,6 +27,29 @@ ARCHITECTURES: dict[str, DeviceDescription] = {
 """Every architecture by its name, in the order of the contract."""
 
 _SIMULATED_PREFIX = "sim:"
+
+
+class HasDescription(Protocol):
+    """What stands for an architecture, such as a :class:`coopmat.Device`."""
+
+    @property
+    def description(self) -> DeviceDescription:
+        """The architecture."""
+
+
+def description_of(device: str | DeviceDescription | HasDescription) -> DeviceDescription:
+    """The architecture that a name, a description or a device stands for.
+
+    Raises :class:`coopmat.Error` for an unknown name and for what is no device.
+    """
+    if isinstance(device, DeviceDescription):
+        return device
+    if isinstance(device, str):
+        return describe(device)
+    found = getattr(device, "description", None)
+    if not isinstance(found, DeviceDescription):
+        raise Error(f"a device is a coopmat.Device or a name such as 'sim:generic', not {type(device).__name__}")
+    return found
 
 
 def describe(name: str) -> DeviceDescription:

@@ -26,7 +26,9 @@ from coopmat.spirv.instruction import Instruction, Operand, decode_number, decod
 from coopmat.spirv.literals import decode_float, float_layout
 
 if TYPE_CHECKING:
+    from coopmat.devices import DeviceDescription, HasDescription
     from coopmat.spirv.kernels import KernelSignature
+    from coopmat.spirv.validate.rules import Violation
 
 __all__ = ["GENERATOR", "Block", "EntryPoint", "Function", "Instruction", "Module", "Operand", "make"]
 
@@ -160,6 +162,17 @@ class Module:
         from coopmat.spirv.disassembler import disassemble
 
         return disassemble(self, friendly_names=friendly_names)
+
+    def validate(self, device: str | DeviceDescription | HasDescription | None = None) -> list[Violation]:
+        """All broken rules, in the order of the instructions; an empty list means that the module is valid.
+
+        ``device``, a :class:`coopmat.Device` or its name: whether it has what the module uses is checked, too.
+        docs/validation.md lists the rules.
+        """
+        from coopmat.devices import description_of
+        from coopmat.spirv.validate import validate
+
+        return validate(self, None if device is None else description_of(device))
 
     @property
     def header(self) -> binary.Header:

@@ -18,8 +18,8 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
+from coopmat.spirv.matrix_uses import required_matrix_uses
 from coopmat.targets import simulator
-from coopmat.targets.simulator import required_matrix_uses
 from tests.targets.simulator.kit import module, run
 
 RNG = np.random.default_rng(11)

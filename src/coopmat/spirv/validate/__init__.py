@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
+from types import ModuleType
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     cooperative_matrices,
     declarations,
     decorations,
+    device_support,
     dot_products,
     execution_modes,
     extended_instructions,
@@ -48,7 +51,7 @@ __all__ = ["RULES", "Rule", "Violation", "validate"]
 def validate(module: Module, device: DeviceDescription | None = None) -> list[Violation]:
     """All broken rules of a module, in the order of its instructions; an empty list means that it is valid.
 
-    With a device, what the module asks of it is checked, too.
+    With a device, what the module asks of it is checked, too, if the module breaks no other rule.
     """
     try:
         view = ModuleView(module, device)
@@ -62,16 +65,35 @@ def validate(module: Module, device: DeviceDescription | None = None) -> list[Vi
 def _check(view: ModuleView) -> Iterator[tuple[int, Violation]]:
     """What breaks a rule, each with the index of the instruction (-1: the module).
 
-    The rules about form come first: what breaks one of them is left out by all others.
+    What a device has is asked of modules that break no other rule.
     """
-    about_form = [entry for entry in RULES.values() if entry.check.__module__ == structure.__name__]
-    for entry in about_form:
+    errors = 0
+    for index, violation in chain(_check_form(view), _check_meaning(view)):
+        errors += violation.severity == "error"
+        yield index, violation
+    if view.device is not None and not errors:
+        for entry in _rules_of(device_support):
+            yield from _each(entry, view, entry.check(view), None)
+
+
+def _check_form(view: ModuleView) -> Iterator[tuple[int, Violation]]:
+    """The rules about form, which come first: what breaks one of them is left out by all others."""
+    for entry in _rules_of(structure):
         found = list(_each(entry, view, entry.check(view), None))
         view.leave_out([index for index, _ in found if index >= 0])
         yield from found
     view.leave_out_unknown()
+
+
+def _rules_of(module: ModuleType) -> list[Rule]:
+    return [entry for entry in RULES.values() if entry.check.__module__ == module.__name__]
+
+
+def _check_meaning(view: ModuleView) -> Iterator[tuple[int, Violation]]:
+    """The rules that are neither about form nor about the device."""
+    apart = {entry.name for entry in (*_rules_of(structure), *_rules_of(device_support))}
     for entry in RULES.values():
-        if not entry.opcodes and entry not in about_form:
+        if not entry.opcodes and entry.name not in apart:
             yield from _each(entry, view, entry.check(view), None)
     by_opcode = rules_by_opcode()
     for opcode in view.by_opcode:

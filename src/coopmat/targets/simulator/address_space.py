@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError
+from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, round_up
 from coopmat.targets.simulator.state import Frame, Mask, Site
-from coopmat.targets.simulator.types import ArrayType, MatrixType, StructType, Type, round_up
 from coopmat.targets.simulator.values import Array, Value, from_slices, members_of, slices_of
 
 OFFSET_BITS = 44

@@ -9,10 +9,10 @@ import numpy as np
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import MatrixType, Type, VectorType
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active, uniform_value
 from coopmat.targets.simulator.state import Frame, Site, Step
-from coopmat.targets.simulator.types import MatrixType, Type, VectorType
 from coopmat.targets.simulator.values import Array, Value, signed, slices_of, unsigned
 
 Function = Callable[..., Value]

@@ -8,8 +8,8 @@ import numpy as np
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import BuiltIn
+from coopmat.spirv.types import Type
 from coopmat.targets.simulator.state import Batch, Frame
-from coopmat.targets.simulator.types import Type
 from coopmat.targets.simulator.values import Array
 
 Triple = tuple[Array, Array, Array]

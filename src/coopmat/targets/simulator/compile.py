@@ -18,6 +18,7 @@ from coopmat.spirv import module as spirv
 from coopmat.spirv.grammar import ID_KINDS, BuiltIn, Decoration, MemoryAccess, Op, StorageClass
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
+from coopmat.spirv.types import MatrixType, Type, TypeTable, VoidType
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
 from coopmat.targets.simulator.builtins import check_input, read_input
@@ -33,7 +34,6 @@ from coopmat.targets.simulator.registers import (
     register_variables,
 )
 from coopmat.targets.simulator.state import Batch, Frame, Geometry, Site, Step, StepCounter
-from coopmat.targets.simulator.types import MatrixType, Type, TypeTable, VoidType
 from coopmat.targets.simulator.values import Array, Value, blend, members_of, scalar, zero
 
 Handler = Callable[["FunctionCompiler", Instruction], "Step | None"]

@@ -9,12 +9,12 @@ import numpy as np
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import MatrixType, Type
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler, compose
 from coopmat.targets.simulator.convergence import uniform_value
 from coopmat.targets.simulator.registers import Index, path_type, put_component, take_component
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.types import MatrixType, Type
 from coopmat.targets.simulator.values import Array, Value, from_slices, members_of, slices_of, zero
 
 NO_COMPONENT = 0xFFFFFFFF

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.spirv.types import Type
 from coopmat.targets.simulator.state import Batch, Frame, Mask, Site, Step
-from coopmat.targets.simulator.types import Type
 from coopmat.targets.simulator.values import Array, Value, blend
 
 RETURNED = -1  # the "block" that a returning lane goes to

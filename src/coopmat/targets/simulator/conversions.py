@@ -11,10 +11,10 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import FORMATS, Rounding, round_to
 from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op, StorageClass
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.simulator.values import Array, sign_extend_nibble, unsigned
 
 ROUNDINGS: dict[int, Rounding] = {FPRoundingMode.RTE: "rte", FPRoundingMode.RTZ: "rtz",

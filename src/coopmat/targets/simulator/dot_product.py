@@ -9,10 +9,10 @@ import numpy as np
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op, PackedVectorFormat
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import IntType, Type, VectorType
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.state import Frame, Site, Step
-from coopmat.targets.simulator.types import IntType, Type, VectorType
 from coopmat.targets.simulator.values import Array, unsigned
 
 INT64_PRODUCTS = 16  # widest components whose products and sums an int64 holds in any case

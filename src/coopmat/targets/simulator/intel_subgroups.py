@@ -10,12 +10,12 @@ from coopmat.devices.subgroup_layout import block_io_element
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import Type
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active, require_sub_groups, uniform_value
 from coopmat.targets.simulator.non_uniform import shuffled
 from coopmat.targets.simulator.state import Frame, Site, Step
-from coopmat.targets.simulator.types import Type
 from coopmat.targets.simulator.values import Array, unsigned
 
 READ_ALIGNMENT = 4  # bytes, of the pointer of a block read (cl_intel_subgroups)

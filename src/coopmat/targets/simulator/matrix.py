@@ -15,15 +15,15 @@ from coopmat.devices.layout import element_of
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.numerics import matrix_multiply_accumulate_exact
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Op
+from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import MatrixType, Type
 from coopmat.targets.simulator.address_space import FARTHEST
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
 from coopmat.targets.simulator.matrix_memory import MatrixAccess, load_matrix, store_matrix
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.support import multiply_accumulate_of
-from coopmat.targets.simulator.types import MatrixType, Type
 from coopmat.targets.simulator.values import Array
 
 

@@ -16,9 +16,9 @@ from numpy.lib.stride_tricks import as_strided
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError, UndefinedBehavior
 from coopmat.spirv.grammar import CooperativeMatrixLayout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.simulator.address_space import BIAS, OFFSET_BITS, Buffer, Extent
 from coopmat.targets.simulator.state import Frame, Site
-from coopmat.targets.simulator.types import IntType, MatrixType
 from coopmat.targets.simulator.values import Array, ownership, sign_extend_nibble
 
 PACKED_WORD = 4  # bytes: what PackedINTEL interleaves consecutive rows into

@@ -10,10 +10,10 @@ import numpy as np
 from coopmat.diagnostics import Error
 from coopmat.formats import Rounding
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import Type
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.conversions import ROUNDINGS, to_float
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.types import Type
 from coopmat.targets.simulator.values import Array
 
 HALF = np.dtype(np.float16)

@@ -11,9 +11,9 @@ import numpy as np
 from coopmat.diagnostics import Error, OutOfBounds, UndefinedBehavior
 from coopmat.printf import FLOATS, INTEGERS, SIGNED, Specifier, Value, parse, text_of
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import FloatType, MatrixType, PointerType, Type
 from coopmat.targets.simulator.compile import FunctionCompiler
 from coopmat.targets.simulator.state import Frame, Site, Step
-from coopmat.targets.simulator.types import FloatType, MatrixType, PointerType, Type
 from coopmat.targets.simulator.values import Array, members_of
 
 TOGETHER = 1024  # work-items whose arguments are taken out of the arrays at once

@@ -10,9 +10,12 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, LaunchError, ValidationError
+from coopmat.spirv.device_support import check_supported
 from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
 from coopmat.spirv.kernels import KernelSignature, Parameter
+from coopmat.spirv.matrix_uses import MatrixUses, required_matrix_uses
 from coopmat.spirv.module import EntryPoint, Module
+from coopmat.spirv.types import MatrixType, Type, TypeTable
 from coopmat.targets.simulator import (
     arithmetic,
     async_copies,
@@ -35,8 +38,6 @@ from coopmat.targets.simulator.compile import Handler, KernelCompiler
 from coopmat.targets.simulator.control import MALFORMED
 from coopmat.targets.simulator.launch import ByValue, CompiledKernel, check_geometry, launch
 from coopmat.targets.simulator.options import SimulatorOptions
-from coopmat.targets.simulator.support import MatrixUses, check_supported, required_matrix_uses
-from coopmat.targets.simulator.types import MatrixType, Type, TypeTable
 from coopmat.targets.simulator.values import Array
 
 HANDLERS: dict[int, Handler] = {

@@ -16,9 +16,7 @@ import numpy as np
 from coopmat.diagnostics import OutOfBounds, ValidationError
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Function, Instruction, Module
-from coopmat.targets.simulator.address_space import first_of
-from coopmat.targets.simulator.state import Frame, Site
-from coopmat.targets.simulator.types import (
+from coopmat.spirv.types import (
     ArrayType,
     MatrixType,
     StructType,
@@ -27,6 +25,8 @@ from coopmat.targets.simulator.types import (
     VectorType,
     contains_matrix,
 )
+from coopmat.targets.simulator.address_space import first_of
+from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, Value, blend, from_slices, slices_of
 
 MOST_MEMBERS = 256

@@ -8,10 +8,10 @@ import numpy as np
 
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import Type
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.types import Type
 from coopmat.targets.simulator.values import Array, Value, blend, unsigned
 
 

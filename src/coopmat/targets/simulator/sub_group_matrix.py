@@ -13,11 +13,11 @@ from coopmat.formats import storage_from_bits
 from coopmat.numerics import matrix_multiply_accumulate_exact
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
+from coopmat.spirv.sub_group_uses import multiply_of
+from coopmat.spirv.types import Type
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_full_sub_groups
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.sub_group_uses import multiply_of
-from coopmat.targets.simulator.types import Type
 from coopmat.targets.simulator.values import Array
 
 

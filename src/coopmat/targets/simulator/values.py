@@ -22,7 +22,7 @@ import numpy as np
 
 from coopmat.devices.layout import position_of
 from coopmat.diagnostics import Error
-from coopmat.targets.simulator.types import (
+from coopmat.spirv.types import (
     ArrayType,
     MatrixType,
     StructType,

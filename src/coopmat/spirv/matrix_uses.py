@@ -1,19 +1,17 @@
-"""Which matrices a module uses, and whether a device has them."""
+"""Which matrices the kernels of a module use, each with the instruction that uses it first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from coopmat.devices import ARCHITECTURES, USES, DeviceDescription
-from coopmat.devices.subgroup_layout import SubGroupMatrixRow, has_2d_block_io, matrix_rows_of
-from coopmat.diagnostics import Error, KernelNotSupported, ValidationError
+from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.grammar import ExecutionModel, Op
-from coopmat.spirv.module import Function, Instruction, Module
-from coopmat.targets.simulator.sub_group_uses import SubGroupMultiply, flags_of, multiply_of
-from coopmat.targets.simulator.types import FloatType, IntType, MatrixType, Type, TypeTable
+from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.sub_group_uses import SubGroupMultiply, multiply_of
+from coopmat.spirv.types import FloatType, IntType, MatrixType, Type, TypeTable
 
 FLOAT_FORMATS = {FloatType(16): "fp16", FloatType(16, 0): "bf16", FloatType(32): "fp32", FloatType(64): "fp64"}
 SIGNED_FLAGS = (Flags.MatrixASignedComponentsKHR, Flags.MatrixBSignedComponentsKHR,
@@ -56,17 +54,16 @@ class MultiplyAccumulate:
 
 @dataclass(frozen=True)
 class MatrixUses:
-    """What the kernels of a module need of a device.
+    """What the kernels of a module need of a device, each with the first instruction that needs it.
 
     operations and matrices: of cooperative matrices, the latter those that occur in no operation.
-    sub_group_operations: of Intel's sub-group matrix instruction. blocks_2d: whether there are
-    2D block reads or writes.
+    sub_group_operations: of Intel's sub-group matrix instruction. block_2d: the first 2D block read or write.
     """
 
-    operations: tuple[MultiplyAccumulate, ...]
-    matrices: tuple[MatrixType, ...]
-    sub_group_operations: tuple[SubGroupMultiply, ...] = ()
-    blocks_2d: bool = False
+    operations: dict[MultiplyAccumulate, Instruction]
+    matrices: dict[MatrixType, Instruction]
+    sub_group_operations: dict[SubGroupMultiply, Instruction]
+    block_2d: Instruction | None = None
 
 
 def multiply_accumulate_of(a: MatrixType, b: MatrixType, c: MatrixType, d: MatrixType, flags: Flags,
@@ -108,28 +105,29 @@ def format_name(kind: MatrixType, signed: bool) -> str:
 def required_matrix_uses(module: Module, kernel: str | None = None) -> MatrixUses:
     """What the functions that a kernel (None: any kernel) can reach need of a device."""
     types = TypeTable(module, 1)
-    operations: dict[MultiplyAccumulate, None] = {}
-    matrices: dict[MatrixType, None] = {}
+    matrix_types = {row.result_id for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)}
+    operations: dict[MultiplyAccumulate, Instruction] = {}
+    matrices: dict[MatrixType, Instruction] = {}
     covered: set[MatrixType] = set()
-    sub_group_operations: dict[SubGroupMultiply, None] = {}
-    blocks_2d = False
-    for function in _reachable(module, kernel):
-        for row in (*function.parameters, *(row for block in function.blocks for row in block.instructions)):
-            kind = None if row.type_id is None else types[row.type_id]
-            if isinstance(kind, MatrixType):
-                matrices[kind] = None
-            if row.opcode == Op.CooperativeMatrixMulAddKHR and isinstance(kind, MatrixType):
-                list(row.ids())  # decodes the operands: ValidationError if one is missing
-                kinds = [_operand_type(module, types, word, row) for word in row.words[:3]]
-                flags = Flags(row.words[3] if len(row.words) > 3 else 0)
-                operations[multiply_accumulate_of(kinds[0], kinds[1], kinds[2], kind, flags, row)] = None
-                covered.update(kinds, [kind])
-            elif row.opcode == Op.SubgroupMatrixMultiplyAccumulateINTEL:
-                list(row.ids())
-                sub_group_operations[multiply_of(module, types, row)] = None
-            blocks_2d = blocks_2d or row.opcode in BLOCK_2D_INSTRUCTIONS
-    return MatrixUses(tuple(operations), tuple(kind for kind in matrices if kind not in covered),
-                      tuple(sub_group_operations), blocks_2d)
+    sub_group_operations: dict[SubGroupMultiply, Instruction] = {}
+    block_2d = None
+    for row in _reachable_instructions(module, kernel):
+        kind = types[row.type_id] if row.type_id is not None and row.type_id in matrix_types else None
+        if isinstance(kind, MatrixType):
+            matrices.setdefault(kind, row)
+        if row.opcode == Op.CooperativeMatrixMulAddKHR and isinstance(kind, MatrixType):
+            list(row.ids())  # decodes the operands: ValidationError if one is missing
+            kinds = [_operand_type(module, types, word, row) for word in row.words[:3]]
+            flags = Flags(row.words[3] if len(row.words) > 3 else 0)
+            operations.setdefault(multiply_accumulate_of(kinds[0], kinds[1], kinds[2], kind, flags, row), row)
+            covered.update(kinds, [kind])
+        elif row.opcode == Op.SubgroupMatrixMultiplyAccumulateINTEL:
+            list(row.ids())
+            sub_group_operations.setdefault(multiply_of(module, types, row), row)
+        elif block_2d is None and row.opcode in BLOCK_2D_INSTRUCTIONS:
+            block_2d = row
+    alone = {kind: row for kind, row in matrices.items() if kind not in covered}
+    return MatrixUses(operations, alone, sub_group_operations, block_2d)
 
 
 def _operand_type(module: Module, types: TypeTable, identifier: int, row: Instruction) -> MatrixType:
@@ -140,70 +138,27 @@ def _operand_type(module: Module, types: TypeTable, identifier: int, row: Instru
     return kind
 
 
-def _reachable(module: Module, kernel: str | None) -> list[Function]:
+def _reachable_instructions(module: Module, kernel: str | None) -> Iterator[Instruction]:
+    """The parameters and instructions of all functions that a kernel (None: any kernel) can reach."""
     functions = {function.id: function for function in module.functions}
     waiting = [entry.function_id for entry in module.entry_points
                if entry.model == ExecutionModel.Kernel and kernel in (None, entry.name)]
-    found: dict[int, Function] = {}
+    found: set[int] = set()
     while waiting:
         identifier = waiting.pop()
         if identifier in found or identifier not in functions:
             continue
-        function = found[identifier] = functions[identifier]
-        waiting += [row.words[0] for block in function.blocks for row in block.instructions
-                    if row.opcode == Op.FunctionCall]
-    return list(found.values())
+        found.add(identifier)
+        function = functions[identifier]
+        yield from function.parameters
+        for block in function.blocks:
+            for row in block.instructions:
+                if row.opcode == Op.FunctionCall:
+                    waiting.append(row.words[0])
+                yield row
 
 
-def check_supported(module: Module, description: DeviceDescription, kernel: str | None = None) -> None:
-    """Raise KernelNotSupported if a kernel (None: any kernel) needs matrices that the device does not have.
-
-    The same goes for Intel's sub-group matrix instruction and for 2D blocks.
-    """
-    uses = required_matrix_uses(module, kernel)
-    for operation in uses.operations:
-        sizes = (operation.m, operation.n, operation.k)
-        if not any(description.supports(*formats, *sizes) for formats in operation.choices()):
-            description.require(*_likely(description, operation), *sizes)
-    for kind in uses.matrices:
-        names = _possible_formats(kind)
-        if not any(description.supports_matrix(name, USES[kind.use], kind.rows, kind.columns) for name in names):
-            description.require_matrix(names[0], USES[kind.use], kind.rows, kind.columns)
-    for use in uses.sub_group_operations:
-        _require_sub_group_operation(description, use)
-    if uses.blocks_2d and not has_2d_block_io(description):
-        raise KernelNotSupported(f"{description.name} has no 2D block reads and writes; devices that have them: "
-                                 f"{_devices_with(has_2d_block_io)}")
-
-
-def _require_sub_group_operation(description: DeviceDescription, use: SubGroupMultiply) -> None:
-    rows = matrix_rows_of(description)
-    if any(map(use.is_row, rows)):
-        return
-    if rows:
-        shown = sorted(rows, key=lambda row: _difference(row, use))[:3]
-        legal = f"nearest supported, for M = 1, 2, 4 and 8: {'; '.join(map(str, shown))}"
-    else:
-        legal = f"devices that have this instruction: {_devices_with(lambda other: bool(matrix_rows_of(other)))}"
-    raise KernelNotSupported(f"{description.name} does not support the sub-group matrix multiply-accumulate {use}; "
-                             f"{legal}")
-
-
-def _difference(row: SubGroupMatrixRow, use: SubGroupMultiply) -> tuple[bool, bool]:
-    return flags_of(row) != use.flags, row.k != use.k
-
-
-def _devices_with(has: Callable[[DeviceDescription], bool]) -> str:
-    return ", ".join(name for name, description in ARCHITECTURES.items() if has(description))
-
-
-def _likely(description: DeviceDescription, operation: MultiplyAccumulate) -> tuple[str, str, str, str]:
-    """The reading of the formats to name in a message: one that the device has in another shape, if any."""
-    listed = {row.types for row in description.combinations}
-    return next((formats for formats in operation.choices() if formats in listed), operation.formats)
-
-
-def _possible_formats(kind: MatrixType) -> tuple[str, ...]:
+def possible_formats(kind: MatrixType) -> tuple[str, ...]:
     """The formats that a component type may stand for when no operation tells."""
     component = kind.component
     if isinstance(component, IntType):
@@ -211,5 +166,3 @@ def _possible_formats(kind: MatrixType) -> tuple[str, ...]:
         return (*names, "bf16") if component == CARRIERS["bf16"] else names
     name = format_name(kind, signed=False)
     return (name, "tf32") if component == CARRIERS["tf32"] else (name,)
-
-

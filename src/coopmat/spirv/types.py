@@ -1,8 +1,8 @@
-"""SPIR-V types as the simulator sees them: numpy dtype, size and alignment in memory.
+"""The types of a module as those who run it see them: numpy dtype, size and alignment in memory.
 
-Integers have no sign in SPIR-V. The simulator keeps every integer as a *signed* two's-complement
-numpy array of its width (a 4-bit integer in an ``int8``, sign-extended); an operation that reads
-its operand as unsigned views it as such. Pointers are ``int64`` addresses (see ``address_space``).
+Integers have no sign in SPIR-V. Values of integers are *signed* two's-complement numpy arrays of their width
+(a 4-bit integer in an ``int8``, sign-extended); an operation that reads its operand as unsigned views it as such.
+Pointers are ``int64`` addresses.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ class TypeTable:
     """The types of one module, made on demand; matrices have the slices of one sub-group size.
 
     Raises :class:`ValidationError` for an id that is no type or a malformed one, and
-    :class:`Error` for a type that the simulator does not have.
+    :class:`Error` for a type that no target has.
     """
 
     def __init__(self, module: Module, sub_group_size: int) -> None:

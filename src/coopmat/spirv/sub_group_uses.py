@@ -13,7 +13,7 @@ from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import MatrixMultiplyAccumulateOperands as Flags
 from coopmat.spirv.module import Instruction, Module
-from coopmat.targets.simulator.types import FloatType, IntType, Type, TypeTable, VectorType
+from coopmat.spirv.types import FloatType, IntType, Type, TypeTable, VectorType
 
 ACCUMULATOR_TYPES: dict[str, Type] = {"sint32": IntType(32), "fp32": FloatType(32), "fp16": FloatType(16),
                                       "bf16": IntType(16)}

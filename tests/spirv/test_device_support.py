@@ -6,9 +6,10 @@ import pytest
 
 from coopmat.devices import ARCHITECTURES, describe
 from coopmat.diagnostics import KernelNotSupported
+from coopmat.spirv.device_support import check_supported
+from coopmat.spirv.matrix_uses import MultiplyAccumulate, required_matrix_uses
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
-from coopmat.targets.simulator import MultiplyAccumulate, check_supported, required_matrix_uses
 from tests.targets.simulator.kit import module
 
 KINDS = {"sint8": "i8", "uint8": "i8", "sint32": "i32", "uint32": "i32", "fp16": "f16", "bf16": "bf16", "fp32": "f32",
@@ -46,13 +47,13 @@ def test_uses_are_found_in_called_functions_only() -> None:
         OpFunctionEnd"""
     uses = required_matrix_uses(module("", "%x = OpFunctionCall %void %called", functions=functions))
     assert [(kind.rows, kind.columns) for kind in uses.matrices] == [(4, 4)]
-    assert uses.operations == ()
+    assert uses.operations == {}
 
 
 def test_an_operation_covers_its_matrices() -> None:
     uses = required_matrix_uses(product(("sint8", "sint8", "sint32", "sint32"), 8, 16, 32))
-    assert uses.matrices == ()
-    assert uses.operations == (MultiplyAccumulate(("sint8", "sint8", "sint32", "sint32"), 8, 16, 32),)
+    assert uses.matrices == {}
+    assert list(uses.operations) == [MultiplyAccumulate(("sint8", "sint8", "sint32", "sint32"), 8, 16, 32)]
 
 
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "generic"])
@@ -105,4 +106,4 @@ def test_kernel_information() -> None:
     kernel = program.kernels["kernel"]
     assert (kernel.name, kernel.required_sub_group_size, kernel.required_local_size) == ("kernel", 16, None)
     assert [(p.name, p.kind) for p in kernel.parameters] == [("out", "global"), ("t", "local"), ("n", "value")]
-    assert kernel.matrix_uses.operations == ()
+    assert kernel.matrix_uses.operations == {}
