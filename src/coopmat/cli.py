@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from coopmat import command_modules
 from coopmat.cache import find_cache
 from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, save_outputs
 from coopmat.command_options import BuildCommand, build_options
@@ -167,6 +168,12 @@ def compile_file(
     program = _build(file, build_options(context), device(device_name or "sim:generic"), cache_dir)
     write_atomically(output, EMITTERS[emit](program.optimized(level) if level else program))
 
+
+# ------------------------------------------------------------------------ SPIR-V modules
+
+app.command("as")(command_modules.assemble)
+app.command("dis")(command_modules.disassemble)
+app.command("val")(command_modules.validate)
 
 # --------------------------------------------------------------------------------- cache
 

@@ -55,9 +55,14 @@ def read_text(path: Path) -> str:
         raise Error(f"cannot read '{path}': byte {error.start} is not UTF-8 text") from error
 
 
+def read_input_bytes() -> bytes:
+    """What standard input holds."""
+    return sys.stdin.buffer.read()
+
+
 def read_input() -> str:
     """What standard input holds; Error if it is not UTF-8 text."""
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return read_input_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise Error(f"cannot read standard input: not UTF-8 text (byte {error.start})") from None

@@ -7,10 +7,20 @@ bytes after its terminator, a number wider than its type), is written as ``!0xâ€
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import getitem
 from typing import TYPE_CHECKING
 
 from coopmat.spirv.generators import generator_text
-from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, ID_KINDS, Mask, Op, Row, instruction
+from coopmat.spirv.grammar import (
+    ENUMERATIONS,
+    EXTENDED_INSTRUCTIONS,
+    ID_KINDS,
+    Mask,
+    Op,
+    Row,
+    extended_operands,
+    instruction,
+)
 from coopmat.spirv.instruction import (
     RAW,
     Instruction,
@@ -18,7 +28,10 @@ from coopmat.spirv.instruction import (
     decode_number,
     encode_number,
     encode_string,
+    kinds_of_words,
+    leading_ids,
     mask_bits,
+    word_kinds,
 )
 from coopmat.spirv.literals import float_layout, float_text
 
@@ -28,17 +41,23 @@ if TYPE_CHECKING:
 INDENT = 15
 """The column of the opcodes."""
 
+LONGEST_TAIL = 4
+"""Texts of so many words are kept, in case the same words come again."""
+
+_BY_TYPE = (Op.Constant, Op.SpecConstant, Op.Switch)
+"""Instructions with numbers whose form a type decides."""
+
 _NAMES_OF_SETS = {name: {number: text for text, number in table.items()}
                   for name, table in EXTENDED_INSTRUCTIONS.items()}
 
 
 def disassemble(module: Module, *, friendly_names: bool = False) -> str:
     """The text of a module: header comments, then one instruction a line."""
-    name: Callable[[int], str] = str
+    writer = Writer()
     if friendly_names:
         from coopmat.spirv.names import FriendlyNames
 
-        name = FriendlyNames(module).name
+        writer = Writer(FriendlyNames(module).name)
     lines = [
         "; SPIR-V",
         f"; Version: {module.version_text}",
@@ -46,16 +65,13 @@ def disassemble(module: Module, *, friendly_names: bool = False) -> str:
         f"; Bound: {module.bound}",
         f"; Schema: {module.schema}",
     ]
-    types = TypeTable()
-    for item in module.instructions:
-        lines.append(_line(item, types, name))
-        types.add(item)
+    lines += map(writer.line, module.instructions)
     return "\n".join(lines) + "\n"
 
 
 def instruction_to_text(item: Instruction) -> str:
     """One instruction by itself: numbers whose type stands elsewhere are written as words."""
-    return _line(item, TypeTable(), str).strip()
+    return Writer().line(item).strip()
 
 
 class TypeTable:
@@ -96,39 +112,111 @@ def number_text(words: Sequence[int], kind: Instruction | None) -> str | None:
     return str(value) if encode_number(value, len(words)) == tuple(words) else None
 
 
-def _line(item: Instruction, types: TypeTable, name: Callable[[int], str]) -> str:
-    row = instruction(item.opcode)
-    if row is None:
-        return " " * INDENT + " ".join(_raw(word) for word in item.to_words())
-    head = f"%{name(item.result_id)} = " if item.result_id is not None else ""
-    parts = [head.rjust(INDENT) + row.name]
-    if item.type_id is not None:
-        parts.append("%" + name(item.type_id))
-    parts += _operand_texts(item, types, name)
-    return " ".join(parts)
+class _Texts(dict[int, str]):
+    """The texts of words, each made once."""
+
+    def __init__(self, make: Callable[[int], str]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, word: int) -> str:
+        text = self[word] = self._make(word)
+        return text
 
 
-def _operand_texts(item: Instruction, types: TypeTable, name: Callable[[int], str]) -> list[str]:
-    if item.opcode in (Op.Constant, Op.SpecConstant):
-        text = number_text(item.words, types.scalar(item.type_id))
-        return [text] if text is not None else _raw_words(item)
-    if item.opcode == Op.Switch:
-        return _switch_texts(item, types, name)
-    if not _is_canonical(item):
-        return _raw_words(item)
-    return [_operand_text(operand, item, name) for operand in item.operands]
+class Writer:
+    """Writes the instructions of a module, in order; ``name`` gives the names of ids.
+
+    In most instructions each operand is one word with a text of its own, which is looked up.  The others are
+    decoded.
+    """
+
+    def __init__(self, name: Callable[[int], str] = str) -> None:
+        self._ids = _Texts(lambda word: f"%{name(word)}")
+        self._texts: dict[str, _Texts] = {}
+        self._columns: dict[tuple[int, ...], tuple[_Texts, ...] | None] = {}
+        self._tails: dict[tuple[int, tuple[int, ...]], str | None] = {}
+        self._types = TypeTable()
+
+    def line(self, item: Instruction) -> str:
+        """The line of an instruction."""
+        row = instruction(item.opcode)
+        if row is None:
+            return " " * INDENT + " ".join(map(_raw, item.to_words()))
+        head = f"{self._ids[item.result_id]} = " if item.result_id is not None else ""
+        kind = f" {self._ids[item.type_id]}" if item.type_id is not None else ""
+        text = f"{head:>{INDENT}}{row.name}{kind}{self._operands(item)}"
+        self._types.add(item)
+        return text
+
+    def _operands(self, item: Instruction) -> str:
+        """The operands after the result id, with a space before each."""
+        words = item.words
+        if not words:
+            return ""
+        key = (item.opcode, len(words), *words[:2]) if item.opcode == Op.ExtInst else (item.opcode, len(words))
+        if key not in self._columns:
+            self._columns[key] = self._columns_of(item)
+        columns = self._columns[key]
+        if columns is not None:
+            return " " + " ".join(map(getitem, columns, words))
+        return self._tail(item) or "".join(f" {text}" for text in self._decoded(item))
+
+    def _columns_of(self, item: Instruction) -> tuple[_Texts, ...] | None:
+        """How each operand word is written, if its place alone decides that."""
+        kinds = word_kinds(item.opcode, len(item.words))
+        if item.opcode == Op.ExtInst and len(item.words) > 1:
+            specs = extended_operands(_name_of_set(item), item.words[1])
+            rest = kinds_of_words(specs, len(item.words) - 2) if specs is not None else None
+            name = _Texts(lambda number: _extended_name(_name_of_set(item), number))
+            return None if rest is None else (self._ids, name, *map(self._texts_of, rest))
+        if kinds is None or "LiteralContextDependentNumber" in kinds:
+            return None
+        return tuple(self._texts_of(kind) for kind in kinds)
+
+    def _texts_of(self, kind: str) -> _Texts:
+        if kind in ID_KINDS:
+            return self._ids
+        if kind not in self._texts:
+            self._texts[kind] = _Texts(lambda word: _word_text(kind, word))
+        return self._texts[kind]
+
+    def _tail(self, item: Instruction) -> str | None:
+        """The operands of an instruction that has ids first and then a few words without ids, whose text is
+        kept; None for others."""
+        first = leading_ids(item.opcode)
+        rest = item.words[first:]
+        if len(rest) > LONGEST_TAIL or item.opcode in _BY_TYPE:
+            return None
+        key = (item.opcode, rest)
+        if key not in self._tails:
+            is_plain = all(operand.kind not in ID_KINDS for operand in item.operands[first:]) and _is_canonical(item)
+            self._tails[key] = "".join(f" {text}" for text in self._decoded(item)[first:]) if is_plain else None
+        tail = self._tails[key]
+        return None if tail is None else "".join([f" {self._ids[word]}" for word in item.words[:first]]) + tail
+
+    def _decoded(self, item: Instruction) -> list[str]:
+        """The texts of the operands, decoded one by one."""
+        if item.opcode in (Op.Constant, Op.SpecConstant):
+            text = number_text(item.words, self._types.scalar(item.type_id))
+            return [text] if text is not None else _raw_words(item)
+        if item.opcode == Op.Switch:
+            return _switch_texts(item, self._types, self._ids)
+        if not _is_canonical(item):
+            return _raw_words(item)
+        return [_operand_text(operand, item, self._ids) for operand in item.operands]
 
 
-def _switch_texts(item: Instruction, types: TypeTable, name: Callable[[int], str]) -> list[str]:
+def _switch_texts(item: Instruction, types: TypeTable, ids: _Texts) -> list[str]:
     selector, default, *cases = item.operands
     kind = types.of_value(int(selector.value))
     count = int(item.context or 1)
-    texts = [f"%{name(int(selector.value))}", f"%{name(int(default.value))}"]
+    texts = [ids[int(selector.value)], ids[int(default.value)]]
     for literal, label in zip(cases[::2], cases[1::2], strict=True):
         text = number_text(encode_number(int(literal.value), count), kind)
         if text is None:
             return _raw_words(item)
-        texts += [text, f"%{name(int(label.value))}"]
+        texts += [text, ids[int(label.value)]]
     return texts
 
 
@@ -155,28 +243,40 @@ def _is_canonical(item: Instruction) -> bool:
     return True
 
 
-def _operand_text(operand: Operand, item: Instruction, name: Callable[[int], str]) -> str:
+def _operand_text(operand: Operand, item: Instruction, ids: _Texts) -> str:
     kind, value = operand
-    if kind == RAW:
-        return _raw(int(value))
     if kind in ID_KINDS:
-        return "%" + name(int(value))
-    if isinstance(value, Mask):
-        return _mask_text(value)
-    if isinstance(value, Row):
-        return value.spelling
+        return ids[int(value)]
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if kind == "LiteralExtInstInteger":
-        return _extended_name(str(item.context or "OpenCL.std"), value)
-    return str(value)
+        return _extended_name(_name_of_set(item), value)
+    return _word_text(kind, value)
 
 
-def _mask_text(value: Mask) -> str:
-    if value == 0:
-        zero = type(value)(0)
-        return zero.spelling or "None"
-    return "|".join(bit.spelling for bit in mask_bits(type(value), int(value)) or ())
+def _word_text(kind: str, word: int) -> str:
+    """The text of an operand that its kind and its value decide."""
+    if kind == RAW:
+        return _raw(word)
+    if kind == "LiteralSpecConstantOpInteger":
+        return Op(word).spelling
+    enumeration = ENUMERATIONS.get(kind)
+    return _enumerant_text(enumeration, word) if enumeration is not None else str(word)
+
+
+def _enumerant_text(enumeration: type[Row] | type[Mask], value: int) -> str:
+    """The name of a value, the names of a mask's bits; the word if it has none."""
+    if issubclass(enumeration, Mask):
+        bits = mask_bits(enumeration, value)
+        if bits is None:
+            return _raw(value)
+        return "|".join(bit.spelling for bit in bits) or enumeration(0).spelling or "None"
+    member = enumeration._value2member_map_.get(value)
+    return member.spelling if isinstance(member, Row) else _raw(value)
+
+
+def _name_of_set(item: Instruction) -> str:
+    return str(item.context or "OpenCL.std")
 
 
 def _extended_name(instruction_set: str, number: int) -> str:

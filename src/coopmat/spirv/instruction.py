@@ -292,33 +292,55 @@ class _Decoder:
 
 
 @lru_cache(maxsize=4096)
-def id_positions(opcode: int, count: int) -> tuple[int, ...] | None:
-    """Which of ``count`` operand words are ids; None if that depends on the words, or if they do not fit the
-    grammar: then decoding tells."""
+def word_kinds(opcode: int, count: int) -> tuple[str, ...] | None:
+    """The kinds of ``count`` operand words, one for each; None if the words' values decide what they are, or if
+    they do not fit the grammar: then decoding tells.  A number may have several words of its kind."""
     row = instruction(opcode)
-    if row is None:
-        return ()
-    ids: list[int] = []
-    position = 0
-    for kind, quantifier in operands_of(row, count):
-        if quantifier and position == count:
+    return kinds_of_words(operands_of(row, count), count) if row is not None else (RAW,) * count
+
+
+def kinds_of_words(specs: Sequence[OperandSpec], count: int) -> tuple[str, ...] | None:
+    """:func:`word_kinds` for operands of these kinds."""
+    kinds: list[str] = []
+    for kind, quantifier in specs:
+        left = count - len(kinds)
+        if quantifier and not left:
             continue
         takes_rest = quantifier == "*" or kind == "LiteralContextDependentNumber"
-        end = count if takes_rest else position + 1
-        if kind in ID_KINDS or (kind == "PairIdRefIdRef" and (end - position) % 2 == 0):
-            ids += range(position, end)
-        elif not _is_one_word(kind):
+        if kind == "PairIdRefIdRef" and takes_rest and left % 2 == 0:
+            kinds += ["IdRef"] * left
+        elif is_one_word(kind):
+            kinds += [kind] * (left if takes_rest else 1)
+        else:
             return None
-        position = end
-    return tuple(ids) if position == count else None
+    return tuple(kinds) if len(kinds) == count else None
 
 
-def _is_one_word(kind: str) -> bool:
-    """Whether an operand that is no id takes one word, whatever its value (a number may take more)."""
+@lru_cache(maxsize=4096)
+def id_positions(opcode: int, count: int) -> tuple[int, ...] | None:
+    """Which of ``count`` operand words are ids; None if that depends on the words."""
+    kinds = word_kinds(opcode, count)
+    return None if kinds is None else tuple(i for i, kind in enumerate(kinds) if kind in ID_KINDS)
+
+
+@lru_cache(maxsize=4096)
+def leading_ids(opcode: int) -> int:
+    """How many ids the operand words of an instruction begin with, whatever follows."""
+    row = instruction(opcode)
+    found = 0
+    for kind, quantifier in row.operands if row is not None else ():
+        if quantifier or kind not in ID_KINDS:
+            break
+        found += 1
+    return found
+
+
+def is_one_word(kind: str) -> bool:
+    """Whether an operand takes one word, whatever its value (a number may take more)."""
+    if kind in ID_KINDS or kind in ("LiteralInteger", "LiteralContextDependentNumber"):
+        return True
     enumeration = ENUMERATIONS.get(kind)
-    if enumeration is None:
-        return kind in ("LiteralInteger", "LiteralContextDependentNumber")
-    return not has_parameters(enumeration)
+    return enumeration is not None and not has_parameters(enumeration)
 
 
 _WITH_PARAMETERS: dict[type[Row] | type[Mask], bool] = {}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 
 from coopmat.spirv.grammar import AddressingModel, Capability, LoopControl, Op
-from coopmat.spirv.validate.flow import BlockRange
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.17 Control-Flow Instructions"
@@ -153,28 +150,22 @@ def merge_blocks(view: ModuleView) -> Findings:
 @rule("return-type", "A function returns what its type says.", SECTION)
 def return_type(view: ModuleView) -> Findings:
     flow = view.flow
-    for function in flow.functions:
-        result = view.types(np.array([view.type_id[function.first]]))
-        is_void = bool(result.is_kind(Op.TypeVoid)[0])
-        returns = np.array([flow.blocks[b].last for b in function.blocks], np.int64)
-        returns = returns[~view.broken[returns]] if len(returns) else returns
-        yield from _returns(view, returns, is_void, int(view.type_id[function.first]))
-
-
-def _returns(view: ModuleView, terminators: Integers, is_void: bool, wanted: int) -> Iterator[tuple[int, str]]:
-    for index in terminators.tolist():
-        opcode = view.opcode[index]
-        if opcode == Op.Return and not is_void:
-            yield index, f"{{op}} in a function that returns %{wanted}: OpReturnValue is needed"
-        elif opcode == Op.ReturnValue:
-            given = int(view.type_id[view.defined_by[view.items[index].words[0]]])
-            if is_void:
-                yield index, "{op} in a function that returns nothing: OpReturn is needed"
-            elif given != wanted:
-                yield index, f"{{op}} gives {{type0}}; the function returns %{wanted}"
-            elif view.memory_model[0] == AddressingModel.Logical and view.definition(given).opcode == Op.TypePointer \
-                    and not view.has(*VARIABLE_POINTERS):
-                yield index, "{op} returns a pointer, {type0}, which the Logical addressing model does not allow"
+    returns = np.array(view.indices(Op.Return, Op.ReturnValue), np.int64)
+    returns = returns[flow.function_of[returns] >= 0]
+    result_types = view.type_id[np.array([function.first for function in flow.functions], np.int64)]
+    wanted = result_types[flow.function_of[returns]]
+    has_value = view.opcode[returns] == Op.ReturnValue
+    given = np.zeros(len(returns), np.int64)
+    given[has_value] = view.type_id[view.definition_of(view.words[view.word_start[returns[has_value]]])]
+    is_void = view.types(wanted).is_kind(Op.TypeVoid)
+    yield returns[~has_value & ~is_void], "{op} in a function that returns a value: OpReturnValue is needed"
+    yield returns[has_value & is_void], "{op} in a function that returns nothing: OpReturn is needed"
+    differs = has_value & ~is_void & (given != wanted)
+    for index, kind in zip(returns[differs].tolist(), wanted[differs].tolist(), strict=True):
+        yield index, f"{{op}} gives {{type0}}; the function returns %{kind}"
+    if view.memory_model[0] == AddressingModel.Logical and not view.has(*VARIABLE_POINTERS):
+        yield returns[has_value & (given == wanted) & view.types(given).is_kind(Op.TypePointer)], \
+            "{op} returns a pointer, {type0}, which the Logical addressing model does not allow"
 
 
 @rule("function-body", "Only a function with Import linkage has no body.", "SPIR-V 2.16.1 Universal Validation Rules")
@@ -208,15 +199,15 @@ _NUMBERED_BEFORE = (LoopControl.DependencyLength, LoopControl.MinIterations, Loo
 @rule("variable-place", "Function variables come first in the entry block.", "SPIR-V 2.4 Logical Layout of a Module")
 def variable_place(view: ModuleView) -> Findings:
     flow = view.flow
-    entries = {function.blocks[0] for function in flow.functions if function.blocks}
-    ends = {number: _end_of_variables(view, flow.blocks[number]) for number in entries}
-    for index in view.indices(Op.Variable, Op.UntypedVariableKHR):
-        number = int(flow.block_of[index])
-        if number >= 0 and index > ends.get(number, -1):
-            yield index, "{op} must be among the first instructions of the function's entry block"
+    variables = np.array(view.indices(Op.Variable, Op.UntypedVariableKHR), np.int64)
+    variables = variables[flow.block_of[variables] >= 0]
+    others = np.flatnonzero(~np.isin(view.opcode, _BESIDE_VARIABLES))
+    entry_labels = [flow.blocks[function.blocks[0]].first for function in flow.functions if function.blocks]
+    labels = np.array([block.first for block in flow.blocks], np.int64)[flow.block_of[variables]]
+    after_label = np.append(others, len(view))[np.searchsorted(others, labels, side="right")]
+    yield variables[~np.isin(labels, entry_labels) | (variables > after_label)], \
+        "{op} must be among the first instructions of the function's entry block"
 
 
-def _end_of_variables(view: ModuleView, block: BlockRange) -> int:
-    """The index of the first instruction that is no variable or line."""
-    allowed = (Op.Variable, Op.UntypedVariableKHR, Op.Line, Op.NoLine, Op.ExtInst, Op.Undef)
-    return next((i for i in range(block.first + 1, block.last + 1) if view.opcode[i] not in allowed), block.last)
+_BESIDE_VARIABLES = (Op.Variable, Op.UntypedVariableKHR, Op.Line, Op.NoLine, Op.ExtInst, Op.Undef)
+"""What may stand among the variables at the start of a block."""
