@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from coopmat.collector import collector_paused
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.grammar import ID_KINDS, MAGIC, Op, instruction
-from coopmat.spirv.instruction import Instruction, decode_string, id_positions
+from coopmat.spirv.grammar import MAGIC, Op, instruction
+from coopmat.spirv.instruction import Instruction, decode_string, id_positions, leading_ids
 
 HEADER_WORDS = 5
 MAX_BOUND = 0x3FFFFF + 1
@@ -74,17 +74,15 @@ def _unpack(data: bytes) -> tuple[int, ...]:
 class _Layout(NamedTuple):
     """How the words of an instruction with one opcode and word count are cut up and checked.
 
-    ``body`` is the index of the first operand word.  ``ids`` is the indices of the words that are ids, or
-    None if all words after the first are.  ``decode``: the operands depend on the words' values, so only
-    decoding them shows their form.
+    ``body`` is the index of the first operand word.  ``ids`` is the indices of the words that are ids whatever the
+    others are.
     """
 
     opcode: int
     body: int
     has_type: bool
     has_result: bool
-    ids: tuple[int, ...] | None
-    decode: bool
+    ids: tuple[int, ...]
 
 
 def _layout(first: int, offset: int) -> _Layout:
@@ -93,18 +91,15 @@ def _layout(first: int, offset: int) -> _Layout:
         raise ValidationError("word-count", "an instruction has word count 0", offset)
     row = instruction(opcode)
     if row is None:
-        return _Layout(opcode, 1, False, False, (), False)
+        return _Layout(opcode, 1, False, False, ())
     body = 1 + row.has_type + row.has_result
     if count < body:
         raise ValidationError("operand-missing", f"{row.name} has {count} words; at least {body} are needed",
                               offset)
     positions = id_positions(opcode, count - body)
-    ids = (*range(1, body), *(body + position for position in positions or ()))
-    if positions is None:
-        return _Layout(opcode, body, row.has_type, row.has_result, ids, True)
-    if len(ids) == count - 1 and ids:
-        return _Layout(opcode, body, row.has_type, row.has_result, None, False)
-    return _Layout(opcode, body, row.has_type, row.has_result, ids, False)
+    known = positions if positions is not None else range(min(leading_ids(opcode), count - body))
+    ids = (*range(1, body), *(body + position for position in known))
+    return _Layout(opcode, body, row.has_type, row.has_result, ids)
 
 
 _WITH_CONTEXT = (Op.ExtInstImport, Op.ExtInst, Op.ExtInstWithForwardRefsKHR, Op.Switch)
@@ -112,44 +107,34 @@ _WITH_CONTEXT = (Op.ExtInstImport, Op.ExtInst, Op.ExtInstWithForwardRefsKHR, Op.
 
 
 class _Reader:
-    """Reads the instructions of one module; ``is_valid``: without the checks."""
+    """Reads the instructions of one module."""
 
-    def __init__(self, words: tuple[int, ...], bound: int, is_valid: bool) -> None:
+    def __init__(self, words: tuple[int, ...]) -> None:
         self.words = words
-        self.bound = bound
-        self.is_valid = is_valid
+        self.layouts: dict[int, _Layout] = {}
         self.definitions: dict[int, Instruction] = {}
         self.sets: dict[int, str] = {}
 
     def read(self) -> list[Instruction]:
-        words, definitions, bound = self.words, self.definitions, self.bound
-        layouts: dict[int, _Layout] = {}
+        """Cut the words up."""
+        words, definitions, layouts = self.words, self.definitions, self.layouts
         found: list[Instruction] = []
         position, total = HEADER_WORDS, len(words)
         while position < total:
             first = words[position]
-            layout = layouts.get(first)
-            if layout is None:
-                layout = layouts[first] = self.new_layout(first, position)
             end = position + (first >> 16)
             if end > total:
-                self.truncated(position, end - total)
-            opcode, body, has_type, has_result, ids, decode = layout
+                raise ValidationError("word-count", f"the binary ends {end - total} words before the end of its last "
+                                      "instruction", 4 * position)
+            layout = layouts.get(first)
+            if layout is None:
+                layout = layouts[first] = _layout(first, 4 * position)
+            opcode, body, has_type, has_result, _ = layout
             type_id = words[position + 1] if has_type else None
             result_id = words[position + body - 1] if has_result else None
             new = Instruction(opcode, type_id, result_id, words[position + body:end], 4 * position)
-            if ids is None:
-                used: Sequence[int] = words[position + 1:end]
-                if min(used) == 0 or max(used) >= bound:
-                    self.bad_id(new, used)
-            elif ids:
-                for index in ids:
-                    if not 0 < words[position + index] < bound:
-                        self.bad_id(new, (words[position + index],))
-            if decode:
+            if opcode in _WITH_CONTEXT:
                 self.add_context(new)
-                if not self.is_valid:
-                    self.check_operands(new)
             if has_result:
                 assert result_id is not None
                 if result_id in definitions:
@@ -158,23 +143,6 @@ class _Reader:
             found.append(new)
             position = end
         return found
-
-    def new_layout(self, first: int, position: int) -> _Layout:
-        if position + (first >> 16) > len(self.words):
-            self.truncated(position, position + (first >> 16) - len(self.words))
-        layout = _layout(first, 4 * position)
-        if self.is_valid:
-            return layout._replace(ids=(), decode=layout.opcode in _WITH_CONTEXT)
-        return layout
-
-    def truncated(self, position: int, missing: int) -> None:
-        raise ValidationError("word-count", f"the binary ends {missing} words before the end of its last "
-                              "instruction", 4 * position)
-
-    def bad_id(self, new: Instruction, ids: Sequence[int]) -> None:
-        bad = next(i for i in ids if not 0 < i < self.bound)
-        raise ValidationError("id-bound", f"{new.name} uses id {bad}; ids run from 1 to bound - 1 = "
-                              f"{self.bound - 1}", new.offset)
 
     def redefined(self, new: Instruction) -> None:
         before = self.definitions[new.result_id or 0]
@@ -191,18 +159,12 @@ class _Reader:
             name = decode_string(new.words, 0)
             self.sets[new.result_id] = name[0] if name is not None else ""
 
-    def check_operands(self, new: Instruction) -> None:
-        """Decode the operands, which raises if they are malformed, and check the ids among them."""
-        for kind, value in new.operands:
-            if kind in ID_KINDS and not 0 < int(value) < self.bound:
-                self.bad_id(new, (int(value),))
-
     def selector_words(self, selector: int) -> int:
         """The number of words of a case literal, from the selector's type."""
         definition = self.definitions.get(selector)
         type_id = definition.type_id if definition is not None else None
         kind = self.definitions.get(type_id) if type_id is not None else None
-        if kind is not None and kind.opcode == Op.TypeInt and kind.words[0] > 32:
+        if kind is not None and kind.opcode == Op.TypeInt and kind.words and kind.words[0] > 32:
             return (min(kind.words[0], 64) + 31) // 32
         return 1
 
@@ -213,9 +175,15 @@ def read(data: bytes, *, is_valid: bool = False) -> Contents:
     words = _unpack(data)
     header = Header(*words[1:HEADER_WORDS])
     check_header(header)
-    reader = _Reader(words, header.bound, is_valid)
+    reader = _Reader(words)
     with collector_paused():  # reading makes no reference cycles
-        return Contents(header, reader.read(), reader.definitions)
+        items = reader.read()
+        if not is_valid:
+            from coopmat.spirv.operand_checks import Checker  # needs numpy
+
+            ids = {first: layout.ids for first, layout in reader.layouts.items()}
+            Checker(words, ids, header.bound).check(items)
+        return Contents(header, items, reader.definitions)
 
 
 def write(header: Header, instructions: Sequence[Instruction]) -> bytes:

@@ -125,18 +125,19 @@ class _Texts(dict[int, str]):
 
 
 class Writer:
-    """Writes the instructions of a module, in order; ``name`` gives the names of ids.
+    """Writes the instructions of a module, in order; ``name`` gives the names of ids, ``types`` are the types of
+    values so far.
 
     In most instructions each operand is one word with a text of its own, which is looked up.  The others are
     decoded.
     """
 
-    def __init__(self, name: Callable[[int], str] = str) -> None:
+    def __init__(self, name: Callable[[int], str] = str, types: TypeTable | None = None) -> None:
         self._ids = _Texts(lambda word: f"%{name(word)}")
         self._texts: dict[str, _Texts] = {}
         self._columns: dict[tuple[int, ...], tuple[_Texts, ...] | None] = {}
         self._tails: dict[tuple[int, tuple[int, ...]], str | None] = {}
-        self._types = TypeTable()
+        self._types = types if types is not None else TypeTable()
 
     def line(self, item: Instruction) -> str:
         """The line of an instruction."""

@@ -48,15 +48,15 @@ def source_name(function: str) -> str:
 
 
 class FriendlyNames:
-    """The names of a module's ids, all different."""
+    """The names of a module's ids, all different.  ``types`` are the types of its values."""
 
     def __init__(self, module: Module) -> None:
         self._names: dict[int, str] = {}
         self._used: set[str] = set()
         self._next_suffix: dict[str, int] = {}
-        self._types = TypeTable()
+        self.types = TypeTable()
         for item in module.instructions:
-            self._types.add(item)
+            self.types.add(item)
             self._take(item)
 
     def name(self, identifier: int) -> str:
@@ -130,7 +130,7 @@ class FriendlyNames:
         return _PLAIN.get(item.opcode, str(result))
 
     def _constant(self, item: Instruction, result: int) -> str:
-        text = number_text(item.words, self._types.scalar(item.type_id))
+        text = number_text(item.words, self.types.scalar(item.type_id))
         if text is None:
             return str(result)
         return f"{self.name(item.type_id or 0)}_{text.replace('-', 'n')}"

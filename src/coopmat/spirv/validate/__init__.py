@@ -8,9 +8,9 @@ from types import ModuleType
 
 import numpy as np
 
+from coopmat.collector import collector_paused
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves)
     arithmetic,
@@ -54,8 +54,9 @@ def validate(module: Module, device: DeviceDescription | None = None) -> list[Vi
     With a device, what the module asks of it is checked, too, if the module breaks no other rule.
     """
     try:
-        view = ModuleView(module, device)
-        found = list(_check(view))
+        module.check_operands()
+        with collector_paused():  # what it would look through are the instructions, of which none goes
+            found = list(_check(ModuleView(module, device)))
     except ValidationError as error:  # so malformed that there is nothing more to say
         return [Violation(error.rule, "error", error.message, error.offset)]
     found.sort(key=lambda pair: pair[0])
@@ -121,11 +122,4 @@ def _each(entry: Rule, view: ModuleView, findings: Findings,
 def _violation(entry: Rule, view: ModuleView, index: int, message: str) -> Violation:
     item = view.items[index]
     text = message.format_map(Fields(view, index))
-    return Violation(entry.name, entry.severity, text, item.offset, _text(item))
-
-
-def _text(item: Instruction) -> str | None:
-    try:
-        return str(item)
-    except ValidationError:
-        return None
+    return Violation(entry.name, entry.severity, text, item.offset, view.writer.line(item).strip())

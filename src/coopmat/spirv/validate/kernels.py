@@ -30,3 +30,12 @@ def kernels(view: ModuleView) -> list[Kernel]:
             found.append(Kernel(entry.index, entry.name, sizes[0] if sizes else None,
                                 frozenset(reached(view, start))))
     return found
+
+
+def callers(view: ModuleView) -> dict[int, list[Kernel]]:
+    """For each function that kernels reach, these kernels."""
+    found: dict[int, list[Kernel]] = {}
+    for kernel in view.derived(kernels):
+        for function in kernel.functions:
+            found.setdefault(function, []).append(kernel)
+    return found

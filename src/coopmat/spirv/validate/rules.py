@@ -27,7 +27,8 @@ class Violation:
     """A broken rule.
 
     ``rule`` is its name, ``severity`` ``"error"`` or ``"warning"``, ``offset`` the byte offset of the
-    instruction in the binary (None: the module as a whole) and ``instruction`` that instruction as text.
+    instruction in the binary (None: the module as a whole) and ``instruction`` that instruction as text, with ids
+    by name.
     """
 
     rule: str

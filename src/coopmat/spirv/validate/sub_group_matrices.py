@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES, SUBGROUP_MA
 from coopmat.spirv.grammar import MatrixMultiplyAccumulateOperands as Flags
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.validate.group import Group
-from coopmat.spirv.validate.kernels import kernels
+from coopmat.spirv.validate.kernels import callers
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
@@ -80,7 +80,7 @@ def sub_group_matrix_combination(view: ModuleView) -> Findings:
                             "table, for sub-groups of 8 or of 16: see coopmat devices and docs/opencl-builtins.md")
             continue
         for index in indices.tolist():
-            for kernel in _callers(view, index):
+            for kernel in view.derived(callers).get(int(view.flow.function_of[index]), ()):
                 if kernel.sub_group_size is not None and kernel.sub_group_size not in sizes:
                     have = " or ".join(map(str, sorted(sizes)))
                     yield index, (f"{{op}} with these types and operand bits works on sub-groups of {have}; the "
@@ -93,14 +93,9 @@ def sub_group_matrix_size(view: ModuleView) -> Findings:
     for indices, sizes in _uses(view):
         have = " or ".join(map(str, sorted(sizes)))
         for index in indices.tolist() if sizes else ():
-            for kernel in _callers(view, index):
+            for kernel in view.derived(callers).get(int(view.flow.function_of[index]), ()):
                 if kernel.sub_group_size is None:
                     yield index, f"{{op}} needs sub-groups of {have}, but the kernel {kernel.name} requires no size"
-
-
-def _callers(view: ModuleView, index: int) -> Iterable:
-    function = int(view.flow.function_of[index])
-    return [kernel for kernel in view.derived(kernels) if function in kernel.functions]
 
 
 def _uses(view: ModuleView) -> Iterator[tuple[Integers, set[int]]]:

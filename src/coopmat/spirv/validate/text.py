@@ -20,7 +20,8 @@ class Fields(dict[str, str]):
 
     ``{op}``: its name; ``{id}``: its result id; ``{type}``: its result type; with the place of an operand
     word behind: ``{id0}`` that word as an id, ``{type0}`` the type of the value with this id, ``{pointee0}``
-    what that type points to, ``{word0}`` the number, ``{def0}`` the instruction that defines the id.
+    what that type points to, ``{word0}`` the number, ``{def0}`` the instruction that defines the id.  An id that
+    has a name is followed by it: ``%5[%uint]``.
     """
 
     def __init__(self, view: ModuleView, index: int) -> None:
@@ -35,7 +36,7 @@ class Fields(dict[str, str]):
         if key == "op":
             return self.name
         if key == "id":
-            return f"%{self.item.result_id}"
+            return self._id(self.item.result_id or 0)
         if key == "type":
             return self._type(self.item.type_id or 0)
         if key == "result_pointee":
@@ -52,26 +53,30 @@ class Fields(dict[str, str]):
         if what == "word":
             return str(word)
         if what == "id":
-            return f"%{word}"
+            return self._id(word)
         definition = self._definition(word)
         if what == "def":
-            return f"%{word} ({definition.name})" if definition is not None else f"%{word}"
+            return f"{self._id(word)} ({definition.name})" if definition is not None else self._id(word)
         type_id = definition.type_id if definition is not None else None
         if type_id is None:
-            return f"%{word}, which has no type"
+            return f"{self._id(word)}, which has no type"
         return self._type(type_id) if what == "type" else self._pointee(type_id)
 
     def _definition(self, identifier: int) -> Instruction | None:
         return self.view.module._definitions.get(identifier)
 
+    def _id(self, identifier: int) -> str:
+        name = self.view.names.name(identifier)
+        return f"%{identifier}[%{name}]" if name != str(identifier) else f"%{identifier}"
+
     def _type(self, type_id: int) -> str:
         declaration = self._definition(type_id)
-        return f"%{type_id} ({_declaration(declaration)})" if declaration is not None else f"%{type_id}"
+        return self._id(type_id) + (f" ({_declaration(declaration)})" if declaration is not None else "")
 
     def _pointee(self, type_id: int) -> str:
         declaration = self._definition(type_id)
         if declaration is None or len(declaration.words) < 2:
-            return f"%{type_id}"
+            return self._id(type_id)
         return self._type(declaration.words[1])
 
 

@@ -15,9 +15,11 @@ import numpy as np
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
+from coopmat.spirv.disassembler import Writer
 from coopmat.spirv.grammar import Capability, ExecutionModel, Op, instruction
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
+from coopmat.spirv.names import FriendlyNames
 from coopmat.spirv.validate.annotations import Annotations
 from coopmat.spirv.validate.declared import Declared
 from coopmat.spirv.validate.entry_points import EntryPoint, entry_points
@@ -102,6 +104,16 @@ class ModuleView:
         defining = np.flatnonzero(self.result_id)
         found[self.result_id[defining[::-1]]] = defining[::-1]
         return found
+
+    @cached_property
+    def names(self) -> FriendlyNames:
+        """Names of the ids, for messages."""
+        return FriendlyNames(self.module)
+
+    @cached_property
+    def writer(self) -> Writer:
+        """Writes instructions with these names."""
+        return Writer(self.names.name, self.names.types)
 
     # -- what is left out ------------------------------------------------------------
 
