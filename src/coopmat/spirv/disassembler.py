@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from coopmat.spirv.generators import generator_text
-from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, ID_KINDS, Mask, Op, Row, instruction
+from coopmat.spirv.grammar import ID_KINDS, Mask, Op, Row, extended_names, instruction
 from coopmat.spirv.instruction import (
     RAW,
     Instruction,
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 INDENT = 15
 """The column of the opcodes."""
-
-_NAMES_OF_SETS = {name: {number: text for text, number in table.items()}
-                  for name, table in EXTENDED_INSTRUCTIONS.items()}
 
 
 def disassemble(module: Module, *, friendly_names: bool = False) -> str:
@@ -181,7 +178,7 @@ def _mask_text(value: Mask) -> str:
 
 def _extended_name(instruction_set: str, number: int) -> str:
     """The name of an extended instruction; a number in sets whose numbers are not fixed by the tables."""
-    text = _NAMES_OF_SETS.get(instruction_set, {}).get(number)
+    text = extended_names(instruction_set).get(number)
     if text is not None:
         return text
     return str(number) if instruction_set.startswith("NonSemantic.") else _raw(number)
