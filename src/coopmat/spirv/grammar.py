@@ -83,7 +83,7 @@ PAIRS: dict[str, tuple[str, str]] = {
 
 TERMINATORS = frozenset({
     Op.Branch, Op.BranchConditional, Op.Switch, Op.Return, Op.ReturnValue, Op.Kill, Op.Unreachable,
-    Op.TerminateInvocation, Op.AbortKHR,
+    Op.TerminateInvocation, Op.AbortKHR, Op.IgnoreIntersectionKHR, Op.TerminateRayKHR, Op.EmitMeshTasksEXT,
 })
 """The instructions that end a block."""
 

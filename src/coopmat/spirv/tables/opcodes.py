@@ -687,4 +687,18 @@ class Op(Row):
     ConvertHandleToSamplerINTEL = 6530, "type result IdRef", "BindlessImagesINTEL ext"
     ConvertHandleToSampledImageINTEL = 6531, "type result IdRef", "BindlessImagesINTEL ext"
 
+    # other families, of which rules know something
+    TypeTensorARM = 4163, "result IdRef IdRef? IdRef?", "TensorsARM ext"
+    IgnoreIntersectionKHR = 4448, "", "RayTracingKHR SPV_KHR_ray_tracing ext"
+    TerminateRayKHR = 4449, "", "RayTracingKHR SPV_KHR_ray_tracing ext"
+    EmitMeshTasksEXT = 5294, "IdRef IdRef IdRef IdRef?", "MeshShadingEXT ext"
+    SamplerImageAddressingModeNV = 5397, "LiteralInteger", "BindlessTextureNV ext"
+    FDot2MixAcc32VALVE = (6916, "type result IdRef IdRef IdRef",
+        "DotProductFloat16AccFloat32VALVE DotProductBFloat16AccVALVE ext")
+    FDot2MixAcc16VALVE = (6917, "type result IdRef IdRef IdRef",
+        "DotProductFloat16AccFloat16VALVE DotProductBFloat16AccVALVE ext")
+    FDot4MixAcc32VALVE = 6918, "type result IdRef IdRef IdRef", "DotProductFloat8AccFloat32VALVE ext"
+    TypeNodePayloadArrayAMDX = 5076, "result IdRef", "ShaderEnqueueAMDX ext"
+    TypeGraphARM = 4190, "result LiteralInteger IdRef*", "GraphARM ext"
+
     vars().update(vendor_instructions.INSTRUCTIONS)

@@ -171,6 +171,9 @@ class ExecutionModel(Row):
     MissKHR = 5317, "", "RayTracingNV RayTracingKHR ext"
     MissNV = MissKHR
     TaskEXT = 5364, "", "MeshShadingEXT ext"
+    TaskNV = 5267, "", "MeshShadingNV ext"
+    MeshNV = 5268, "", "MeshShadingNV ext"
+    MeshEXT = 5365, "", "MeshShadingEXT ext"
 
     vars().update(vendor_enumerants.EXECUTION_MODELS)
 

@@ -30,8 +30,6 @@ LOOP_CONTROLS: _Rows = {
     "MaxReinvocationDelayINTEL": (0x2000000, "LiteralInteger", "FPGALoopControlsALTERA ext"),
 }
 EXECUTION_MODELS: _Rows = {
-    "TaskNV": (5267, "", "MeshShadingNV ext"),
-    "MeshNV": (5268, "", "MeshShadingNV ext"),
     "RayGenerationKHR": (5313, "", "RayTracingNV RayTracingKHR ext"),
     "RayGenerationNV": (5313, "", "RayTracingNV RayTracingKHR ext"),
     "IntersectionKHR": (5314, "", "RayTracingNV RayTracingKHR ext"),
@@ -42,7 +40,6 @@ EXECUTION_MODELS: _Rows = {
     "ClosestHitNV": (5316, "", "RayTracingNV RayTracingKHR ext"),
     "CallableKHR": (5318, "", "RayTracingNV RayTracingKHR ext"),
     "CallableNV": (5318, "", "RayTracingNV RayTracingKHR ext"),
-    "MeshEXT": (5365, "", "MeshShadingEXT ext"),
 }
 EXECUTION_MODES: _Rows = {
     "NonCoherentTileAttachmentReadQCOM": (4489, "", "TileShadingQCOM ext"),
@@ -304,7 +301,6 @@ CAPABILITIES: _Rows = {
     "TensorsARM": (4174, "", "SPV_ARM_tensors ext"),
     "StorageTensorArrayDynamicIndexingARM": (4175, "", "SPV_ARM_tensors ext"),
     "StorageTensorArrayNonUniformIndexingARM": (4176, "", "SPV_ARM_tensors ext"),
-    "GraphARM": (4191, "", "SPV_ARM_graph ext"),
     "CooperativeMatrixLayoutsARM": (4201, "", "SPV_ARM_cooperative_matrix_layouts ext"),
     "FragmentShadingRateKHR": (4422, "", "Shader SPV_KHR_fragment_shading_rate ext"),
     "RayQueryProvisionalKHR": (4471, "", "Shader SPV_KHR_ray_query ext"),
@@ -351,7 +347,6 @@ CAPABILITIES: _Rows = {
     "BindlessTextureNV": (5390, "", "SPV_NV_bindless_texture ext"),
     "RayQueryPositionFetchKHR": (5391, "", "Shader SPV_KHR_ray_tracing_position_fetch ext"),
     "CooperativeVectorNV": (5394, "", "SPV_NV_cooperative_vector ext"),
-    "AtomicFloat16VectorNV": (5404, "", "SPV_NV_shader_atomic_fp16_vector ext"),
     "RayTracingDisplacementMicromapNV": (5409, "", "RayTracingKHR SPV_NV_displacement_micromap ext"),
     "RawAccessChainsNV": (5414, "", "SPV_NV_raw_access_chains ext"),
     "RayTracingSpheresGeometryNV": (5418, "", "SPV_NV_linear_swept_spheres ext"),

@@ -6,7 +6,6 @@ A row is that of :mod:`coopmat.spirv.tables.base`; a second name for a number is
 from __future__ import annotations
 
 INSTRUCTIONS: dict[str, tuple[int, str, str] | tuple[int, str] | tuple[int]] = {
-    "TypeTensorARM": (4163, "result IdRef IdRef? IdRef?", "TensorsARM ext"),
     "TensorReadARM": (4164, "type result IdRef IdRef TensorOperands?", "TensorsARM ext"),
     "TensorWriteARM": (4165, "IdRef IdRef IdRef TensorOperands?", "TensorsARM ext"),
     "TensorQuerySizeARM": (4166, "type result IdRef IdRef", "TensorsARM ext"),
@@ -16,14 +15,11 @@ INSTRUCTIONS: dict[str, tuple[int, str, str] | tuple[int, str] | tuple[int]] = {
     "GraphInputARM": (4184, "type result IdRef IdRef*", "GraphARM ext"),
     "GraphSetOutputARM": (4185, "IdRef IdRef IdRef*", "GraphARM ext"),
     "GraphEndARM": (4186, "", "GraphARM ext"),
-    "TypeGraphARM": (4190, "result LiteralInteger IdRef*", "GraphARM ext"),
     "TraceRayKHR": (4445, "IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef",
         "RayTracingKHR SPV_KHR_ray_tracing ext"),
     "ExecuteCallableKHR": (4446, "IdRef IdRef", "RayTracingKHR SPV_KHR_ray_tracing ext"),
     "ConvertUToAccelerationStructureKHR": (4447, "type result IdRef",
         "RayTracingKHR RayQueryKHR SPV_KHR_ray_tracing SPV_KHR_ray_query ext"),
-    "IgnoreIntersectionKHR": (4448, "", "RayTracingKHR SPV_KHR_ray_tracing ext"),
-    "TerminateRayKHR": (4449, "", "RayTracingKHR SPV_KHR_ray_tracing ext"),
     "TypeRayQueryKHR": (4472, "result", "RayQueryKHR SPV_KHR_ray_query ext"),
     "RayQueryInitializeKHR": (4473, "IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef",
         "RayQueryKHR SPV_KHR_ray_query ext"),
@@ -58,7 +54,6 @@ INSTRUCTIONS: dict[str, tuple[int, str, str] | tuple[int, str] | tuple[int]] = {
     "FragmentFetchAMD": (5012, "type result IdRef IdRef IdRef", "FragmentMaskAMD SPV_AMD_shader_fragment_mask ext"),
     "AllocateNodePayloadsAMDX": (5074, "type result IdScope IdRef IdRef", "ShaderEnqueueAMDX ext"),
     "EnqueueNodePayloadsAMDX": (5075, "IdRef", "ShaderEnqueueAMDX ext"),
-    "TypeNodePayloadArrayAMDX": (5076, "result IdRef", "ShaderEnqueueAMDX ext"),
     "FinishWritingNodePayloadAMDX": (5078, "type result IdRef", "ShaderEnqueueAMDX ext"),
     "NodePayloadArrayLengthAMDX": (5090, "type result IdRef", "ShaderEnqueueAMDX ext"),
     "IsNodePayloadValidAMDX": (5101, "type result IdRef IdRef", "ShaderEnqueueAMDX ext"),
@@ -118,7 +113,6 @@ INSTRUCTIONS: dict[str, tuple[int, str, str] | tuple[int, str] | tuple[int]] = {
         "type result IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef IdRef? "
         "CooperativeMatrixOperands?",
         "CooperativeVectorNV ext"),
-    "EmitMeshTasksEXT": (5294, "IdRef IdRef IdRef IdRef?", "MeshShadingEXT ext"),
     "SetMeshOutputsEXT": (5295, "IdRef IdRef", "MeshShadingEXT ext"),
     "WritePackedPrimitiveIndices4x8NV": (5299, "IdRef IdRef", "MeshShadingNV SPV_NV_mesh_shader ext"),
     "FetchMicroTriangleVertexPositionNV": (5300, "type result IdRef IdRef IdRef IdRef IdRef",
@@ -204,7 +198,6 @@ INSTRUCTIONS: dict[str, tuple[int, str, str] | tuple[int, str] | tuple[int]] = {
     "ConvertSamplerToUNV": (5394, "type result IdRef", "BindlessTextureNV ext"),
     "ConvertUToSampledImageNV": (5395, "type result IdRef", "BindlessTextureNV ext"),
     "ConvertSampledImageToUNV": (5396, "type result IdRef", "BindlessTextureNV ext"),
-    "SamplerImageAddressingModeNV": (5397, "LiteralInteger", "BindlessTextureNV ext"),
     "RawAccessChainNV": (5398, "type result IdRef IdRef IdRef IdRef RawAccessChainOperands?", "RawAccessChainsNV ext"),
     "RayQueryGetIntersectionSpherePositionNV": (5427, "type result IdRef IdRef", "RayTracingSpheresGeometryNV ext"),
     "RayQueryGetIntersectionSphereRadiusNV": (5428, "type result IdRef IdRef", "RayTracingSpheresGeometryNV ext"),
@@ -704,9 +697,4 @@ INSTRUCTIONS: dict[str, tuple[int, str, str] | tuple[int, str] | tuple[int]] = {
     "TaskSequenceReleaseINTEL": (6166, "IdRef", "TaskSequenceALTERA ext"),
     "TypeTaskSequenceALTERA": (6199, "result", "TaskSequenceALTERA ext"),
     "TypeTaskSequenceINTEL": (6199, "result", "TaskSequenceALTERA ext"),
-    "FDot2MixAcc32VALVE": (6916, "type result IdRef IdRef IdRef",
-        "DotProductFloat16AccFloat32VALVE DotProductBFloat16AccVALVE ext"),
-    "FDot2MixAcc16VALVE": (6917, "type result IdRef IdRef IdRef",
-        "DotProductFloat16AccFloat16VALVE DotProductBFloat16AccVALVE ext"),
-    "FDot4MixAcc32VALVE": (6918, "type result IdRef IdRef IdRef", "DotProductFloat8AccFloat32VALVE ext"),
 }
