@@ -36,16 +36,6 @@ JOINT_MATRIX = {"CooperativeMatrixLoadCheckedINTEL", "CooperativeMatrixStoreChec
                 "MatrixResultBFloat16ComponentsINTEL", "PackedINTEL"}
 """SPV_INTEL_joint_matrix, which the Khronos grammar does not hold."""
 
-EXTENSIONS = {
-    "SPV_KHR_cooperative_matrix", "SPV_INTEL_subgroup_matrix_multiply_accumulate", "SPV_KHR_integer_dot_product",
-    "SPV_INTEL_tensor_float32_conversion", "SPV_KHR_bfloat16", "SPV_INTEL_bfloat16_conversion", "SPV_INTEL_int4",
-    "SPV_KHR_expect_assume", "SPV_INTEL_subgroups", "SPV_INTEL_split_barrier", "SPV_INTEL_2d_block_io",
-    "SPV_KHR_linkonce_odr", "SPV_KHR_no_integer_wrap_decoration", "SPV_KHR_float_controls", "SPV_EXT_float8",
-    "SPV_NV_cooperative_matrix2", "SPV_EXT_shader_atomic_float_add", "SPV_KHR_subgroup_rotate",
-}
-"""The extensions that the tables hold completely."""
-
-
 def khronos(name: str) -> dict[str, Any]:
     path = DATA / name
     if not path.exists():
@@ -66,8 +56,7 @@ def version(text: str | None) -> tuple[int, int] | None:
 
 
 def canonical(names: list[str]) -> set[Capability]:
-    """The capabilities that the tables hold (vendor families that no kernel meets are left out)."""
-    return {Capability[name] for name in names if name in Capability.__members__}
+    return {Capability[name] for name in names}
 
 
 def kinds(operands: list[dict[str, str]]) -> list[tuple[str, str]]:
@@ -118,32 +107,14 @@ def test_enumerants_equal_khronos(core: dict[str, Any]) -> None:
     assert compared > 700
 
 
-def wanted(entry: dict[str, Any], of_capability: dict[str, set[str]]) -> bool:
-    """Whether an entry belongs to core SPIR-V or to one of the extensions held completely."""
-    if entry.get("enumerant", "").endswith(("QCOM", "VALVE")):  # other vendors' additions to them
-        return False
-    if version(entry.get("version", "1.0")) is not None:
-        return True
-    extensions = set(entry.get("extensions", []))
-    for capability in entry.get("capabilities", []):
-        extensions |= of_capability.get(capability, set())
-    return bool(extensions & EXTENSIONS)
-
-
-def test_core_and_matrix_extensions_are_complete(core: dict[str, Any]) -> None:
-    (capabilities,) = (kind for kind in core["operand_kinds"] if kind["kind"] == "Capability")
-    of_capability = {entry["enumerant"]: set(entry.get("extensions", [])) for entry in capabilities["enumerants"]}
+def test_tables_are_complete(core: dict[str, Any]) -> None:
     names = {"Op" + op.spelling for op in Op}
-    missing = [entry["opname"] for entry in core["instructions"]
-               if wanted(entry, of_capability) and entry["opname"] not in names]
-    assert missing == []
+    assert [entry["opname"] for entry in core["instructions"] if entry["opname"] not in names] == []
     for kind in core["operand_kinds"]:
         enumeration = ENUMERATIONS.get(kind["kind"])
         if enumeration is not None:
             spellings = {member.spelling for member in enumeration.__members__.values()}
-            missing = [entry["enumerant"] for entry in kind["enumerants"]
-                       if wanted(entry, of_capability) and entry["enumerant"] not in spellings]
-            assert missing == [], kind["kind"]
+            assert [entry["enumerant"] for entry in kind["enumerants"] if entry["enumerant"] not in spellings] == []
 
 
 def test_every_operand_kind_is_known(core: dict[str, Any]) -> None:

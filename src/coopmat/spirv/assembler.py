@@ -19,7 +19,6 @@ from coopmat.spirv.disassembler import TypeTable
 from coopmat.spirv.generators import GENERATOR, generator_word
 from coopmat.spirv.grammar import (
     ENUMERATIONS,
-    EXTENDED_INSTRUCTIONS,
     ID_KINDS,
     MAGIC,
     PAIRS,
@@ -28,6 +27,7 @@ from coopmat.spirv.grammar import (
     Op,
     OperandSpec,
     Row,
+    extended_numbers,
     extended_operands,
     instruction,
     operands_of,
@@ -439,7 +439,7 @@ class _Operands:
         name = self.owner.sets.get(self.words[2])
         if name is None:
             fail(token, "the instruction set is no OpExtInstImport declared before")
-        table = EXTENDED_INSTRUCTIONS.get(name, {})
+        table = extended_numbers(name)
         number = table.get(token.text)
         if number is None:
             number = parse_integer(token.text)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from coopmat.spirv.generators import generator_text
 from coopmat.spirv.grammar import (
     ENUMERATIONS,
-    EXTENDED_INSTRUCTIONS,
     ID_KINDS,
     Mask,
     Op,
     Row,
+    extended_names,
     extended_operands,
     instruction,
 )
@@ -46,9 +46,6 @@ LONGEST_TAIL = 4
 
 _BY_TYPE = (Op.Constant, Op.SpecConstant, Op.Switch)
 """Instructions with numbers whose form a type decides."""
-
-_NAMES_OF_SETS = {name: {number: text for text, number in table.items()}
-                  for name, table in EXTENDED_INSTRUCTIONS.items()}
 
 
 def disassemble(module: Module, *, friendly_names: bool = False) -> str:
@@ -282,7 +279,7 @@ def _name_of_set(item: Instruction) -> str:
 
 def _extended_name(instruction_set: str, number: int) -> str:
     """The name of an extended instruction; a number in sets whose numbers are not fixed by the tables."""
-    text = _NAMES_OF_SETS.get(instruction_set, {}).get(number)
+    text = extended_names(instruction_set).get(number)
     if text is not None:
         return text
     return str(number) if instruction_set.startswith("NonSemantic.") else _raw(number)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from coopmat.spirv.tables import decorations, glsl_std_450, opencl_std, operands
+from coopmat.spirv.tables import debug_info, decorations, glsl_std_450, identifier_sets, opencl_std, operands
 from coopmat.spirv.tables.base import Mask, Row
 from coopmat.spirv.tables.capabilities import Capability
 from coopmat.spirv.tables.decorations import (
@@ -56,7 +56,7 @@ from coopmat.spirv.tables.operands import (
 )
 
 __all__ = [
-    "ENUMERATIONS", "EXTENDED_INSTRUCTIONS", "ID_KINDS", "MAGIC", "OPENCL_STD", "OPENCL_STD_NAMES",
+    "ANY_IDS", "ENUMERATIONS", "EXTENDED_INSTRUCTIONS", "ID_KINDS", "MAGIC", "OPENCL_STD", "OPENCL_STD_NAMES",
     "PAIRS", "TERMINATORS",
     "AccessQualifier", "AddressingModel", "BuiltIn", "Capability", "CooperativeMatrixLayout",
     "CooperativeMatrixOperands", "CooperativeMatrixReduce", "CooperativeMatrixUse", "Decoration", "Dim",
@@ -66,7 +66,8 @@ __all__ = [
     "LinkageType", "LoadCacheControl", "LoopControl", "Mask", "MatrixMultiplyAccumulateOperands",
     "MemoryAccess", "MemoryModel", "MemorySemantics", "Op", "OperandSpec", "PackedVectorFormat",
     "Requirements", "Row", "Scope", "SelectionControl", "SourceLanguage", "StorageClass",
-    "StoreCacheControl", "extended_operands", "instruction", "operands_of", "parameters", "requirements",
+    "StoreCacheControl", "extended_names", "extended_numbers", "extended_operands", "instruction", "operands_of",
+    "parameters", "requirements",
 ]
 
 MAGIC = 0x07230203
@@ -82,14 +83,14 @@ PAIRS: dict[str, tuple[str, str]] = {
 
 TERMINATORS = frozenset({
     Op.Branch, Op.BranchConditional, Op.Switch, Op.Return, Op.ReturnValue, Op.Kill, Op.Unreachable,
-    Op.TerminateInvocation, Op.AbortKHR,
+    Op.TerminateInvocation, Op.AbortKHR, Op.IgnoreIntersectionKHR, Op.TerminateRayKHR, Op.EmitMeshTasksEXT,
 })
 """The instructions that end a block."""
 
 
 def _enumerations() -> dict[str, type[Row] | type[Mask]]:
     found: dict[str, type[Row] | type[Mask]] = {"Capability": Capability}
-    for table in (decorations, operands):
+    for table in (decorations, operands, debug_info):
         for name, value in vars(table).items():
             if isinstance(value, type) and issubclass(value, Row | Mask) and value not in (Row, Mask):
                 found[name] = value
@@ -109,7 +110,14 @@ EXTENDED_INSTRUCTIONS: dict[str, dict[str, int]] = {
     "OpenCL.std": OPENCL_STD,
     "GLSL.std.450": glsl_std_450.NUMBERS,
 }
-"""Name and number of the instructions of every extended set that the tables know."""
+"""Name and number of the instructions of the extended sets that compute."""
+
+_SIGNATURES: dict[str, dict[str, tuple[int, str]]] = {
+    "OpenCL.std": opencl_std.INSTRUCTIONS,
+    "OpenCL.DebugInfo.100": debug_info.OPENCL_DEBUG_INFO,
+    "DebugInfo": debug_info.DEBUG_INFO,
+}
+"""Sets whose instructions take more than ids."""
 
 
 class OperandSpec(NamedTuple):
@@ -216,6 +224,9 @@ def _row(opcode: int) -> InstructionRow | None:
         needs.capabilities, needs.extensions, needs.version, needs.last_version)
 
 
+ANY_IDS = (OperandSpec("IdRef", "*"),)
+"""The operands of most extended instructions."""
+
 _SHORT_FORMS: dict[Op, str] = {
     Op.CooperativeMatrixPrefetchINTEL: "IdRef IdRef IdRef LiteralInteger IdRef IdRef?",
 }
@@ -230,8 +241,31 @@ def operands_of(row: InstructionRow, words: int) -> tuple[OperandSpec, ...]:
     return row.operands
 
 
+@cache
+def extended_numbers(instruction_set: str) -> dict[str, int]:
+    """Name and number of the instructions of an extended set; empty when the tables do not know it."""
+    if instruction_set in _SIGNATURES:
+        return {name: number for name, (number, _) in _SIGNATURES[instruction_set].items()}
+    for beginning, numbers in identifier_sets.FAMILIES.items():
+        if instruction_set.startswith(beginning):
+            return numbers
+    return EXTENDED_INSTRUCTIONS.get(instruction_set) or identifier_sets.SETS.get(instruction_set, {})
+
+
+@cache
+def extended_names(instruction_set: str) -> dict[int, str]:
+    """Number and name of the instructions of an extended set; empty when the tables do not know it."""
+    return {number: name for name, number in extended_numbers(instruction_set).items()}
+
+
+@cache
 def extended_operands(instruction_set: str, number: int) -> tuple[OperandSpec, ...] | None:
-    """The operands of an extended instruction; None when the tables do not know it."""
-    if instruction_set == "OpenCL.std" and number in OPENCL_STD_NAMES:
-        return _operands(opencl_std.INSTRUCTIONS[OPENCL_STD_NAMES[number]][1])
-    return None
+    """The operands of an extended instruction; None when the tables do not know it.
+
+    Sets without signatures take ids only.
+    """
+    name = extended_names(instruction_set).get(number)
+    if name is None:
+        return None
+    signatures = _SIGNATURES.get(instruction_set)
+    return _operands(signatures[name][1]) if signatures is not None else ANY_IDS

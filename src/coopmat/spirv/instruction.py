@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import (
+    ANY_IDS,
     ENUMERATIONS,
+    EXTENDED_INSTRUCTIONS,
     ID_KINDS,
     PAIRS,
     InstructionRow,
@@ -30,9 +32,7 @@ RAW = "Raw"
 MAX_WORDS = 0xFFFF
 """The largest word count of an instruction."""
 
-_ANY_IDS = (OperandSpec("IdRef", "*"),)
 _ANY_WORDS = (OperandSpec(RAW, "*"),)
-_SETS_OF_IDS = ("OpenCL.std", "GLSL.std.450")
 
 
 class Operand(NamedTuple):
@@ -283,12 +283,10 @@ class _Decoder:
         instruction_set = str(self.source.context or "OpenCL.std")
         number = self.add_number(kind, 1)
         specs = extended_operands(instruction_set, number)
-        if specs is not None:
-            self.read_all(specs)
-        elif instruction_set in _SETS_OF_IDS or instruction_set.startswith("NonSemantic."):
-            self.read_all(_ANY_IDS)
-        else:
-            self.read_all(_ANY_WORDS)
+        if specs is None:
+            takes_ids = instruction_set in EXTENDED_INSTRUCTIONS or instruction_set.startswith("NonSemantic.")
+            specs = ANY_IDS if takes_ids else _ANY_WORDS
+        self.read_all(specs)
 
 
 @lru_cache(maxsize=4096)

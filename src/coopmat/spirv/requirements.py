@@ -86,7 +86,9 @@ _KERNEL_VECTORS = (8, 16)
 def _names_enumerants(opcode: Op) -> bool:
     """Whether operands of an instruction may be enumerants, which have needs of their own."""
     row = instruction(opcode)
-    return row is not None and any(spec.kind in ENUMERATIONS or spec.kind in _HOLDERS for spec in row.operands)
+    if row is None or row.name.endswith("NonUniformAMD"):  # SPV_AMD_shader_ballot allows all group operations
+        return False
+    return any(spec.kind in ENUMERATIONS or spec.kind in _HOLDERS for spec in row.operands)
 
 
 def implied(capabilities: Iterable[Capability]) -> set[Capability]:
@@ -238,6 +240,9 @@ class Needs:
 
     def _atomic_float(self, opcode: Op, item: Instruction) -> None:
         """The rows of these instructions name one capability per width; one of them is meant."""
+        if self._is_vector(item.type_id):
+            self._require((Capability.AtomicFloat16VectorNV,))
+            return
         capability = _ATOMIC_FLOAT[opcode].get(self._scalar_width(item.type_id) or 0)
         if capability is None:
             self._member(opcode)
@@ -303,6 +308,10 @@ class Needs:
     def _scalar_width(self, type_id: int | None) -> int | None:
         kind = self._definitions.get(type_id or 0)
         return kind.words[0] if kind is not None and kind.opcode in (Op.TypeInt, Op.TypeFloat) else None
+
+    def _is_vector(self, type_id: int | None) -> bool:
+        kind = self._definitions.get(type_id or 0)
+        return kind is not None and kind.opcode == Op.TypeVector
 
     def _encoding(self, type_id: int | None) -> int | None:
         """The encoding of a float type or of a vector's component."""

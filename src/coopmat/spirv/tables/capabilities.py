@@ -5,6 +5,7 @@ See :mod:`coopmat.spirv.tables.base` for how a row reads.
 
 from __future__ import annotations
 
+from coopmat.spirv.tables import vendor_enumerants
 from coopmat.spirv.tables.base import Row
 
 
@@ -283,3 +284,7 @@ class Capability(Row):
     CacheControlsINTEL = 6441, "", "SPV_INTEL_cache_controls ext"
     RegisterLimitsINTEL = 6460, "", "SPV_INTEL_maximum_registers ext"
     BindlessImagesINTEL = 6528, "", "SPV_INTEL_bindless_images ext"
+    GraphARM = 4191, "", "SPV_ARM_graph ext"
+    AtomicFloat16VectorNV = 5404, "", "SPV_NV_shader_atomic_fp16_vector ext"
+
+    vars().update(vendor_enumerants.CAPABILITIES)

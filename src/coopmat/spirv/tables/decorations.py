@@ -5,6 +5,7 @@ See :mod:`coopmat.spirv.tables.base` for how a row reads.
 
 from __future__ import annotations
 
+from coopmat.spirv.tables import vendor_enumerants
 from coopmat.spirv.tables.base import Row
 
 
@@ -64,7 +65,7 @@ class Decoration(Row):
     ArrayStrideIdEXT = 5124, "IdRef", "DescriptorHeapEXT ext"
     OffsetIdEXT = 5125, "IdRef", "DescriptorHeapEXT ext"
     UTFEncodedKHR = 5145, "", "ConstantDataKHR ext"
-    PerPrimitiveEXT = 5271, "", "SPV_NV_mesh_shader SPV_EXT_mesh_shader ext"
+    PerPrimitiveEXT = 5271, "", "MeshShadingNV MeshShadingEXT SPV_NV_mesh_shader SPV_EXT_mesh_shader ext"
     PerPrimitiveNV = PerPrimitiveEXT
     PerVertexKHR = (5285, "",
         "FragmentBarycentricKHR SPV_NV_fragment_shader_barycentric "
@@ -108,6 +109,8 @@ class Decoration(Row):
     CacheControlLoadINTEL = 6442, "LiteralInteger LoadCacheControl", "CacheControlsINTEL ext"
     CacheControlStoreINTEL = 6443, "LiteralInteger StoreCacheControl", "CacheControlsINTEL ext"
 
+    vars().update(vendor_enumerants.DECORATIONS)
+
 
 class BuiltIn(Row):
     """Built-in variables."""
@@ -118,10 +121,10 @@ class BuiltIn(Row):
     CullDistance = 4, "", "CullDistance"
     VertexId = 5, "", "Shader"
     InstanceId = 6, "", "Shader"
-    PrimitiveId = 7, "", "Geometry Tessellation"
+    PrimitiveId = 7, "", "Geometry Tessellation RayTracingNV RayTracingKHR MeshShadingNV MeshShadingEXT"
     InvocationId = 8, "", "Geometry Tessellation"
-    Layer = 9, "", "Geometry ShaderLayer ShaderViewportIndexLayerEXT"
-    ViewportIndex = 10, "", "MultiViewport ShaderViewportIndex ShaderViewportIndexLayerEXT"
+    Layer = 9, "", "Geometry ShaderLayer ShaderViewportIndexLayerEXT MeshShadingNV MeshShadingEXT"
+    ViewportIndex = 10, "", "MultiViewport ShaderViewportIndex ShaderViewportIndexLayerEXT MeshShadingNV MeshShadingEXT"
     TessLevelOuter = 11, "", "Tessellation"
     TessLevelInner = 12, "", "Tessellation"
     TessCoord = 13, "", "Tessellation"
@@ -153,11 +156,11 @@ class BuiltIn(Row):
     SubgroupLocalInvocationId = 41, "", "Kernel GroupNonUniform SubgroupBallotKHR"
     VertexIndex = 42, "", "Shader"
     InstanceIndex = 43, "", "Shader"
-    CoreIDARM = 4160
-    CoreCountARM = 4161
-    CoreMaxIDARM = 4162
-    WarpIDARM = 4163
-    WarpMaxIDARM = 4164
+    CoreIDARM = 4160, "", "CoreBuiltinsARM"
+    CoreCountARM = 4161, "", "CoreBuiltinsARM"
+    CoreMaxIDARM = 4162, "", "CoreBuiltinsARM"
+    WarpIDARM = 4163, "", "CoreBuiltinsARM"
+    WarpMaxIDARM = 4164, "", "CoreBuiltinsARM"
     SubgroupEqMask = 4416, "", "SubgroupBallotKHR GroupNonUniformBallot SPV_KHR_shader_ballot 1.3"
     SubgroupEqMaskKHR = SubgroupEqMask
     SubgroupGeMask = 4417, "", "SubgroupBallotKHR GroupNonUniformBallot SPV_KHR_shader_ballot 1.3"
@@ -171,7 +174,8 @@ class BuiltIn(Row):
     BaseVertex = 4424, "", "DrawParameters SPV_KHR_shader_draw_parameters 1.3"
     BaseInstance = 4425, "", "DrawParameters SPV_KHR_shader_draw_parameters 1.3"
     DrawIndex = (4426, "",
-        "DrawParameters SPV_KHR_shader_draw_parameters SPV_NV_mesh_shader SPV_EXT_mesh_shader 1.3")
+        "DrawParameters MeshShadingNV MeshShadingEXT "
+        "SPV_KHR_shader_draw_parameters SPV_NV_mesh_shader SPV_EXT_mesh_shader 1.3")
     DeviceIndex = 4438, "", "DeviceGroup SPV_KHR_device_group 1.3"
     ViewIndex = 4440, "", "MultiView SPV_KHR_multiview 1.3"
     FragStencilRefEXT = 5014, "", "StencilExportEXT SPV_EXT_shader_stencil_export ext"
@@ -186,10 +190,12 @@ class BuiltIn(Row):
         "FragmentBarycentricKHR SPV_NV_fragment_shader_barycentric "
         "SPV_KHR_fragment_shader_barycentric ext")
     BaryCoordNoPerspNV = BaryCoordNoPerspKHR
-    FragSizeEXT = 5292, "", "SPV_EXT_fragment_invocation_density SPV_NV_shading_rate ext"
+    FragSizeEXT = 5292, "", "FragmentDensityEXT SPV_EXT_fragment_invocation_density SPV_NV_shading_rate ext"
     FragmentSizeNV = FragSizeEXT
-    FragInvocationCountEXT = 5293, "", "SPV_EXT_fragment_invocation_density SPV_NV_shading_rate ext"
+    FragInvocationCountEXT = 5293, "", "FragmentDensityEXT SPV_EXT_fragment_invocation_density SPV_NV_shading_rate ext"
     InvocationsPerPixelNV = FragInvocationCountEXT
+
+    vars().update(vendor_enumerants.BUILT_INS)
 
 
 class ExecutionMode(Row):
@@ -220,8 +226,8 @@ class ExecutionMode(Row):
     InputTrianglesAdjacency = 23, "", "Geometry"
     Quads = 24, "", "Tessellation"
     Isolines = 25, "", "Tessellation"
-    OutputVertices = 26, "LiteralInteger", "Geometry Tessellation"
-    OutputPoints = 27, "", "Geometry"
+    OutputVertices = 26, "LiteralInteger", "Geometry Tessellation MeshShadingNV MeshShadingEXT"
+    OutputPoints = 27, "", "Geometry MeshShadingNV MeshShadingEXT"
     OutputLineStrip = 28, "", "Geometry"
     OutputTriangleStrip = 29, "", "Geometry"
     VecTypeHint = 30, "LiteralInteger", "Kernel"
@@ -278,6 +284,8 @@ class ExecutionMode(Row):
     MaximumRegistersIdINTEL = 6462, "IdRef", "RegisterLimitsINTEL ext"
     NamedMaximumRegistersINTEL = 6463, "NamedMaximumNumberOfRegisters", "RegisterLimitsINTEL ext"
 
+    vars().update(vendor_enumerants.EXECUTION_MODES)
+
 
 class FunctionParameterAttribute(Row):
     """Operand kind FunctionParameterAttribute."""
@@ -323,6 +331,8 @@ class LinkageType(Row):
     Export = 0, "", "Linkage"
     Import = 1, "", "Linkage"
     LinkOnceODR = 2, "", "Linkage SPV_KHR_linkonce_odr ext"
+
+    vars().update(vendor_enumerants.LINKAGE_TYPES)
 
 
 class AccessQualifier(Row):

@@ -5,6 +5,7 @@ See :mod:`coopmat.spirv.tables.base` for how a row reads.  The names leave out t
 
 from __future__ import annotations
 
+from coopmat.spirv.tables import vendor_instructions
 from coopmat.spirv.tables.base import Row
 
 
@@ -501,7 +502,7 @@ class Op(Row):
     SpecConstantDataKHR = 5148, "type result LiteralInteger*", "ConstantDataKHR ext"
     PoisonKHR = 5158, "type result", "PoisonFreezeKHR ext"
     FreezeKHR = 5159, "type result IdRef", "PoisonFreezeKHR ext"
-    TypeVectorIdEXT = 5288, "result IdRef IdRef", "LongVectorEXT ext"
+    TypeVectorIdEXT = 5288, "result IdRef IdRef", "CooperativeVectorNV LongVectorEXT ext"
     TypeCooperativeVectorNV = TypeVectorIdEXT
     CooperativeMatrixConvertUseEXT = (5293, "type result IdRef",
         "CooperativeMatrixConversionsEXT CooperativeMatrixConversionsNV ext")
@@ -521,10 +522,10 @@ class Op(Row):
         "CooperativeMatrixGetCoordinateEXT ext")
     BeginInvocationInterlockEXT = (5364, "",
         "FragmentShaderSampleInterlockEXT FragmentShaderPixelInterlockEXT "
-        "SPV_EXT_fragment_shader_interlock ext")
+        "FragmentShaderShadingRateInterlockEXT SPV_EXT_fragment_shader_interlock ext")
     EndInvocationInterlockEXT = (5365, "",
         "FragmentShaderSampleInterlockEXT FragmentShaderPixelInterlockEXT "
-        "SPV_EXT_fragment_shader_interlock ext")
+        "FragmentShaderShadingRateInterlockEXT SPV_EXT_fragment_shader_interlock ext")
     CooperativeMatrixReduceEXT = (5366, "type result IdRef CooperativeMatrixReduce IdRef",
         "CooperativeMatrixReductionsEXT ext")
     CooperativeMatrixReduceNV = CooperativeMatrixReduceEXT
@@ -585,9 +586,9 @@ class Op(Row):
     AsmINTEL = 5610, "type result IdRef IdRef LiteralString LiteralString", "AsmINTEL ext"
     AsmCallINTEL = 5611, "type result IdRef IdRef*", "AsmINTEL ext"
     AtomicFMinEXT = (5614, "type result IdRef IdScope IdMemorySemantics IdRef",
-        "AtomicFloat16MinMaxEXT AtomicFloat32MinMaxEXT AtomicFloat64MinMaxEXT ext")
+        "AtomicFloat16MinMaxEXT AtomicFloat32MinMaxEXT AtomicFloat64MinMaxEXT AtomicFloat16VectorNV ext")
     AtomicFMaxEXT = (5615, "type result IdRef IdScope IdMemorySemantics IdRef",
-        "AtomicFloat16MinMaxEXT AtomicFloat32MinMaxEXT AtomicFloat64MinMaxEXT ext")
+        "AtomicFloat16MinMaxEXT AtomicFloat32MinMaxEXT AtomicFloat64MinMaxEXT AtomicFloat16VectorNV ext")
     AssumeTrueKHR = 5630, "IdRef", "ExpectAssumeKHR SPV_KHR_expect_assume ext"
     ExpectKHR = 5631, "type result IdRef IdRef", "ExpectAssumeKHR SPV_KHR_expect_assume ext"
     DecorateString = 5632, "IdRef Decoration", "SPV_GOOGLE_decorate_string SPV_GOOGLE_hlsl_functionality1 1.4"
@@ -607,7 +608,7 @@ class Op(Row):
     AliasScopeListDeclINTEL = (5913, "result IdRef*",
         "MemoryAccessAliasingINTEL SPV_INTEL_memory_access_aliasing ext")
     AtomicFAddEXT = (6035, "type result IdRef IdScope IdMemorySemantics IdRef",
-        "AtomicFloat16AddEXT AtomicFloat32AddEXT AtomicFloat64AddEXT "
+        "AtomicFloat16AddEXT AtomicFloat32AddEXT AtomicFloat64AddEXT AtomicFloat16VectorNV "
         "SPV_EXT_shader_atomic_float_add ext")
     TypeBufferSurfaceINTEL = 6086, "result AccessQualifier", "VectorComputeINTEL ext"
     TypeStructContinuedINTEL = 6090, "IdRef*", "LongCompositesINTEL ext"
@@ -685,3 +686,19 @@ class Op(Row):
     ConvertHandleToImageINTEL = 6529, "type result IdRef", "BindlessImagesINTEL ext"
     ConvertHandleToSamplerINTEL = 6530, "type result IdRef", "BindlessImagesINTEL ext"
     ConvertHandleToSampledImageINTEL = 6531, "type result IdRef", "BindlessImagesINTEL ext"
+
+    # other families, of which rules know something
+    TypeTensorARM = 4163, "result IdRef IdRef? IdRef?", "TensorsARM ext"
+    IgnoreIntersectionKHR = 4448, "", "RayTracingKHR SPV_KHR_ray_tracing ext"
+    TerminateRayKHR = 4449, "", "RayTracingKHR SPV_KHR_ray_tracing ext"
+    EmitMeshTasksEXT = 5294, "IdRef IdRef IdRef IdRef?", "MeshShadingEXT ext"
+    SamplerImageAddressingModeNV = 5397, "LiteralInteger", "BindlessTextureNV ext"
+    FDot2MixAcc32VALVE = (6916, "type result IdRef IdRef IdRef",
+        "DotProductFloat16AccFloat32VALVE DotProductBFloat16AccVALVE ext")
+    FDot2MixAcc16VALVE = (6917, "type result IdRef IdRef IdRef",
+        "DotProductFloat16AccFloat16VALVE DotProductBFloat16AccVALVE ext")
+    FDot4MixAcc32VALVE = 6918, "type result IdRef IdRef IdRef", "DotProductFloat8AccFloat32VALVE ext"
+    TypeNodePayloadArrayAMDX = 5076, "result IdRef", "ShaderEnqueueAMDX ext"
+    TypeGraphARM = 4190, "result LiteralInteger IdRef*", "GraphARM ext"
+
+    vars().update(vendor_instructions.INSTRUCTIONS)

@@ -5,6 +5,7 @@ See :mod:`coopmat.spirv.tables.base` for how a row reads.
 
 from __future__ import annotations
 
+from coopmat.spirv.tables import vendor_enumerants
 from coopmat.spirv.tables.base import Mask, Row
 
 
@@ -72,6 +73,8 @@ class LoopControl(Mask):
     PeelCount = 0x80, "LiteralInteger", "1.4"
     PartialCount = 0x100, "LiteralInteger", "1.4"
     MultipleWaitQueuesQCOM = 0x10000000, "LiteralInteger"
+
+    vars().update(vendor_enumerants.LOOP_CONTROLS)
 
 
 class FunctionControl(Mask):
@@ -165,9 +168,14 @@ class ExecutionModel(Row):
     Fragment = 4, "", "Shader"
     GLCompute = 5, "", "Shader"
     Kernel = 6, "", "Kernel"
-    MissKHR = 5317, "", "ext"
+    MissKHR = 5317, "", "RayTracingNV RayTracingKHR ext"
     MissNV = MissKHR
-    TaskEXT = 5364, "", "ext"
+    TaskEXT = 5364, "", "MeshShadingEXT ext"
+    TaskNV = 5267, "", "MeshShadingNV ext"
+    MeshNV = 5268, "", "MeshShadingNV ext"
+    MeshEXT = 5365, "", "MeshShadingEXT ext"
+
+    vars().update(vendor_enumerants.EXECUTION_MODELS)
 
 
 class AddressingModel(Row):
@@ -209,20 +217,22 @@ class StorageClass(Row):
     Image = 11
     StorageBuffer = 12, "", "Shader SPV_KHR_storage_buffer_storage_class SPV_KHR_variable_pointers 1.3"
     TileImageEXT = 4172, "", "TileImageColorReadAccessEXT ext"
-    HitAttributeKHR = 5339, "", "SPV_NV_ray_tracing SPV_KHR_ray_tracing ext"
+    HitAttributeKHR = 5339, "", "RayTracingNV RayTracingKHR SPV_NV_ray_tracing SPV_KHR_ray_tracing ext"
     HitAttributeNV = HitAttributeKHR
-    ShaderRecordBufferKHR = 5343, "", "SPV_NV_ray_tracing SPV_KHR_ray_tracing ext"
+    ShaderRecordBufferKHR = 5343, "", "RayTracingNV RayTracingKHR SPV_NV_ray_tracing SPV_KHR_ray_tracing ext"
     ShaderRecordBufferNV = ShaderRecordBufferKHR
     PhysicalStorageBuffer = (5349, "",
         "PhysicalStorageBufferAddresses SPV_EXT_physical_storage_buffer "
         "SPV_KHR_physical_storage_buffer 1.5")
     PhysicalStorageBufferEXT = PhysicalStorageBuffer
-    TaskPayloadWorkgroupEXT = 5402, "", "SPV_EXT_mesh_shader 1.4"
+    TaskPayloadWorkgroupEXT = 5402, "", "MeshShadingEXT SPV_EXT_mesh_shader 1.4"
     CodeSectionINTEL = 5605, "", "FunctionPointersINTEL SPV_INTEL_function_pointers ext"
     DeviceOnlyALTERA = 5936, "", "USMStorageClassesALTERA ext"
     DeviceOnlyINTEL = DeviceOnlyALTERA
     HostOnlyALTERA = 5937, "", "USMStorageClassesALTERA ext"
     HostOnlyINTEL = HostOnlyALTERA
+
+    vars().update(vendor_enumerants.STORAGE_CLASSES)
 
 
 class Dim(Row):
@@ -368,7 +378,7 @@ class Scope(Row):
     Invocation = 4
     QueueFamily = 5, "", "VulkanMemoryModel 1.5"
     QueueFamilyKHR = QueueFamily
-    ShaderCallKHR = 6, "", "ext"
+    ShaderCallKHR = 6, "", "RayTracingKHR ext"
 
 
 class GroupOperation(Row):
@@ -422,6 +432,8 @@ class CooperativeMatrixLayout(Row):
     RowMajorKHR = 0, "", "ext"
     ColumnMajorKHR = 1, "", "ext"
     PackedINTEL = 2, "", "PackedCooperativeMatrixINTEL ext"
+
+    vars().update(vendor_enumerants.COOPERATIVE_MATRIX_LAYOUTS)
 
 
 class CooperativeMatrixUse(Row):
@@ -490,3 +502,31 @@ class FPEncoding(Row):
     Float4E2M1EXT = 4225, "", "Float4EXT ext"
     Float8UnsignedE8M0EXT = 4226, "", "Float8UnsignedE8M0EXT ext"
     MXInt8EXT = 4227, "", "MXInt8EXT ext"
+
+
+class RawAccessChainOperands(Mask):
+    """Operand kind RawAccessChainOperands."""
+
+    None_ = 0x0
+    RobustnessPerComponentNV = 0x1, "", "RawAccessChainsNV ext"
+    RobustnessPerElementNV = 0x2, "", "RawAccessChainsNV ext"
+
+
+class InitializationModeQualifier(Row):
+    """Operand kind InitializationModeQualifier."""
+
+    InitOnDeviceReprogramALTERA = 0, "", "GlobalVariableFPGADecorationsALTERA ext"
+    InitOnDeviceReprogramINTEL = InitOnDeviceReprogramALTERA
+    InitOnDeviceResetALTERA = 1, "", "GlobalVariableFPGADecorationsALTERA ext"
+    InitOnDeviceResetINTEL = InitOnDeviceResetALTERA
+
+
+class TensorOperands(Mask):
+    """Operand kind TensorOperands."""
+
+    NoneARM = 0x0, "", "TensorsARM ext"
+    NontemporalARM = 0x1, "", "TensorsARM ext"
+    OutOfBoundsValueARM = 0x2, "IdRef", "TensorsARM ext"
+    MakeElementAvailableARM = 0x4, "IdRef", "TensorsARM ext"
+    MakeElementVisibleARM = 0x8, "IdRef", "TensorsARM ext"
+    NonPrivateElementARM = 0x10, "", "TensorsARM ext"

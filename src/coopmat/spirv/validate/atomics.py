@@ -65,8 +65,8 @@ def atomic_types(group: Group) -> Findings:
 
 
 def _half_vectors(group: Group) -> Booleans:
-    """Vectors of two or four halves, which an extension that the tables do not know allows."""
-    if not group.view.declared.unknown:
+    """Vectors of two or four halves, where a capability allows them."""
+    if not group.view.has(Capability.AtomicFloat16VectorNV):
         return group.none
     return group.result.is_vector(Op.TypeFloat) & (group.result.scalar.width == 16) \
         & np.isin(group.result.length, (2, 4))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.spirv.grammar import Capability, Op, instruction, requirements
+from coopmat.spirv.grammar import ENUMERATIONS, Capability, Op, instruction, requirements
 from coopmat.spirv.requirements import implied
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.view import ModuleView
@@ -56,6 +56,18 @@ def instruction_unknown(view: ModuleView) -> Findings:
         if instruction(opcode) is None:
             first = int(np.flatnonzero(view.opcode == opcode)[0])
             yield first, f"opcode {opcode} is not known: instructions with it are not checked"
+
+
+@rule("instruction-announced", "An instruction that the tables do not know comes with a capability or an extension "
+      "that they do not know, either.", SECTION)
+def instruction_announced(view: ModuleView) -> Findings:
+    known = {name for enumeration in (Op, *ENUMERATIONS.values()) for member in enumeration
+             for name in requirements(member).extensions}
+    if view.declared.unknown or view.declared.extensions - known:
+        return
+    foreign = [opcode for opcode in view.unknown_opcodes if instruction(opcode) is None]
+    yield np.flatnonzero(np.isin(view.opcode, foreign)), \
+        "{op} is no instruction of SPIR-V, nor of an extension that the module declares"
 
 
 @rule("extension-missing", "Every extension that an instruction or a capability needs is declared.", SECTION)

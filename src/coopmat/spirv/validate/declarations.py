@@ -21,7 +21,7 @@ ENCODING_WIDTHS = {
     FPEncoding.Float6E2M3EXT: 6, FPEncoding.Float6E3M2EXT: 6, FPEncoding.Float4E2M1EXT: 4,
     FPEncoding.Float8UnsignedE8M0EXT: 8, FPEncoding.MXInt8EXT: 8,
 }
-_MAY_REPEAT = frozenset({*AGGREGATES, *POINTERS})
+_MAY_REPEAT = frozenset({*AGGREGATES, *POINTERS, Op.TypeNodePayloadArrayAMDX})
 """Types that may be declared twice: aggregates, and pointers, which decorations tell apart."""
 _MAY_REPEAT_ANYTHING = "SPV_VALIDATOR_ignore_type_decl_unique"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BY_EXTENSION = {"SPV_AMD_gpu_shader_half_float": Capability.Float16,
                  "SPV_AMD_gpu_shader_half_float_fetch": Capability.Float16,
-                 "SPV_AMD_gpu_shader_int16": Capability.Int16}
+                 "SPV_AMD_gpu_shader_int16": Capability.Int16, "SPV_AMD_shader_ballot": Capability.Groups}
 """Extensions that allow types without a capability."""
 _DECIDED_BY_LATER_OPERANDS = frozenset({Op.AtomicStore})
 """Instructions whose needs depend on the type of more than the first operand."""

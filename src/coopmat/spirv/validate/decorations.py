@@ -25,7 +25,7 @@ _OF_STRUCTURES = (_D.Block, _D.BufferBlock, _D.GLSLShared, _D.GLSLPacked, _D.CPa
 _OF_MEMORY = (_D.NoPerspective, _D.Flat, _D.Patch, _D.Centroid, _D.Sample, _D.Restrict, _D.Aliased, _D.Volatile,
               _D.Coherent, _D.NonWritable, _D.NonReadable, _D.XfbBuffer, _D.XfbStride, _D.Component, _D.Stream,
               _D.RestrictPointer, _D.AliasedPointer)
-_OF_VARIABLES = (_D.Invariant, _D.Constant, _D.Location, _D.Index, _D.Binding, _D.DescriptorSet,
+_OF_VARIABLES = (_D.Invariant, _D.Location, _D.Index, _D.Binding, _D.DescriptorSet,
                  _D.InputAttachmentIndex)
 
 # Decoration → what it may stand on, and how a message calls that.
@@ -35,7 +35,8 @@ _TARGETS: dict[int, tuple[tuple[Op, ...], str]] = {
     **dict.fromkeys(_OF_MEMORY, (_MEMORY_OBJECTS, "variables and parameters that are pointers")),
     **dict.fromkeys(_OF_VARIABLES, (_VARIABLES, "variables")),
     _D.ArrayStride: (_ARRAYS, "array and pointer types"),
-    _D.FuncParamAttr: ((Op.FunctionParameter,), "function parameters"),
+    _D.FuncParamAttr: ((Op.FunctionParameter, Op.Function), "functions and their parameters"),
+    _D.Constant: ((*_VARIABLES, Op.FunctionParameter), "variables and parameters"),
     _D.NoSignedWrap: (_WRAPPING, "integer arithmetic"),
     _D.NoUnsignedWrap: (_WRAPPING, "integer arithmetic"),
     _D.SaturatedConversion: (_SATURATED, "conversions to integers"),
@@ -96,10 +97,12 @@ def _is_rounding_store(view: ModuleView, target: Instruction) -> bool:
 @rule("decoration-repeated", "A decoration is not given twice to one thing.", SECTION)
 def decoration_repeated(view: ModuleView) -> Findings:
     seen: set[tuple[object, ...]] = set()
-    several = {int(_D.FuncParamAttr), int(_D.UserSemantic), int(_D.CacheControlLoadINTEL),
+    several = {int(_D.UserSemantic), int(_D.CacheControlLoadINTEL),
                int(_D.CacheControlStoreINTEL)}
     for index, decoration, parameters, identifier, member in view.annotations.all:
         known = decoration in Decoration._value2member_map_
+        if decoration == Decoration.FuncParamAttr:  # says no more the second time
+            continue
         if decoration in several or not known:
             key: tuple[object, ...] = (identifier, member, decoration, parameters)
         else:
@@ -210,6 +213,10 @@ _KERNEL_BUILTINS: dict[int, tuple[int, bool]] = {
 }
 
 
+_BUILTIN_STORAGE = (StorageClass.Input, StorageClass.UniformConstant)
+"""Where built-ins of kernels are; the first producers of SPIR-V put them into constant memory."""
+
+
 @rule("builtin-target", "BuiltIn stands on a variable or member, the WorkgroupSize of shaders on a constant.", BUILTINS)
 def builtin_target(view: ModuleView) -> Findings:
     for index, decoration, parameters, identifier, member in view.annotations.all:
@@ -234,7 +241,7 @@ def builtin_variable(view: ModuleView) -> Findings:
         target = view.definition(identifier)
         if decoration != Decoration.BuiltIn or not parameters or target.opcode != Op.Variable:
             continue
-        if target.words[0] != StorageClass.Input:
+        if target.words[0] not in _BUILTIN_STORAGE:
             yield index, f"a built-in of a kernel is a variable in Input storage; %{identifier} is none"
         elif parameters[0] in _KERNEL_BUILTINS:
             components, wide = _KERNEL_BUILTINS[parameters[0]]

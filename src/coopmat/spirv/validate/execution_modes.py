@@ -162,24 +162,38 @@ def _by_value(kinds: Types) -> Booleans:
 _GEOMETRY = (ExecutionModel.Geometry,)
 _TESSELLATION = (ExecutionModel.TessellationControl, ExecutionModel.TessellationEvaluation)
 _FRAGMENT = (ExecutionModel.Fragment,)
+_MESH = (ExecutionModel.MeshNV, ExecutionModel.MeshEXT)
 _KERNEL = (ExecutionModel.Kernel,)
-_WORK_GROUPS = (ExecutionModel.Kernel, ExecutionModel.GLCompute, ExecutionModel.TaskEXT)
+_WORK_GROUPS = (ExecutionModel.Kernel, ExecutionModel.GLCompute, ExecutionModel.TaskEXT, ExecutionModel.MeshEXT,
+                ExecutionModel.TaskNV, ExecutionModel.MeshNV)
+
+
+def _named(names: str) -> tuple[ExecutionMode, ...]:
+    return tuple(ExecutionMode[name] for name in names.split())
+
 
 _MODELS: dict[int, tuple[ExecutionModel, ...]] = {
     mode: models for models, modes in (
         (_GEOMETRY, (ExecutionMode.Invocations, ExecutionMode.InputPoints, ExecutionMode.InputLines,
                      ExecutionMode.InputLinesAdjacency, ExecutionMode.InputTrianglesAdjacency,
                      ExecutionMode.OutputLineStrip, ExecutionMode.OutputTriangleStrip)),
-        (_GEOMETRY, (ExecutionMode.OutputPoints,)),
+        ((*_GEOMETRY, *_MESH), (ExecutionMode.OutputPoints,)),
+        (_MESH, _named("OutputLinesEXT OutputTrianglesEXT OutputPrimitivesEXT")),
         (_TESSELLATION, (ExecutionMode.SpacingEqual, ExecutionMode.SpacingFractionalEven,
                          ExecutionMode.SpacingFractionalOdd, ExecutionMode.VertexOrderCw,
                          ExecutionMode.VertexOrderCcw, ExecutionMode.PointMode, ExecutionMode.Quads,
                          ExecutionMode.Isolines)),
         ((*_GEOMETRY, *_TESSELLATION), (ExecutionMode.Triangles,)),
-        ((*_GEOMETRY, *_TESSELLATION), (ExecutionMode.OutputVertices,)),
+        ((*_GEOMETRY, *_TESSELLATION, *_MESH), (ExecutionMode.OutputVertices,)),
         (_FRAGMENT, (ExecutionMode.PixelCenterInteger, ExecutionMode.OriginUpperLeft, ExecutionMode.OriginLowerLeft,
                      ExecutionMode.EarlyFragmentTests, ExecutionMode.DepthReplacing, ExecutionMode.DepthGreater,
                      ExecutionMode.DepthLess, ExecutionMode.DepthUnchanged, ExecutionMode.PostDepthCoverage)),
+        (_FRAGMENT, _named("NonCoherentColorAttachmentReadEXT NonCoherentDepthAttachmentReadEXT "
+                           "NonCoherentStencilAttachmentReadEXT PixelInterlockOrderedEXT PixelInterlockUnorderedEXT "
+                           "SampleInterlockOrderedEXT SampleInterlockUnorderedEXT ShadingRateInterlockOrderedEXT "
+                           "ShadingRateInterlockUnorderedEXT EarlyAndLateFragmentTestsAMD StencilRefReplacingEXT "
+                           "StencilRefUnchangedFrontAMD StencilRefGreaterFrontAMD StencilRefLessFrontAMD "
+                           "StencilRefUnchangedBackAMD StencilRefGreaterBackAMD StencilRefLessBackAMD")),
         (_KERNEL, (ExecutionMode.LocalSizeHint, ExecutionMode.VecTypeHint, ExecutionMode.ContractionOff,
                    ExecutionMode.LocalSizeHintId, ExecutionMode.Initializer, ExecutionMode.Finalizer,
                    ExecutionMode.SubgroupSize, ExecutionMode.SubgroupsPerWorkgroup,

@@ -65,7 +65,9 @@ _MOVING = frozenset(op for op in Op
 _CONVERTING = frozenset({Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert,
                          Op.FConvert, Op.SatConvertSToU, Op.SatConvertUToS, Op.BitcastExtractEXT})
 _OF_MATRICES = frozenset(op for op in Op if op.spelling.startswith("CooperativeMatrix"))
-_FREE = _MOVING | _CONVERTING | _OF_MATRICES
+_MIXED = frozenset({Op.FDot2MixAcc32VALVE, Op.FDot2MixAcc16VALVE, Op.FDot4MixAcc32VALVE})
+"""Dot products that SPV_VALVE_mixed_float_dot_product defines for small floats."""
+_FREE = _MIXED | _MOVING | _CONVERTING | _OF_MATRICES
 _FREE_EXTENDED = frozenset({"printf"})
 
 class _Restricted(NamedTuple):

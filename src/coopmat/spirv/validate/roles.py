@@ -74,6 +74,7 @@ ROLES: dict[Op, dict[int, Role]] = {
     Op.TypeCooperativeMatrixNV: {0: Role.TYPE, REST: Role.CONSTANT},
     Op.TypeVectorIdEXT: {0: Role.TYPE, 1: Role.CONSTANT},
     Op.TypeForwardPointer: {0: Role.TYPE},
+    Op.TypeTensorARM: {0: Role.TYPE, REST: Role.CONSTANT},
     Op.AsmINTEL: {0: Role.TYPE, REST: Role.ANY},
     Op.Function: {1: Role.TYPE},
     Op.UntypedVariableKHR: {1: Role.TYPE},

@@ -9,7 +9,7 @@ SECTIONS: dict[int, tuple[str, tuple[Op, ...]]] = {
     1: ("capabilities", (Op.Capability, Op.ConditionalCapabilityINTEL)),
     2: ("extensions", (Op.Extension, Op.ConditionalExtensionINTEL)),
     3: ("imports of instruction sets", (Op.ExtInstImport,)),
-    4: ("the memory model", (Op.MemoryModel,)),
+    4: ("the memory model", (Op.MemoryModel, Op.SamplerImageAddressingModeNV)),
     5: ("entry points", (Op.EntryPoint, Op.ConditionalEntryPointINTEL)),
     6: ("execution modes", (Op.ExecutionMode, Op.ExecutionModeId)),
     7: ("strings and sources", (Op.String, Op.SourceExtension, Op.Source, Op.SourceContinued)),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Op
+from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Op, extended_numbers
+from coopmat.spirv.instruction import MAX_WORDS
 from coopmat.spirv.validate.roles import FORWARD, Role
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.sections import (
@@ -124,6 +125,22 @@ def _computes(view: ModuleView, at: Integers) -> Booleans:
     return np.isin(view.words[np.minimum(view.word_start[at], len(view.words) - 1)], sets)
 
 
+_FOLLOWING = {"OpenCL.DebugInfo.100": {"DebugFunction": (11, 12), "DebugTypeComposite": (11, MAX_WORDS)},
+              "DebugInfo": {"DebugFunction": (11, 12), "DebugTypeComposite": (10, MAX_WORDS)}}
+"""Debug information that may refer to what follows, and the range of places where it does."""
+
+
+def _may_follow(view: ModuleView, at: Integers, place: Integers) -> Booleans:
+    """Whether these operands of extended instructions may be ids that are defined later."""
+    found = np.zeros(len(at), bool)
+    for identifier, name in view.module.instruction_sets.items():
+        for instruction, (first, end) in _FOLLOWING.get(name, {}).items():
+            start = np.minimum(view.word_start[at], max(len(view.words) - 2, 0))
+            found |= (view.words[start] == identifier) & (place >= first) & (place < end) \
+                & (view.words[start + 1] == extended_numbers(name)[instruction])
+    return found
+
+
 def _given(view: ModuleView) -> Integers:
     """What each id is; ANY where it is not defined (another rule says so)."""
     at = view.defined_by
@@ -148,7 +165,8 @@ def id_before_use(view: ModuleView) -> Findings:
     definition = view.definition_of(ids)
     user = view.opcode[at]
     is_phi = user == Op.Phi
-    later = (wanted == Role.LABEL) | (wanted == Role.FUNCTION) | np.isin(user, _FORWARD)
+    later = (wanted == Role.LABEL) | (wanted == Role.FUNCTION) | np.isin(user, _FORWARD) | _unknown(view, user)
+    later |= (user == Op.ExtInst) & _may_follow(view, at, place)
     chosen = (definition >= 0) & ~later & ~_announced(view, at, definition)
     at, place, ids, definition, is_phi = at[chosen], place[chosen], ids[chosen], definition[chosen], is_phi[chosen]
     late = (definition >= at) & ~is_phi

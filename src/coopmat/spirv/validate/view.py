@@ -16,7 +16,7 @@ import numpy as np
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.disassembler import Writer
-from coopmat.spirv.grammar import Capability, ExecutionModel, Op, instruction
+from coopmat.spirv.grammar import Capability, ExecutionModel, Op, instruction, requirements
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.names import FriendlyNames
@@ -35,8 +35,11 @@ MAX_ID = 0x3FFFFF
 """The largest id that the specification's universal limits ask for (2.17)."""
 
 _INTEGER_CONSTANTS = (Op.Constant, Op.ConstantNull)
-_UNCHECKED_TYPES = (Op.TypeVectorIdEXT, Op.TypeCooperativeMatrixNV, Op.TypeBufferEXT, Op.TypeBufferSurfaceINTEL)
+_UNCHECKED_TYPES = (Op.TypeVectorIdEXT, Op.TypeCooperativeMatrixNV, Op.TypeBufferEXT, Op.TypeBufferSurfaceINTEL,
+                    Op.TypeTensorARM)
 """Types whose values no rule knows."""
+_FOREIGN = frozenset(op for op in Op if Capability.GraphARM in requirements(op).capabilities)
+"""Instructions of graphs, which stand beside functions."""
 _NEVER_LEFT_OUT = (Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId, Op.Decorate, Op.MemberDecorate)
 """Instructions about which enough is known, whatever the types of what they name."""
 _TYPE_OPCODES = np.array(sorted(TYPES))
@@ -152,8 +155,8 @@ class ModuleView:
 
     @cached_property
     def unknown_opcodes(self) -> list[int]:
-        """The opcodes that the tables do not know."""
-        return [opcode for opcode in self.by_opcode if instruction(opcode) is None]
+        """The opcodes that the tables do not know, or that make parts of a module which the rules do not know."""
+        return [opcode for opcode in self.by_opcode if instruction(opcode) is None or opcode in _FOREIGN]
 
     @property
     def has_unknown(self) -> bool:
