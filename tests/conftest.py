@@ -35,6 +35,7 @@ def _intel_amx() -> bool:
 ORACLES = {
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-opt": (lambda: shutil.which("spirv-opt") is not None, "SPIRV-Tools: the package spirv-tools"),
+    "spirv-link": (lambda: shutil.which("spirv-link") is not None, "SPIRV-Tools: the package spirv-tools"),
     "clang": (_ziglang, "a clang with a SPIR-V back end: pip install ziglang"),
     "intel-opencl": (_intel_runtime, "Intel's CPU runtime: pip install pyopencl intel-opencl-rt intel-cmplr-lib-rt"),
     "intel-amx": (_intel_amx, "Intel's CPU runtime, as above, on a processor with AMX"),

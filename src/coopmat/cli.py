@@ -15,7 +15,7 @@ import typer
 
 from coopmat import command_modules
 from coopmat.cache import find_cache
-from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, save_outputs
+from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_options import BuildCommand, build_options
 from coopmat.devices import Combination
 from coopmat.diagnostics import Error, render
@@ -33,6 +33,9 @@ SOURCES = "OpenCL C (.cl, or - for standard input), LLVM IR (.ll), SPIR-V (.spv,
 Source = Annotated[Path, typer.Argument(metavar="FILE", help=SOURCES)]
 CacheFolder = Annotated[Path | None, typer.Option("--cache-dir", metavar="DIR|off",
                                                   help="Keep compiled programs in DIR.")]
+Linked = Annotated[list[Path] | None, typer.Option("--link", metavar="FILE", help="Link this file, too.")]
+Specialized = Annotated[list[str] | None, typer.Option(
+    "--spec", metavar="ID|NAME=VALUE", help="Set a specialisation constant (repeatable).")]
 DeviceName = Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="As `coopmat devices` lists it.")]
 
 # What `coopmat compile --emit` takes, and how a program gives it.
@@ -76,9 +79,11 @@ def _show(message: str) -> None:
     print(f"coopmat: {message}" if message.startswith("error: ") else message, file=sys.stderr)
 
 
-def _build(file: Path, options: list[str], target: Device | None, cache_dir: Path | None) -> Program:
+def _build(file: Path, options: list[str], target: Device | None, cache_dir: Path | None,
+           linked: list[Path] | None = None, values: list[str] | None = None) -> Program:
     """Build a file, or what standard input holds if it is called ``-``, and print the warnings."""
-    program = build(read_input() if str(file) == "-" else file, options, target, cache_dir=cache_dir)
+    program = build(read_input() if str(file) == "-" else file, options, target, link=linked or (),
+                    spec_constants=parse_values(values) if values else None, cache_dir=cache_dir)
     if program.warnings:
         print(render(program.warnings), file=sys.stderr)
     return program
@@ -158,6 +163,8 @@ def compile_file(
     emit: Annotated[str, typer.Option(metavar="|".join(EMITTERS), help="What to write.")] = "spirv",
     level: Annotated[int, typer.Option("-O", metavar="0..3", help="Optimise by LLVM; 0 is as written.")] = 0,
     device_name: DeviceName = None,
+    linked: Linked = None,
+    values: Specialized = None,
     cache_dir: CacheFolder = None,
 ) -> None:
     """Translate a kernel file; the output is written whole or not at all."""
@@ -165,7 +172,7 @@ def compile_file(
         raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
     if output.exists() and file.exists() and output.samefile(file):
         raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
-    program = _build(file, build_options(context), device(device_name or "sim:generic"), cache_dir)
+    program = _build(file, build_options(context), device(device_name or "sim:generic"), cache_dir, linked, values)
     write_atomically(output, EMITTERS[emit](program.optimized(level) if level else program))
 
 
@@ -208,12 +215,14 @@ def run(
     out: Annotated[list[str] | None, typer.Option(
         "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
     device_name: DeviceName = None,
+    linked: Linked = None,
+    values: Specialized = None,
     cache_dir: CacheFolder = None,
 ) -> None:
     """Run one kernel on a device, with arguments from the command line and files."""
     target = device(device_name)
     sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size)
-    program = _build(file, build_options(context), target, cache_dir)
+    program = _build(file, build_options(context), target, cache_dir, linked, values)
     chosen = program.kernel(kernel)
     parameters = chosen.signature.parameters
     arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)

@@ -16,6 +16,7 @@ from coopmat.formats import FORMATS
 from coopmat.runtime import local
 from coopmat.runtime.arguments import array_dtype
 from coopmat.spirv.kernels import Parameter
+from coopmat.spirv.literals import parse_integer
 
 MAX_ARRAY_BYTES = 2**32
 NPY_MAGIC = b"\x93NUMPY"
@@ -101,6 +102,33 @@ def _number(text: str, parameter: Parameter | None) -> Any:
             rounded = array_dtype(parameter).type(value)
         return rounded if np.isfinite(float(rounded)) or not np.isfinite(value) else value
     return value
+
+
+def parse_values(texts: list[str]) -> dict[int | str, bool | int | float]:
+    """The --spec options: specialisation constant, by SpecId or name, → value."""
+    values: dict[int | str, bool | int | float] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        number = parse_integer(name)
+        key = name if number is None else number
+        if not equals or not name:
+            raise LaunchError(f"--spec {text}: expected ID=VALUE or NAME=VALUE, such as 3=64 or TILE=64")
+        if key in values:
+            raise LaunchError(f"--spec {text}: specialisation constant {name} has the value {values[key]} already")
+        values[key] = _value(text, value)
+    return values
+
+
+def _value(text: str, value: str) -> bool | int | float:
+    if value in ("true", "false"):
+        return value == "true"
+    integer = parse_integer(value)
+    if integer is not None:
+        return integer
+    try:
+        return float.fromhex(value) if "0x" in value.lower() else float(value)
+    except (ValueError, OverflowError):
+        raise LaunchError(f"--spec {text}: '{value}' is no number, and neither true nor false") from None
 
 
 def parse_outputs(texts: list[str], arguments: list[Any]) -> dict[int, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coopmat.cache import Cache, find_cache
@@ -15,11 +16,16 @@ from coopmat.runtime.options import Options, parse_options
 from coopmat.runtime.program import Program
 from coopmat.runtime.sources import OpenCLSource, llvm_to_spirv
 from coopmat.spirv.module import Module
+from coopmat.spirv.specialize import Value
+
+Source = str | Path | bytes
+"""OpenCL C text, a file, or SPIR-V."""
 
 SOURCE_SUFFIXES = (".cl", ".ll", ".spv", ".spvasm")
 
 
-def build(source: str | Path | bytes, options: Options = (), device: Device | str | None = None, *,
+def build(source: Source, options: Options = (), device: Device | str | None = None, *,
+          link: Sequence[Source] = (), spec_constants: Mapping[int | str, Value] | None = None,
           cache_dir: str | Path | None = None) -> Program:
     """Compile ``source`` and, given a device, prepare it for that device.
 
@@ -28,21 +34,48 @@ def build(source: str | Path | bytes, options: Options = (), device: Device | st
     options: those of clBuildProgram, as one text (``"-D K=64 -cl-std=CL1.2"``) or as a sequence of words;
         docs/build-options.md lists them.
     device: the device, or its name; its feature macros are defined, and its matrix combinations checked.
+    link: further sources, linked with the first into one program: what one exports, the others import.
+    spec_constants: values of the program's specialisation constants, by SpecId or by name; those that are left
+        out have their defaults.
     cache_dir: the folder in which compiled programs are kept, or ``"off"``; by default the one that the
         environment variable COOPMAT_CACHE_DIR names, else the user's folder for caches.
 
-    Raises CompileError, ValidationError, KernelNotSupported, or Error for a file that cannot be read.
+    Raises CompileError, ValidationError, KernelNotSupported, or Error for a file that cannot be read, for modules
+    that cannot be linked, and for specialisation constants that do not exist or do not fit.
     """
     if device is not None and not isinstance(device, Device):
         device = find_device(device)
+    if isinstance(link, str | bytes | Path):
+        raise Error("link takes a sequence of sources, such as [pathlib.Path('b.spv')]")
     with collector_paused():
-        program = _translate(source, options, device, find_cache(cache_dir))
+        cache = find_cache(cache_dir)
+        program = _translate(source, options, device, cache)
+        if link:
+            program = _linked([program, *(_translate(other, options, device, cache) for other in link)])
+        if spec_constants is not None:
+            if spec_constants and not program.spec_constants and _is_opencl_c(source):
+                raise Error(f"{program.source_name} is OpenCL C, which has no specialisation constants: define a macro "
+                            f"instead, such as -D {next(iter(spec_constants))}=VALUE")
+            program = program.specialized(spec_constants)
         if device is not None:
             program.load(device)
     return program
 
 
-def _translate(source: str | Path | bytes, options: Options, device: Device | None, cache: Cache) -> Program:
+def _is_opencl_c(source: Source) -> bool:
+    return isinstance(source, str) or (isinstance(source, Path) and source.suffix == ".cl")
+
+
+def _linked(programs: Sequence[Program]) -> Program:
+    from coopmat.spirv.link import link
+
+    names = [program.source_name for program in programs]
+    module = link([program.module for program in programs], names)
+    warnings = [warning for program in programs for warning in program.warnings]
+    return Program(module, source_name=" + ".join(names), warnings=warnings)
+
+
+def _translate(source: Source, options: Options, device: Device | None, cache: Cache) -> Program:
     match source:
         case str() if "\n" not in source and source.endswith(SOURCE_SUFFIXES):
             raise Error(f"a str is OpenCL C text; to build the file, pass pathlib.Path({source!r})")

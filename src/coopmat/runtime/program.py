@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from coopmat.cache import Cache
@@ -12,29 +12,33 @@ from coopmat.runtime import sources
 from coopmat.runtime.device import Device
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
+from coopmat.spirv.specialize import SpecConstant, Value, frozen, resolve, spec_constants, specialize
 from coopmat.targets.simulator import SimulatedProgram
 
 
 class Program:
     """A built program: kernels, and the forms that the source was translated to.
 
-    ``module`` is the SPIR-V module that devices run; ``warnings`` are the front end's. ``make_llvm_ir`` gives the
-    program's LLVM IR, where it has one; ``loadable_by`` is a device that is known to take the module; what is
-    optimised is kept in ``cache``.
+    ``module`` is the SPIR-V module; ``warnings`` are the front end's. ``make_llvm_ir`` gives the program's LLVM IR,
+    where it has one; ``loadable_by`` is a device that is known to take the module; what is optimised is kept in
+    ``cache``. ``values`` are those that the module's specialisation constants have been given.
     """
 
     def __init__(self, module: Module, *, source_name: str = "<source>", warnings: Sequence[Diagnostic] = (),
                  make_llvm_ir: Callable[[], str] | None = None, loadable_by: Device | None = None,
-                 cache: Cache | None = None) -> None:
+                 cache: Cache | None = None, values: Mapping[int, Value] | None = None) -> None:
         self.module = module
         self.source_name = source_name
         self.warnings = list(warnings)
         self._make_llvm_ir = make_llvm_ir
         self._loadable_by = loadable_by
         self._cache = cache if cache is not None else Cache(None)
+        self._values = values
+        # What the front end makes has no specialisation constants, and is not read before it is looked at.
+        self._executable = module if loadable_by is not None else frozen(module)
         self._loaded: dict[Device, SimulatedProgram] = {}
         self.kernels: dict[str, Kernel] = {
-            name: Kernel(self, signature) for name, signature in module.kernel_signatures.items()}
+            name: Kernel(self, signature) for name, signature in self._executable.kernel_signatures.items()}
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called ``name``; LaunchError, naming the kernels that exist, if there is none."""
@@ -46,6 +50,21 @@ class Program:
         hint = f"; did you mean '{close[0]}'?" if close else ""
         known = f"its kernels are {', '.join(self.kernels)}" if self.kernels else "it has no kernels"
         raise LaunchError(f"no kernel '{name}' in {self.source_name}: {known}{hint}")
+
+    @cached_property
+    def spec_constants(self) -> list[SpecConstant]:
+        """The specialisation constants that can be set: number, name, type and default of each. A program that was
+        built with values for some of them has none left: the others have their defaults."""
+        return spec_constants(self.module)
+
+    def specialized(self, values: Mapping[int | str, Value]) -> Program:
+        """The program with its specialisation constants set, by SpecId or name; the others have their defaults.
+
+        Raises Error for a constant that the program does not have, or a value that does not fit its type.
+        """
+        numbers = resolve(self.module, values)
+        return Program(specialize(self.module, dict(numbers)), source_name=self.source_name, warnings=self.warnings,
+                       make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers)
 
     @cached_property
     def spirv(self) -> bytes:
@@ -62,7 +81,8 @@ class Program:
         """LLVM IR in the form of the OpenCL C cooperative matrix RFC (see docs/llvm-ir.md), verified by
         LLVM. Error for a program that was given as SPIR-V."""
         if self._make_llvm_ir is None:
-            raise Error(f"{self.source_name} was given as SPIR-V; LLVM IR is made from OpenCL C or LLVM IR")
+            raise Error(f"{self.source_name} was given as SPIR-V or linked; LLVM IR is made from one "
+                        "file of OpenCL C or LLVM IR")
         return self._make_llvm_ir()
 
     def optimized(self, level: int) -> Program:
@@ -71,6 +91,9 @@ class Program:
         if level not in range(4):
             raise Error(f"the level of optimisation is 0, 1, 2 or 3, not {level!r}")
         ir, module = sources.optimize(self.llvm_ir, level, self.source_name, self._cache)
+        if self._values is not None:
+            left = {constant.spec_id for constant in spec_constants(module)}
+            module = specialize(module, {number: value for number, value in self._values.items() if number in left})
         return Program(module, source_name=self.source_name, warnings=self.warnings, make_llvm_ir=lambda: ir,
                        cache=self._cache)
 
@@ -81,7 +104,7 @@ class Program:
         """
         if device not in self._loaded:
             known = self._loadable_by is not None and self._loadable_by.description == device.description
-            self._loaded[device] = device.load(self.module, is_checked=known)
+            self._loaded[device] = device.load(self._executable, is_checked=known)
         return self._loaded[device]
 
     def __repr__(self) -> str:

@@ -96,13 +96,18 @@ def kernel_signatures(module: Module) -> dict[str, KernelSignature]:
                                   f"{entry.function_id}, which is not a function")
         function = functions[entry.function_id]
         modes = dict(module.execution_modes(function.id))
-        size = modes.get(ExecutionMode.LocalSize)
+        size = modes.get(ExecutionMode.LocalSize) or _constants(module, modes.get(ExecutionMode.LocalSizeId))
         sub_group = modes.get(ExecutionMode.SubgroupSize)
         found[entry.name] = KernelSignature(
             entry.name, _parameters(module, types, function, type_names.get(entry.name)),
             (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None,
             sub_group[0] if sub_group else None)
     return found
+
+
+def _constants(module: Module, ids: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """The values of an execution mode's operands that are ids of constants."""
+    return None if ids is None else tuple(int(module.constant_value(word) or 0) for word in ids)
 
 
 def _argument_types(module: Module) -> dict[str, list[str]]:

@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from ml_dtypes import bfloat16
+
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Decoration, Op
 from coopmat.spirv.instruction import Instruction, encode_number
-from coopmat.spirv.literals import encode_float, float_layout
+from coopmat.spirv.literals import FloatLayout, decode_float, encode_float, float_layout
 from coopmat.spirv.module import Module
 
 Value = bool | int | float
@@ -36,9 +39,29 @@ class SpecConstant:
 
 def spec_constants(module: Module) -> list[SpecConstant]:
     """The specialisation constants of a module that can be set, in order."""
-    return [SpecConstant(number, module.names.get(item.result_id or 0), _type_text(module, item),
-                         module.constant_value(item.result_id or 0))
-            for number, item in _by_number(module).items()]
+    return [_described(module, item) for items in _by_number(module).values() for item in items]
+
+
+def _described(module: Module, item: Instruction) -> SpecConstant:
+    identifier = item.result_id or 0
+    number = next(words[0] for decoration, words in module.decorations(identifier) if decoration == Decoration.SpecId)
+    return SpecConstant(number, module.names.get(identifier), _type_text(module, item),
+                        module.constant_value(identifier))
+
+
+def resolve(module: Module, values: Mapping[int | str, Value]) -> dict[int, Value]:
+    """The same values by SpecId.  Error for a constant that does not exist."""
+    if not isinstance(values, Mapping):
+        raise Error("the values of specialisation constants are a dict from SpecId or name to value, "
+                    f"not {type(values).__name__}")
+    by_number = _by_number(module)
+    found: dict[int, Value] = {}
+    for key, value in values.items():
+        number = _number_of(module, by_number, key)
+        if number in found:
+            raise Error(f"specialisation constant {number} has two values: {found[number]!r} and {value!r}")
+        found[number] = value
+    return found
 
 
 def specialize(module: Module, values: Mapping[int | str, Value]) -> Module:
@@ -48,38 +71,44 @@ def specialize(module: Module, values: Mapping[int | str, Value]) -> Module:
     not exist, or a value that does not fit its type.
     """
     by_number = _by_number(module)
-    chosen: dict[int, Value] = {}
-    for key, value in values.items():
-        item = _find(module, by_number, key)
-        chosen[item.result_id or 0] = value
+    chosen = {item.result_id or 0: value for number, value in resolve(module, values).items()
+              for item in by_number[number]}
     instructions = [_frozen(module, item, chosen) for item in module.instructions if not _is_number(item)]
     frozen = Module(instructions, version=module.version, generator=module.generator, bound=module.bound,
                     schema=module.schema)
     return _folded(frozen)
 
 
+def frozen(module: Module) -> Module:
+    """The module with every specialisation constant at its default; itself if it has none."""
+    return specialize(module, {}) if any(module.of_opcode(*_FROZEN, Op.SpecConstantOp)) else module
+
+
 def _is_number(item: Instruction) -> bool:
     return item.opcode == Op.Decorate and item.words[1] == Decoration.SpecId
 
 
-def _by_number(module: Module) -> dict[int, Instruction]:
-    """SpecId → the constant."""
-    found = {}
+def _by_number(module: Module) -> dict[int, list[Instruction]]:
+    """SpecId → the constants that bear it (several, where modules were linked)."""
+    found: dict[int, list[Instruction]] = {}
     for item in module.of_opcode(Op.Decorate):
         if _is_number(item) and len(item.words) > 2 and module.defines(item.words[0]):
             constant = module.definition(item.words[0])
             if constant.opcode in _SCALARS:
-                found[item.words[2]] = constant
+                found.setdefault(item.words[2], []).append(constant)
     return found
 
 
-def _find(module: Module, by_number: Mapping[int, Instruction], key: int | str) -> Instruction:
+def _number_of(module: Module, by_number: Mapping[int, list[Instruction]], key: int | str) -> int:
     if isinstance(key, int) and not isinstance(key, bool) and key in by_number:
-        return by_number[key]
-    named = [item for item in by_number.values() if isinstance(key, str) and
-             module.names.get(item.result_id or 0) == key]
+        return key
+    named = {number for number, items in by_number.items() for item in items
+             if isinstance(key, str) and module.names.get(item.result_id or 0) == key}
     if len(named) == 1:
-        return named[0]
+        return named.pop()
+    if named:
+        raise Error(f"the name {key!r} is that of the specialisation constants {', '.join(map(str, sorted(named)))}: "
+                    "choose one by its number")
     known = "; ".join(map(str, spec_constants(module)))
     raise Error(f"the module has no specialisation constant {key!r}: " +
                 (f"its constants are {known}" if known else "it has none"))
@@ -110,15 +139,35 @@ def _encoded(module: Module, item: Instruction, value: Value) -> tuple[Op, tuple
     if kind.opcode == Op.TypeBool:
         if isinstance(value, bool | int) and value in (0, 1):
             return (Op.ConstantTrue if value else Op.ConstantFalse), ()
+        expected = "true or false"
     elif kind.opcode == Op.TypeInt:
         width = kind.words[0]
-        if isinstance(value, int) and -(1 << width - 1) <= value < 1 << width:
+        if _is_integer(value) and -(1 << width - 1) <= value < 1 << width:
             return Op.Constant, _integer_words(int(value), kind)
-    elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        expected = f"an integer from {-(1 << width - 1)} to {(1 << width) - 1}"
+    else:
         layout = float_layout(*kind.words)
-        if layout is not None:
-            return Op.Constant, encode_number(encode_float(float(value), layout), (kind.words[0] + 31) // 32)
-    raise Error(f"specialisation constant of type {_type_text(module, item)}: {value!r} does not fit")
+        bits = None if layout is None else _float_bits(value, layout)
+        if bits is not None:
+            return Op.Constant, encode_number(bits, (kind.words[0] + 31) // 32)
+        expected = "a number in its range"
+    raise Error(f"specialisation constant {_described(module, item)}: {value!r} does not fit; expected {expected}")
+
+
+def _is_integer(value: Value) -> bool:
+    return isinstance(value, int | np.integer | np.bool_)
+
+
+def _float_bits(value: Value, layout: FloatLayout) -> int | None:
+    """The bits of the nearest number; None for what is no number, or is finite and too large."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating | bfloat16):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    bits = encode_float(number, layout)
+    return None if math.isfinite(number) and not math.isfinite(decode_float(bits, layout)) else bits
 
 
 def _integer_words(value: int, kind: Instruction) -> tuple[int, ...]:

@@ -15,7 +15,8 @@ import numpy as np
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
 from coopmat.spirv import module as spirv
-from coopmat.spirv.grammar import ID_KINDS, BuiltIn, Decoration, MemoryAccess, Op, StorageClass
+from coopmat.spirv.grammar import ID_KINDS, BuiltIn, Decoration, LinkageType, MemoryAccess, Op, StorageClass
+from coopmat.spirv.instruction import decode_string
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
 from coopmat.spirv.types import MatrixType, Type, TypeTable, VoidType
@@ -79,7 +80,8 @@ class KernelCompiler:
         for row in self.module.of_opcode(Op.Variable):
             if row.words[0] in (StorageClass.CrossWorkgroup, StorageClass.UniformConstant):
                 assert row.result_id is not None
-                self.value(row.result_id)
+                if self.imported_name(row.result_id) is None:
+                    self.value(row.result_id)
 
     def name(self, identifier: int) -> str:
         """The name that the module gives an id, or the id itself."""
@@ -92,7 +94,6 @@ class KernelCompiler:
     def function(self, identifier: int) -> control.Function:
         """The compiled function; Error if it has no body or, directly or not, calls itself."""
         if identifier not in self._functions:
-            name = self.function_name(identifier)
             if identifier in self._open:
                 calls = " calls ".join(map(self.function_name, [*self._open, identifier]))
                 raise Error(f"recursion is not possible: {calls}")
@@ -100,11 +101,19 @@ class KernelCompiler:
                 raise Error(f"calls are nested more than {DEEPEST_CALL} deep")
             source = self.module.function(identifier)
             if not source.blocks:
-                raise Error(f"the function '{name}' has no body: nothing that this module imports is known here")
+                raise _unresolved("function", self.imported_name(identifier) or self.name(identifier))
             self._open.append(identifier)
             self._functions[identifier] = FunctionCompiler(self, source).compile()
             self._open.pop()
         return self._functions[identifier]
+
+    def imported_name(self, identifier: int) -> str | None:
+        """The name of a function or variable that another module must define; None if it is none."""
+        for decoration, words in self.module.decorations(identifier):
+            if decoration == Decoration.LinkageAttributes and words[-1] == LinkageType.Import:
+                name = decode_string(words, 0)
+                return name[0] if name is not None else None
+        return None
 
     def add_buffer(self, row: BufferRow) -> Array:
         """Reserve a buffer and return its address as a uniform value."""
@@ -115,6 +124,9 @@ class KernelCompiler:
         """The address of a variable in memory."""
         assert row.result_id is not None
         assert row.type_id is not None
+        imported = self.imported_name(row.result_id)
+        if imported is not None:
+            raise _unresolved("variable", imported)
         pointer = self.types[row.type_id]
         storage = StorageClass(row.words[0])
         if storage not in EXTENTS:
@@ -159,6 +171,11 @@ class KernelCompiler:
         if value is None:
             raise Error(f"{row.name} of type {kind} is not supported")
         return scalar(value, kind)
+
+
+def _unresolved(what: str, name: str) -> Error:
+    return Error(f"the {what} '{name}' is imported, and no module that was linked exports it: link one that does "
+                 "(cm.build(..., link=[...]), coopmat run --link FILE)")
 
 
 def compose(kind: Type, parts: Sequence[Value]) -> Value:
