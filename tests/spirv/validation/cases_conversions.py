@@ -80,7 +80,7 @@ CASES = [
     broken("bitcast", "the number of bits changes", apply("Bitcast", "%ulong", "%uint")),
     broken("bitcast", "a vector has fewer bits", apply("Bitcast", "%v4uchar", "%v3ushort")),
     broken("bitcast", "the storage class changes", apply("Bitcast", "%ptr_local_uint", "%ptr_global_uint"),
-           "SPIR-V, OpBitcast: two pointers must point into one storage class; SPIRV-Tools does not compare the classes"),
+           "SPIR-V, OpBitcast: both pointers point into one storage class; SPIRV-Tools does not compare the classes"),
     broken("bitcast-identity", "nothing changes", apply("Bitcast", "%uint", "%uint")),
     broken("bitcast", "a pointer and the bits of a float", apply("Bitcast", "%double", "%ptr_global_uint")),
     broken("bitcast", "a pointer as vector in SPIR-V 1.4", apply("Bitcast", "%v2uint", "%ptr_global_uint")),
