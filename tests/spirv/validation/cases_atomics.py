@@ -10,8 +10,8 @@ GLOBAL = "%ptr_global_uint"
 UNTYPED = {"capabilities": "UntypedPointersKHR", "extensions": "SPV_KHR_untyped_pointers",
            "declarations": "%bytes = OpTypeUntypedPointerKHR CrossWorkgroup"}
 FLOAT_ADD = {"capabilities": "AtomicFloat32AddEXT", "extensions": "SPV_EXT_shader_atomic_float_add"}
-WIDTH = ("OpenCL SPIR-V environment, Validation Rules: atomics work on 32-bit integers, on 64-bit ones with Int64Atomics; "
-         "SPIRV-Tools does not look at the width")
+WIDTH = ("OpenCL SPIR-V environment, Validation Rules: atomics work on 32-bit integers, on 64-bit ones with "
+         "Int64Atomics; SPIRV-Tools does not look at the width")
 RELAXED, ACQUIRE, RELEASE, BOTH, SEQUENTIAL = (f"%uint_{bits}" for bits in (0, 2, 4, 8, 16))
 
 
@@ -72,6 +72,10 @@ CASES = [
            modify("UMax", "%ulong", "%ptr_global_ulong", "%ulong")),
     broken("capability-missing", "an addition of floats without its capability",
            modify("FAddEXT", "%float", "%ptr_global_float", "%float")),
+    broken("capability-missing", "an addition of doubles with the capability for floats",
+           modify("FAddEXT", "%double", "%ptr_global_double", "%double", **FLOAT_ADD),
+           "SPV_EXT_shader_atomic_float_add: 64-bit additions need AtomicFloat64AddEXT; SPIRV-Tools compares width and "
+           "capability in shader modules only"),
     broken("atomic-types", "an integer atomic on floats", modify("IAdd", "%float", "%ptr_global_float", "%float")),
     broken("atomic-types", "a float atomic on integers", modify("FAddEXT", **FLOAT_ADD)),
     broken("atomic-types", "a load of a vector", load(result="%v2uint", pointer="%ptr_global_v2uint")),
