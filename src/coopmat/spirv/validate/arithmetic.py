@@ -60,9 +60,13 @@ def integer_arithmetic(group: Group) -> Findings:
                             "result type {type}: the number of components and the width must be equal"
 
 
-@rule("unsigned-division", "The result type of OpUDiv and OpUMod has signedness 0.", ARITHMETIC, *_UNSIGNED)
+@rule("unsigned-division", "OpUDiv and OpUMod work on one type, of signedness 0.", ARITHMETIC, *_UNSIGNED)
 def unsigned_division(group: Group) -> Findings:
-    yield group.result.scalar.signed == 1, "the result type of {op}, {type}, must have signedness 0"
+    signed = group.result.scalar.signed == 1
+    yield signed, "the result type of {op}, {type}, must have signedness 0"
+    for place in group.places():
+        yield ~signed & (group.value(place).scalar.signed == 1), \
+            f"operand {place + 1} of {{op}} has type {{type{place}}}; the result type {{type}} is needed"
 
 
 @rule("shift-operands", "Base and shift are integers with as many components as the result.", BITS, *SHIFTS)
@@ -98,8 +102,10 @@ def bit_count(group: Group) -> Findings:
     operand, result = group.value(0), group.result
     yield ~result.scalars_of(Op.TypeInt), "the result of {op} must be an integer or a vector of integers, not {type}"
     yield ~operand.scalars_of(Op.TypeInt), "{op} takes an integer or a vector of integers, not {type0}"
-    wrong = (operand != result) if group.opcode == Op.BitReverse else (operand.components != result.components)
-    yield wrong, "{op} of {type0} cannot give {type}"
+    if group.opcode == Op.BitReverse:
+        yield operand != result, "{op} gives the type of its operand, {type0}, not {type}"
+    else:
+        yield operand.components != result.components, "{op} of {type0} gives as many integers, not {type}"
 
 
 _WITH_OVERFLOW = (Op.IAddCarry, Op.ISubBorrow, Op.UMulExtended, Op.SMulExtended)
@@ -110,7 +116,7 @@ _WITH_OVERFLOW = (Op.IAddCarry, Op.ISubBorrow, Op.UMulExtended, Op.SMulExtended)
 def extended_arithmetic(group: Group) -> Findings:
     result, member = group.result, group.result.element
     pair = result.is_kind(Op.TypeStruct) & (result.length == 2) & _members_agree(group)
-    yield ~pair, "{op} gives a structure of two members of one type, not {type}"
+    yield ~pair, "the result of {op} must be a structure of two members of one type, not {type}"
     yield pair & ~member.scalars_of(Op.TypeInt), "the members of the result of {op}, {type}, must be integers or " \
                                                  "vectors of integers"
     if group.opcode != Op.SMulExtended:
@@ -155,7 +161,8 @@ def comparison_types(group: Group) -> Findings:
     yield ~fits, "the result of {op} must be a boolean or a vector of booleans, not {type}"
     good = left.scalars_of(kind) & right.scalars_of(kind)
     yield ~good, f"{{op}} compares {what}, not {{type0}} and {{type1}}"
-    yield good & _shape_differs(left, right), "the operands of {op} differ: {type0} and {type1}"
+    yield good & _shape_differs(left, right), \
+        "the operands of {op} differ: {type0} and {type1}; their widths and numbers of components must be equal"
     yield fits & good & (left.components != result.components), \
         "{op} of {type0} gives as many booleans as it has components, not {type}"
 
@@ -166,7 +173,7 @@ def float_test_types(group: Group) -> Findings:
     yield ~result.scalars_of(Op.TypeBool), "the result of {op} must be a boolean or a vector of booleans, not {type}"
     good = operand.scalars_of(Op.TypeFloat)
     yield ~good, "{op} tests floating-point numbers, not {type0}"
-    yield good & (operand.components != result.components), "{op} of {type0} cannot give {type}"
+    yield good & (operand.components != result.components), "{op} of {type0} gives as many booleans, not {type}"
 
 
 @rule("logical-types", "Logical instructions work on booleans of one type.", LOGIC, *LOGICAL_BINARY, Op.LogicalNot)

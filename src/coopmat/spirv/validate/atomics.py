@@ -81,6 +81,17 @@ def _pointer(group: Group, value: Types, shown: str) -> Findings:
         "{op} cannot work on memory of this storage class: {type0}"
 
 
+@rule("atomic-width", "In OpenCL, the integers of atomics have 32 or 64 bits.",
+      "OpenCL SPIR-V environment, Validation Rules", *_INTEGER, *_ANY_NUMBER, Op.AtomicStore)
+def atomic_width(group: Group) -> Findings:
+    view = group.view
+    if view.runs_kernels and not view.declared.unknown and "SPV_INTEL_16bit_atomics" not in view.declared.extensions:
+        stores = group.opcode == Op.AtomicStore
+        number = group.value(3) if stores else group.result
+        yield number.is_int() & ~number.is_int(32, 64), \
+            f"{{op}} works on integers of 32 or 64 bits, not {'{type3}' if stores else '{type}'}"
+
+
 @rule("atomic-store", "An atomic store writes a number of the type that the pointer points to.",
       SECTION, Op.AtomicStore)
 def atomic_store(group: Group) -> Findings:
@@ -91,8 +102,8 @@ def atomic_store(group: Group) -> Findings:
 @rule("atomic-flag", "An atomic flag is a 32-bit integer.", SECTION, Op.AtomicFlagTestAndSet, Op.AtomicFlagClear)
 def atomic_flag(group: Group) -> Findings:
     address = group.value(0)
-    good = address.is_kind(Op.TypePointer) & address.element.is_int(32) | address.is_kind(Op.TypeUntypedPointerKHR)
-    yield ~good, "{op} works through a pointer to a 32-bit integer, not {type0}"
+    good = address.is_kind(Op.TypePointer) & address.element.is_int(32)
+    yield ~good, "{op} works through a typed pointer to a 32-bit integer, not {type0}"
     yield good & address.in_storage(*_NOT_SHARED), "{op} cannot work on memory of this storage class: {type0}"
     if group.opcode == Op.AtomicFlagTestAndSet:
         yield ~group.result.is_kind(Op.TypeBool), "{op} gives a boolean, not {type}"

@@ -59,18 +59,20 @@ def composite_extract(group: Group) -> Findings:
     yield ~group.has(1), "{op} has no index"
     yield group.size - 1 > _MOST_INDICES, f"{{op}} has more than {_MOST_INDICES} indices"
     yield wrong, "an index of {op} leads beyond the parts of {type0}"
-    yield ~wrong & (reached != group.result), "the indices of {op} lead to a part of another type than {type}"
+    for chosen, found in group.by_type(reached, ~wrong & (reached != group.result)):
+        yield chosen, f"the indices of {{op}} lead to {found}; the result type {{type}} is needed"
 
 
 @rule("composite-insert", "The indices of OpCompositeInsert lead to a part of the object's type.", SECTION,
       Op.CompositeInsert)
 def composite_insert(group: Group) -> Findings:
     reached, wrong = descend(group, group.value(1), 2)
-    yield group.value(1) != group.result, "{op} into {type1} cannot give {type}"
+    yield group.value(1) != group.result, "{op} into {type1} gives a value of that type, not {type}"
     yield ~group.has(2), "{op} has no index"
     yield group.size - 2 > _MOST_INDICES, f"{{op}} has more than {_MOST_INDICES} indices"
     yield wrong, "an index of {op} leads beyond the parts of {type1}"
-    yield ~wrong & (reached != group.value(0)), "the indices of {op} lead to a part of another type than {type0}"
+    for chosen, found in group.by_type(reached, ~wrong & (reached != group.value(0))):
+        yield chosen, f"the indices of {{op}} lead to {found}; the type of the object, {{type0}}, is needed"
 
 
 @rule("composite-construct", "The constituents of OpCompositeConstruct make up its result.", SECTION,
@@ -96,7 +98,8 @@ def _vector_construct(group: Group, vectors: np.ndarray) -> Findings:
         total += np.where(has, part.components, 0)
     if not group.view.has(Capability.LongVectorEXT):
         yield vectors & (group.size < 2), "{op} makes a vector of two or more constituents"
-    yield vectors & (total != group.result.length), "the constituents of {op} are not as many components as {type} has"
+    yield vectors & (total != group.result.length), \
+        "the constituents of {op} have more or fewer components than {type}"
 
 
 @rule("vector-shuffle", "OpVectorShuffle picks components of two vectors of one component type.", SECTION,
@@ -105,15 +108,15 @@ def vector_shuffle(group: Group) -> Findings:
     one, two, result = group.value(0), group.value(1), group.result
     yield ~result.is_kind(Op.TypeVector), "the result of {op} is a vector, not {type}"
     for place, operand in ((0, one), (1, two)):
-        yield ~operand.is_kind(Op.TypeVector) | (operand.element != result.element), \
+        yield result.is_kind(Op.TypeVector) & (~operand.is_kind(Op.TypeVector) | (operand.element != result.element)), \
             f"{{op}} picks components of {{type}} from vectors of them, not from {{type{place}}}"
     yield result.is_kind(Op.TypeVector) & (group.size - 2 != result.length), \
         "{op} names another number of components than {type} has"
     available = one.length + two.length
     for place in group.places(2):
         literal = group.word(place)
-        yield group.has(place) & (literal >= available) & (literal != NO_COMPONENT), \
-            f"{{op}} picks component {{word{place}}}, but the vectors have fewer"
+        yield group.has(place) & (available > 0) & (literal >= available) & (literal != NO_COMPONENT), \
+            f"{{op}} picks component {{word{place}}}, but {{type0}} and {{type1}} have fewer"
 
 
 @rule("vector-dynamic", "Dynamic extraction and insertion work on vectors, with an integer index.", SECTION,
@@ -123,15 +126,16 @@ def vector_dynamic(group: Group) -> Findings:
     vector, part, place = (group.value(0), group.value(1) if inserts else group.result, 2 if inserts else 1)
     yield ~vector.is_kind(Op.TypeVector), "{op} works on a vector, not on {type0}"
     yield vector.is_kind(Op.TypeVector) & (vector.element != part), \
-        "the component of {op} has another type than those of {type0}"
+        "the component of {op} is " + ("{type1}" if inserts else "{type}") + "; those of {type0} have another type"
     if inserts:
-        yield group.result != vector, "{op} into {type0} cannot give {type}"
+        yield group.result != vector, "{op} into {type0} gives a value of that type, not {type}"
     yield ~group.value(place).is_kind(Op.TypeInt), f"the index of {{op}} is an integer, not {{type{place}}}"
 
 
 @rule("copy-object", "A copy has the type of what is copied.", SECTION, Op.CopyObject)
 def copy_object(group: Group) -> Findings:
-    yield group.result.is_kind(Op.TypeVoid) | (group.value(0) != group.result), "{op} of {type0} cannot give {type}"
+    yield group.result.is_kind(Op.TypeVoid) | (group.value(0) != group.result), \
+        "{op} of {type0} gives a value of that type, not {type}"
 
 
 @rule("copy-logical", "A logical copy is between two types that differ, but are made alike.", SECTION, Op.CopyLogical)
@@ -173,7 +177,7 @@ def _length(view: ModuleView, identifier: int) -> int:
 
 @rule("freeze-type", "Freezing keeps the type of a value.", "SPV_KHR_poison_freeze", Op.FreezeKHR)
 def freeze_type(group: Group) -> Findings:
-    yield group.value(0) != group.result, "{op} of {type0} cannot give {type}"
+    yield group.value(0) != group.result, "{op} of {type0} gives a value of that type, not {type}"
 
 
 @rule("select-types", "OpSelect chooses between two values of its result type by booleans.",
@@ -184,7 +188,8 @@ def select_types(group: Group) -> Findings:
     for place in (1, 2):
         yield group.value(place) != result, f"{{op}} chooses {{type{place}}} for a result of {{type}}"
     vector = condition.is_kind(Op.TypeVector)
-    yield vector & (condition.components != result.components), "{op} by {type0} cannot give {type}"
+    yield vector & (condition.components != result.components), \
+        "{op} by {type0} gives a vector of as many components, not {type}"
     selectable = result.is_scalar | result.is_pointer | result.is_kind(Op.TypeVector)
     composite = result.is_kind(Op.TypeMatrix, Op.TypeArray, Op.TypeStruct, Op.TypeCooperativeMatrixKHR)
     before = group.view.module.version < 0x10400
@@ -201,4 +206,5 @@ def transpose(group: Group) -> Findings:
     good = given.is_kind(Op.TypeMatrix) & result.is_kind(Op.TypeMatrix)
     yield ~good, "{op} turns a matrix into a matrix, not {type0} into {type}"
     yield good & ((given.length != result.element.length) | (result.length != given.element.length)
-                  | (given.element.element != result.element.element)), "{op} of {type0} cannot give {type}"
+                  | (given.element.element != result.element.element)), \
+        "{op} of {type0} gives a matrix whose columns are its rows, not {type}"

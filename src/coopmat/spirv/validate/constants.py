@@ -81,7 +81,7 @@ def constituents(view: ModuleView, item: Instruction, given: tuple[int, ...]) ->
             return
         members = [declaration.words[0]] * len(given)  # a specialisation constant says how many
     if len(given) != len(members):
-        yield f"{{op}} has {len(given)} constituents; {{type}} has {len(members)}"
+        yield f"{{op}} has {len(given)} constituents; {{type}} is made of {len(members)}"
         return
     for place, (identifier, wanted) in enumerate(zip(given, members, strict=True)):
         if int(view.type_id[view.defined_by[identifier]]) != wanted:
@@ -199,5 +199,3 @@ def constant_operation(view: ModuleView) -> Findings:
                 and "SPV_AMD_gpu_shader_int16" not in view.declared.extensions:
             yield index, "before SPIR-V 1.4, OpSpecConstantOp carries out OpUConvert only in modules with the " \
                          "capability Kernel"
-        elif not row.has_type:
-            yield index, f"OpSpecConstantOp cannot carry out {row.name}, which has no result"

@@ -39,7 +39,7 @@ def number_conversion(group: Group) -> Findings:
     yield ~takes & ~mixed, f"{{op}} converts {_WHAT[given]}, not {{type0}}"
     yield ~gives & ~mixed, f"{{op}} gives {_WHAT[wanted]}, not {{type}}"
     good = takes & gives & ~matrices
-    yield good & (operand.components != result.components), "{op} of {type0} cannot give {type}"
+    yield good & (operand.components != result.components), "{op} of {type0} gives as many numbers, not {type}"
     if opcode in _UNSIGNED:
         yield gives & (result.scalar.signed == 1), "the result type of {op}, {type}, must have signedness 0"
     if opcode in _CHANGES_WIDTH:
@@ -53,7 +53,7 @@ def quantization(group: Group) -> Findings:
     result = group.result
     floats = result.scalars_of(Op.TypeFloat) & (result.scalar.width == 32)
     yield ~floats, "{op} gives 32-bit floats, not {type}"
-    yield floats & (group.value(0) != result), "{op} of {type0} cannot give {type}"
+    yield floats & (group.value(0) != result), "{op} of {type0} gives a value of that type, not {type}"
 
 
 @rule("pointer-conversion", "Pointers are converted to and from integers, if they are addresses.", SECTION,
@@ -91,7 +91,7 @@ def generic_cast(group: Group) -> Findings:
     typed = operand.is_kind(Op.TypePointer) & result.is_kind(Op.TypePointer)
     yield typed & (operand.element != result.element), "{op} cannot change what is pointed to: {type0} to {type}"
     if group.opcode == Op.GenericCastToPtrExplicit:
-        yield group.word(1) != result.storage, "the storage class of {op} is not that of {type}"
+        yield group.word(1) != result.storage, "the storage class of {op}, {word1}, is not that of {type}"
 
 
 @rule("bitcast", "OpBitcast keeps the number of bits; pointers become pointers or integers.", SECTION, Op.Bitcast)
@@ -115,3 +115,8 @@ def bitcast(group: Group) -> Findings:
     yield one_pointer & ~other.is_kind(Op.TypeInt) & ~vectors & castable[0] & castable[1], \
         "{op} between a pointer and another value needs an integer, or from SPIR-V 1.5 on a vector of 32-bit ones: " \
         "{type0} to {type}"
+
+
+@rule("bitcast-identity", "OpBitcast changes the type.", SECTION, Op.Bitcast, severity="warning")
+def bitcast_identity(group: Group) -> Findings:
+    yield group.value(0) == group.result, "{op} of {type} to the same type does nothing"

@@ -75,7 +75,8 @@ def matrix_type(group: Group) -> Findings:
 def array_type(group: Group) -> Findings:
     yield group.type(0).is_kind(Op.TypeVoid, Op.TypeFunction), "the elements of an array cannot be {def0}"
     if group.opcode == Op.TypeArray:
-        yield ~group.value(1).is_kind(Op.TypeInt), "the length of an array is an integer constant, not {def1}"
+        yield ~group.value(1).is_kind(Op.TypeInt) | (group.definition(1) == int(Op.Undef)), \
+            "the length of an array is an integer constant, not {def1}"
         yield group.constant(1) == 0, "an array of length 0: at least 1 is needed"
         yield (group.value(1).signed == 1) & (group.constant(1) >> group.value(1).width - 1 == 1), \
             "an array of negative length: at least 1 is needed"

@@ -106,6 +106,11 @@ class Group:
         found[chosen] = values
         return found
 
+    def by_type(self, types: Types, chosen: Booleans) -> Iterator[tuple[Booleans, str]]:
+        """The chosen instructions by one of these types each, and that type as a message says it."""
+        for place in np.unique(types.places[chosen]).tolist():
+            yield chosen & (types.places == place), f"{{declared{types.table.identifier[place]}}}"
+
     def only(self, offset: int) -> Booleans:
         """True for one instruction of the group."""
         return np.arange(len(self)) == offset

@@ -21,7 +21,7 @@ def vector_times_scalar(group: Group) -> Findings:
     result = group.result
     vector = result.is_vector(Op.TypeFloat)
     yield ~vector, "the result of {op} is a vector of floats, not {type}"
-    yield group.value(0) != result, "{op} of {type0} cannot give {type}"
+    yield group.value(0) != result, "{op} of {type0} gives a value of that type, not {type}"
     yield vector & (group.value(1) != result.element), \
         "{op} needs a scalar of the component type of {type}, not {type1}"
 
@@ -43,7 +43,7 @@ def matrix_times_scalar_types(group: Group) -> Findings:
     matrix = group.value(0)
     others = ~matrix.is_matrix & ~group.result.is_matrix  # matrix-times-scalar looks at cooperative matrices
     good = matrix.is_kind(Op.TypeMatrix) & (matrix == group.result)
-    yield others & ~good, "{op} of {type0} cannot give {type}"
+    yield others & ~good, "{op} multiplies a matrix and gives one of the same type, not {type} for {type0}"
     yield others & good & (group.value(1) != matrix.element.element), \
         "{op} needs a scalar of the component type of {type0}, not {type1}"
 

@@ -46,7 +46,7 @@ def bfloat16_conversion(group: Group) -> Findings:
     operand = group.value(0)
     yield ~_is(operand, *given), f"{{op}} converts {given[1]}-bit {_NAMES[given[0]]}, not {{type0}}"
     yield ~_is(group.result, *wanted), f"the result of {{op}} is of {wanted[1]}-bit {_NAMES[wanted[0]]}, not {{type}}"
-    yield operand.components != group.result.components, "{op} of {type0} cannot give {type}"
+    yield operand.components != group.result.components, "{op} of {type0} gives as many numbers, not {type}"
 
 
 # --------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _SHARED = (StorageClass.Uniform, StorageClass.Workgroup, StorageClass.CrossWorkg
 def variable_type(group: Group) -> Findings:
     typed = group.result.is_kind(Op.TypePointer)
     yield ~typed, "{op} has a pointer type, not {type}"
-    yield typed & (group.word(0) != group.result.storage), "the storage class of {op} differs from that of {type}"
+    yield typed & (group.word(0) != group.result.storage), "the storage class of {op}, {word0}, is not that of {type}"
     yield group.result.element.is_kind(*_WITHOUT_SIZE), "a variable cannot hold {result_pointee}"
     yield group.word(0) == int(StorageClass.Generic), "a variable cannot be in Generic storage"
 
@@ -90,8 +90,8 @@ def load_types(group: Group) -> Findings:
     address = group.value(0)
     yield ~address.is_pointer, "{op} reads through a pointer, not {type0}"
     typed = address.is_kind(Op.TypePointer)
-    yield typed & (address.element != group.result), "{op} through {type0} cannot give {type}"
-    yield group.result.is_kind(*_WITHOUT_SIZE, Op.TypeRuntimeArray), "{op} cannot give {type}"
+    yield typed & (address.element != group.result), "{op} through {type0} gives {pointee0}, not {type}"
+    yield group.result.is_kind(*_WITHOUT_SIZE, Op.TypeRuntimeArray), "{op} cannot give {type}, which has no known size"
 
 
 @rule("store-types", "A store writes a value of the type that the pointer points to.", SECTION, Op.Store)
@@ -146,7 +146,7 @@ def alignment(group: Group) -> Findings:
 def memory_operands(group: Group) -> Findings:
     place, pointers = _ACCESSES[group.opcode]
     mask = group.word(place)
-    if not mask.any():
+    if not mask.any() and len(pointers) == 1:
         return
     target = source = mask
     if len(pointers) > 1:
@@ -187,16 +187,20 @@ def copy_memory(group: Group) -> Findings:
     yield target.in_storage(*_READ_ONLY), "{op} writes to read-only memory: {type0}"
     typed = target.is_kind(Op.TypePointer) & source.is_kind(Op.TypePointer)
     if group.opcode == Op.CopyMemory:
-        yield typed & (target.element != source.element), "{op} copies between {type1} and {type0}"
+        yield typed & (target.element != source.element), \
+            "{op} from {type1} to {type0}: both must point to one type"
+        for place, pointer in ((0, target), (1, source)):
+            yield pointer.is_kind(Op.TypePointer) & pointer.element.is_kind(*_WITHOUT_SIZE), \
+                f"{{op}} through {{type{place}}}: what that points to has no size"
         yield target.is_kind(Op.TypeUntypedPointerKHR) & source.is_kind(Op.TypeUntypedPointerKHR), \
             "{op} between untyped pointers has no type: OpCopyMemorySized is needed"
         return
     size = group.value(2)
     yield ~size.is_kind(Op.TypeInt), "the size of {op} is an integer, not {type2}"
     constant = group.constant(2)
-    yield (constant == 0) | (group.definition(2) == int(Op.ConstantNull)), "the size of {op} is 0"
+    yield (constant == 0) | (group.definition(2) == int(Op.ConstantNull)), "the size of {op} is 0; at least 1 is needed"
     yield (size.signed == 1) & (constant >= 0) & (constant >> np.maximum(size.width - 1, 0) & 1 == 1), \
-        "the size of {op} is negative"
+        "the size of {op}, {def2}, is negative"
 
 
 @rule("array-length", "The length of a structure's last member, an array of unknown length, is a 32-bit integer.",
@@ -219,8 +223,11 @@ def array_length(group: Group) -> Findings:
             yield group.only(offset), "{op} takes the last member of a structure, which must be an OpTypeRuntimeArray"
 
 
-@rule("lifetime", "A lifetime is that of a function's variable; its size is known only without type.",
-      "SPIR-V 3.3.17 Control-Flow Instructions", Op.LifetimeStart, Op.LifetimeStop)
+LIFETIMES = "SPIR-V 3.3.17 Control-Flow Instructions, OpLifetimeStart"
+
+
+@rule("lifetime", "A lifetime is that of a function's variable; a size needs the capability Addresses.",
+      LIFETIMES, Op.LifetimeStart, Op.LifetimeStop)
 def lifetime(group: Group) -> Findings:
     address = group.value(0)
     yield ~address.is_pointer, "{op} takes a pointer, not {type0}"
@@ -228,3 +235,11 @@ def lifetime(group: Group) -> Findings:
         "{op} takes a pointer to Function memory, not {type0}"
     if not group.view.has(Capability.Addresses):
         yield group.word(1) != 0, "the size of {op} is {word1}; without the capability Addresses it must be 0"
+
+
+@rule("lifetime-size", "The size of a lifetime is 0 where the type of the variable tells it.", LIFETIMES,
+      Op.LifetimeStart, Op.LifetimeStop, severity="warning")
+def lifetime_size(group: Group) -> Findings:
+    address = group.value(0)
+    yield address.is_kind(Op.TypePointer) & ~address.element.is_kind(Op.TypeVoid) & (group.word(1) != 0), \
+        "the size of {op} is {word1}; for {type0}, whose type tells the size, it must be 0"

@@ -30,8 +30,8 @@ def _chain(group: Group, base: Types, first: int) -> Findings:
     yield from _indices(group, 1)
     reached, wrong = _follow(group, base.element, first)
     yield good & wrong, "an index of {op} leads beyond the parts of {pointee0}, or into a structure by a variable"
-    yield good & ~wrong & (reached != result.element), \
-        "the indices of {op} lead to another type than {result_pointee}"
+    for chosen, found in group.by_type(reached, good & ~wrong & (reached != result.element)):
+        yield chosen, f"the indices of {{op}} lead to {found}; the result, {{type}}, points to another type"
 
 
 def _indices(group: Group, first: int) -> Findings:
@@ -106,7 +106,7 @@ def untyped_access_chain(group: Group) -> Findings:
 def untyped_variable(group: Group) -> Findings:
     untyped = group.result.is_kind(Op.TypeUntypedPointerKHR)
     yield ~untyped, "{op} has an untyped pointer type, not {type}"
-    yield untyped & (group.word(0) != group.result.storage), "the storage class of {op} differs from that of {type}"
+    yield untyped & (group.word(0) != group.result.storage), "the storage class of {op}, {word0}, is not that of {type}"
     own = np.isin(group.word(0), (StorageClass.Function, StorageClass.Private, StorageClass.Workgroup))
     yield own & ~group.has(1), "{op} in this storage class needs the type that it holds"
 

@@ -12,7 +12,7 @@ from coopmat.spirv.instruction import Instruction
 if TYPE_CHECKING:
     from coopmat.spirv.validate.view import ModuleView
 
-_FIELD = re.compile(r"(id|type|pointee|word|def)(\d+)")
+_FIELD = re.compile(r"(id|type|pointee|word|def|declared)(\d+)")
 
 
 class Fields(dict[str, str]):
@@ -20,8 +20,8 @@ class Fields(dict[str, str]):
 
     ``{op}``: its name; ``{id}``: its result id; ``{type}``: its result type; with the place of an operand
     word behind: ``{id0}`` that word as an id, ``{type0}`` the type of the value with this id, ``{pointee0}``
-    what that type points to, ``{word0}`` the number, ``{def0}`` the instruction that defines the id.  An id that
-    has a name is followed by it: ``%5[%uint]``.
+    what that type points to, ``{word0}`` the number, ``{def0}`` the instruction that defines the id.
+    ``{declared7}`` is the type whose id is 7.  An id that has a name is followed by it: ``%5[%uint]``.
     """
 
     def __init__(self, view: ModuleView, index: int) -> None:
@@ -44,6 +44,8 @@ class Fields(dict[str, str]):
         match = _FIELD.fullmatch(key)
         if match is None:
             raise KeyError(key)
+        if match[1] == "declared":
+            return self._type(int(match[2]))
         place = int(match[2])
         if place >= len(self.words):
             return "nothing"
