@@ -8,7 +8,10 @@ else a case declares itself.
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import dataclass
+
+from coopmat.spirv import Module
 
 CAPABILITIES_OF = {
     "uchar": ("Int8",), "ushort": ("Int16",), "ulong": ("Int64",), "half": ("Float16",), "double": ("Float64",),
@@ -114,15 +117,34 @@ def shader(body: str, **rest: str) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """One module.  ``rules`` are the rules that it breaks (errors only); none: it is valid.
+    """One module.  ``rules`` are the rules that it breaks, warnings included; none: it is valid.
 
-    ``spirv_val``: why the verdict of SPIRV-Tools differs, if it does.
+    ``says``: a piece of one of the messages.  ``spirv_val``: why the verdict of SPIRV-Tools differs, if it does.
+    ``words`` replaces words of the binary, for what no text can say: the name of an instruction ("": the header),
+    the place of a word in the first such instruction (0 holds word count and opcode), and the new word.
+    ``cut`` bytes are taken from the end.
     """
 
     name: str
     text: str
     rules: tuple[str, ...] = ()
     spirv_val: str | None = None
+    says: str = ""
+    words: tuple[tuple[str, int, int], ...] = ()
+    cut: int = 0
+
+    @property
+    def binary(self) -> bytes:
+        """The module as a binary."""
+        module = Module.from_text(self.text)
+        words = list(memoryview(module.to_bytes()).cast("I"))
+        for name, place, word in self.words:
+            start = 0
+            if name:
+                start = next(4 + sum(len(item.to_words()) for item in module.instructions[:i]) + 1
+                             for i, item in enumerate(module.instructions) if item.name == name)
+            words[start + place] = word
+        return struct.pack(f"<{len(words)}I", *words)[:4 * len(words) - self.cut]
 
 
 def valid(name: str, text: str, spirv_val: str | None = None) -> Case:
@@ -130,6 +152,7 @@ def valid(name: str, text: str, spirv_val: str | None = None) -> Case:
     return Case(name, text, (), spirv_val)
 
 
-def broken(rules: str, name: str, text: str, spirv_val: str | None = None) -> Case:
+def broken(rules: str, name: str, text: str, spirv_val: str | None = None, says: str = "",
+           words: tuple[tuple[str, int, int], ...] = (), cut: int = 0) -> Case:
     """A module that breaks one rule, or a few that go together."""
-    return Case(name, text, tuple(rules.split()), spirv_val)
+    return Case(name, text, tuple(rules.split()), spirv_val, says, words, cut)

@@ -32,6 +32,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     low_precision,
     memory,
     pointers,
+    reading,
     structure,
     structured,
     sub_group_matrices,
