@@ -39,6 +39,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     synchronization,
 )
 from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation, rules_by_opcode
+from coopmat.spirv.validate.sections import BEFORE_DECLARATIONS
 from coopmat.spirv.validate.text import Fields
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
@@ -68,7 +69,7 @@ def _check(view: ModuleView) -> Iterator[tuple[int, Violation]]:
     about_form = [entry for entry in RULES.values() if entry.check.__module__ == structure.__name__]
     for entry in about_form:
         found = list(_each(entry, view, entry.check(view), None))
-        view.leave_out([index for index, _ in found if index >= 0])
+        view.leave_out([index for index, _ in found if index >= 0 and not _is_clear(entry, view, index)])
         yield from found
     view.leave_out_unknown()
     for entry in RULES.values():
@@ -81,6 +82,12 @@ def _check(view: ModuleView) -> Iterator[tuple[int, Violation]]:
         if group is not None:
             for entry in entries:
                 yield from _each(entry, view, entry.check(group), group.indices)
+
+
+def _is_clear(entry: Rule, view: ModuleView, index: int) -> bool:
+    """Whether an instruction that breaks a rule about form still means what it says: one before the declarations
+    that only stands in the wrong order."""
+    return entry.check is structure.layout_order and int(view.opcode[index]) in BEFORE_DECLARATIONS
 
 
 def _each(entry: Rule, view: ModuleView, findings: Findings,
