@@ -30,6 +30,8 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     joint_matrices,
     linear_algebra,
     low_precision,
+    matrix2,
+    matrix_memory,
     memory,
     pointers,
     reading,
