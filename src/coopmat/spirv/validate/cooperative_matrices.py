@@ -200,8 +200,9 @@ def matrix_saturation(group: Group) -> Findings:
 _CONVERSIONS = (Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert)
 
 
-@rule("matrix-arithmetic", "Operands and result of arithmetic on cooperative matrices have one type.",
-      f"{SECTION}, 3.3.13 Arithmetic Instructions (CM-80, CM-82)", *sorted(MATRIX_ARITHMETIC))
+@rule("matrix-arithmetic", "Operands and result of integer arithmetic on cooperative matrices have one type, but for "
+      "the signedness of their components.", f"{SECTION}, 3.3.13 Arithmetic Instructions (CM-80, CM-82)",
+      *sorted(op for op in MATRIX_ARITHMETIC if not op.spelling.startswith("F")))
 def matrix_arithmetic(group: Group) -> Findings:
     for place in group.places():
         operand = group.value(place)
