@@ -112,13 +112,13 @@ class _Reader:
     def __init__(self, words: tuple[int, ...]) -> None:
         self.words = words
         self.layouts: dict[int, _Layout] = {}
+        self.found: list[Instruction] = []
         self.definitions: dict[int, Instruction] = {}
         self.sets: dict[int, str] = {}
 
-    def read(self) -> list[Instruction]:
+    def read(self) -> None:
         """Cut the words up."""
-        words, definitions, layouts = self.words, self.definitions, self.layouts
-        found: list[Instruction] = []
+        words, definitions, layouts, found = self.words, self.definitions, self.layouts, self.found
         position, total = HEADER_WORDS, len(words)
         while position < total:
             first = words[position]
@@ -142,7 +142,13 @@ class _Reader:
                 definitions[result_id] = new
             found.append(new)
             position = end
-        return found
+
+    def check(self, bound: int) -> None:
+        """Raise ValidationError for the first of the instructions found that is malformed."""
+        from coopmat.spirv.operand_checks import Checker  # needs numpy
+
+        ids = {first: layout.ids for first, layout in self.layouts.items()}
+        Checker(self.words, ids, bound).check(self.found)
 
     def redefined(self, new: Instruction) -> None:
         before = self.definitions[new.result_id or 0]
@@ -177,13 +183,12 @@ def read(data: bytes, *, is_valid: bool = False) -> Contents:
     check_header(header)
     reader = _Reader(words)
     with collector_paused():  # reading makes no reference cycles
-        items = reader.read()
-        if not is_valid:
-            from coopmat.spirv.operand_checks import Checker  # needs numpy
-
-            ids = {first: layout.ids for first, layout in reader.layouts.items()}
-            Checker(words, ids, header.bound).check(items)
-        return Contents(header, items, reader.definitions)
+        try:
+            reader.read()
+        finally:  # what is wrong further up comes first
+            if not is_valid:
+                reader.check(header.bound)
+        return Contents(header, reader.found, reader.definitions)
 
 
 def write(header: Header, instructions: Sequence[Instruction]) -> bytes:

@@ -73,7 +73,10 @@ _DOT_PRODUCTS = frozenset({Op.SDot, Op.UDot, Op.SUDot, Op.SDotAccSat, Op.UDotAcc
 _GROUP_ARITHMETIC = frozenset(op for op in Op if Op.GroupNonUniformIAdd <= op <= Op.GroupNonUniformLogicalXor)
 _REDUCTIONS_AND_SCANS = frozenset({GroupOperation.Reduce, GroupOperation.InclusiveScan,
                                    GroupOperation.ExclusiveScan})
-_LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2}
+_LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2,
+                   Op.CooperativeMatrixLoadCheckedINTEL: 3, Op.CooperativeMatrixStoreCheckedINTEL: 4,
+                   Op.CooperativeMatrixPrefetchINTEL: 6}
+"""Instruction → the place of a cooperative matrix's layout."""
 _NON_SEMANTIC = Requirements((), ("SPV_KHR_non_semantic_info",), (1, 6), None)
 _RELAXED_PRINTF = Requirements((), ("SPV_EXT_relaxed_printf_string_address_space",), None, None)
 _OLDER_NAMES = frozenset({"SPV_INTEL_split_barrier"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.spirv.validation.cases import broken, kernel, valid
+from tests.spirv.validation.cases import broken, kernel, shader, valid
 
 MATRICES = {"capabilities": "CooperativeMatrixKHR", "extensions": "SPV_KHR_cooperative_matrix"}
 MULTIPLY = """%a = OpUndef %matrix_a_{a}
@@ -16,107 +16,148 @@ def multiply(a: str = "8x16_half", b: str = "16x16_half", c: str = "8x16_float",
     return kernel(MULTIPLY.format(a=a, b=b, c=c, r=r or c, flags=flags), **rest)
 
 
-def load(operands: str, pointer: str = "%ptr_global_float", matrix: str = "%matrix_acc_8x16_float",
-         **rest: str) -> str:
-    return kernel(f"%m = OpCooperativeMatrixLoadKHR {matrix} %p0 {operands}", parameters=pointer, **rest)
-
-
-def store(operands: str, value: str = "%matrix_acc_8x16_float", pointer: str = "%ptr_global_float",
-          **rest: str) -> str:
-    return kernel(f"%m = OpUndef {value}\nOpCooperativeMatrixStoreKHR %p0 %m {operands}", parameters=pointer, **rest)
-
-
 def declare(text: str) -> str:
     return kernel("", declarations=f"%t = OpTypeCooperativeMatrixKHR {text}", **MATRICES)
 
 
-NO_SUCH_RULE = "SPIRV-Tools does not check this"
+VALUES = ("SPV_KHR_cooperative_matrix asks for {}; SPIRV-Tools looks at the kind of the constant, not at its width and "
+          "value")
+OPERAND_BITS = ("SPV_KHR_cooperative_matrix 2.16.1 allows the Signed operands for matrices of integers only; SPIRV-Tools "
+                "does not look at the operands of OpCooperativeMatrixMulAddKHR")
+WORK_GROUPS = "%float %uint_2 %uint_8 %uint_16 %uint_2"
+VULKAN = {"kind": "Shader VulkanMemoryModel", "model": "OpMemoryModel Logical Vulkan",
+          "extensions": "SPV_KHR_vulkan_memory_model SPV_KHR_cooperative_matrix"}
 
-CASES = [
+
+def stored(storage: str, declarations: str, kind: str) -> str:
+    """A module with a variable of a type that holds a matrix."""
+    return kernel("", declarations=f"{declarations}\n%p = OpTypePointer {storage} {kind}\n%v = OpVariable %p {storage}")
+
+
+def parts(a: str = "%matrix_a_8x16_half", b: str = "%matrix_b_16x16_half", c: str = "%matrix_acc_8x16_float",
+          r: str = "%matrix_acc_8x16_float", **rest: str) -> str:
+    """A product of values of any types."""
+    return kernel(f"%a = OpUndef {a}\n%b = OpUndef {b}\n%c = OpUndef {c}\n"
+                  f"%r = OpCooperativeMatrixMulAddKHR {r} %a %b %c", **rest)
+
+
+def of_scope(matrix: str, scope: str) -> str:
+    """Declares ``%other``, the accumulator 8 x 16 of floats (or A of half) with another scope."""
+    component, use = {"a": ("%half", "%uint_0"), "acc": ("%float", "%uint_2")}[matrix]
+    return f"%other = OpTypeCooperativeMatrixKHR {component} {scope} %uint_8 %uint_16 {use}"
+
+
+TYPES = [
     valid("a matrix type", declare("%float %uint_3 %uint_8 %uint_16 %uint_2")),
     valid("a specialisation constant as rows",
           kernel("", declarations="%rows = OpSpecConstant %uint 8\n"
                  "%t = OpTypeCooperativeMatrixKHR %float %uint_3 %rows %uint_16 %uint_2",
                  **MATRICES)),
-    broken("matrix-type-operands", "booleans as components", declare("%bool %uint_3 %uint_8 %uint_16 %uint_2")),
-    broken("matrix-type-operands", "vectors as components", declare("%v2float %uint_3 %uint_8 %uint_16 %uint_2")),
-    broken("matrix-type-operands", "a float as scope", declare("%float %float_3 %uint_8 %uint_16 %uint_2")),
-    broken("matrix-type-operands", "a 64-bit number of rows",
-           declare("%float %uint_3 %ulong_8 %uint_16 %uint_2"), NO_SUCH_RULE),
-    broken("matrix-type-operands", "no columns", declare("%float %uint_3 %uint_8 %uint_0 %uint_2"), NO_SUCH_RULE),
-    broken("matrix-type-operands", "a use beyond 2", declare("%float %uint_3 %uint_8 %uint_16 %uint_3"), NO_SUCH_RULE),
-    broken("matrix-scope", "the scope of a device", declare("%float %uint_1 %uint_8 %uint_16 %uint_2")),
-    broken("matrix-storage", "a matrix in local memory",
-           kernel("", declarations="%p = OpTypePointer Workgroup %matrix_acc_8x16_float\n"
-                  "%v = OpVariable %p Workgroup")),
+    valid("a specialisation constant as scope",
+          kernel("", declarations="%scope = OpSpecConstant %uint 3\n"
+                 "%t = OpTypeCooperativeMatrixKHR %float %scope %uint_8 %uint_16 %uint_2", **MATRICES)),
+    broken("matrix-type-operands", "booleans as components", declare("%bool %uint_3 %uint_8 %uint_16 %uint_2"),
+           says="integers or floats"),
+    broken("matrix-type-operands", "vectors as components", declare("%v2float %uint_3 %uint_8 %uint_16 %uint_2"),
+           says="integers or floats"),
+    broken("matrix-type-operands", "a float as scope", declare("%float %float_3 %uint_8 %uint_16 %uint_2"),
+           says="the scope of a cooperative matrix"),
+    broken("matrix-type-operands", "a 64-bit number of rows", declare("%float %uint_3 %ulong_8 %uint_16 %uint_2"),
+           VALUES.format("a 32-bit constant as Rows (CM-3)"), says="the number of rows"),
+    broken("matrix-type-operands", "a 64-bit number of columns", declare("%float %uint_3 %uint_8 %ulong_16 %uint_2"),
+           VALUES.format("a 32-bit constant as Columns (CM-4)"), says="the number of columns"),
+    broken("matrix-type-operands", "an 8-bit use", declare("%float %uint_3 %uint_8 %uint_16 %uchar_2"),
+           VALUES.format("a 32-bit constant as Use (CM-5)"), says="the use of a cooperative matrix is a constant"),
+    broken("matrix-type-operands", "rows that are undefined",
+           kernel("", declarations="%rows = OpUndef %uint\n"
+                  "%t = OpTypeCooperativeMatrixKHR %float %uint_3 %rows %uint_16 %uint_2", **MATRICES)),
+    broken("id-role", "rows that are a variable",
+           kernel("", declarations="%rows = OpVariable %ptr_global_uint CrossWorkgroup\n"
+                  "%t = OpTypeCooperativeMatrixKHR %float %uint_3 %rows %uint_16 %uint_2", **MATRICES)),
+    broken("matrix-type-operands", "no columns", declare("%float %uint_3 %uint_8 %uint_0 %uint_2"),
+           "no client API has matrices without columns; SPIRV-Tools does not look at the number", says="0 columns"),
+    broken("matrix-type-operands", "no rows", declare("%float %uint_3 %uint_0 %uint_16 %uint_2"),
+           "no client API has matrices without rows; SPIRV-Tools does not look at the number", says="0 rows"),
+    broken("matrix-type-operands", "a use beyond 2", declare("%float %uint_3 %uint_8 %uint_16 %uint_3"),
+           VALUES.format("a Use of 0, 1 or 2 (CM-5)"), says="0 (A), 1 (B) or 2"),
+    broken("type-unique", "the same matrix type twice",
+           kernel("%x = OpUndef %matrix_a_8x16_half",
+                  declarations="%t = OpTypeCooperativeMatrixKHR %half %uint_3 %uint_8 %uint_16 %uint_0")),
+    broken("matrix-scope", "the scope of a device", declare("%float %uint_1 %uint_8 %uint_16 %uint_2"),
+           says="Subgroup (3) or Workgroup (2)"),
+    broken("matrix-scope", "the scope of an invocation", declare("%float %uint_4 %uint_8 %uint_16 %uint_2")),
+    broken("matrix-scope", "a matrix of a work-group of no fixed size", declare(WORK_GROUPS),
+           says="LocalSize or LocalSizeId on the entry point 'main'"),
+    valid("a matrix of a work-group of 64",
+          kernel("", declarations=f"%t = OpTypeCooperativeMatrixKHR {WORK_GROUPS}",
+                 modes="OpExecutionMode %main LocalSize 64 1 1", **MATRICES)),
+    valid("a matrix of a work-group whose size constants say",
+          kernel("", declarations=f"%size = OpSpecConstant %uint 64\n%t = OpTypeCooperativeMatrixKHR {WORK_GROUPS}",
+                 modes="OpExecutionModeId %main LocalSizeId %size %uint_1 %uint_1", **MATRICES)),
+    broken("matrix-scope", "a matrix of a work-group before the constant of its size",
+           kernel("", declarations=f"%t = OpTypeCooperativeMatrixKHR {WORK_GROUPS}\n%size = OpSpecConstant %uint 64",
+                  modes="OpExecutionModeId %main LocalSizeId %size %uint_1 %uint_1", **MATRICES),
+           says="must be defined before"),
+    broken("matrix-vulkan-memory-model", "a shader without the Vulkan memory model",
+           shader("%x = OpUndef %matrix_a_8x16_half")),
+    valid("a shader with the Vulkan memory model", shader("%x = OpUndef %matrix_a_8x16_half", **VULKAN)),
+    broken("matrix-storage", "a matrix in local memory", stored("Workgroup", "", "%matrix_acc_8x16_float")),
+    broken("matrix-storage", "a matrix in global memory", stored("CrossWorkgroup", "", "%matrix_acc_8x16_float")),
     broken("matrix-storage", "a structure with a matrix in local memory",
-           kernel("", declarations="%s = OpTypeStruct %uint %matrix_acc_8x16_float\n"
-                  "%p = OpTypePointer Workgroup %s\n%v = OpVariable %p Workgroup")),
+           stored("Workgroup", "%s = OpTypeStruct %uint %matrix_acc_8x16_float", "%s")),
+    broken("matrix-storage", "an array of matrices in local memory",
+           stored("Workgroup", "%s = OpTypeArray %matrix_acc_8x16_float %uint_2", "%s")),
     valid("a private variable", kernel("%v = OpVariable %ptr_private_matrix_acc_8x16_float Function")),
+    valid("an array of matrices in a private variable",
+          kernel("%v = OpVariable %p Function", declarations="%s = OpTypeArray %matrix_acc_8x16_float %uint_2\n"
+                 "%p = OpTypePointer Function %s")),
+    broken("kernel-parameters", "a kernel with a matrix as parameter",
+           kernel("", parameters="%matrix_acc_8x16_float"),
+           "a cooperative matrix cannot be allocated by a host (SPV_KHR_cooperative_matrix 2.16.1: Function and Private "
+           "storage only); SPIRV-Tools looks at variables"),
+]
+
+MULTIPLY_ADD = [
     valid("a product of fp16", multiply()),
     valid("a signed product", multiply("8x32_uchar", "32x16_uchar", "8x16_uint",
                                        flags="MatrixASignedComponentsKHR|SaturatingAccumulationKHR")),
-    broken("matrix-multiply-types", "the accumulator as A",
-           kernel("%a = OpUndef %matrix_acc_16x16_half\n%b = OpUndef %matrix_b_16x16_half\n"
-                  "%c = OpUndef %matrix_acc_16x16_float\n"
-                  "%r = OpCooperativeMatrixMulAddKHR %matrix_acc_16x16_float %a %b %c")),
-    broken("matrix-multiply-types", "a scalar as C",
-           kernel("%a = OpUndef %matrix_a_8x16_half\n%b = OpUndef %matrix_b_16x16_half\n%c = OpUndef %float\n"
-                  "%r = OpCooperativeMatrixMulAddKHR %matrix_acc_8x16_float %a %b %c")),
-    broken("matrix-multiply-shapes", "K differs", multiply(b="8x16_half")),
-    broken("matrix-multiply-shapes", "M differs", multiply(a="4x16_half")),
-    broken("matrix-multiply-shapes", "N differs", multiply(b="16x8_half")),
-    broken("matrix-multiply-shapes", "C has another shape", multiply(c="8x8_float", r="8x16_float")),
-    broken("matrix-multiply-signs", "a signed A of floats", multiply(flags="MatrixASignedComponentsKHR"), NO_SUCH_RULE),
-    broken("matrix-multiply-signs", "a signed result of floats", multiply(flags="MatrixResultSignedComponentsKHR"),
-           NO_SUCH_RULE),
-    broken("matrix-multiply-kinds", "integers times floats", multiply(a="8x16_ushort"), NO_SUCH_RULE),
-    broken("matrix-multiply-kinds", "integers added to floats",
-           multiply(c="8x16_uint", r="8x16_float"), NO_SUCH_RULE),
-    broken("matrix-saturation", "floats that saturate", multiply(flags="SaturatingAccumulationKHR"), NO_SUCH_RULE),
-    valid("a load", load("%uint_0 %uint_16")),
-    valid("a load through bytes", load("%uint_1 %ulong_64", "%ptr_global_uchar")),
-    valid("a load through vectors", load("%uint_0 %uint_4", "%ptr_local_v4float")),
-    broken("matrix-load", "no stride", load("%uint_0")),
-    broken("matrix-load", "an unknown layout", load("%uint_77 %uint_16"), NO_SUCH_RULE),
-    broken("matrix-load", "a float as stride", load("%uint_0 %float_16")),
-    broken("matrix-load", "no matrix", load("%uint_0 %uint_16", matrix="%float", **MATRICES)),
-    broken("matrix-load", "a pointer to a structure",
-           load("%uint_0 %uint_16", "%ptr_global_pair", declarations="%pair = OpTypeStruct %float %float\n"
-                "%ptr_global_pair = OpTypePointer CrossWorkgroup %pair")),
-    broken("matrix-pointer-storage", "a load from constant memory",
-           load("%uint_0 %uint_16", "%ptr_constant_float"), NO_SUCH_RULE),
-    valid("a store", store("%uint_0 %uint_16")),
-    broken("matrix-store", "no stride", store("%uint_1")),
-    broken("matrix-store", "stride 0", store("%uint_0 %uint_0"), NO_SUCH_RULE),
-    broken("matrix-store", "a scalar is stored", store("%uint_0 %uint_16", value="%float", **MATRICES)),
-    valid("a length", kernel("%l = OpCooperativeMatrixLengthKHR %uint %matrix_a_8x16_half")),
-    broken("matrix-length", "a 64-bit length", kernel("%l = OpCooperativeMatrixLengthKHR %ulong %matrix_a_8x16_half")),
-    broken("matrix-length", "the length of a vector",
-           kernel("%x = OpUndef %matrix_a_8x16_half\n%l = OpCooperativeMatrixLengthKHR %uint %v4float")),
-    valid("matrices are added",
-          kernel("%x = OpUndef %matrix_acc_8x16_float\n%r = OpFAdd %matrix_acc_8x16_float %x %x")),
-    broken("integer-arithmetic", "bitwise operations on matrices",
-           kernel("%x = OpUndef %matrix_acc_8x16_uint\n%r = OpBitwiseAnd %matrix_acc_8x16_uint %x %x")),
-    broken("matrix-arithmetic", "shapes differ",
-           kernel("%x = OpUndef %matrix_acc_8x16_uint\n%y = OpUndef %matrix_acc_8x8_uint\n"
-                  "%r = OpIAdd %matrix_acc_8x16_uint %x %y")),
-    valid("a matrix is scaled",
-          kernel("%x = OpUndef %matrix_acc_8x16_float\n%s = OpUndef %float\n"
-                 "%r = OpMatrixTimesScalar %matrix_acc_8x16_float %x %s", capabilities="Matrix")),
-    broken("matrix-times-scalar", "a scalar of another type",
-           kernel("%x = OpUndef %matrix_acc_8x16_float\n%s = OpUndef %double\n"
-                  "%r = OpMatrixTimesScalar %matrix_acc_8x16_float %x %s", capabilities="Matrix")),
-    valid("a conversion", kernel("%x = OpUndef %matrix_acc_8x16_float\n%r = OpFConvert %matrix_acc_8x16_half %x")),
-    broken("matrix-conversion", "the shape changes",
-           kernel("%x = OpUndef %matrix_acc_8x16_float\n%r = OpFConvert %matrix_acc_16x8_half %x")),
-    broken("matrix-conversion", "the use changes",
-           kernel("%x = OpUndef %matrix_acc_8x16_float\n%r = OpFConvert %matrix_a_8x16_half %x")),
-    broken("matrix-conversion", "a scalar becomes a matrix",
-           kernel("%x = OpUndef %float\n%r = OpConvertFToS %matrix_acc_8x16_uint %x")),
-    broken("matrix-bitcast", "floats become integers",
-           kernel("%x = OpUndef %matrix_acc_8x16_float\n%r = OpBitcast %matrix_acc_8x16_uint %x"),
-           NO_SUCH_RULE),
-    broken("matrix-bitcast", "a matrix becomes a vector",
-           kernel("%x = OpUndef %matrix_acc_8x16_uint\n%r = OpBitcast %v4uint %x")),
+    valid("all four matrices signed",
+          multiply("8x32_uchar", "32x16_uchar", "8x16_uint", flags="MatrixASignedComponentsKHR|"
+                   "MatrixBSignedComponentsKHR|MatrixCSignedComponentsKHR|MatrixResultSignedComponentsKHR")),
+    valid("operands of None", multiply(flags="NoneKHR")),
+    valid("components of several widths", multiply("8x32_uchar", "32x16_ushort", "8x16_ushort", "8x16_uint")),
+    valid("rows that a specialisation decides",
+          parts(a="%other", declarations="%rows = OpSpecConstant %uint 4\n"
+                "%other = OpTypeCooperativeMatrixKHR %half %uint_3 %rows %uint_16 %uint_0")),
+    broken("matrix-multiply-types", "the accumulator as A", parts(a="%matrix_acc_8x16_half"), says="A of"),
+    broken("matrix-multiply-types", "A as B", parts(b="%matrix_a_16x16_half"), says="use 1 (MatrixBKHR)"),
+    broken("matrix-multiply-types", "B as C", parts(c="%matrix_b_8x16_float"), says="C of"),
+    broken("matrix-multiply-types", "A as the result", parts(r="%matrix_a_8x16_float"),
+           "SPV_KHR_cooperative_matrix asks for a result of use MatrixAccumulatorKHR (CM-20); SPIRV-Tools looks at the "
+           "uses of A, B and C only", says="the result of"),
+    broken("matrix-multiply-types", "a scalar as A", parts(a="%half"), says="must be a cooperative matrix"),
+    broken("matrix-multiply-types", "a vector as B", parts(b="%v8half"), says="B of"),
+    broken("matrix-multiply-types", "a scalar as C", parts(c="%float"), says="C of"),
+    broken("matrix-multiply-types", "a scalar as the result", parts(r="%float"), says="the result of"),
+    broken("matrix-multiply-types", "A of another scope",
+           parts(a="%other", declarations=of_scope("a", "%uint_2"), modes="OpExecutionMode %main LocalSize 64 1 1"),
+           says="another scope than the result"),
+    broken("matrix-multiply-types", "C of another scope",
+           parts(c="%other", declarations=of_scope("acc", "%uint_2"), modes="OpExecutionMode %main LocalSize 64 1 1"),
+           says="another scope than the result"),
+    broken("matrix-multiply-shapes", "K differs", multiply(b="8x16_half"), says="columns than B has rows"),
+    broken("matrix-multiply-shapes", "M differs", multiply(a="4x16_half"), says="rows than the result"),
+    broken("matrix-multiply-shapes", "N differs", multiply(b="16x8_half"), says="columns than the result"),
+    broken("matrix-multiply-shapes", "C has other columns", multiply(c="8x8_float", r="8x16_float"),
+           says="C has another shape"),
+    broken("matrix-multiply-shapes", "C has other rows", multiply(c="4x16_float", r="8x16_float"),
+           says="C has another shape"),
+    *(broken("matrix-multiply-signs", f"a signed {name} of floats", multiply(flags=f"Matrix{name}SignedComponentsKHR"),
+             OPERAND_BITS, says=f"Matrix{name}SignedComponentsKHR") for name in ("A", "B", "C", "Result")),
+    broken("matrix-multiply-kinds", "integers times floats", multiply(a="8x16_ushort"), says="A and B of"),
+    broken("matrix-multiply-kinds", "integers added to floats", multiply(c="8x16_uint", r="8x16_float"),
+           says="C and the result of"),
+    broken("matrix-saturation", "floats that saturate", multiply(flags="SaturatingAccumulationKHR")),
 ]
+
+CASES = [*TYPES, *MULTIPLY_ADD]

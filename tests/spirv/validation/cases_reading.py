@@ -30,7 +30,7 @@ CASES = [
     patched("id-bound", "an id as large as the bound", ("", BOUND, 5)),
     patched("id-bound", "id 0", ("OpIAdd", 3, 0)),
     patched("id-bound", "a result type of id 0", ("OpIAdd", 1, 0)),
-    patched("id-limit", "a result id beyond the universal limits", ("", BOUND, 0x00500001), ("OpIAdd", 2, 0x00500000)),
+    patched("header-bound", "a bound beyond the universal limits", ("", BOUND, 0x00400001)),
     patched("id-unique", "one id defined twice", ("OpIAdd", 2, 1)),
     patched("operand-missing", "an addition of one operand", ("OpIAdd", 0, 0x00040080), says="operand"),
     patched("operand-surplus", "an undefined value with an operand", ("OpIAdd", 0, 0x00050001)),

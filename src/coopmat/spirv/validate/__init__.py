@@ -33,6 +33,8 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     joint_matrices,
     linear_algebra,
     low_precision,
+    matrix2,
+    matrix_memory,
     memory,
     pointers,
     reading,
@@ -42,6 +44,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     synchronization,
 )
 from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation, rules_by_opcode
+from coopmat.spirv.validate.sections import BEFORE_DECLARATIONS
 from coopmat.spirv.validate.text import Fields
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
@@ -82,7 +85,7 @@ def _check_form(view: ModuleView) -> Iterator[tuple[int, Violation]]:
     """The rules about form, which come first: what breaks one of them is left out by all others."""
     for entry in _rules_of(structure):
         found = list(_each(entry, view, entry.check(view), None))
-        view.leave_out([index for index, _ in found if index >= 0])
+        view.leave_out([index for index, _ in found if index >= 0 and not _is_clear(entry, view, index)])
         yield from found
     view.leave_out_unknown()
 
@@ -104,6 +107,12 @@ def _check_meaning(view: ModuleView) -> Iterator[tuple[int, Violation]]:
         if group is not None:
             for entry in entries:
                 yield from _each(entry, view, entry.check(group), group.indices)
+
+
+def _is_clear(entry: Rule, view: ModuleView, index: int) -> bool:
+    """Whether an instruction that breaks a rule about form still means what it says: one before the declarations
+    that only stands in the wrong order."""
+    return entry.check is structure.layout_order and int(view.opcode[index]) in BEFORE_DECLARATIONS
 
 
 def _each(entry: Rule, view: ModuleView, findings: Findings,

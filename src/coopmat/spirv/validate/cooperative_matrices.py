@@ -8,8 +8,8 @@ import numpy as np
 
 from coopmat.spirv.grammar import (
     Capability,
-    CooperativeMatrixLayout,
     CooperativeMatrixUse,
+    ExecutionMode,
     Op,
     Scope,
     StorageClass,
@@ -25,12 +25,12 @@ SECTION = "SPV_KHR_cooperative_matrix"
 UNKNOWN = -1
 
 MATRIX_TYPES = (Op.TypeCooperativeMatrixKHR,)
-_STRIDED = (CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR)
-_LAYOUTS = (*CooperativeMatrixLayout, 4202, 4203)
-"""Those of the tables, and the two of SPV_ARM_cooperative_matrix_layouts."""
-_MEMORY_CLASSES = (StorageClass.Workgroup, StorageClass.CrossWorkgroup)
+_LOCAL_SIZES = (ExecutionMode.LocalSize, ExecutionMode.LocalSizeId)
 _SIGNS = (Flags.MatrixASignedComponentsKHR, Flags.MatrixBSignedComponentsKHR, Flags.MatrixCSignedComponentsKHR,
           Flags.MatrixResultSignedComponentsKHR)
+_AS_BFLOAT16 = (Flags.MatrixAAndBBFloat16ComponentsINTEL, Flags.MatrixAAndBBFloat16ComponentsINTEL,
+                Flags.MatrixCBFloat16ComponentsINTEL, Flags.MatrixResultBFloat16ComponentsINTEL)
+"""Of A, B, C and the result: the flag under which 16-bit integers stand for bfloat16."""
 _NAMES = ("A", "B", "C", "the result")
 
 
@@ -65,22 +65,35 @@ def matrix_type_operands(group: Group) -> Findings:
     yield ~group.type(0).is_kind(Op.TypeInt, Op.TypeFloat), \
         "the components of a cooperative matrix are integers or floats, not {def0}"
     for place, what in ((1, "scope"), (2, "number of rows"), (3, "number of columns"), (4, "use")):
-        kind = group.value(place)
-        yield ~(kind.is_kind(Op.TypeInt) & (kind.width == 32)), \
+        yield ~(group.value(place).is_int(32) & group.is_constant(place)), \
             f"the {what} of a cooperative matrix is a constant 32-bit integer, not {{def{place}}} of {{type{place}}}"
     for place, what in ((2, "rows"), (3, "columns")):
         yield group.constant(place) == 0, f"a cooperative matrix of 0 {what}: at least 1 is needed"
     use = group.constant(4)
     yield (use != UNKNOWN) & ~np.isin(use, list(CooperativeMatrixUse)), \
-        "the use of a cooperative matrix is 0 (A), 1 (B) or 2 (accumulator)"
+        "the use of a cooperative matrix is 0 (A), 1 (B) or 2 (accumulator), not {def4}"
 
 
-@rule("matrix-scope", "A cooperative matrix belongs to a sub-group; with SPV_NV_cooperative_matrix2 also to a "
-      "work-group.", f"{SECTION}, OpTypeCooperativeMatrixKHR (CM-2)", Op.TypeCooperativeMatrixKHR)
+@rule("matrix-scope", "A cooperative matrix belongs to a sub-group or to a work-group, whose size the module gives.",
+      f"{SECTION}, OpTypeCooperativeMatrixKHR (CM-2); SPV_NV_cooperative_matrix2, 2.16.1 Universal Validation Rules "
+      "(CM-8)", Op.TypeCooperativeMatrixKHR)
 def matrix_scope(group: Group) -> Findings:
     scope = group.constant(1)
     yield (scope != UNKNOWN) & ~np.isin(scope, (Scope.Subgroup, Scope.Workgroup)), \
-        "the scope of a cooperative matrix is Subgroup (3) or Workgroup (2)"
+        "the scope of a cooperative matrix is Subgroup (3) or Workgroup (2), not {def1}"
+    of_work_groups = scope == Scope.Workgroup
+    if not of_work_groups.any():
+        return
+    view = group.view
+    for entry in view.entry_points:
+        sizes = [(mode, ids) for mode, ids in view.module.execution_modes(entry.function) if mode in _LOCAL_SIZES]
+        if not sizes:
+            yield of_work_groups, "a cooperative matrix of a work-group needs the execution mode LocalSize or " \
+                                  f"LocalSizeId on the entry point '{entry.name}'"
+        for identifier in (i for mode, ids in sizes if mode == ExecutionMode.LocalSizeId for i in ids):
+            yield of_work_groups & (view.defined_by[identifier] > group.indices), \
+                f"%{identifier}, a LocalSizeId of '{entry.name}', must be defined before a cooperative matrix of a " \
+                "work-group"
 
 
 @rule("matrix-vulkan-memory-model", "With the capability Shader, cooperative matrices need VulkanMemoryModel.",
@@ -158,79 +171,26 @@ def matrix_multiply_signs(group: Group) -> Findings:
         yield (flags & int(flag) != 0) & ~integers, f"{flag.spelling} needs a matrix of integers; {name} is none"
 
 
-@rule("matrix-multiply-kinds", "Integer matrices are multiplied with integer matrices, floating with floating.",
-      f"{SECTION}, OpCooperativeMatrixMulAddKHR (CM-25)", Op.CooperativeMatrixMulAddKHR)
+@rule("matrix-multiply-kinds", "No device multiplies integer matrices with floating ones, or adds one to the other.",
+      f"{SECTION}, OpCooperativeMatrixMulAddKHR (CM-25)", Op.CooperativeMatrixMulAddKHR, severity="warning")
 def matrix_multiply_kinds(group: Group) -> Findings:
     kinds = (group.value(0), group.value(1), group.value(2), group.result)
     matrices = kinds[0].is_matrix & kinds[1].is_matrix & kinds[2].is_matrix & kinds[3].is_matrix
-    floats = [kind.element.is_kind(Op.TypeFloat) for kind in kinds]
-    yield matrices & (floats[0] != floats[1]), "A and B must both hold integers or both floats: {type0}, {type1}"
-    yield matrices & (floats[2] != floats[3]), "C and result must both hold integers or both floats: {type2}, {type}"
+    flags = group.word(3)
+    floats = [kind.element.is_kind(Op.TypeFloat) | (flags & int(flag) != 0)
+              for kind, flag in zip(kinds, _AS_BFLOAT16, strict=True)]
+    yield matrices & (floats[0] != floats[1]), \
+        "A and B of {op}, {type0} and {type1}, are of integers and of floats: no client API offers that"
+    yield matrices & (floats[2] != floats[3]), \
+        "C and the result of {op}, {type2} and {type}, are of integers and of floats: no client API offers that"
 
 
-@rule("matrix-saturation", "Saturating accumulation is for integer results.",
-      f"{SECTION}, Cooperative Matrix Operands", Op.CooperativeMatrixMulAddKHR)
+@rule("matrix-saturation", "Saturation has a meaning for integer results only.",
+      f"{SECTION}, OpCooperativeMatrixMulAddKHR", Op.CooperativeMatrixMulAddKHR, severity="warning")
 def matrix_saturation(group: Group) -> Findings:
     saturating = group.word(3) & int(Flags.SaturatingAccumulationKHR) != 0
-    yield saturating & ~group.result.element.is_kind(Op.TypeInt), \
-        "SaturatingAccumulationKHR needs a result of integers, not {type}"
-
-
-# --------------------------------------------------------------------------------------
-# Load, store, length
-# --------------------------------------------------------------------------------------
-
-
-def _memory_operands(group: Group, matrix: Types, pointer: int, layout: int, stride: int) -> Findings:
-    """What load and store have in common; the numbers are the places of the operands."""
-    yield ~matrix.is_matrix, "{op} works on a cooperative matrix"
-    address = group.value(pointer)
-    yield ~address.is_pointer, f"{{op}} needs a pointer, not {{type{pointer}}}"
-    pointee = address.element
-    typed = address.is_kind(Op.TypePointer)
-    yield typed & ~pointee.scalars_of(Op.TypeInt, Op.TypeFloat), \
-        f"{{op}} needs a pointer to a number or to a vector of numbers, not to {{pointee{pointer}}}"
-    kind = group.value(layout)
-    yield ~(kind.is_kind(Op.TypeInt) & (kind.width == 32)), \
-        f"the layout of {{op}} is a constant 32-bit integer, not {{def{layout}}}"
-    value = group.constant(layout)
-    yield (value != UNKNOWN) & ~np.isin(value, _LAYOUTS), \
-        f"the layout of {{op}}, {{def{layout}}}, has no known value"
-    yield np.isin(value, _STRIDED) & ~group.has(stride), "{op} with a row- or column-major layout needs a stride"
-    yield group.has(stride) & ~group.value(stride).is_kind(Op.TypeInt), \
-        f"the stride of {{op}} is an integer, not {{type{stride}}}"
-
-
-@rule("matrix-load", "A load gives a cooperative matrix from a pointer to numbers, a constant layout and a stride.",
-      f"{SECTION}, OpCooperativeMatrixLoadKHR (CM-40 to CM-45)", Op.CooperativeMatrixLoadKHR)
-def matrix_load(group: Group) -> Findings:
-    yield from _memory_operands(group, group.result, 0, 1, 2)
-
-
-@rule("matrix-store", "A store writes a cooperative matrix through a pointer to numbers, with a constant layout and a "
-      "stride.", f"{SECTION}, OpCooperativeMatrixStoreKHR (CM-40 to CM-46)", Op.CooperativeMatrixStoreKHR)
-def matrix_store(group: Group) -> Findings:
-    yield from _memory_operands(group, group.value(1), 0, 2, 3)
-    yield group.has(3) & (group.constant(3) == 0), "the stride of {op} is 0: all rows would lie in one place"
-
-
-@rule("matrix-pointer-storage", "OpenCL loads and stores cooperative matrices in global and local memory only.",
-      "OpenCL SPIR-V environment, cl_khr_cooperative_matrix (CM-50)", Op.CooperativeMatrixLoadKHR,
-      Op.CooperativeMatrixStoreKHR)
-def matrix_pointer_storage(group: Group) -> Findings:
-    if Capability.Kernel in group.view.declared.all:
-        address = group.value(0)
-        yield address.is_pointer & ~np.isin(address.storage, _MEMORY_CLASSES), \
-            "{op} needs a pointer to CrossWorkgroup or Workgroup memory, not {type0}"
-
-
-@rule("matrix-length", "The length of a matrix type is an unsigned 32-bit integer.",
-      f"{SECTION}, OpCooperativeMatrixLengthKHR (CM-60, CM-61)", Op.CooperativeMatrixLengthKHR)
-def matrix_length(group: Group) -> Findings:
-    result = group.result
-    yield ~(result.is_kind(Op.TypeInt) & (result.width == 32) & (result.signed == 0)), \
-        "the result of {op} is an integer of 32 bits and signedness 0, not {type}"
-    yield ~group.type(0).is_matrix, "{op} takes a cooperative matrix type, not {def0}"
+    yield saturating & group.result.element.is_kind(Op.TypeFloat), \
+        "SaturatingAccumulationKHR says nothing about a result of floats, {type}"
 
 
 # --------------------------------------------------------------------------------------
@@ -240,8 +200,9 @@ def matrix_length(group: Group) -> Findings:
 _CONVERSIONS = (Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert)
 
 
-@rule("matrix-arithmetic", "Operands and result of arithmetic on cooperative matrices have one type.",
-      f"{SECTION}, 3.3.13 Arithmetic Instructions (CM-80, CM-82)", *sorted(MATRIX_ARITHMETIC))
+@rule("matrix-arithmetic", "Operands and result of integer arithmetic on cooperative matrices have one type, but for "
+      "the signedness of their components.", f"{SECTION}, 3.3.13 Arithmetic Instructions (CM-80, CM-82)",
+      *sorted(op for op in MATRIX_ARITHMETIC if not op.spelling.startswith("F")))
 def matrix_arithmetic(group: Group) -> Findings:
     for place in group.places():
         operand = group.value(place)
@@ -277,10 +238,18 @@ def matrix_conversion(group: Group) -> Findings:
     first, second = shapes(group.view, given), shapes(group.view, result)
     yield both & (differ(first.scope, second.scope) | differ(first.rows, second.rows)
                   | differ(first.columns, second.columns)), "{op} cannot change the scope or shape: {type0} to {type}"
-    may_change_use = {Capability.CooperativeMatrixConversionsNV, Capability.CooperativeMatrixConversionsEXT}
-    if not may_change_use & group.view.declared.all:
-        yield both & differ(first.use, second.use), \
-            "{op} cannot change the use of a matrix without CooperativeMatrixConversionsNV: {type0} to {type}"
+    yield both & differ(first.use, second.use) & ~may_change_use(group.view, first.use, second.use), \
+        "{op} cannot change the use of a matrix, but from accumulator to A or B with CooperativeMatrixConversionsNV " \
+        "(with CooperativeMatrixConversionsEXT also back): {type0} to {type}"
+
+
+def may_change_use(view: ModuleView, before: Integers, after: Integers) -> Booleans:
+    """Whether the capabilities allow this change of use."""
+    accumulator = int(CooperativeMatrixUse.MatrixAccumulatorKHR)
+    both_ways = view.has(Capability.CooperativeMatrixConversionsEXT)
+    one_way = both_ways or view.has(Capability.CooperativeMatrixConversionsNV)
+    return one_way & (before == accumulator) & (after != accumulator) | \
+        both_ways & (before != accumulator) & (after == accumulator)
 
 
 @rule("matrix-bitcast", "OpBitcast keeps everything of a cooperative matrix but the signedness of its integers.",

@@ -25,7 +25,8 @@ _READING = (
     ("operand-missing", "An instruction has all operands that it needs.", INSTRUCTIONS),
     ("operand-surplus", "An instruction has no words beyond its operands.", INSTRUCTIONS),
     ("operand-value", "OpSpecConstantOp holds an instruction other than itself.", "SPIR-V 3.3.7 OpSpecConstantOp"),
-    ("string-terminator", "A literal string ends with a zero byte within its instruction.", "SPIR-V 2.2.1 Instructions"),
+    ("string-terminator", "A literal string ends with a zero byte within its instruction.",
+     "SPIR-V 2.2.1 Instructions"),
 )
 
 

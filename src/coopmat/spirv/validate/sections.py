@@ -21,6 +21,7 @@ SECTIONS: dict[int, tuple[str, tuple[Op, ...]]] = {
 }
 """Number of each section before the declarations → its name and its instructions."""
 
+BEFORE_DECLARATIONS = frozenset(int(op) for _, ops in SECTIONS.values() for op in ops)
 DECLARATIONS = 11
 """Types, constants and global variables."""
 

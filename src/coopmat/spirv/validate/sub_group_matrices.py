@@ -22,18 +22,26 @@ MULTIPLY = Op.SubgroupMatrixMultiplyAccumulateINTEL
 Shape = tuple[int, int, int]
 """Opcode of a scalar type, its width, and the number of components."""
 
+Key = tuple[int, int, Shape, Shape, Shape]
+"""K, operand bits, and the shapes of accumulator, A and B."""
+
+UNKNOWN_K = -1
+_PLACES = {"A": "A", "B": "B", "C": "C", "Result": "the result"}
+_SHOWN = {"A": "{type1}", "B": "{type2}", "C": "{type3}", "Result": "{type}"}
+_PARTS = ("K", "the operand bits", "a result of", "A of", "B of")
+
 _INT, _FLOAT = int(Op.TypeInt), int(Op.TypeFloat)
 _ACCUMULATORS = {"sint32": (_INT, 32), "fp32": (_FLOAT, 32), "fp16": (_FLOAT, 16), "bf16": (_INT, 16)}
 
 
-def combination(row: SubgroupMatrixMad, m: int) -> tuple[int, int, Shape, Shape, Shape]:
+def combination(row: SubgroupMatrixMad, m: int) -> Key:
     """K, operand bits, and the shapes of accumulator, A and B that a row of the tables asks for."""
     kind = _FLOAT if row.a == "tf32" else _INT
     return (row.k, row.operands, (*_ACCUMULATORS[row.accumulator], m), (kind, row.a_bits, row.a_components(m)),
             (kind, 32, B_COMPONENTS))
 
 
-_SIZES: dict[tuple[object, ...], set[int]] = {}
+_SIZES: dict[Key, set[int]] = {}
 for _row in SUBGROUP_MATRIX_MADS:
     for _m in M_SIZES:
         _SIZES.setdefault(combination(_row, _m), set()).add(_row.sub_group_size)
@@ -52,9 +60,8 @@ def sub_group_matrix_types(group: Group) -> Findings:
 
 @rule("sub-group-matrix-k", "K is a constant 32-bit integer.", f"{SECTION} (MMA-2)", MULTIPLY)
 def sub_group_matrix_k(group: Group) -> Findings:
-    kind = group.value(0)
-    yield ~(kind.is_kind(Op.TypeInt) & (kind.width == 32) & (group.constant(0) >= 0)), \
-        "K of {op} is a constant 32-bit integer, not {def0}"
+    yield ~(group.value(0).is_int(32) & group.is_constant(0)), \
+        "K of {op} is a constant 32-bit integer, not {def0} of {type0}"
 
 
 @rule("sub-group-matrix-flags", "Operand bits fit the types that they reinterpret.",
@@ -66,40 +73,75 @@ def sub_group_matrix_flags(group: Group) -> Findings:
         if not flag:
             continue
         name = next(name for name in kinds if flag.spelling.startswith(f"Matrix{name}"))
-        wanted, text = (Op.TypeFloat, "32-bit floats") if "TF32" in flag.spelling else (Op.TypeInt, "integers")
-        yield (flags & int(flag) != 0) & ~kinds[name].scalars_of(wanted), \
-            f"{flag.spelling} needs {text} as {name if name != 'Result' else 'the result'}"
+        of_tf32 = "TF32" in flag.spelling
+        kind = kinds[name]
+        fits = kind.scalars_of(Op.TypeFloat) & (kind.scalar.width == 32) if of_tf32 else kind.scalars_of(Op.TypeInt)
+        yield (flags & int(flag) != 0) & ~fits, \
+            f"{flag.spelling} needs {'32-bit floats' if of_tf32 else 'integers'} as " \
+            f"{_PLACES[name]}, not {_SHOWN[name]}"
 
 
 @rule("sub-group-matrix-combination", "Types, K and operand bits are a row of the table for the sub-group size.",
       f"{ENVIRONMENT} (MMA-6, MMA-8 to MMA-12)")
 def sub_group_matrix_combination(view: ModuleView) -> Findings:
-    for indices, sizes in _uses(view):
+    for indices, key in _uses(view):
+        sizes = _sizes(key)
         if not sizes:
-            yield indices, ("{op} with result {type}, K {def0}, A {type1}, B {type2} and these operand bits is in no "
-                            "table, for sub-groups of 8 or of 16: see coopmat devices and docs/opencl-builtins.md")
+            yield indices, (f"{{op}} with result {{type}}, K {{def0}}, A {{type1}}, B {{type2}} and the operand bits "
+                            f"{key[1]:#x} is in no table, for sub-groups of 8 or of 16{_nearest(key)}")
             continue
         for index in indices.tolist():
             for kernel in view.derived(callers).get(int(view.flow.function_of[index]), ()):
                 if kernel.sub_group_size is not None and kernel.sub_group_size not in sizes:
-                    have = " or ".join(map(str, sorted(sizes)))
-                    yield index, (f"{{op}} with these types and operand bits works on sub-groups of {have}; the "
+                    yield index, (f"{{op}} with these types and operand bits works on sub-groups of {_or(sizes)}; the "
                                   f"kernel {kernel.name} requires {kernel.sub_group_size}")
+
+
+def _nearest(key: Key) -> str:
+    """The row of the tables that differs in one thing only, as the end of a message."""
+    for row, sizes in _SIZES.items():
+        differences = [i for i, (mine, its) in enumerate(zip(key, row, strict=True)) if mine != its]
+        if len(differences) == 1:
+            at = differences[0]
+            return f": {_PARTS[at]} {_shown(at, row)} would be, for sub-groups of {_or(sizes)}"
+    return ": see docs/opencl-builtins.md for what is"
+
+
+def _shown(at: int, row: Key) -> str:
+    """One part of a row, as a message says it."""
+    if at == 0:
+        return str(row[0])
+    if at == 1:
+        return f"{row[1]:#x}"
+    opcode, width, components = (row[2], row[3], row[4])[at - 2]
+    return f"{components} x {Op(opcode).spelling.removeprefix('Type').lower()} of {width} bits"
+
+
+def _or(sizes: set[int]) -> str:
+    return " or ".join(map(str, sorted(sizes)))
 
 
 @rule("sub-group-matrix-size", "A kernel that multiplies matrices requires a sub-group size.", ENVIRONMENT,
       severity="warning")
 def sub_group_matrix_size(view: ModuleView) -> Findings:
-    for indices, sizes in _uses(view):
-        have = " or ".join(map(str, sorted(sizes)))
+    for indices, key in _uses(view):
+        sizes = _sizes(key)
         for index in indices.tolist() if sizes else ():
             for kernel in view.derived(callers).get(int(view.flow.function_of[index]), ()):
                 if kernel.sub_group_size is None:
-                    yield index, f"{{op}} needs sub-groups of {have}, but the kernel {kernel.name} requires no size"
+                    yield index, f"{{op}} needs sub-groups of {_or(sizes)}, but the kernel {kernel.name} requires " \
+                                 "no size"
 
 
-def _uses(view: ModuleView) -> Iterator[tuple[Integers, set[int]]]:
-    """The instructions in parts of equal types, K and operand bits, with the sub-group sizes that have these."""
+def _sizes(key: Key) -> set[int]:
+    """The sub-group sizes that have a combination; with a K that is specialised, those of every K."""
+    if key[0] != UNKNOWN_K:
+        return _SIZES.get(key, set())
+    return set().union(*(sizes for row, sizes in _SIZES.items() if row[1:] == key[1:]))
+
+
+def _uses(view: ModuleView) -> Iterator[tuple[Integers, Key]]:
+    """The instructions in parts of equal types, K and operand bits."""
     group = view.group(MULTIPLY)
     if group is None:
         return
@@ -109,5 +151,9 @@ def _uses(view: ModuleView) -> Iterator[tuple[Integers, set[int]]]:
         columns += [kind.scalar.kind, kind.scalar.width, kind.components]
     distinct, inverse = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     for number, row in enumerate(distinct.tolist()):
-        key = (row[0], row[1], tuple(row[2:5]), tuple(row[5:8]), tuple(row[8:11]))
-        yield group.indices[inverse.reshape(-1) == number], _SIZES.get(key, set())
+        key = (row[0], row[1], _shape(row, 2), _shape(row, 5), _shape(row, 8))
+        yield group.indices[inverse.reshape(-1) == number], key
+
+
+def _shape(row: list[int], start: int) -> Shape:
+    return row[start], row[start + 1], row[start + 2]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coopmat.spirv.disassembler import instruction_to_text
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.validate.types import SCALARS
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate.view import ModuleView
@@ -58,7 +59,7 @@ class Fields(dict[str, str]):
             return self._id(word)
         definition = self._definition(word)
         if what == "def":
-            return f"{self._id(word)} ({definition.name})" if definition is not None else self._id(word)
+            return self._shown_definition(word, definition)
         type_id = definition.type_id if definition is not None else None
         if type_id is None:
             return f"{self._id(word)}, which has no type"
@@ -71,15 +72,38 @@ class Fields(dict[str, str]):
         name = self.view.names.name(identifier)
         return f"%{identifier}[%{name}]" if name != str(identifier) else f"%{identifier}"
 
+    def _shown_definition(self, identifier: int, definition: Instruction | None) -> str:
+        if definition is None:
+            return self._id(identifier)
+        value = self.view.constant(identifier)
+        return f"{self._id(identifier)} ({definition.name}{'' if value is None else f' {value}'})"
+
     def _type(self, type_id: int) -> str:
         declaration = self._definition(type_id)
-        return self._id(type_id) + (f" ({_declaration(declaration)})" if declaration is not None else "")
+        return self._id(type_id) + (f" ({self._declaration(declaration)})" if declaration is not None else "")
+
+    def _declaration(self, item: Instruction) -> str:
+        """A type's declaration without its result id, a vector's or matrix's with its components and sizes."""
+        if item.opcode in (Op.TypeVector, Op.TypeCooperativeMatrixKHR):
+            component = self._definition(item.words[0])
+            if component is not None and component.opcode in SCALARS:
+                return f"{_sizes(self.view, item)} {_declaration(component)}"
+        return _declaration(item)
 
     def _pointee(self, type_id: int) -> str:
         declaration = self._definition(type_id)
         if declaration is None or len(declaration.words) < 2:
             return self._id(type_id)
         return self._type(declaration.words[1])
+
+
+def _sizes(view: ModuleView, item: Instruction) -> str:
+    """The size of a vector, or the sizes, use and scope of a cooperative matrix, before the type of a component."""
+    if item.opcode == Op.TypeVector:
+        return f"{item.words[1]} x"
+    scope, rows, columns, use = (view.constant(word) for word in item.words[1:5])
+    sizes = " x ".join("?" if size is None else str(size) for size in (rows, columns))
+    return f"{sizes} matrix of use {'?' if use is None else use}, scope {'?' if scope is None else scope}, of"
 
 
 def _declaration(item: Instruction) -> str:

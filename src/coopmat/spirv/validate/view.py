@@ -101,7 +101,7 @@ class ModuleView:
         largest = int(self.result_id.max(initial=0))
         if largest > MAX_ID:
             at = int(self.result_id.argmax())
-            raise ValidationError("id-limit", f"{self.items[at].name} has result id {largest}; ids above {MAX_ID} "
+            raise ValidationError("id-bound", f"{self.items[at].name} has result id {largest}; ids above {MAX_ID} "
                                   "are beyond the universal limits", self.items[at].offset)
         found = np.full(largest + 2, -1)
         defining = np.flatnonzero(self.result_id)

@@ -1,0 +1,116 @@
+"""Rules of SPV_KHR_cooperative_matrix for loads, stores and lengths."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coopmat.spirv.grammar import Capability, CooperativeMatrixLayout, Op, StorageClass
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.validate.cooperative_matrices import SECTION, UNKNOWN
+from coopmat.spirv.validate.group import Group
+from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.types import Types
+from coopmat.spirv.validate.view import ModuleView
+
+_STRIDED = (CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR)
+_LAYOUTS = (*CooperativeMatrixLayout, 4202, 4203)
+"""Those of the tables, and the two of SPV_ARM_cooperative_matrix_layouts."""
+_MEMORY_CLASSES = (StorageClass.Workgroup, StorageClass.CrossWorkgroup)
+_ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray)
+
+
+def memory_operands(group: Group, matrix: Types, pointer: int, layout: int, stride: int) -> Findings:
+    """What loads and stores have in common; the numbers are the places of the operands."""
+    shown = "{type}" if group.result.known.any() else "{type1}"
+    yield ~matrix.is_matrix, f"{{op}} works on a cooperative matrix, not on {shown}"
+    address = group.value(pointer)
+    yield ~address.is_pointer, f"{{op}} needs a pointer, not {{type{pointer}}}"
+    pointee = address.element
+    typed = address.is_kind(Op.TypePointer)
+    yield typed & ~pointee.scalars_of(Op.TypeInt, Op.TypeFloat), \
+        f"{{op}} needs a pointer to a number or to a vector of numbers, not to {{pointee{pointer}}}"
+    yield from layout_operands(group, layout, stride)
+
+
+def layout_operands(group: Group, layout: int, stride: int) -> Findings:
+    """The layout of a matrix in memory and its stride."""
+    yield ~(group.value(layout).is_int(32) & group.is_constant(layout)), \
+        f"the layout of {{op}} is a constant 32-bit integer, not {{def{layout}}} of {{type{layout}}}"
+    value = group.constant(layout)
+    yield (value != UNKNOWN) & ~np.isin(value, _LAYOUTS), \
+        f"the layout of {{op}} is RowMajorKHR (0), ColumnMajorKHR (1) or one of an extension, not {{def{layout}}}"
+    yield np.isin(value, _STRIDED) & ~group.has(stride), "{op} with a row- or column-major layout needs a stride"
+    yield group.has(stride) & ~group.value(stride).is_kind(Op.TypeInt), \
+        f"the stride of {{op}} is an integer, not {{type{stride}}}"
+
+
+@rule("matrix-load", "A load gives a cooperative matrix from a pointer to numbers, a constant layout and a stride.",
+      f"{SECTION}, OpCooperativeMatrixLoadKHR (CM-40 to CM-45)", Op.CooperativeMatrixLoadKHR)
+def matrix_load(group: Group) -> Findings:
+    yield from memory_operands(group, group.result, 0, 1, 2)
+
+
+@rule("matrix-store", "A store writes a cooperative matrix through a pointer to numbers, with a constant layout and a "
+      "stride.", f"{SECTION}, OpCooperativeMatrixStoreKHR (CM-40 to CM-46)", Op.CooperativeMatrixStoreKHR)
+def matrix_store(group: Group) -> Findings:
+    yield from memory_operands(group, group.value(1), 0, 2, 3)
+    yield group.has(3) & (group.constant(3) == 0), "the stride of {op} is 0: all rows or columns would lie in one place"
+
+
+@rule("matrix-pointer-storage", "OpenCL loads and stores cooperative matrices in global and local memory only.",
+      "OpenCL SPIR-V environment, cl_khr_cooperative_matrix (CM-50)", Op.CooperativeMatrixLoadKHR,
+      Op.CooperativeMatrixStoreKHR)
+def matrix_pointer_storage(group: Group) -> Findings:
+    if Capability.Kernel in group.view.declared.all:
+        address = group.value(0)
+        yield address.is_pointer & ~np.isin(address.storage, _MEMORY_CLASSES), \
+            "{op} needs a pointer to CrossWorkgroup or Workgroup memory, not {type0}"
+
+
+@rule("matrix-pointer-array", "In shader modules, cooperative matrices are loaded and stored through pointers into "
+      "arrays.", f"{SECTION}, OpCooperativeMatrixLoadKHR and OpCooperativeMatrixStoreKHR (CM-42)",
+      Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR)
+def matrix_pointer_array(group: Group) -> Findings:
+    if group.view.has(Capability.Shader):
+        outside = np.array([_outside_arrays(group.view, identifier) for identifier in group.word(0).tolist()], bool)
+        yield outside, "{op} needs a pointer into an array; {def0} leads into none"
+
+
+def _outside_arrays(view: ModuleView, identifier: int) -> bool:
+    """Whether a pointer is a variable, or made of one by access chains, without an array on the way."""
+    item = view.definition(identifier)
+    seen: set[int | None] = set()
+    while item.opcode in (Op.AccessChain, Op.InBoundsAccessChain) and item.result_id not in seen:
+        seen.add(item.result_id)
+        if _passes_array(view, item):
+            return False
+        item = view.definition(item.words[0])
+    return item.opcode == Op.Variable and _pointee(view, item).opcode not in _ARRAYS
+
+
+def _pointee(view: ModuleView, pointer: Instruction) -> Instruction:
+    """What a pointer points to, or its type if that does not say."""
+    kind = view.definition(pointer.type_id or 0)
+    return view.definition(kind.words[1]) if kind.opcode == Op.TypePointer else kind
+
+
+def _passes_array(view: ModuleView, chain: Instruction) -> bool:
+    """Whether an access chain selects an element of an array, in any of its steps."""
+    kind = _pointee(view, view.definition(chain.words[0]))
+    for index in chain.words[1:]:
+        if kind.opcode in _ARRAYS:
+            return True
+        if kind.opcode not in (Op.TypeStruct, Op.TypeVector, Op.TypeMatrix):
+            return False
+        member = view.constant(index) or 0 if kind.opcode == Op.TypeStruct else 0
+        kind = view.definition(kind.words[min(member, len(kind.words) - 1)])
+    return False
+
+
+@rule("matrix-length", "The length of a matrix type is an unsigned 32-bit integer.",
+      f"{SECTION}, OpCooperativeMatrixLengthKHR (CM-60, CM-61)", Op.CooperativeMatrixLengthKHR)
+def matrix_length(group: Group) -> Findings:
+    result = group.result
+    yield ~(result.is_kind(Op.TypeInt) & (result.width == 32) & (result.signed == 0)), \
+        "the result of {op} is an integer of 32 bits and signedness 0, not {type}"
+    yield ~group.type(0).is_matrix, "{op} takes a cooperative matrix type, not {def0}"
