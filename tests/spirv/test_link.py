@@ -11,7 +11,7 @@ import pytest
 import coopmat as cm
 from coopmat.spirv import Module
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.link import link
+from coopmat.spirv.linker import link
 
 HEAD = """OpCapability Kernel
 OpCapability Addresses

@@ -16,7 +16,7 @@ from coopmat.runtime.options import Options, parse_options
 from coopmat.runtime.program import Program
 from coopmat.runtime.sources import OpenCLSource, llvm_to_spirv
 from coopmat.spirv.module import Module
-from coopmat.spirv.specialize import Value
+from coopmat.spirv.specialization import Value
 
 Source = str | Path | bytes
 """OpenCL C text, a file, or SPIR-V."""
@@ -67,7 +67,7 @@ def _is_opencl_c(source: Source) -> bool:
 
 
 def _linked(programs: Sequence[Program]) -> Program:
-    from coopmat.spirv.link import link
+    from coopmat.spirv.linker import link
 
     names = [program.source_name for program in programs]
     module = link([program.module for program in programs], names)

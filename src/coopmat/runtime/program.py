@@ -12,7 +12,7 @@ from coopmat.runtime import sources
 from coopmat.runtime.device import Device
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
-from coopmat.spirv.specialize import SpecConstant, Value, frozen, resolve, spec_constants, specialize
+from coopmat.spirv.specialization import SpecConstant, Value, frozen, resolve, spec_constants, specialize
 from coopmat.targets.simulator import SimulatedProgram
 
 
@@ -63,7 +63,7 @@ class Program:
         Raises Error for a constant that the program does not have, or a value that does not fit its type.
         """
         numbers = resolve(self.module, values)
-        return Program(specialize(self.module, dict(numbers)), source_name=self.source_name, warnings=self.warnings,
+        return Program(specialize(self.module, numbers), source_name=self.source_name, warnings=self.warnings,
                        make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers)
 
     @cached_property

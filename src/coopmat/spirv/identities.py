@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Op, instruction
-from coopmat.spirv.instruction import Instruction, encode_string, id_positions
+from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.validate.sections import CONSTANTS
 from coopmat.spirv.validate.types import TYPES
@@ -19,24 +19,11 @@ from coopmat.spirv.validate.types import TYPES
 Name = tuple[int, int]
 """An id of one of several modules: the module's number, and the id."""
 
-def id_words(item: Instruction) -> Sequence[int]:
-    """The positions of the ids among an instruction's operand words."""
+def check_known(item: Instruction) -> None:
+    """Raise Error for an unknown opcode: nobody can tell which of its words are ids."""
     if instruction(item.opcode) is None:
         raise Error(f"{item.name} is unknown here, so nobody can tell which of its words are ids: "
                     "modules with it cannot be linked")
-    known = id_positions(item.opcode, len(item.words))
-    if known is not None:
-        return known
-    positions, position = [], 0
-    for operand in item.operands:
-        if operand.is_id:
-            positions.append(position)
-        if operand.kind == "LiteralString":
-            position += len(encode_string(str(operand.value)))
-        else:
-            is_case = item.opcode == Op.Switch and not operand.is_id
-            position += int(item.context or 1) if is_case else 1
-    return positions
 
 
 def is_declaration(item: Instruction) -> bool:
@@ -52,7 +39,7 @@ def classes(modules: Sequence[Module]) -> dict[Name, Name]:
     outside: dict[Name, list[Hashable]] = {}
     for name, item in items.items():
         used = [] if item.type_id is None else [item.type_id]
-        used += [item.words[position] for position in id_words(item)]
+        used += [item.words[position] for position in item.id_places()]
         operands[name] = [(name[0], identifier) for identifier in used if (name[0], identifier) in items]
         outside[name] = [None if (name[0], identifier) in items else (name[0], identifier) for identifier in used]
     found = _numbered({name: (_own(modules[name[0]], item), tuple(outside[name])) for name, item in items.items()})
@@ -67,7 +54,7 @@ def classes(modules: Sequence[Module]) -> dict[Name, Name]:
 
 def _own(module: Module, item: Instruction) -> Hashable:
     """What an instruction says without its operands: opcode, literals, decorations."""
-    ids = set(id_words(item))
+    ids = set(item.id_places())
     literals = tuple(None if position in ids else word for position, word in enumerate(item.words))
     identifier = item.result_id or 0
     members: Iterable[int] = range(len(item.words)) if item.opcode == Op.TypeStruct else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -97,6 +97,36 @@ class Instruction:
             if kind in ID_KINDS:
                 assert isinstance(value, int)
                 yield value
+
+    def id_places(self) -> tuple[int, ...]:
+        """Which of ``words`` are ids.  Empty for an unknown opcode: nobody can tell."""
+        known = id_positions(self.opcode, len(self.words))
+        if known is not None:
+            return known
+        found = []
+        position = 0
+        for operand in self.operands:
+            if operand.kind in ID_KINDS:
+                found.append(position)
+            position += self._word_count(operand)
+        return tuple(found)
+
+    def _word_count(self, operand: Operand) -> int:
+        if operand.kind == "LiteralString":
+            return len(encode_string(str(operand.value)))
+        if operand.kind == "LiteralContextDependentNumber":
+            return len(self.words)
+        if self.opcode == Op.Switch and operand.kind == "LiteralInteger":
+            return int(self.context or 1)
+        return 1
+
+    def with_ids(self, new: Callable[[int], int]) -> Instruction:
+        """The same instruction with ``new(id)`` in place of every id: result type, result and operands."""
+        words = list(self.words)
+        for place in self.id_places():
+            words[place] = new(words[place])
+        return Instruction(self.opcode, None if self.type_id is None else new(self.type_id),
+                           None if self.result_id is None else new(self.result_id), tuple(words), None, self.context)
 
     def to_words(self) -> tuple[int, ...]:
         """The whole instruction as it stands in a binary."""

@@ -1,12 +1,12 @@
 """The module model: instructions in order, and views of functions, blocks and annotations made on demand.
 
-A module is read-only once one of its views has been used.  To write a module from nothing, use
-:class:`coopmat.spirv.builder.ModuleBuilder`.
+A module is read-only once one of its views has been used.  A pass makes a new one with :meth:`Module.rewritten` or
+:meth:`Module.with_instructions`; to write a module from nothing, use :class:`coopmat.spirv.builder.ModuleBuilder`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -197,6 +197,26 @@ class Module:
                 _ = item.operands  # decoding checks them
             self._is_valid = True
 
+    # -- passes ----------------------------------------------------------------------
+
+    def with_instructions(self, instructions: Iterable[Instruction]) -> Module:
+        """A new module with this one's header and other instructions; the bound grows with their ids."""
+        module = Module(instructions, version=self.version, generator=self.generator, schema=self.schema)
+        module.bound = max(module.bound, self.bound)
+        return module
+
+    def rewritten(self, change: Callable[[Instruction], Iterable[Instruction] | None]) -> Module:
+        """A new module in which ``change(item)`` stands for each instruction: none, one or several, or None to keep
+        it.  Fresh ids begin at :attr:`bound`."""
+        found: list[Instruction] = []
+        for item in self.instructions:
+            changed = change(item)
+            if changed is None:
+                found.append(item)
+            else:
+                found += changed
+        return self.with_instructions(found)
+
     # -- definitions -----------------------------------------------------------------
 
     @cached_property
@@ -220,6 +240,18 @@ class Module:
     def defines(self, identifier: int) -> bool:
         """Whether an instruction of the module has this result id."""
         return identifier in self._definitions
+
+    @cached_property
+    def _uses(self) -> dict[int, list[Instruction]]:
+        found: dict[int, list[Instruction]] = {}
+        for item in self.instructions:
+            for identifier in dict.fromkeys(item.ids()):
+                found.setdefault(identifier, []).append(item)
+        return found
+
+    def uses(self, identifier: int) -> list[Instruction]:
+        """The instructions that use an id, as their result type or an operand, each once, in order."""
+        return self._uses.get(identifier, [])
 
     def of_opcode(self, *opcodes: Op) -> Iterator[Instruction]:
         """All instructions with one of these opcodes, in order."""

@@ -21,7 +21,8 @@ def ordered(items: Sequence[Instruction]) -> list[Instruction]:
         elif item.opcode != Op.TypeForwardPointer:
             groups.append([*lines, item])
             lines = []
-    makers = {group[-1].result_id: index for index, group in enumerate(groups) if group[-1].result_id is not None}
+    makers: dict[int | None, int] = {group[-1].result_id: index for index, group in enumerate(groups)
+                                     if group[-1].result_id is not None}
     order: list[Instruction] = list(forward.values())
     for index in _dependencies_first(groups, makers, forward):
         order += groups[index]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coopmat.spirv.grammar import ENUMERATIONS, ID_KINDS, PAIRS, Op, OperandSpec, instruction, operands_of
-from coopmat.spirv.instruction import Instruction, Operand, encode_string, has_parameters
+from coopmat.spirv.grammar import ENUMERATIONS, PAIRS, Op, OperandSpec, instruction, operands_of
+from coopmat.spirv.instruction import Instruction, Operand, has_parameters
 from coopmat.spirv.validate.types import Integers
 
 _BY_INSTRUCTION = frozenset({Op.Switch, Op.SpecConstantOp, Op.EntryPoint, Op.Source, Op.ExtInst,
@@ -44,7 +44,7 @@ def forms(items: Sequence[Instruction], opcode: Integers, size: Integers, words:
         if number == Op.ExtInst:
             yield from _extended(items, indices, words, start)
         elif number in _BY_INSTRUCTION or _string_within(specs):
-            yield from (Form(np.array([i]), id_words(items[i])) for i in indices.tolist())
+            yield from (Form(np.array([i]), items[i].id_places()) for i in indices.tolist())
         else:
             yield from _split(items, indices, specs, words, start)
 
@@ -59,7 +59,7 @@ def _extended(items: Sequence[Instruction], indices: Integers, words: Integers, 
     """OpExtInst: the set and the number decide."""
     first = start[indices]
     for part in _equal(indices, words[first] << 32 | words[first + 1]):
-        yield Form(part, id_words(items[part[0]]))
+        yield Form(part, items[part[0]].id_places())
 
 
 def _split(items: Sequence[Instruction], indices: Integers, specs: Sequence[OperandSpec], words: Integers,
@@ -67,13 +67,13 @@ def _split(items: Sequence[Instruction], indices: Integers, specs: Sequence[Oper
     """Split by the value of the enumerant that brings operands along, if there is one."""
     column = _parameters_at(specs, len(items[indices[0]].words))
     if column is None:
-        yield Form(indices, id_words(items[indices[0]]))
+        yield Form(indices, items[indices[0]].id_places())
         return
     for part in _equal(indices, words[start[indices] + column]):
         if _more_decides(items[part[0]].operands[column + 1:]):
-            yield from (Form(np.array([i]), id_words(items[i])) for i in part.tolist())
+            yield from (Form(np.array([i]), items[i].id_places()) for i in part.tolist())
         else:
-            yield Form(part, id_words(items[part[0]]))
+            yield Form(part, items[part[0]].id_places())
 
 
 def _parameters_at(specs: Sequence[OperandSpec], size: int) -> int | None:
@@ -96,24 +96,3 @@ def _equal(indices: Integers, key: Integers) -> Iterator[Integers]:
     """The indices in parts of equal key."""
     order = np.argsort(key, kind="stable")
     yield from np.split(indices[order], np.flatnonzero(np.diff(key[order])) + 1)
-
-
-def id_words(item: Instruction) -> tuple[int, ...]:
-    """The places of the ids among an instruction's operand words."""
-    found = []
-    position = 0
-    for operand in item.operands:
-        if operand.kind in ID_KINDS:
-            found.append(position)
-        position += _word_count(operand, item)
-    return tuple(found)
-
-
-def _word_count(operand: Operand, item: Instruction) -> int:
-    if operand.kind == "LiteralString":
-        return len(encode_string(str(operand.value)))
-    if operand.kind == "LiteralContextDependentNumber":
-        return len(item.words)
-    if item.opcode == Op.Switch and operand.kind == "LiteralInteger":
-        return int(item.context or 1)
-    return 1

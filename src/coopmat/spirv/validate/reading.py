@@ -20,7 +20,6 @@ _READING = (
     ("word-size", "A module is a sequence of whole 32-bit words.", PHYSICAL),
     ("word-count", "The word count of an instruction is at least 1, and its words lie within the module.", PHYSICAL),
     ("id-bound", "Every id is at least 1 and below the bound in the header.", PHYSICAL),
-    ("id-limit", "No result id is above 4,194,303.", LIMITS),
     ("id-unique", "Every id is the result of one instruction only.", "SPIR-V 2.16.1 Universal Validation Rules"),
     ("operand-missing", "An instruction has all operands that it needs.", INSTRUCTIONS),
     ("operand-surplus", "An instruction has no words beyond its operands.", INSTRUCTIONS),

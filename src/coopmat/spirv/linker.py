@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Decoration, LinkageType, Op, StorageClass
-from coopmat.spirv.identities import Name, classes, id_words
+from coopmat.spirv.identities import Name, check_known, classes
 from coopmat.spirv.instruction import Instruction, decode_string, make
 from coopmat.spirv.module import Module
 from coopmat.spirv.names import FriendlyNames
@@ -202,12 +202,8 @@ class _Linker:
         return name in self.replaced or name in self.recast
 
     def _renumbered(self, number: int, item: Instruction) -> Instruction:
-        words = list(item.words)
-        for position in id_words(item):
-            words[position] = self._id((number, words[position]))
-        return Instruction(item.opcode, None if item.type_id is None else self._id((number, item.type_id)),
-                           None if item.result_id is None else self._id((number, item.result_id)),
-                           tuple(words), None, item.context)
+        check_known(item)
+        return item.with_ids(lambda identifier: self._id((number, identifier)))
 
     def _copy(self, number: int, output: _Output) -> None:
         """Take over the instructions of one module."""

@@ -17,6 +17,7 @@ from coopmat.spirv.literals import FloatLayout, decode_float, encode_float, floa
 from coopmat.spirv.module import Module
 
 Value = bool | int | float
+Values = Mapping[int, Value] | Mapping[str, Value] | Mapping[int | str, Value]
 
 _FROZEN = {Op.SpecConstantComposite: Op.ConstantComposite, Op.SpecConstant: Op.Constant,
            Op.SpecConstantTrue: Op.ConstantTrue, Op.SpecConstantFalse: Op.ConstantFalse}
@@ -49,7 +50,7 @@ def _described(module: Module, item: Instruction) -> SpecConstant:
                         module.constant_value(identifier))
 
 
-def resolve(module: Module, values: Mapping[int | str, Value]) -> dict[int, Value]:
+def resolve(module: Module, values: Values) -> dict[int, Value]:
     """The same values by SpecId.  Error for a constant that does not exist."""
     if not isinstance(values, Mapping):
         raise Error("the values of specialisation constants are a dict from SpecId or name to value, "
@@ -64,7 +65,7 @@ def resolve(module: Module, values: Mapping[int | str, Value]) -> dict[int, Valu
     return found
 
 
-def specialize(module: Module, values: Mapping[int | str, Value]) -> Module:
+def specialize(module: Module, values: Values) -> Module:
     """A new module in which specialisation constants are constants: with these values, else with their defaults.
 
     values: by SpecId, or by the name that OpName gives the constant.  Raises Error for a constant that does
