@@ -357,10 +357,10 @@ class _Operands:
         """Read one operand, with the operands that it brings along."""
         if kind in PAIRS:
             first, second = PAIRS[kind]
-            if self.row.opcode == Op.Switch:
-                self.case_literal()
-            else:
+            if self.row.opcode != Op.Switch:
                 self.operand(first)
+            elif not self.case_literal():
+                return
             self.operand(second)
             return
         token = self.next(kind)
@@ -396,14 +396,16 @@ class _Operands:
             fail(token, f"expected a string in double quotes, found {_shown(token)}")
         self.words += _string_words(token)
 
-    def case_literal(self) -> None:
-        """The literal of a case of OpSwitch: as wide as the selector."""
+    def case_literal(self) -> bool:
+        """The literal of a case of OpSwitch: as wide as the selector.  False if it is a word as it is, after which
+        all others are taken to be such."""
         token = self.next("LiteralInteger")
         if token.is_raw:
             self.words += self.owner.raw_words(token)
             self.rest_is_raw()
         else:
             self.number(token, self.owner.types.of_value(self.words[0]), "the selector's type")
+        return not token.is_raw
 
     def number(self, token: Token, kind: Instruction | None, what: str) -> None:
         """A number of a scalar type."""

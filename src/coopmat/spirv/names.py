@@ -12,6 +12,9 @@ from coopmat.spirv.instruction import Instruction, decode_string
 if TYPE_CHECKING:
     from coopmat.spirv.module import Module
 
+LONGEST_PART = 64
+"""Names of types hold the names of their parts up to this length."""
+
 _INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long"}
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 _PLAIN: dict[int, str] = {
@@ -94,6 +97,11 @@ class FriendlyNames:
         if isinstance(builtin, BuiltIn):
             self._save(identifier, _GRAPHICS_BUILTINS.get(builtin, builtin.spelling))
 
+    def _part(self, identifier: int) -> str:
+        """A name within a name: its number, if it is long."""
+        name = self.name(identifier)
+        return name if len(name) <= LONGEST_PART else str(identifier)
+
     def _description(self, item: Instruction, result: int) -> str:
         """What the id stands for; its number where there is nothing short to say."""
         words = item.words
@@ -107,15 +115,15 @@ class FriendlyNames:
             case Op.TypeFloat:
                 return _FLOATS.get(words[0], f"fp{words[0]}")
             case Op.TypeVector:
-                return f"v{words[1]}{self.name(words[0])}"
+                return f"v{words[1]}{self._part(words[0])}"
             case Op.TypeMatrix:
-                return f"mat{words[1]}{self.name(words[0])}"
+                return f"mat{words[1]}{self._part(words[0])}"
             case Op.TypeArray:
-                return f"_arr_{self.name(words[0])}_{self.name(words[1])}"
+                return f"_arr_{self._part(words[0])}_{self._part(words[1])}"
             case Op.TypeRuntimeArray:
-                return f"_runtimearr_{self.name(words[0])}"
+                return f"_runtimearr_{self._part(words[0])}"
             case Op.TypePointer:
-                return f"_ptr_{_spelling(StorageClass, words[0])}_{self.name(words[1])}"
+                return f"_ptr_{_spelling(StorageClass, words[0])}_{self._part(words[1])}"
             case Op.TypeUntypedPointerKHR:
                 return f"_ptr_{_spelling(StorageClass, words[0])}"
             case Op.TypePipe:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-import tests.spirv.validation as here
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv import Module
 from coopmat.spirv.validate import RULES, Violation, validate
 from tests.spirv.validation.cases import Case
-
-CASES = [case for found in pkgutil.iter_modules(here.__path__) if found.name.startswith("cases_")
-         for case in importlib.import_module(f"{here.__name__}.{found.name}").CASES]
+from tests.spirv.validation.corpus import CASES
 
 
 def ids(case: Case) -> str:

@@ -31,6 +31,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     groups,
     intel_groups,
     joint_matrices,
+    limits,
     linear_algebra,
     low_precision,
     matrix2,

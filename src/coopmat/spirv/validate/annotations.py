@@ -65,7 +65,7 @@ def _decorations(view: ModuleView) -> Iterator[Decorated]:
         words = item.words
         if item.opcode in _OF_IDS:
             entry = Decorated(index, words[1], words[2:], words[0], None)
-            if view.opcode[view.defined_by[words[0]]] == Op.DecorationGroup:
+            if view.definition(words[0]).opcode == Op.DecorationGroup:
                 groups.setdefault(words[0], []).append(entry)
             else:
                 yield entry

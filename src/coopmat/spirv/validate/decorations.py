@@ -252,7 +252,10 @@ def builtin_variable(view: ModuleView) -> Findings:
 
 
 def _is_integers(view: ModuleView, variable: Instruction, components: int, width: int) -> bool:
-    pointee = view.definition(view.definition(variable.type_id or 0).words[1])
+    pointer = view.definition(variable.type_id or 0)
+    if pointer.opcode != Op.TypePointer:
+        return True  # another rule says so
+    pointee = view.definition(pointer.words[1])
     if pointee.opcode == Op.TypeVector:
         return pointee.words[1] == components and _is_integer(view.definition(pointee.words[0]), width)
     return components == 1 and _is_integer(pointee, width)

@@ -23,10 +23,13 @@ class EntryPoint:
 
 
 def entry_points(view: ModuleView) -> list[EntryPoint]:
-    """The entry points in order."""
+    """The entry points in order: those of functions that are known, with what is known of their interface (an
+    instruction that the tables do not know may define the rest)."""
     found = []
     for index, item in view.of_opcode(Op.EntryPoint):
         name, *interface = item.operands[2:]
-        found.append(EntryPoint(index, item.words[0], item.words[1], str(name.value),
-                                tuple(int(operand.value) for operand in interface)))
+        if view.is_defined(item.words[1]) and view.definition(item.words[1]).opcode == Op.Function:
+            ids = (int(operand.value) for operand in interface)
+            found.append(EntryPoint(index, item.words[0], item.words[1], str(name.value),
+                                    tuple(identifier for identifier in ids if view.is_defined(identifier))))
     return found

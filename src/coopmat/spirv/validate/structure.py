@@ -144,6 +144,8 @@ def _may_follow(view: ModuleView, at: Integers, place: Integers) -> Booleans:
 def _given(view: ModuleView) -> Integers:
     """What each id is; ANY where it is not defined (another rule says so)."""
     at = view.defined_by
+    if not len(view):
+        return np.full(len(at), Role.ANY)
     opcodes = np.where(at >= 0, view.opcode[at], -1)
     found = np.where(at < 0, Role.ANY, np.where(view.type_id[at] == 0, Role.NOTHING, Role.VALUE))
     for kind, ops in ((Role.TYPE, _TYPES), (Role.LABEL, Op.Label), (Role.FUNCTION, Op.Function),

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from coopmat.spirv.disassembler import instruction_to_text
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import Op, instruction
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.validate.types import SCALARS
 
@@ -30,8 +30,8 @@ class Fields(dict[str, str]):
         self.view = view
         self.item = view.items[index]
         self.words = self.item.words[int(view.start[index] - view.word_start[index]):]
-        self.name = self.item.name if view.opcode[index] == view.operation[index] else \
-            f"{self.item.name} {Op(int(view.operation[index])).spelling}"
+        inner = instruction(int(view.operation[index])) if view.opcode[index] == Op.SpecConstantOp else None
+        self.name = self.item.name if inner is None else f"{self.item.name} {inner.opcode.spelling}"
 
     def __missing__(self, key: str) -> str:
         if key == "op":

@@ -34,6 +34,9 @@ _T = TypeVar("_T")
 MAX_ID = 0x3FFFFF
 """The largest id that the specification's universal limits ask for (2.17)."""
 
+_NOTHING = Instruction(Op.Nop, None, None, (0,) * 8)
+"""What stands for the definition of an unknown id; its words are ids that are unknown, too."""
+
 _INTEGER_CONSTANTS = (Op.Constant, Op.ConstantNull)
 _UNCHECKED_TYPES = (Op.TypeVectorIdEXT, Op.TypeCooperativeMatrixNV, Op.TypeBufferEXT, Op.TypeBufferSurfaceINTEL,
                     Op.TypeTensorARM)
@@ -177,9 +180,13 @@ class ModuleView:
         """The opcodes of the instructions that define these ids; -1 where none does."""
         return self._opcode_of_id[np.minimum(ids, len(self.defined_by) - 1)]
 
+    def is_defined(self, identifier: int) -> bool:
+        """Whether an instruction that the tables know defines an id."""
+        return identifier < len(self.defined_by) and bool(self.defined_by[identifier] >= 0)
+
     def definition(self, identifier: int) -> Instruction:
-        """The instruction that defines an id of an instruction that is not broken."""
-        return self.items[int(self.defined_by[identifier])]
+        """The instruction that defines an id; an OpNop where none does that the tables know."""
+        return self.items[int(self.defined_by[identifier])] if self.is_defined(identifier) else _NOTHING
 
     @cached_property
     def forms(self) -> list[Form]:
