@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coopmat.devices import describe
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.files import read_bytes, read_input_bytes, write_atomically
-from coopmat.runtime import build
+from coopmat.runtime import build, device
 from coopmat.spirv import Module
-from coopmat.spirv.validate.rules import Violation
+
+if TYPE_CHECKING:
+    from coopmat.spirv import Violation
 
 STANDARD_STREAM = Path("-")
 OLDEST, NEWEST = (1, 0), (1, 6)
@@ -63,11 +64,11 @@ def validate(
                                                     help="Also check what this device has.")] = None,
 ) -> None:
     """Check modules against every rule; exit with 1 if one is broken."""
-    device = describe(device_name) if device_name is not None else None
+    target = device(device_name) if device_name is not None else None
     failures = 0
     for file in files:
         try:
-            violations = read_module(file).validate(device)
+            violations = read_module(file).validate(target)
         except Error as error:
             print(_as_diagnostic(str(error), file), file=sys.stderr)
             failures += 1

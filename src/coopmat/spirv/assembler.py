@@ -181,6 +181,10 @@ class _Ids:
             self.largest = max(self.largest, number)
         return number
 
+    def names(self) -> dict[int, str]:
+        """The names of the ids that are no numbers."""
+        return {number: text[1:] for text, number in self._numbers.items() if not _NUMERIC_ID.fullmatch(text)}
+
     def _new(self, token: Token) -> int:
         if _NUMERIC_ID.fullmatch(token.text):
             number = int(token.text[1:]) if len(token.text) < 12 else binary.MAX_BOUND
@@ -235,7 +239,7 @@ class _Assembler:
             used = (i for item in contents.instructions for i in (item.result_id or 0, *item.ids()))
             largest = max(largest, max(used))
         header = self.header._replace(bound=max(self.header.bound, largest + 1))
-        return contents._replace(header=header)
+        return contents._replace(header=header, names=self.ids.names())
 
     def instruction(self, statement: _Statement) -> list[int]:
         """The words of one instruction."""

@@ -7,7 +7,8 @@ number and form of every instruction's operands, ids within the bound, one defin
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from coopmat.collector import collector_paused
@@ -31,11 +32,13 @@ class Header(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What a binary holds: its header, its instructions, and the instruction that defines each id."""
+    """What a binary holds: its header, its instructions, and the instruction that defines each id; and the names
+    that ids had in a text, which a binary does not keep."""
 
     header: Header
     instructions: list[Instruction]
     definitions: dict[int, Instruction]
+    names: Mapping[int, str] = MappingProxyType({})
 
 
 def check_header(header: Header) -> None:

@@ -6,7 +6,7 @@ A module is read-only once one of its views has been used.  A pass makes a new o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -107,6 +107,7 @@ class Module:
         self.generator = generator
         self.schema = schema
         self._is_valid = is_valid
+        self.names_in_text: Mapping[int, str] = {}  # of ids, if the module was a text
         self.bound = bound if bound is not None else self._least_bound()
 
     # -- reading and writing ---------------------------------------------------------
@@ -151,9 +152,10 @@ class Module:
 
     @classmethod
     def _of(cls, contents: binary.Contents) -> Module:
-        header, instructions, definitions = contents
+        header, instructions, definitions, names = contents
         module = cls(instructions, version=header.version, generator=header.generator, bound=header.bound,
                      schema=header.schema)
+        module.names_in_text = names
         module.__dict__["_definitions"] = definitions
         return module
 

@@ -1,4 +1,4 @@
-"""Names for ids that people can read: from OpName, else from what the id is."""
+"""Names for ids that people can read: those of its text, if the module was one, from OpName, or from what an id is."""
 
 from __future__ import annotations
 
@@ -58,6 +58,8 @@ class FriendlyNames:
         self._used: set[str] = set()
         self._next_suffix: dict[str, int] = {}
         self.types = TypeTable()
+        for identifier, name in module.names_in_text.items():
+            self._save(identifier, name)
         for item in module.instructions:
             self.types.add(item)
             self._take(item)
