@@ -49,8 +49,12 @@ class Program:
             raise LaunchError(f"a kernel is chosen by its name, a str, not {type(name).__name__}")
         close = difflib.get_close_matches(name, self.kernels, n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
-        known = f"its kernels are {', '.join(self.kernels)}" if self.kernels else "it has no kernels"
+        known = f"its kernels are {', '.join(self.kernels)}" if self.kernels else self._without_kernels()
         raise LaunchError(f"no kernel '{name}' in {self.source_name}: {known}{hint}")
+
+    def _without_kernels(self) -> str:
+        shaders = ", ".join(f"'{entry.name}'" for entry in self.module.entry_points)
+        return "it has no kernels" + (f", only shaders: {shaders}" if shaders else "")
 
     @cached_property
     def spec_constants(self) -> list[SpecConstant]:

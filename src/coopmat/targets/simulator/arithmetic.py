@@ -32,13 +32,12 @@ def arithmetic(function: Function) -> Handler:
     """The same for instructions whose operands all have the type of the result."""
 
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
-        result = compiler.result_type(row)
-        for word in row.words:
-            found = compiler.type_of(word)
-            if (found.dtype, found.count) != (result.dtype, result.count):
+        step, result = compiler.compute(row, function, *row.words), compiler.result_type(row)
+        for found in map(compiler.type_of, row.words):
+            if found != result:
                 raise ValidationError("operand-type", f"{row.name} of type {result} has an operand of type {found}",
                                       row.offset)
-        return compiler.compute(row, function, *row.words)
+        return step
 
     return handle
 
