@@ -126,7 +126,8 @@ def test_votes() -> None:
     compare([f"OpGroup{vote} %bool {scope} %b" for vote in ("All", "Any") for scope in (SUB_GROUP, WORK_GROUP)]
             + [f"OpGroupNonUniform{vote} %bool {SUB_GROUP} %b" for vote in ("All", "Any")]
             + [f"OpGroupNonUniformElect %bool {SUB_GROUP}"], result="bool")
-    compare([f"OpGroupNonUniformAllEqual %bool {SUB_GROUP} {value}" for value in ("%v", "%n", "%i32_c3")], result="bool")
+    compare([f"OpGroupNonUniformAllEqual %bool {SUB_GROUP} {value}" for value in ("%v", "%n", "%i32_c3")],
+            result="bool")
 
 
 @pytest.mark.parametrize("kind", ["i8", "i32", "f32", "f64", "v4_f32"])
@@ -135,7 +136,8 @@ def test_broadcasts(kind: str) -> None:
     if not kind.startswith("v"):
         lines.append(f"OpGroupNonUniformBroadcastFirst %{kind} {SUB_GROUP} %v")
     if kind in ("i32", "f32", "f64"):
-        lines += [f"OpGroupBroadcast %{kind} {SUB_GROUP} %v %i32_c9", f"OpGroupBroadcast %{kind} {WORK_GROUP} %v %i64_c33"]
+        lines += [f"OpGroupBroadcast %{kind} {SUB_GROUP} %v %i32_c9",
+                  f"OpGroupBroadcast %{kind} {WORK_GROUP} %v %i64_c33"]
     compare(lines, kind)
 
 

@@ -30,16 +30,17 @@ def elementwise(function: Function) -> Handler:
 
 def arithmetic(function: Function) -> Handler:
     """The same for instructions whose operands all have the type of the result."""
+    return lambda compiler, row: compute_alike(compiler, row, function)
 
-    def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
-        step, result = compiler.compute(row, function, *row.words), compiler.result_type(row)
-        for found in map(compiler.type_of, row.words):
-            if found != result:
-                raise ValidationError("operand-type", f"{row.name} of type {result} has an operand of type {found}",
-                                      row.offset)
-        return step
 
-    return handle
+def compute_alike(compiler: FunctionCompiler, row: Instruction, function: Function) -> Step:
+    """A closure that applies ``function`` to operands of the result's type; ValidationError if one has another."""
+    step, result = compiler.compute(row, function, *row.words), compiler.result_type(row)
+    for found in map(compiler.type_of, row.words):
+        if found != result:
+            raise ValidationError("operand-type", f"{row.name} of type {result} has an operand of type {found}",
+                                  row.offset)
+    return step
 
 
 # --------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ def _division(function: Function) -> Handler:
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
         site, kind, divisor = compiler.site(row), compiler.result_type(row), compiler.slot(row.words[1])
         result, dividend = compiler.result(row), compiler.slot(row.words[0])
-        divide = arithmetic(function)(compiler, row)
+        divide = compute_alike(compiler, row, function)
 
         def execute(frame: Frame) -> None:
             slots = frame.slots
@@ -105,7 +106,7 @@ def _and(compiler: FunctionCompiler, row: Instruction) -> Step:
     """OpBitwiseAnd. LLVM's back end truncates with it: it leaves operands wider than the result."""
     dtype = compiler.result_type(row).dtype
     if all(compiler.type_of(word).dtype.itemsize <= dtype.itemsize for word in row.words):
-        return arithmetic(np.bitwise_and)(compiler, row)
+        return compute_alike(compiler, row, np.bitwise_and)
     return compiler.compute(row, lambda a, b: np.bitwise_and(a.astype(dtype), b.astype(dtype)), *row.words)
 
 

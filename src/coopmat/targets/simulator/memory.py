@@ -82,8 +82,7 @@ def _memory_semantics(compiler: FunctionCompiler, row: Instruction) -> Step:
 
     def execute(frame: Frame) -> None:
         storage = frame.memory.storage_of(frame.slots[pointer])
-        frame.slots[result] = sum(np.where(storage == where, meaning, 0) for where, meaning in
-                                  MEMORIES.items()).astype(dtype)
+        frame.slots[result] = np.select([storage == where for where in MEMORIES], list(MEMORIES.values())).astype(dtype)
 
     return execute
 
