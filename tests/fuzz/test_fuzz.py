@@ -1,18 +1,20 @@
-"""Random kernels: our SPIR-V, LLVM's from our IR, and Intel's compiler and runtime compute the same bits."""
+"""Random kernels: our SPIR-V, LLVM's from our IR, clang's, and Intel's compiler and runtime compute the same bits."""
 
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 import coopmat as cm
-from tests.fuzz import executions
+from tests.fuzz import clang, executions
 from tests.fuzz.executions import Result
 from tests.fuzz.generator import Kernel, generate
 
 BATCH = 8
 SEEDS = range(24)
+CLANG_SEEDS = range(20, 36)
 LONG_SEEDS = range(1000, 1600)
 
 
@@ -60,6 +62,24 @@ def check_intel(seeds: range) -> None:
     assert not found, "\n".join(found)
 
 
+def check_clang(seeds: range, folder: Path) -> None:
+    """Clang's modules, unoptimised and optimised, in our simulator; its back end dies on a few."""
+    found, refused = [], 0
+    for seed in seeds:
+        kernel = generate(seed)
+        source = clang.plain(kernel.source)
+        results = {"ours": executions.attempt(lambda k=kernel, s=source: executions.simulate(cm.build(s), k))}
+        for level in ("-O0", "-O2"):
+            module = clang.compile_to_spirv(source, level, folder)
+            if module is None:
+                refused += 1
+                continue
+            results[level] = executions.attempt(lambda k=kernel, m=module: executions.simulate(cm.build(m), k))
+            found += executions.disagreements(kernel, results, [("ours", level)])
+    assert not found, "\n".join(found)
+    assert refused <= len(seeds) // 4
+
+
 def batches(seeds: range) -> list[range]:
     return [seeds[start:start + BATCH] for start in range(0, len(seeds), BATCH)]
 
@@ -67,6 +87,12 @@ def batches(seeds: range) -> list[range]:
 @pytest.mark.parametrize("seeds", batches(SEEDS), ids=str)
 def test_llvm_computes_the_same(seeds: range) -> None:
     check_llvm(seeds)
+
+
+@pytest.mark.oracle("clang")
+@pytest.mark.parametrize("seeds", batches(CLANG_SEEDS), ids=str)
+def test_clang_computes_the_same(seeds: range, tmp_path: Path) -> None:
+    check_clang(seeds, tmp_path)
 
 
 @pytest.mark.oracle("intel-opencl")
@@ -86,3 +112,10 @@ def test_llvm_computes_the_same_long(seeds: range) -> None:
 @pytest.mark.parametrize("seeds", batches(LONG_SEEDS), ids=str)
 def test_intel_computes_the_same_long(seeds: range) -> None:
     check_intel(seeds)
+
+
+@pytest.mark.slow
+@pytest.mark.oracle("clang")
+@pytest.mark.parametrize("seeds", batches(LONG_SEEDS), ids=str)
+def test_clang_computes_the_same_long(seeds: range, tmp_path: Path) -> None:
+    check_clang(seeds, tmp_path)

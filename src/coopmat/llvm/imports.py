@@ -92,6 +92,38 @@ def resolve(module: Module, hidden: Mapping[str, str],
     return editor.finish()
 
 
+def resolve_known(module: Module) -> Module:
+    """A module with calls of built-in functions that are known replaced by instructions; other imports stay.
+
+    It is for modules of other producers: clang, too, leaves functions of OpenCL C to whoever runs the module.
+    """
+    imports = dict(_imported_functions(module))
+    if not imports:
+        return module
+    editor = Editor(module)
+    left: set[int] = set()
+
+    def change(item: Instruction) -> list[Instruction] | None:
+        if item.opcode == Op.FunctionCall and item.words[0] in imports:
+            function, *arguments = item.words
+            assert item.type_id is not None
+            assert item.result_id is not None
+            name = imports[function]
+            call = Call(editor, name, parse(name), item.type_id, item.result_id, arguments)
+            try:
+                _replace(call)
+            except CompileError:
+                left.add(function)
+                return None
+            return call.code
+        left.update(used for used in item.ids() if used in imports and item.opcode != Op.Function)
+        return None
+
+    editor.rewrite_functions(change)
+    editor.remove(set(imports) - left)
+    return editor.finish()
+
+
 def _imported_functions(module: Module) -> list[tuple[int, str]]:
     found = []
     for function in module.functions:

@@ -28,6 +28,10 @@ def replace(call: Call) -> bool:
             return True
         if intel_functions.replace(call):
             return True
+        atomic = _ATOMIC.match(call.name.name)
+        if atomic is not None:
+            _atomic(call, atomic[1])
+            return True
         conversion = _CONVERT.match(call.name.name)
         if conversion is not None:
             _convert(call, conversion)
@@ -122,6 +126,35 @@ _EVENT_FUNCTIONS: dict[str, Callable[[Call], None]] = {
     "async_work_group_copy": _copy,
     "wait_group_events": _wait,
 }
+
+
+# --------------------------------------------------------------------------------------
+# Atomics of OpenCL 1.x
+# --------------------------------------------------------------------------------------
+
+_ATOMIC_OPERATIONS = {  # name: instruction for signed integers, and for unsigned ones
+    "add": (Op.AtomicIAdd, Op.AtomicIAdd), "sub": (Op.AtomicISub, Op.AtomicISub),
+    "min": (Op.AtomicSMin, Op.AtomicUMin), "max": (Op.AtomicSMax, Op.AtomicUMax),
+    "and": (Op.AtomicAnd, Op.AtomicAnd), "or": (Op.AtomicOr, Op.AtomicOr), "xor": (Op.AtomicXor, Op.AtomicXor),
+    "inc": (Op.AtomicIIncrement, Op.AtomicIIncrement), "dec": (Op.AtomicIDecrement, Op.AtomicIDecrement),
+    "xchg": (Op.AtomicExchange, Op.AtomicExchange),
+}
+_ATOMIC = re.compile(rf"atom(?:ic)?_({'|'.join(_ATOMIC_OPERATIONS)}|cmpxchg)\Z")
+
+
+def _atomic(call: Call, operation: str) -> None:
+    """Relaxed, among the work-items of the device (OpenCL C 6.15.12.8)."""
+    call.expect({"inc": 1, "dec": 1, "cmpxchg": 3}.get(operation, 2))
+    call.point_to(0, call.result_type)
+    scope, relaxed = call.editor.constant(Scope.Device), call.editor.constant(0)
+    pointer, *values = call.arguments
+    if operation == "cmpxchg":
+        expected, desired = values
+        call.replace(Op.AtomicCompareExchange, pointer, scope, relaxed, relaxed, desired, expected)
+        return
+    codes = [code for code in call.name.parameters[1:] if isinstance(code, ScalarCode)]
+    is_unsigned = bool(codes) and codes[0].kind == "uint"
+    call.replace(_ATOMIC_OPERATIONS[operation][is_unsigned], pointer, scope, relaxed, *values)
 
 
 # --------------------------------------------------------------------------------------

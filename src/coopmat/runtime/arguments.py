@@ -203,10 +203,15 @@ def _floating(position: _Position, value: int | float, argument: Any) -> Any:
     return converted
 
 
+def _refuse(position: _Position, argument: Any) -> np.ndarray:
+    raise position.error(f"{position.parameter.type.kind}s cannot be passed; use buffers, local memory and values")
+
+
 _BINDERS: dict[str, Callable[[_Position, Any], np.ndarray | LocalMemory]] = {
     "global": _bind_array,
     "constant": _bind_array,
     "local": _bind_local,
     "value": _bind_value,
+    "opaque": _refuse,
 }
 

@@ -10,9 +10,10 @@ from coopmat.cache import Cache
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
 from coopmat.runtime import sources
 from coopmat.runtime.device import Device
+from coopmat.runtime.executable import executable
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
-from coopmat.spirv.specialization import SpecConstant, Value, frozen, resolve, spec_constants, specialize
+from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
 from coopmat.targets.simulator import SimulatedProgram
 
 
@@ -34,8 +35,8 @@ class Program:
         self._loadable_by = loadable_by
         self._cache = cache if cache is not None else Cache(None)
         self._values = values
-        # What the front end makes has no specialisation constants, and is not read before it is looked at.
-        self._executable = module if loadable_by is not None else frozen(module)
+        # What the front end makes is complete, and is not read before it is looked at.
+        self._executable = module if loadable_by is not None else executable(module)
         self._loaded: dict[Device, SimulatedProgram] = {}
         self.kernels: dict[str, Kernel] = {
             name: Kernel(self, signature) for name, signature in self._executable.kernel_signatures.items()}
@@ -48,8 +49,12 @@ class Program:
             raise LaunchError(f"a kernel is chosen by its name, a str, not {type(name).__name__}")
         close = difflib.get_close_matches(name, self.kernels, n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
-        known = f"its kernels are {', '.join(self.kernels)}" if self.kernels else "it has no kernels"
+        known = f"its kernels are {', '.join(self.kernels)}" if self.kernels else self._without_kernels()
         raise LaunchError(f"no kernel '{name}' in {self.source_name}: {known}{hint}")
+
+    def _without_kernels(self) -> str:
+        shaders = ", ".join(f"'{entry.name}'" for entry in self.module.entry_points)
+        return "it has no kernels" + (f", only shaders: {shaders}" if shaders else "")
 
     @cached_property
     def spec_constants(self) -> list[SpecConstant]:

@@ -22,11 +22,17 @@ _POINTER_KINDS: dict[int, str] = {
     StorageClass.UniformConstant: "constant",
     StorageClass.Workgroup: "local",
 }
+_OPAQUE: dict[int, str] = {
+    Op.TypeImage: "image", Op.TypeSampler: "sampler", Op.TypeSampledImage: "sampled image", Op.TypePipe: "pipe",
+    Op.TypeQueue: "queue", Op.TypeDeviceEvent: "device event", Op.TypeReserveId: "reservation",
+}
+"""Types of parameters of which a host has no bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A type as memory holds it: ``kind`` is int, float, bfloat, bool, pointer or record; ``bits`` the width
+    """A type as memory holds it: ``kind`` is int, float, bfloat, bool, pointer or record (or what a parameter of
+    kind opaque is); ``bits`` the width
     of one scalar, ``count`` the number of vector components, ``size`` all bytes, padding included, ``alignment``
     in bytes too."""
 
@@ -38,7 +44,7 @@ class DataType:
 
     def __str__(self) -> str:
         name = {"bfloat": "bfloat16", "record": f"structure of {self.size} bytes"}.get(self.kind)
-        scalar = name or f"{self.kind}{self.bits}"
+        scalar = name or f"{self.kind}{self.bits or ''}"
         return scalar if self.count == 1 else f"{scalar} x {self.count}"
 
 
@@ -46,9 +52,9 @@ class DataType:
 class Parameter:
     """A kernel's parameter.
 
-    ``kind`` is global, constant or local for a pointer, value for all else; ``type`` is what a pointer
-    points to, or the value's type; ``const`` means that the kernel does not write through the pointer;
-    ``type_name`` is the type in the source language, where the module tells it.
+    ``kind`` is global, constant or local for a pointer, opaque for an image and the like, value for all else;
+    ``type`` is what a pointer points to, or the value's type; ``const`` means that the kernel does not write
+    through the pointer; ``type_name`` is the type in the source language, where the module tells it.
     """
 
     name: str
@@ -60,12 +66,17 @@ class Parameter:
     @property
     def is_untyped(self) -> bool:
         """Whether this is a pointer of which the module says no more than that it points to bytes."""
-        return self.kind != "value" and self.type_name is None and self.type.bits == 8
+        return self.is_pointer and self.type_name is None and self.type.bits == 8
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether the parameter is a pointer to memory."""
+        return self.kind in _POINTER_KINDS.values()
 
     def __str__(self) -> str:
         shown = self.type_name or str(self.type)
-        prefix = "" if self.kind == "value" else f"{self.kind} {'const ' * self.const}"
-        star = " *" if self.kind != "value" and self.type_name is None else " "
+        prefix = f"{self.kind} {'const ' * self.const}" if self.is_pointer else ""
+        star = " *" if self.is_pointer and self.type_name is None else " "
         return f"{prefix}{shown}{star}{self.name}"
 
 
@@ -139,10 +150,12 @@ def _parameters(module: Module, types: DataTypes, function: Function,
                                       "expected a pointer to CrossWorkgroup, UniformConstant or Workgroup memory",
                                       parameter.offset)
         pointee = type_.words[1] if type_.opcode == Op.TypePointer else parameter.type_id
+        if type_.opcode in _OPAQUE:
+            kind = "opaque"
         result.append(Parameter(
             name=module.names.get(parameter.result_id) or f"argument {position}",
             kind=kind,
-            type=types(pointee),
+            type=types(pointee) if kind != "opaque" else DataType(_OPAQUE[type_.opcode], 0, 1, 8, 8),
             const=kind == "constant" or Attribute.NoWrite in attributes,
             type_name=type_names[position] if type_names else None))
     return tuple(result)

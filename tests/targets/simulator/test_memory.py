@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coopmat.diagnostics import Error, Misaligned, OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
+from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
 from coopmat.targets.simulator import LocalMemory, SimulatorOptions
 from tests.targets.simulator.kit import DTYPES, module, run
 
@@ -537,7 +537,12 @@ def test_a_false_assumption() -> None:
     assert error.value.where.lane == 9
 
 
-def test_copies_of_varying_size_are_refused() -> None:
-    source = module("g_i8 a, g_i8 b", "OpCopyMemorySized %a %b %gx")
-    with pytest.raises(Error, match="differ between work-items"):
-        run(source, [np.zeros(64, np.int8), np.zeros(64, np.int8)])
+def test_copies_of_varying_size() -> None:
+    source = module("g_i8 a, g_i8 b", """
+        %start = OpIMul %i64 %gx %i64_c16
+        %to = OpInBoundsPtrAccessChain %g_i8 %a %start
+        %from = OpInBoundsPtrAccessChain %g_i8 %b %start
+        OpCopyMemorySized %to %from %gx""")
+    target, data = np.zeros((16, 16), np.int8), np.arange(256).astype(np.int8).reshape(16, 16)
+    run(source, [target, data])
+    np.testing.assert_array_equal(target, np.where(np.arange(16) < np.arange(16)[:, None], data, 0))

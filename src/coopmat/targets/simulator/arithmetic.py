@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from coopmat.diagnostics import UndefinedBehavior
+from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import MatrixType, Type, VectorType
@@ -26,6 +26,21 @@ def of_unsigned(function: Function) -> Function:
 def elementwise(function: Function) -> Handler:
     """A handler that applies ``function`` to the values of all operands."""
     return lambda compiler, row: compiler.compute(row, function, *row.words)
+
+
+def arithmetic(function: Function) -> Handler:
+    """The same for instructions whose operands all have the type of the result."""
+    return lambda compiler, row: compute_alike(compiler, row, function)
+
+
+def compute_alike(compiler: FunctionCompiler, row: Instruction, function: Function) -> Step:
+    """A closure that applies ``function`` to operands of the result's type; ValidationError if one has another."""
+    step, result = compiler.compute(row, function, *row.words), compiler.result_type(row)
+    for found in map(compiler.type_of, row.words):
+        if found != result:
+            raise ValidationError("operand-type", f"{row.name} of type {result} has an operand of type {found}",
+                                  row.offset)
+    return step
 
 
 # --------------------------------------------------------------------------------------
@@ -56,7 +71,7 @@ def _division(function: Function) -> Handler:
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
         site, kind, divisor = compiler.site(row), compiler.result_type(row), compiler.slot(row.words[1])
         result, dividend = compiler.result(row), compiler.slot(row.words[0])
-        divide = compiler.compute(row, function, *row.words)
+        divide = compute_alike(compiler, row, function)
 
         def execute(frame: Frame) -> None:
             slots = frame.slots
@@ -85,6 +100,14 @@ def _refuse_zero(frame: Frame, site: Site, kind: Type, divisor: Array) -> None:
 # --------------------------------------------------------------------------------------
 # Bits
 # --------------------------------------------------------------------------------------
+
+
+def _and(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """OpBitwiseAnd. LLVM's back end truncates with it: it leaves operands wider than the result."""
+    dtype = compiler.result_type(row).dtype
+    if all(compiler.type_of(word).dtype.itemsize <= dtype.itemsize for word in row.words):
+        return compute_alike(compiler, row, np.bitwise_and)
+    return compiler.compute(row, lambda a, b: np.bitwise_and(a.astype(dtype), b.astype(dtype)), *row.words)
 
 
 def shift_amount(shift: Array, base: Array) -> Array:
@@ -217,22 +240,22 @@ def _matrix_times_scalar(compiler: FunctionCompiler, row: Instruction) -> Step:
 
 
 OPERATIONS: dict[int, Handler] = {
-    Op.SNegate: elementwise(np.negative),
-    Op.FNegate: elementwise(np.negative),
-    Op.IAdd: elementwise(np.add),
-    Op.FAdd: elementwise(np.add),
-    Op.ISub: elementwise(np.subtract),
-    Op.FSub: elementwise(np.subtract),
-    Op.IMul: elementwise(np.multiply),
-    Op.FMul: elementwise(np.multiply),
+    Op.SNegate: arithmetic(np.negative),
+    Op.FNegate: arithmetic(np.negative),
+    Op.IAdd: arithmetic(np.add),
+    Op.FAdd: arithmetic(np.add),
+    Op.ISub: arithmetic(np.subtract),
+    Op.FSub: arithmetic(np.subtract),
+    Op.IMul: arithmetic(np.multiply),
+    Op.FMul: arithmetic(np.multiply),
     Op.UDiv: _division(of_unsigned(np.floor_divide)),
     Op.SDiv: _division(divide_signed),
-    Op.FDiv: elementwise(np.divide),
+    Op.FDiv: arithmetic(np.divide),
     Op.UMod: _division(of_unsigned(np.remainder)),
     Op.SRem: _division(remainder_signed),
     Op.SMod: _division(modulo_signed),
-    Op.FRem: elementwise(np.fmod),
-    Op.FMod: elementwise(np.remainder),
+    Op.FRem: arithmetic(np.fmod),
+    Op.FMod: arithmetic(np.remainder),
     Op.VectorTimesScalar: elementwise(_vector_times_scalar),
     Op.MatrixTimesScalar: _matrix_times_scalar,
     Op.Dot: elementwise(dot),
@@ -243,10 +266,10 @@ OPERATIONS: dict[int, Handler] = {
     Op.ShiftLeftLogical: elementwise(shift_left),
     Op.ShiftRightLogical: elementwise(shift_right_logical),
     Op.ShiftRightArithmetic: elementwise(shift_right_arithmetic),
-    Op.BitwiseOr: elementwise(np.bitwise_or),
-    Op.BitwiseXor: elementwise(np.bitwise_xor),
-    Op.BitwiseAnd: elementwise(np.bitwise_and),
-    Op.Not: elementwise(np.invert),
+    Op.BitwiseOr: arithmetic(np.bitwise_or),
+    Op.BitwiseXor: arithmetic(np.bitwise_xor),
+    Op.BitwiseAnd: _and,
+    Op.Not: arithmetic(np.invert),
     Op.BitFieldInsert: _field(insert_field),
     Op.BitFieldSExtract: _field(extract_field_signed),
     Op.BitFieldUExtract: _field(extract_field_unsigned),

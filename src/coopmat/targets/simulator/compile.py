@@ -19,7 +19,7 @@ from coopmat.spirv.grammar import ID_KINDS, BuiltIn, Decoration, LinkageType, Me
 from coopmat.spirv.instruction import decode_string
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
-from coopmat.spirv.types import MatrixType, Type, TypeTable, VoidType
+from coopmat.spirv.types import MatrixType, Type, VoidType
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
 from coopmat.targets.simulator.builtins import check_input, read_input
@@ -35,6 +35,7 @@ from coopmat.targets.simulator.registers import (
     register_variables,
 )
 from coopmat.targets.simulator.state import Batch, Frame, Geometry, Site, Step, StepCounter
+from coopmat.targets.simulator.unsupported import SimulatedTypes, unsupported
 from coopmat.targets.simulator.values import Array, Value, blend, members_of, scalar, zero
 
 Handler = Callable[["FunctionCompiler", Instruction], "Step | None"]
@@ -66,7 +67,7 @@ class KernelCompiler:
                  handlers: Mapping[int, Handler], kept: dict[int, Array] | None = None) -> None:
         self.module = module
         self.kernel = kernel
-        self.types = TypeTable(module, sub_group_size)
+        self.types = SimulatedTypes(module, sub_group_size)
         self.handlers = handlers
         self.buffers: list[BufferRow] = []
         self._values: dict[int, Value] = {}
@@ -477,8 +478,7 @@ class FunctionCompiler:
             return None
         handler = self.kernel.handlers.get(row.opcode)
         if handler is None:
-            place = f" at {self._location}" if self._location else ""
-            raise Error(f"the simulator does not know the instruction {row.name}{place}")
+            raise unsupported(row, self._location)
         return handler(self, row)
 
     def _merging(self, row: Instruction, step: Step) -> Step:
@@ -513,7 +513,7 @@ class FunctionCompiler:
                 return control.return_value(self.slot(words[0]), self.type_of(words[0]))
             case Op.Unreachable:
                 return control.unreachable(self.site(row))
-        raise Error(f"the simulator does not know the instruction {row.name}")
+        raise unsupported(row, self._location)
 
     def _switch(self, block: spirv.Block, number: Mapping[int, int]) -> control.Successor:
         selector, default, *pairs = block.terminator.words

@@ -125,8 +125,12 @@ OPERATIONS: dict[int, Handler] = {
     Op.Phi: nothing,  # done on the edge that leads to it: see control.Edge
     Op.SelectionMerge: nothing,
     Op.LoopMerge: nothing,
+    Op.LoopControlINTEL: nothing,
     Op.ExpectKHR: elementwise(lambda value, expected: value),
     Op.Undef: _undefined,
+    Op.PoisonKHR: _undefined,
+    Op.FreezeKHR: _copy,
+    Op.ArithmeticFenceEXT: _copy,
     Op.CopyObject: _copy,
     Op.CopyLogical: _copy,
     Op.CompositeConstruct: _construct,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,6 +77,21 @@ def _component_width(kind: Type, formats: tuple[int, ...], row: Instruction) -> 
     return 8
 
 
+class Limits(NamedTuple):
+    """The smallest and the largest value of an integer type."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, width: int, is_signed: bool) -> Limits:
+        """Those of a width."""
+        return cls(-(1 << width - 1), (1 << width - 1) - 1) if is_signed else cls(0, (1 << width) - 1)
+
+    def __str__(self) -> str:
+        return f"{self.low} to {self.high}"
+
+
 def wrapped_sum(a: Array, b: Array, width: int) -> Array:
     """The low ``width`` bits of the sum of the products along the last axis, as signed integers."""
     total = (_modulo_2_64(a) * _modulo_2_64(b)).sum(axis=-1, dtype=np.int64)
@@ -92,8 +108,7 @@ def saturated_sum(a: Array, b: Array, accumulator: Array, width: int) -> tuple[A
     The steps are the products and the partial sums in the order of the components, at the result's
     width. The result has the sign of ``accumulator``'s type. Exact for all widths.
     """
-    is_signed = accumulator.dtype.kind == "i"
-    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if is_signed else (0, (1 << width) - 1)
+    low, high = Limits.of(width, accumulator.dtype.kind == "i")
     small = 8 * a.dtype.itemsize <= INT64_PRODUCTS and width < 64
     exact = np.dtype(np.int64) if small else np.dtype(object)
     products = a.astype(exact) * b.astype(exact)
@@ -119,18 +134,34 @@ def _dot(dot: DotProduct) -> Handler:
             accumulator = values[slots[2]]
             values[result], overflows = saturated_sum(
                 a, b, accumulator if dot.signs[0] else unsigned(accumulator), shape.width)
-            _refuse_overflow(frame, site, overflows, shape.width)
+            _refuse_overflow(frame, site, overflows, (a, b), Limits.of(shape.width, dot.signs[0]))
 
         return execute
 
     return handle
 
 
-def _refuse_overflow(frame: Frame, site: Site, overflows: Array, width: int) -> None:
+def _refuse_overflow(frame: Frame, site: Site, overflows: Array, factors: tuple[Array, Array], limits: Limits) -> None:
     place = first_active(frame, overflows)
-    if place is not None:
-        raise UndefinedBehavior(f"a product or a sum of {site.instruction} overflows {width} bits before the "
-                                "accumulator is added", site.where(frame, *place))
+    if place is None:
+        return
+    a, b = (np.broadcast_to(factor, (*frame.mask.expanded.shape, factor.shape[-1]))[place].tolist()
+            for factor in factors)
+    raise UndefinedBehavior(f"{_first_overflow(a, b, limits)}: {site.instruction} is undefined where a product or a "
+                            "sum overflows the type of the result before the accumulator is added",
+                            site.where(frame, *place))
+
+
+def _first_overflow(a: list[int], b: list[int], limits: Limits) -> str:
+    """The first product or sum, in the order of the components, that is out of range; in words."""
+    total = 0
+    for component, (x, y) in enumerate(zip(a, b, strict=True)):
+        if not limits.low <= x * y <= limits.high:
+            return f"the product of the components {component}, {x} * {y} = {x * y}, is not from {limits}"
+        total += x * y
+        if not limits.low <= total <= limits.high:
+            break
+    return f"the sum of the products of the components 0 to {component}, {total}, is not from {limits}"
 
 
 OPERATIONS: dict[int, Handler] = {

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.grammar import Op, Scope
+from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, Scope, StorageClass
 from coopmat.spirv.module import Instruction
+from coopmat.targets.simulator.address_space import BufferRow, Extent
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import require_sub_groups, require_work_groups
 from coopmat.targets.simulator.state import Frame, Site, Step
+from coopmat.targets.simulator.values import Value
 
 REQUIREMENTS: dict[int, Callable[[Frame, Site], None]] = {
     Scope.Workgroup: require_work_groups,
@@ -36,13 +38,31 @@ def _barrier(compiler: FunctionCompiler, row: Instruction) -> Step:
 def _call(compiler: FunctionCompiler, row: Instruction) -> Step:
     callee = compiler.kernel.function(row.words[0])
     result = compiler.result(row)
-    arguments = [compiler.slot(word) for word in row.words[1:]]
+    arguments = [_argument(compiler, row, word, parameter.result_id or 0) for word, parameter in
+                 zip(row.words[1:], compiler.module.function(row.words[0]).parameters, strict=True)]
 
     def execute(frame: Frame) -> None:
-        slots = frame.slots
-        slots[result] = callee.call(frame.batch, frame.mask, [slots[slot] for slot in arguments])
+        frame.slots[result] = callee.call(frame.batch, frame.mask, [argument(frame) for argument in arguments])
 
     return execute
+
+
+def _argument(compiler: FunctionCompiler, row: Instruction, argument: int, parameter: int) -> Callable[[Frame], Value]:
+    """What a call passes; for a parameter that is passed by value through a pointer, the address of a copy."""
+    slot = compiler.slot(argument)
+    by_value = any(decoration == Decoration.FuncParamAttr and words[0] == FunctionParameterAttribute.ByVal
+                   for decoration, words in compiler.module.decorations(parameter))
+    if not by_value:
+        return lambda frame: frame.slots[slot]
+    size, site = compiler.types.pointee(compiler.type_of(argument)).size, compiler.site(row)
+    name = f"copy of '{compiler.kernel.name(parameter)}'"
+    copy = compiler.kernel.add_buffer(BufferRow(name, size, Extent.LANE, StorageClass.Function))
+
+    def copied(frame: Frame) -> Value:
+        frame.memory.copy(frame, copy, frame.slots[slot], size, site)
+        return copy
+
+    return copied
 
 
 OPERATIONS: dict[int, Handler] = {

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
-from coopmat.spirv.grammar import Op
+from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.spirv.grammar import MemorySemantics, Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import ArrayType, StructType, Type, round_up
 from coopmat.targets.simulator.address_space import member_offsets
@@ -16,6 +16,11 @@ from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.registers import CHAINS, Index, path_type
 from coopmat.targets.simulator.state import Frame, Step
+from coopmat.targets.simulator.values import scalar, unsigned
+
+MEMORIES = {StorageClass.Workgroup: int(MemorySemantics.WorkgroupMemory),
+            StorageClass.CrossWorkgroup: int(MemorySemantics.CrossWorkgroupMemory)}
+"""Storage class → the bit of the memory semantics that stands for it."""
 
 
 def _variable(compiler: FunctionCompiler, row: Instruction) -> Step | None:
@@ -50,11 +55,34 @@ def _copy_memory_sized(compiler: FunctionCompiler, row: Instruction) -> Step:
     site = compiler.site(row)
 
     def execute(frame: Frame) -> None:
-        slots = frame.slots
-        sizes = np.unique(frame.mask.active(slots[size]))
-        if len(sizes) != 1:
-            raise Error("OpCopyMemorySized with sizes that differ between work-items is not supported")
-        frame.memory.copy(frame, slots[target], slots[source], int(sizes[0]), site)
+        slots, mask = frame.slots, frame.mask
+        sizes = np.unique(unsigned(mask.active(slots[size]))).tolist()
+        for number in sizes:
+            frame.mask = mask if len(sizes) == 1 else mask.select(unsigned(slots[size]) == number)
+            frame.memory.copy(frame, slots[target], slots[source], number, site)
+        frame.mask = mask
+
+    return execute
+
+
+def _size_of(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """OpSizeOf: the bytes of what a pointer points to."""
+    size = compiler.types.pointee(compiler.type_of(row.words[0])).size
+    value, result = scalar(size, compiler.result_type(row)), compiler.result(row)
+
+    def execute(frame: Frame) -> None:
+        frame.slots[result] = value
+
+    return execute
+
+
+def _memory_semantics(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """OpGenericPtrMemSemantics: which memory a generic pointer points to."""
+    dtype, pointer, result = compiler.result_type(row).dtype, compiler.slot(row.words[0]), compiler.result(row)
+
+    def execute(frame: Frame) -> None:
+        storage = frame.memory.storage_of(frame.slots[pointer])
+        frame.slots[result] = np.select([storage == where for where in MEMORIES], list(MEMORIES.values())).astype(dtype)
 
     return execute
 
@@ -128,6 +156,8 @@ OPERATIONS: dict[int, Handler] = {
     Op.Store: _store,
     Op.CopyMemory: _copy_memory,
     Op.CopyMemorySized: _copy_memory_sized,
+    Op.SizeOf: _size_of,
+    Op.GenericPtrMemSemantics: _memory_semantics,
     Op.AccessChain: _chain,
     Op.InBoundsAccessChain: _chain,
     Op.PtrAccessChain: _chain,

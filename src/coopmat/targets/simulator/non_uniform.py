@@ -40,7 +40,8 @@ def _non_uniform(evaluate: Evaluate) -> Handler:
     return handle
 
 
-def _lane_numbers(frame: Frame) -> Array:
+def lane_numbers(frame: Frame) -> Array:
+    """Each lane's own number, ``[1, L]``."""
     return np.arange(frame.batch.lanes)[None, :]
 
 
@@ -55,25 +56,29 @@ def _first(frame: Frame) -> Array:
 
 
 def _elect(frame: Frame) -> Array:
-    return _lane_numbers(frame) == _first(frame)
+    return lane_numbers(frame) == _first(frame)
 
 
-def _all(frame: Frame, predicate: Array) -> Array:
+def all_of(frame: Frame, predicate: Array) -> Array:
+    """OpGroupNonUniformAll."""
     return all_hold(predicate, frame.mask.expanded)
 
 
-def _any(frame: Frame, predicate: Array) -> Array:
+def any_of(frame: Frame, predicate: Array) -> Array:
+    """OpGroupNonUniformAny."""
     return any_holds(predicate, frame.mask.expanded)
 
 
-def _all_equal(frame: Frame, value: Array) -> Array:
-    equal = value == _broadcast_first(frame, value)
+def all_equal(frame: Frame, value: Array) -> Array:
+    """OpGroupNonUniformAllEqual."""
+    equal = value == broadcast_first(frame, value)
     if equal.ndim == 3:
         equal = equal.all(axis=-1)
     return all_hold(equal, frame.mask.expanded)
 
 
-def _broadcast_first(frame: Frame, value: Array) -> Array:
+def broadcast_first(frame: Frame, value: Array) -> Array:
+    """OpGroupNonUniformBroadcastFirst."""
     return take_lanes(value, _first(frame), frame.mask.expanded.shape)[:, :1]
 
 
@@ -95,7 +100,8 @@ def _broadcast(compiler: FunctionCompiler, row: Instruction) -> Step:
 # --------------------------------------------------------------------------------------
 
 
-def _ballot(frame: Frame, predicate: Array) -> Array:
+def ballot(frame: Frame, predicate: Array) -> Array:
+    """OpGroupNonUniformBallot."""
     bits = np.broadcast_to(predicate, frame.mask.expanded.shape) & frame.mask.expanded
     padded = np.pad(bits, ((0, 0), (0, BALLOT_BITS - bits.shape[1])))
     words = np.packbits(padded, axis=1, bitorder="little").view("<i4").astype(np.int32)
@@ -109,7 +115,7 @@ def _bits_of(ballot: Array) -> Array:
 
 
 def _inverse_ballot(frame: Frame, ballot: Array) -> Array:
-    return _bit_extract(frame, ballot, _lane_numbers(frame))
+    return _bit_extract(frame, ballot, lane_numbers(frame))
 
 
 def _bit_extract(frame: Frame, ballot: Array, index: Array) -> Array:
@@ -128,7 +134,7 @@ def _bit_count(compiler: FunctionCompiler, row: Instruction) -> Step:
     def execute(frame: Frame) -> None:
         bits = _bits_of(frame.slots[ballot])[..., :frame.batch.lanes]
         if operation != GroupOperation.Reduce:
-            own = _lane_numbers(frame)[..., None]
+            own = lane_numbers(frame)[..., None]
             other = np.arange(frame.batch.lanes)
             bits = bits & (other <= own if operation == GroupOperation.InclusiveScan else other < own)
         frame.slots[result] = bits.sum(axis=-1).astype(dtype)
@@ -173,7 +179,7 @@ def _shuffle(source_of: Callable[[Array, Array], Array]) -> Handler:
     """A shuffle from the lane that ``source_of`` gives for the own lane and the (unsigned) operand."""
 
     def evaluate(frame: Frame, value: Array, operand: Array) -> Array:
-        return shuffled(frame, value, source_of(_lane_numbers(frame), unsigned(operand).astype(np.int64)))
+        return shuffled(frame, value, source_of(lane_numbers(frame), unsigned(operand).astype(np.int64)))
 
     return _non_uniform(evaluate)
 
@@ -200,7 +206,7 @@ def _rotate(compiler: FunctionCompiler, row: Instruction) -> Step:
     def execute(frame: Frame) -> None:
         size = clustered or frame.batch.lanes
         _check_cluster(frame, size, site)
-        lane, slots = _lane_numbers(frame), frame.slots
+        lane, slots = lane_numbers(frame), frame.slots
         source = (lane + slots[delta].astype(np.int64)) % size + lane // size * size
         slots[result] = shuffled(frame, slots[value], source)
 
@@ -241,12 +247,12 @@ def _arithmetic(reduction: Reduction) -> Handler:
 
 OPERATIONS: dict[int, Handler] = {
     Op.GroupNonUniformElect: _non_uniform(_elect),
-    Op.GroupNonUniformAll: _non_uniform(_all),
-    Op.GroupNonUniformAny: _non_uniform(_any),
-    Op.GroupNonUniformAllEqual: _non_uniform(_all_equal),
+    Op.GroupNonUniformAll: _non_uniform(all_of),
+    Op.GroupNonUniformAny: _non_uniform(any_of),
+    Op.GroupNonUniformAllEqual: _non_uniform(all_equal),
     Op.GroupNonUniformBroadcast: _broadcast,
-    Op.GroupNonUniformBroadcastFirst: _non_uniform(_broadcast_first),
-    Op.GroupNonUniformBallot: _non_uniform(_ballot),
+    Op.GroupNonUniformBroadcastFirst: _non_uniform(broadcast_first),
+    Op.GroupNonUniformBallot: _non_uniform(ballot),
     Op.GroupNonUniformInverseBallot: _non_uniform(_inverse_ballot),
     Op.GroupNonUniformBallotBitExtract: _non_uniform(_bit_extract),
     Op.GroupNonUniformBallotBitCount: _bit_count,

@@ -10,6 +10,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import OPENCL_STD_NAMES, Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator import opencl_integer, opencl_math, opencl_memory, printing
+from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array
@@ -83,11 +84,15 @@ def _extended(compiler: FunctionCompiler, row: Instruction) -> Step | None:
     if name.startswith(WITHOUT_EFFECT):
         return None
     if name != SET:
-        raise Error(f"the simulator does not know the instruction set {name}; it has {SET}")
+        raise Error(f"cannot simulate '{row}': the instruction set {name} is unknown; the simulator has {SET}")
     function = OPENCL_STD_NAMES.get(row.words[1])
     if function is None or function not in FUNCTIONS:
         raise Error(f"the simulator does not know the instruction {function or row.words[1]} of {SET}")
     return FUNCTIONS[function](compiler, row)
 
 
-OPERATIONS: dict[int, Handler] = {Op.ExtInst: _extended}
+OPERATIONS: dict[int, Handler] = {
+    Op.ExtInst: _extended,
+    Op.ExtInstWithForwardRefsKHR: _extended,
+    Op.FmaKHR: elementwise(opencl_math.FUNCTIONS["fma"]),
+}

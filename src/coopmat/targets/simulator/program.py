@@ -26,11 +26,13 @@ from coopmat.targets.simulator import (
     dot_product,
     group_operations,
     groups,
+    integer_functions,
     intel_subgroups,
     matrix,
     memory,
     non_uniform,
     opencl_std,
+    quads,
     relational,
     sub_group_matrix,
 )
@@ -38,6 +40,7 @@ from coopmat.targets.simulator.compile import Handler, KernelCompiler
 from coopmat.targets.simulator.control import MALFORMED
 from coopmat.targets.simulator.launch import ByValue, CompiledKernel, check_geometry, launch
 from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.unsupported import check_kernels
 from coopmat.targets.simulator.values import Array
 
 HANDLERS: dict[int, Handler] = {
@@ -45,7 +48,7 @@ HANDLERS: dict[int, Handler] = {
     **memory.OPERATIONS, **matrix.OPERATIONS, **atomics.OPERATIONS, **groups.OPERATIONS,
     **opencl_std.OPERATIONS, **group_operations.OPERATIONS, **non_uniform.OPERATIONS,
     **intel_subgroups.OPERATIONS, **dot_product.OPERATIONS, **sub_group_matrix.OPERATIONS, **block_2d.OPERATIONS,
-    **async_copies.OPERATIONS,
+    **async_copies.OPERATIONS, **quads.OPERATIONS, **integer_functions.OPERATIONS,
 }
 """Every instruction that the simulator has, by its opcode."""
 
@@ -131,7 +134,8 @@ def compile(module: Module, description: DeviceDescription, options: SimulatorOp
 
 def check(module: Module, description: DeviceDescription) -> None:
     """Raise KernelNotSupported if a kernel needs matrices that the device does not have, ValidationError if the
-    module is malformed, and Error if it is one for 32-bit addresses."""
+    module is malformed, and Error if it is one of shaders or for 32-bit addresses."""
+    check_kernels(module)
     for row in module.of_opcode(Op.MemoryModel):
         model = row.operands[0].value
         if model != AddressingModel.Physical64:

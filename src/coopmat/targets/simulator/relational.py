@@ -61,9 +61,15 @@ def _pointer_difference(compiler: FunctionCompiler, row: Instruction) -> Step:
     return compiler.compute(row, lambda a, b: np.floor_divide(a - b, size).astype(dtype), *row.words)
 
 
+def _holds(value: Array) -> Array:
+    """Which components hold. LLVM's back end makes OpAny and OpAll of OpenCL C's functions, whose operands are
+    integers: there the highest bit decides."""
+    return value if value.dtype == np.bool_ else value < 0
+
+
 OPERATIONS: dict[int, Handler] = {
-    Op.Any: elementwise(lambda value: value.any(axis=-1)),
-    Op.All: elementwise(lambda value: value.all(axis=-1)),
+    Op.Any: elementwise(lambda value: _holds(value).any(axis=-1)),
+    Op.All: elementwise(lambda value: _holds(value).all(axis=-1)),
     Op.IsNan: elementwise(np.isnan),
     Op.IsInf: elementwise(np.isinf),
     Op.IsFinite: elementwise(np.isfinite),

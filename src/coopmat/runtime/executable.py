@@ -1,0 +1,23 @@
+"""A module as devices run it."""
+
+from __future__ import annotations
+
+from coopmat.spirv.grammar import Decoration, LinkageType, Op
+from coopmat.spirv.module import Module
+from coopmat.spirv.specialization import frozen
+
+
+def executable(module: Module) -> Module:
+    """The module with every specialisation constant at its default, and with instructions instead of calls of
+    OpenCL C's built-in functions, which clang leaves as imports where LLVM's back end does not know them."""
+    if _imports_functions(module):
+        from coopmat.llvm.imports import resolve_known
+
+        module = resolve_known(module)
+    return frozen(module)
+
+
+def _imports_functions(module: Module) -> bool:
+    functions = {item.result_id for item in module.of_opcode(Op.Function)}
+    return any(item.words[0] in functions and item.words[1] == Decoration.LinkageAttributes
+               and item.words[-1] == LinkageType.Import for item in module.of_opcode(Op.Decorate))
