@@ -1,0 +1,199 @@
+"""Cases that the modules of others have shown to matter: pipes, hints, images, OpenCL.std, debug information."""
+
+from __future__ import annotations
+
+from tests.spirv.validation.cases import Case, broken, kernel, module, shader, valid
+
+PIPE_TYPES = """%pipe_in = OpTypePipe ReadOnly
+%pipe_out = OpTypePipe WriteOnly
+%reservation = OpTypeReserveId
+"""
+IMAGE_TYPES = """%image_1d = OpTypeImage %void 1D 0 0 0 0 Unknown ReadOnly
+%image_2d = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly
+%written_2d = OpTypeImage %void 2D 0 0 0 0 Unknown WriteOnly
+%layers_2d = OpTypeImage %void 2D 0 1 0 0 Unknown ReadOnly
+%sampler = OpTypeSampler
+%sampled_2d = OpTypeSampledImage %image_2d
+"""
+
+
+def extended(body: str, **rest: str) -> str:
+    """A kernel with instructions of OpenCL.std."""
+    return kernel(body + "\n%anchor = OpExtInst %float %std sqrt %float_1", **rest)
+
+
+def pipes(body: str, parameters: str = "%pipe_in %ptr_global_uint") -> str:
+    """A kernel that uses pipes."""
+    return kernel("%to = OpPtrCastToGeneric %ptr_generic_uint %p1\n" + body, parameters=parameters,
+                  capabilities="Pipes", declarations=PIPE_TYPES)
+
+
+def imaging(body: str, parameters: str = "%image_2d %sampler", declarations: str = "") -> str:
+    """A kernel that uses images."""
+    return kernel(body, parameters=parameters, capabilities="ImageBasic Image1D ImageQuery",
+                  declarations=IMAGE_TYPES + declarations)
+
+
+def debug(text: str, body: str = "") -> str:
+    """A kernel with debug information."""
+    return kernel(body, declarations=f"""{text}""",
+                  entry='%info = OpExtInstImport "OpenCL.DebugInfo.100"\nOpMemoryModel Physical64 OpenCL\n'
+                        'OpEntryPoint Kernel %main "main"\n%name = OpString "a"', model="")
+
+
+PIPES: list[Case] = [
+    valid("a packet read", pipes("%r = OpReadPipe %uint %p0 %to %uint_4 %uint_4")),
+    broken("pipe-types", "a packet size of 64 bits", pipes("%r = OpReadPipe %uint %p0 %to %ulong_4 %uint_4")),
+    broken("pipe-types", "a packet read into a float", pipes("%r = OpReadPipe %float %p0 %to %uint_4 %uint_4")),
+    broken("pipe-types", "a packet read into global memory",
+           pipes("%r = OpReadPipe %uint %p0 %p1 %uint_4 %uint_4")),
+    broken("pipe-types", "a number that is no reservation", pipes("%r = OpIsValidReserveId %bool %uint_4")),
+    broken("pipe-access", "a packet read from a pipe to write to",
+           pipes("%r = OpReadPipe %uint %p0 %to %uint_4 %uint_4", "%pipe_out %ptr_global_uint")),
+    broken("pipe-access", "packets reserved for writing in a pipe to read from",
+           pipes("%r = OpReserveWritePipePackets %reservation %p0 %uint_1 %uint_4 %uint_4")),
+]
+
+HINTS: list[Case] = [
+    valid("an assumption and an expectation",
+          kernel("OpAssumeTrueKHR %true\n%r = OpExpectKHR %uint %uint_1 %uint_2", capabilities="ExpectAssumeKHR",
+                 extensions="SPV_KHR_expect_assume")),
+    broken("assume-condition", "a number assumed to be true",
+           kernel("OpAssumeTrueKHR %uint_1", capabilities="ExpectAssumeKHR", extensions="SPV_KHR_expect_assume")),
+    broken("expect-types", "a float that is expected", kernel("%r = OpExpectKHR %float %float_1 %float_2",
+           capabilities="ExpectAssumeKHR", extensions="SPV_KHR_expect_assume")),
+    broken("expect-types", "a value of another type", kernel("%r = OpExpectKHR %uint %ulong_1 %uint_2",
+           capabilities="ExpectAssumeKHR", extensions="SPV_KHR_expect_assume")),
+]
+
+OPENCL: list[Case] = [
+    broken("math-types", "a 24-bit product of 64-bit integers", extended("%r = OpExtInst %ulong %std u_mul24 %ulong_1 "
+                                                                         "%ulong_2")),
+    valid("an exponent", extended("%r = OpExtInst %uint %std ilogb %float_1")),
+    broken("exponent-types", "an exponent of 64 bits", extended("%r = OpExtInst %ulong %std ilogb %float_1")),
+    broken("exponent-types", "a NaN of a narrower code", extended("%r = OpExtInst %double %std nan %uint_1")),
+    broken("geometric-types", "the length of eight numbers",
+           extended("%v = OpUndef %v8float\n%r = OpExtInst %float %std length %v")),
+    broken("geometric-types", "eight numbers normalised",
+           extended("%v = OpUndef %v8float\n%r = OpExtInst %v8float %std normalize %v")),
+    broken("shuffle-extended-types", "a shuffle of three components",
+           extended("%v = OpUndef %v3float\n%m = OpUndef %v2uint\n%r = OpExtInst %v2float %std shuffle %v %m")),
+    broken("shuffle-extended-types", "a shuffle of two different vectors",
+           extended("%v = OpUndef %v2float\n%w = OpUndef %v4float\n%m = OpUndef %v2uint\n"
+                    "%r = OpExtInst %v2float %std shuffle2 %v %w %m")),
+    broken("math-pointer-operand", "a fraction written to constant memory",
+           extended("%r = OpExtInst %float %std fract %float_1 %p0", parameters="%ptr_constant_float")),
+    broken("math-pointer-operand", "an exponent of 64 bits written",
+           extended("%r = OpExtInst %float %std frexp %float_1 %p0", parameters="%ptr_global_ulong")),
+    valid("a vector loaded", extended("%r = OpExtInst %v4float %std vloadn %ulong_0 %p0 4",
+                                      parameters="%ptr_global_float")),
+    broken("vector-memory-types", "a vector loaded at an offset of 32 bits",
+           extended("%r = OpExtInst %v4float %std vloadn %uint_0 %p0 4", parameters="%ptr_global_float")),
+    broken("vector-memory-types", "a vector stored to constant memory",
+           extended("%v = OpUndef %v4float\n%r = OpExtInst %void %std vstoren %v %ulong_0 %p0",
+                    parameters="%ptr_constant_float")),
+    broken("vector-memory-types", "a half stored as a half",
+           extended("%r = OpExtInst %void %std vstore_half %half_1 %ulong_0 %p0", parameters="%ptr_global_half")),
+    broken("printf-types", "a format of numbers",
+           extended("%r = OpExtInst %uint %std printf %p0", parameters="%ptr_constant_uint")),
+    valid("a prefetch", extended("%r = OpExtInst %void %std prefetch %p0 %ulong_4", parameters="%ptr_global_float")),
+    broken("prefetch-types", "a prefetch of local memory",
+           extended("%r = OpExtInst %void %std prefetch %p0 %ulong_4", parameters="%ptr_local_float")),
+    broken("prefetch-types", "a prefetch of 32-bit many numbers",
+           extended("%r = OpExtInst %void %std prefetch %p0 %uint_4", parameters="%ptr_global_float")),
+]
+
+IMAGES: list[Case] = [
+    valid("an image sampled",
+          imaging("%s = OpSampledImage %sampled_2d %p0 %p1\n%c = OpUndef %v2float\n"
+                  "%r = OpImageSampleExplicitLod %v4float %s %c Lod %float_0")),
+    valid("an image read and written",
+          imaging("%c = OpUndef %v2uint\n%r = OpImageRead %v4float %p0 %c\nOpImageWrite %p1 %c %r",
+                  "%image_2d %written_2d")),
+    broken("image-sampled", "an image sampled without a sampler",
+           imaging("%c = OpUndef %v2float\n%r = OpImageSampleExplicitLod %v4float %p0 %c Lod %float_0")),
+    broken("image-coordinate", "one coordinate for two dimensions",
+           imaging("%r = OpImageRead %v4float %p0 %uint_0")),
+    broken("image-coordinate", "a layer without its number",
+           imaging("%c = OpUndef %v2uint\n%r = OpImageRead %v4float %p0 %c", "%layers_2d")),
+    broken("image-coordinate", "a boolean as coordinate",
+           imaging("%c = OpUndef %v2bool\n%r = OpImageRead %v4float %p0 %c")),
+    broken("image-texel", "a boolean written",
+           imaging("%c = OpUndef %v2uint\nOpImageWrite %p0 %c %true", "%written_2d")),
+    broken("image-texel", "two numbers sampled",
+           imaging("%s = OpSampledImage %sampled_2d %p0 %p1\n%c = OpUndef %v2float\n"
+                   "%r = OpImageSampleExplicitLod %v2float %s %c Lod %float_0")),
+    broken("sampled-image", "an image as its own sampler", imaging("%s = OpSampledImage %sampled_2d %p0 %p0")),
+    broken("sampled-image", "another image than the sampled image holds",
+           imaging("%s = OpSampledImage %sampled_2d %p0 %p1", "%image_1d %sampler")),
+    broken("sampled-image-type", "a sampled number",
+           imaging("", declarations="%t = OpTypeSampledImage %uint\n")),
+    broken("image-type", "texels that are booleans",
+           imaging("", declarations="%t = OpTypeImage %bool 2D 0 0 0 0 Unknown ReadOnly\n")),
+    broken("image-type", "a third way of being arrayed",
+           imaging("", declarations="%t = OpTypeImage %void 2D 0 2 0 0 Unknown ReadOnly\n")),
+    valid("what an image is asked for",
+          imaging("%a = OpImageQuerySizeLod %v2uint %p0 %uint_0\n%b = OpImageQueryFormat %uint %p0\n"
+                  "%c = OpImageQueryOrder %uint %p0\n%d = OpImageQuerySizeLod %v3uint %p1 %uint_0",
+                  "%image_2d %layers_2d")),
+    broken("image-query", "a format that is a float", imaging("%a = OpImageQueryFormat %float %p0")),
+    broken("image-query", "the format of a sampler", imaging("%a = OpImageQueryFormat %uint %p1")),
+    broken("image-query", "the samples of an image without any", imaging("%a = OpImageQuerySamples %uint %p0")),
+    broken("image-query-size", "one size for two dimensions", imaging("%a = OpImageQuerySizeLod %uint %p0 %uint_0")),
+    broken("image-query-size", "a float as level", imaging("%a = OpImageQuerySizeLod %v2uint %p0 %float_0")),
+    broken("image-query-lod", "the level of an image that is not sampled",
+           imaging("%c = OpUndef %v2float\n%a = OpImageQueryLod %v2float %p0 %c")),
+    broken("image-query-lod", "a level at booleans",
+           imaging("%s = OpSampledImage %sampled_2d %p0 %p1\n%c = OpUndef %v2bool\n"
+                   "%a = OpImageQueryLod %v2float %s %c")),
+    broken("image-reference", "a depth compared with an integer", shader(
+        "%r = OpImageSampleDrefImplicitLod %float %s %c %uint_0", declarations="""
+%depth = OpTypeImage %float 2D 1 0 0 1 Unknown
+%sampled_depth = OpTypeSampledImage %depth
+%s = OpUndef %sampled_depth
+%c = OpUndef %v2float""", entry='OpEntryPoint Fragment %main "main"', modes="OpExecutionMode %main OriginUpperLeft")),
+    broken("image-gather-component", "a component given by a float", shader(
+        "%r = OpImageGather %v4float %s %c %float_0", declarations="""
+%image = OpTypeImage %float 2D 0 0 0 1 Unknown
+%sampled = OpTypeSampledImage %image
+%s = OpUndef %sampled
+%c = OpUndef %v2float""")),
+]
+
+OTHERS: list[Case] = [
+    broken("execution-mode-target", "a fragment's mode on a kernel",
+           kernel("", modes="OpExecutionMode %main SampleInterlockOrderedEXT", capabilities="Shader "
+                  "FragmentShaderSampleInterlockEXT", extensions="SPV_EXT_fragment_shader_interlock")),
+    valid("an attribute of what a function returns, given twice",
+          module("""%main = OpFunction %void None %main_type
+%entry = OpLabel
+%r = OpFunctionCall %uint %f
+OpReturn
+OpFunctionEnd
+%f = OpFunction %uint None %f_type
+%start = OpLabel
+OpReturnValue %uint_1
+OpFunctionEnd""", annotations="OpDecorate %f FuncParamAttr Zext\nOpDecorate %f FuncParamAttr Zext",
+                 declarations="%main_type = OpTypeFunction %void\n%f_type = OpTypeFunction %uint")),
+    valid("parameters that a group makes constant",
+          kernel("", parameters="%uint", annotations="OpDecorate %group Constant\n%group = OpDecorationGroup\n"
+                                                     "OpGroupDecorate %group %p0")),
+    broken("decoration-target", "a constant parameter",
+           kernel("", parameters="%uint", annotations="OpDecorate %p0 Constant")),
+    valid("a built-in in constant memory, as the first producers wrote it",
+          kernel("%id = OpLoad %v3ulong %v", annotations="OpDecorate %v BuiltIn GlobalInvocationId",
+                 declarations="%v = OpVariable %ptr_constant_v3ulong UniformConstant", version="1.0")),
+    broken("instruction-announced", "an instruction of nobody", kernel("!0x0001270f")),
+    valid("debug information that refers to what follows",
+          debug("""%file = OpExtInst %void %info DebugSource %name
+%unit = OpExtInst %void %info DebugCompilationUnit 1 4 %file OpenCL_C
+%none = OpExtInst %void %info DebugInfoNone
+%number = OpExtInst %void %info DebugTypeBasic %name %uint_32 Unsigned
+%record = OpExtInst %void %info DebugTypeComposite %name Structure %file 1 1 %unit %name %uint_4 None %member
+%member = OpExtInst %void %info DebugTypeMember %name %number %file 1 1 %record %uint_0 %uint_4 None""")),
+    broken("id-before-use", "debug information that refers to a type that follows",
+          debug("""%number = OpExtInst %void %info DebugTypeBasic %name %size Unsigned
+%size = OpConstant %uint 32""")),
+]
+
+CASES = [*PIPES, *HINTS, *OPENCL, *IMAGES, *OTHERS]
