@@ -183,7 +183,6 @@ OpFunctionEnd""", annotations="OpDecorate %f FuncParamAttr Zext\nOpDecorate %f F
     valid("a built-in in constant memory, as the first producers wrote it",
           kernel("%id = OpLoad %v3ulong %v", annotations="OpDecorate %v BuiltIn GlobalInvocationId",
                  declarations="%v = OpVariable %ptr_constant_v3ulong UniformConstant", version="1.0")),
-    broken("instruction-announced", "an instruction of nobody", kernel("!0x0001270f")),
     valid("debug information that refers to what follows",
           debug("""%file = OpExtInst %void %info DebugSource %name
 %unit = OpExtInst %void %info DebugCompilationUnit 1 4 %file OpenCL_C
