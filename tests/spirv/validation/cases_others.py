@@ -1,4 +1,4 @@
-"""Cases that the modules of others have shown to matter: pipes, hints, images, OpenCL.std, debug information."""
+"""Cases that the modules of others have shown to matter: pipes, hints, images, debug information."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ IMAGE_TYPES = """%image_1d = OpTypeImage %void 1D 0 0 0 0 Unknown ReadOnly
 %sampler = OpTypeSampler
 %sampled_2d = OpTypeSampledImage %image_2d
 """
-
-
-def extended(body: str, **rest: str) -> str:
-    """A kernel with instructions of OpenCL.std."""
-    return kernel(body + "\n%anchor = OpExtInst %float %std sqrt %float_1", **rest)
 
 
 def pipes(body: str, parameters: str = "%pipe_in %ptr_global_uint") -> str:
@@ -64,43 +59,6 @@ HINTS: list[Case] = [
            capabilities="ExpectAssumeKHR", extensions="SPV_KHR_expect_assume")),
     broken("expect-types", "a value of another type", kernel("%r = OpExpectKHR %uint %ulong_1 %uint_2",
            capabilities="ExpectAssumeKHR", extensions="SPV_KHR_expect_assume")),
-]
-
-OPENCL: list[Case] = [
-    broken("math-types", "a 24-bit product of 64-bit integers", extended("%r = OpExtInst %ulong %std u_mul24 %ulong_1 "
-                                                                         "%ulong_2")),
-    valid("an exponent", extended("%r = OpExtInst %uint %std ilogb %float_1")),
-    broken("exponent-types", "an exponent of 64 bits", extended("%r = OpExtInst %ulong %std ilogb %float_1")),
-    broken("exponent-types", "a NaN of a narrower code", extended("%r = OpExtInst %double %std nan %uint_1")),
-    broken("geometric-types", "the length of eight numbers",
-           extended("%v = OpUndef %v8float\n%r = OpExtInst %float %std length %v")),
-    broken("geometric-types", "eight numbers normalised",
-           extended("%v = OpUndef %v8float\n%r = OpExtInst %v8float %std normalize %v")),
-    broken("shuffle-extended-types", "a shuffle of three components",
-           extended("%v = OpUndef %v3float\n%m = OpUndef %v2uint\n%r = OpExtInst %v2float %std shuffle %v %m")),
-    broken("shuffle-extended-types", "a shuffle of two different vectors",
-           extended("%v = OpUndef %v2float\n%w = OpUndef %v4float\n%m = OpUndef %v2uint\n"
-                    "%r = OpExtInst %v2float %std shuffle2 %v %w %m")),
-    broken("math-pointer-operand", "a fraction written to constant memory",
-           extended("%r = OpExtInst %float %std fract %float_1 %p0", parameters="%ptr_constant_float")),
-    broken("math-pointer-operand", "an exponent of 64 bits written",
-           extended("%r = OpExtInst %float %std frexp %float_1 %p0", parameters="%ptr_global_ulong")),
-    valid("a vector loaded", extended("%r = OpExtInst %v4float %std vloadn %ulong_0 %p0 4",
-                                      parameters="%ptr_global_float")),
-    broken("vector-memory-types", "a vector loaded at an offset of 32 bits",
-           extended("%r = OpExtInst %v4float %std vloadn %uint_0 %p0 4", parameters="%ptr_global_float")),
-    broken("vector-memory-types", "a vector stored to constant memory",
-           extended("%v = OpUndef %v4float\n%r = OpExtInst %void %std vstoren %v %ulong_0 %p0",
-                    parameters="%ptr_constant_float")),
-    broken("vector-memory-types", "a half stored as a half",
-           extended("%r = OpExtInst %void %std vstore_half %half_1 %ulong_0 %p0", parameters="%ptr_global_half")),
-    broken("printf-types", "a format of numbers",
-           extended("%r = OpExtInst %uint %std printf %p0", parameters="%ptr_constant_uint")),
-    valid("a prefetch", extended("%r = OpExtInst %void %std prefetch %p0 %ulong_4", parameters="%ptr_global_float")),
-    broken("prefetch-types", "a prefetch of local memory",
-           extended("%r = OpExtInst %void %std prefetch %p0 %ulong_4", parameters="%ptr_local_float")),
-    broken("prefetch-types", "a prefetch of 32-bit many numbers",
-           extended("%r = OpExtInst %void %std prefetch %p0 %uint_4", parameters="%ptr_global_float")),
 ]
 
 IMAGES: list[Case] = [
@@ -195,4 +153,4 @@ OpFunctionEnd""", annotations="OpDecorate %f FuncParamAttr Zext\nOpDecorate %f F
 %size = OpConstant %uint 32""")),
 ]
 
-CASES = [*PIPES, *HINTS, *OPENCL, *IMAGES, *OTHERS]
+CASES = [*PIPES, *HINTS, *IMAGES, *OTHERS]

@@ -27,7 +27,6 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     dot_products,
     execution_modes,
     extended_instructions,
-    extended_memory,
     functions,
     groups,
     hints,
