@@ -29,6 +29,12 @@ def imaging(body: str, parameters: str = "%image_2d %sampler", declarations: str
                   declarations=IMAGE_TYPES + declarations)
 
 
+def glsl(body: str, **rest: str) -> str:
+    """A shader with instructions of GLSL.std.450."""
+    return shader(body, model="", entry='%glsl = OpExtInstImport "GLSL.std.450"\nOpMemoryModel Logical GLSL450\n'
+                  + rest.pop("entry", 'OpEntryPoint GLCompute %main "main"'), **rest)
+
+
 def debug(text: str, body: str = "") -> str:
     """A kernel with debug information."""
     return kernel(body, declarations=f"""{text}""",
@@ -118,6 +124,38 @@ IMAGES: list[Case] = [
 %c = OpUndef %v2float""")),
 ]
 
+GLSL: list[Case] = [
+    valid("floats and integers", glsl("%a = OpExtInst %float %glsl Fma %float_1 %float_2 %float_3\n"
+                                      "%b = OpExtInst %uint %glsl UMax %uint_1 %uint_2")),
+    broken("glsl-float-types", "a maximum of integers", glsl("%a = OpExtInst %uint %glsl FMax %uint_1 %uint_2")),
+    broken("glsl-float-types", "operands of two widths", glsl("%a = OpExtInst %float %glsl FMax %float_1 %double_2")),
+    broken("glsl-float-types", "the sine of a double", glsl("%a = OpExtInst %double %glsl Sin %double_1")),
+    broken("glsl-integer-types", "integers of two widths", glsl("%a = OpExtInst %uint %glsl UMin %uint_1 %ulong_2")),
+    broken("glsl-integer-types", "a 64-bit integer's highest bit",
+           glsl("%a = OpExtInst %ulong %glsl FindUMsb %ulong_1")),
+    valid("two halves packed", glsl("%v = OpUndef %v2float\n%a = OpExtInst %uint %glsl PackHalf2x16 %v")),
+    broken("glsl-packing", "four numbers packed as two",
+           glsl("%v = OpUndef %v4float\n%a = OpExtInst %uint %glsl PackHalf2x16 %v")),
+    broken("glsl-packing", "four bytes unpacked into two numbers",
+           glsl("%a = OpExtInst %v2float %glsl UnpackUnorm4x8 %uint_1")),
+    broken("glsl-matrix-types", "the determinant of a vector",
+           glsl("%v = OpUndef %v2float\n%a = OpExtInst %float %glsl Determinant %v")),
+    broken("glsl-geometric-types", "a cross product of two components",
+           glsl("%v = OpUndef %v2float\n%a = OpExtInst %v2float %glsl Cross %v %v")),
+    broken("glsl-geometric-types", "a length that is a vector",
+           glsl("%v = OpUndef %v2float\n%a = OpExtInst %v2float %glsl Length %v")),
+    valid("a number split in two", glsl("%i = OpVariable %ptr_private_float Function\n"
+                                        "%a = OpExtInst %float %glsl Modf %float_1 %i")),
+    broken("glsl-parts-types", "an exponent that is a float", glsl("%i = OpVariable %ptr_private_float Function\n"
+                                                                   "%a = OpExtInst %float %glsl Frexp %float_1 %i")),
+    broken("glsl-parts-types", "a structure of one part",
+           glsl("%a = OpExtInst %s %glsl ModfStruct %float_1", declarations="%s = OpTypeStruct %float")),
+    broken("glsl-interpolation", "a value interpolated",
+           glsl("%a = OpExtInst %float %glsl InterpolateAtCentroid %float_1",
+                capabilities="InterpolationFunction", entry='OpEntryPoint Fragment %main "main"',
+                modes="OpExecutionMode %main OriginUpperLeft")),
+]
+
 OTHERS: list[Case] = [
     broken("execution-mode-target", "a fragment's mode on a kernel",
            kernel("", modes="OpExecutionMode %main SampleInterlockOrderedEXT", capabilities="Shader "
@@ -153,4 +191,4 @@ OpFunctionEnd""", annotations="OpDecorate %f FuncParamAttr Zext\nOpDecorate %f F
 %size = OpConstant %uint 32""")),
 ]
 
-CASES = [*PIPES, *HINTS, *IMAGES, *OTHERS]
+CASES = [*PIPES, *HINTS, *IMAGES, *GLSL, *OTHERS]

@@ -28,6 +28,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     execution_modes,
     extended_instructions,
     functions,
+    glsl_instructions,
     groups,
     hints,
     image_queries,
