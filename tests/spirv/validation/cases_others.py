@@ -29,6 +29,13 @@ def imaging(body: str, parameters: str = "%image_2d %sampler", declarations: str
                   declarations=IMAGE_TYPES + declarations)
 
 
+def reflection(declarations: str) -> str:
+    """A shader that clspv describes."""
+    return shader("", declarations=declarations, model="", extensions="SPV_KHR_non_semantic_info",
+                  entry='%set = OpExtInstImport "NonSemantic.ClspvReflection.1"\nOpMemoryModel Logical GLSL450\n'
+                        'OpEntryPoint GLCompute %main "main"')
+
+
 def glsl(body: str, **rest: str) -> str:
     """A shader with instructions of GLSL.std.450."""
     return shader(body, model="", entry='%glsl = OpExtInstImport "GLSL.std.450"\nOpMemoryModel Logical GLSL450\n'
@@ -186,6 +193,25 @@ OpFunctionEnd""", annotations="OpDecorate %f FuncParamAttr Zext\nOpDecorate %f F
 %number = OpExtInst %void %info DebugTypeBasic %name %uint_32 Unsigned
 %record = OpExtInst %void %info DebugTypeComposite %name Structure %file 1 1 %unit %name %uint_4 None %member
 %member = OpExtInst %void %info DebugTypeMember %name %number %file 1 1 %record %uint_0 %uint_4 None""")),
+    broken("described-operands", "a type named by a number",
+           debug("%number = OpExtInst %void %info DebugTypeBasic %uint_32 %uint_32 Unsigned")),
+    broken("described-operands", "a member of what is no structure",
+           debug("""%file = OpExtInst %void %info DebugSource %name
+%number = OpExtInst %void %info DebugTypeBasic %name %uint_32 Unsigned
+%m = OpExtInst %void %info DebugTypeMember %name %number %file 1 1 %number %uint_0 %uint_4 None""")),
+    broken("described-result", "debug information with a value",
+           debug("%number = OpExtInst %uint %info DebugTypeBasic %name %uint_32 Unsigned")),
+    broken("described-place", "a type described within a function",
+           debug("", "%number = OpExtInst %void %info DebugTypeBasic %name %uint_32 Unsigned")),
+    broken("described-place", "a scope that nothing lies in",
+           debug("""%file = OpExtInst %void %info DebugSource %name
+%unit = OpExtInst %void %info DebugCompilationUnit 1 4 %file OpenCL_C
+%in = OpExtInst %void %info DebugScope %unit""")),
+    valid("reflection of clspv", reflection("%r = OpExtInst %void %set SpecConstantWorkDim %uint_3")),
+    broken("described-operands", "reflection with a float",
+           reflection("%r = OpExtInst %void %set SpecConstantWorkDim %float_3")),
+    broken("reflection-version", "reflection of a later version",
+           reflection("%r = OpExtInst %void %set SpecConstantSubgroupMaxSize %uint_32")),
     broken("id-before-use", "debug information that refers to a type that follows",
           debug("""%number = OpExtInst %void %info DebugTypeBasic %name %size Unsigned
 %size = OpConstant %uint 32""")),

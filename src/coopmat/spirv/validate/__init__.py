@@ -23,6 +23,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     cooperative_matrices,
     declarations,
     decorations,
+    descriptions,
     device_support,
     dot_products,
     execution_modes,

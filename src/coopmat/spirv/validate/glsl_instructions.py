@@ -188,5 +188,6 @@ def glsl_interpolation(group: Group) -> Findings:
             yield chosen & ~group.value(place).is_int(32), f"the sample of {name} is a 32-bit integer, " \
                                                           f"not {{type{place}}}"
         elif name == "InterpolateAtOffset":
-            yield chosen & ~_fits(group.value(place), (Op.TypeFloat, 32, 2)), \
-                f"the offset of {name} is two 32-bit floats, not {{type{place}}}"
+            offset = group.value(place)
+            good = offset.is_vector(Op.TypeFloat) & (offset.components == 2) & np.isin(offset.scalar.width, widths)
+            yield chosen & ~good, f"the offset of {name} is two 32-bit floats, not {{type{place}}}"
