@@ -127,9 +127,12 @@ SUPERFLUOUS = [
     broken("capability-unknown", "capability 60000", kernel("", capabilities="Linkage"),
            "the number of a capability that no table has may belong to an extension to come: a warning here, an error "
            "of SPIRV-Tools", words=(("OpCapability", 1, 60000),), says="capability 60000 is not known"),
-    broken("instruction-unknown", "opcode 60000", kernel("!0x0002ea60 !7"),
-           "an opcode that no table has may belong to an extension to come: a warning here, an error of SPIRV-Tools",
-           says="opcode 60000 is not known"),
+    broken("instruction-unknown capability-unknown", "opcode 60000 with capability 60000",
+           kernel("!0x0002ea60 !7", capabilities="Linkage"),
+           "an opcode that no table has may belong to an extension to come, as its capability does: a warning here, an "
+           "error of SPIRV-Tools", words=(("OpCapability", 1, 60000),), says="opcode 60000 is not known"),
+    broken("instruction-unknown instruction-announced", "opcode 60000 in a module that declares nothing unknown",
+           kernel("!0x0002ea60 !7"), says="nor of an extension"),
 ]
 
 MATRIX_EXTENSION = "SPV_KHR_cooperative_matrix"

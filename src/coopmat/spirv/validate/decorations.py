@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.grammar import AddressingModel, BuiltIn, Capability, Decoration, FPFastMathMode, Op, StorageClass
+from coopmat.spirv.grammar import (
+    OPENCL_STD,
+    AddressingModel,
+    BuiltIn,
+    Capability,
+    Decoration,
+    FPFastMathMode,
+    Op,
+    StorageClass,
+)
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS
@@ -36,7 +45,7 @@ _TARGETS: dict[int, tuple[tuple[Op, ...], str]] = {
     **dict.fromkeys(_OF_VARIABLES, (_VARIABLES, "variables")),
     _D.ArrayStride: (_ARRAYS, "array and pointer types"),
     _D.FuncParamAttr: ((Op.FunctionParameter, Op.Function), "functions and their parameters"),
-    _D.Constant: ((*_VARIABLES, Op.FunctionParameter), "variables and parameters"),
+    _D.Constant: (_VARIABLES, "variables"),
     _D.NoSignedWrap: (_WRAPPING, "integer arithmetic"),
     _D.NoUnsignedWrap: (_WRAPPING, "integer arithmetic"),
     _D.SaturatedConversion: (_SATURATED, "conversions to integers"),
@@ -67,6 +76,8 @@ def decoration_target(view: ModuleView) -> Findings:
         if decoration in _MEMBERS_ONLY:
             yield index, f"{name} stands on members of structures only; %{identifier} is {target.name}"
         allowed, what = _TARGETS.get(decoration, ((), ""))
+        if decoration == Decoration.Constant and view.opcode[index] == Op.GroupDecorate:
+            allowed = (*allowed, Op.FunctionParameter)  # conformance modules do so
         if allowed and target.opcode not in allowed:
             yield index, f"{name} is for {what}; %{identifier} is {target.name}"
         elif decoration in _OF_MEMORY and view.definition(target.type_id or 0).opcode not in POINTERS:
@@ -91,7 +102,9 @@ def decoration_rounding(view: ModuleView) -> Findings:
 
 def _is_rounding_store(view: ModuleView, target: Instruction) -> bool:
     """Whether an extended instruction is of a set that has rounding stores and conversions of its own."""
-    return view.module.instruction_sets.get(target.words[0]) == "OpenCL.std"
+    if view.module.instruction_sets.get(target.words[0]) != "OpenCL.std":
+        return False
+    return target.words[1] != OPENCL_STD["sqrt"] or view.has(Capability.RoundedDivideSqrtINTEL)
 
 
 @rule("decoration-repeated", "A decoration is not given twice to one thing.", SECTION)

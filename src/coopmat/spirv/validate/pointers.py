@@ -107,6 +107,7 @@ def untyped_variable(group: Group) -> Findings:
     untyped = group.result.is_kind(Op.TypeUntypedPointerKHR)
     yield ~untyped, "{op} has an untyped pointer type, not {type}"
     yield untyped & (group.word(0) != group.result.storage), "the storage class of {op}, {word0}, is not that of {type}"
+    yield group.word(0) == int(StorageClass.Generic), "a variable cannot be in Generic storage"
     own = np.isin(group.word(0), (StorageClass.Function, StorageClass.Private, StorageClass.Workgroup))
     yield own & ~group.has(1), "{op} in this storage class needs the type that it holds"
 
