@@ -12,13 +12,13 @@ FLOAT8 = {"capabilities": "Float8EXT", "extensions": "SPV_EXT_float8",
           "declarations": "%float8 = OpTypeFloat 8 Float8E4M3EXT"}
 BFLOAT16_MATRIX = {"capabilities": "BFloat16CooperativeMatrixKHR"}
 INT4_MATRIX = {"capabilities": "Int4CooperativeMatrixINTEL"}
-NO_TF32_RULE = ("SPV_INTEL_tensor_float32_conversion: result and operand are 32-bit floats of one type; SPIRV-Tools has "
-                "no rule for this instruction")
+NO_TF32_RULE = ("SPV_INTEL_tensor_float32_conversion: result and operand are 32-bit floats of one type; SPIRV-Tools "
+                "has no rule for this instruction")
 NO_BF16_RULE = ("SPV_INTEL_bfloat16_conversion: 32-bit floats become 16-bit integers and back, one for one; "
                 "SPIRV-Tools has no rule for these instructions")
-NO_INT4_RULE = ("SPV_INTEL_int4: 4-bit integers are moved, converted and multiplied in matrices only; SPIRV-Tools does "
-                "not look at their use")
-NO_INT4_STORAGE = ("SPV_INTEL_int4: in memory that others see, 4-bit integers stand in vectors of an even number of them; "
+NO_INT4_RULE = ("SPV_INTEL_int4: 4-bit integers are moved, converted and multiplied in matrices only; SPIRV-Tools "
+                "does not look at their use")
+NO_INT4_STORAGE = ("SPV_INTEL_int4: in memory that others see, 4-bit integers stand in vectors of an even number; "
                    "SPIRV-Tools does not look at where they are stored")
 
 
