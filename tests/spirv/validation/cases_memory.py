@@ -107,6 +107,8 @@ CASES = [
                                                    declarations="%pointer = OpTypePointer CrossWorkgroup %void"),
            "void has no values that could be loaded (SPIR-V 2.2.2 Types); SPIRV-Tools refuses stores through pointers "
            "to void, but not loads"),
+    broken("load-types", "a load of an array of unknown length",
+           shader("%r = OpLoad %list %v", declarations=LIST, annotations=LAYOUT, version="1.3")),
     valid("a store", store()),
     broken("store-types", "a store through an integer", store(pointer="%ulong")),
     broken("store-types", "a store of another type", store(value="%float")),
@@ -140,7 +142,7 @@ CASES = [
     valid("a copy", copy()),
     broken("copy-memory", "a copy of another type", copy(source="%ptr_local_float")),
     broken("copy-memory", "a copy to constant memory", copy(target="%ptr_constant_uint"),
-           "UniformConstant memory is read-only (SPIR-V 3.2.7 Storage Class); SPIRV-Tools refuses stores to it, but "
+           "UniformConstant memory is read-only (SPIR-V 3.2.6 Storage Class); SPIRV-Tools refuses stores to it, but "
            "not copies"),
     broken("copy-memory", "a copy to a number", copy(target="%uint")),
     broken("copy-memory", "a copy from a number", copy(source="%uint")),

@@ -18,6 +18,11 @@ def chain(result: str, indices: str, base: str = "%to_pairs", op: str = "InBound
     return kernel(f"%r = Op{op} {result} %p0 {indices}", parameters=f"{base} %uint", declarations=TYPES)
 
 
+def logical(index: str) -> str:
+    """A chain from a variable of a shader."""
+    return shader(f"%v = OpVariable %ptr_private_arr4_uint Function\n%r = OpAccessChain %ptr_private_uint %v {index}")
+
+
 def step(result: str, indices: str, base: str = "%to_pair") -> str:
     return chain(result, indices, base, "InBoundsPtrAccessChain")
 
@@ -62,6 +67,8 @@ CASES = [
     broken("access-chain", "a member by a variable in a chain", chain("%ptr_global_uint", "%uint_0 %p1")),
     broken("access-chain", "a part of a number in a chain", chain("%ptr_global_uint", "%uint_0 %uint_0 %uint_0")),
     broken("access-chain", "256 indices of a chain", chain("%ptr_global_uint", "%uint_0 " * 256)),
+    broken("access-chain", "a negative index of a logical pointer", logical("%sint_n1")),
+    valid("a signed index of a logical pointer", logical("%sint_1")),
     valid("a pointer to the next element", step("%to_pair", "%p1")),
     valid("a pointer to a member of another element", step("%ptr_global_float", "%ulong_7 %uint_1")),
     broken("pointer-access-chain", "a step from a number", step("%ptr_global_uint", "%uint_0", "%ulong")),
@@ -104,6 +111,8 @@ CASES = [
                    make=shader)),
     broken("pointer-comparison", "pointers to physical memory are compared",
            compare("PtrEqual", "%bool", "%pointer", "%pointer", **PHYSICAL)),
+    broken("pointer-comparison", "pointers to local memory with the capability for buffers",
+           compare("PtrEqual", "%bool", "%shared", "%shared", capabilities="VariablePointersStorageBuffer", **LOGICAL)),
     valid("the semantics of a generic pointer", apply("GenericPtrMemSemantics", "%uint", "%ptr_generic_uint")),
     broken("generic-semantics", "the semantics of a global pointer",
            apply("GenericPtrMemSemantics", "%uint", "%ptr_global_uint", capabilities="GenericPointer"),
@@ -113,6 +122,7 @@ CASES = [
     valid("a size", size("%uint", "%ptr_global_v4uint")),
     broken("size-of", "a size of 64 bits", size("%ulong", "%ptr_global_uint"), NO_SIZE_RULE),
     broken("size-of", "the size of a number", size("%uint", "%uint"), NO_SIZE_RULE),
+    broken("size-of", "the size of a boolean", size("%uint", "%ptr_global_bool"), NO_SIZE_RULE),
     broken("size-of", "the size of void", size("%uint", "%to_void",
                                                declarations="%to_void = OpTypePointer CrossWorkgroup %void"),
            NO_SIZE_RULE),

@@ -12,7 +12,7 @@ from coopmat.spirv.validate.types import Booleans, Integers, Types
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.8 Memory Instructions"
-OPERANDS = "SPIR-V 3.2.27 Memory Operands"
+OPERANDS = "SPIR-V 3.2.25 Memory Operands"
 
 _VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
 _READ_ONLY = (StorageClass.UniformConstant, StorageClass.Input, StorageClass.PushConstant)
@@ -60,9 +60,11 @@ def variable_initializer(group: Group) -> Findings:
     shown = "{def1}" if untyped else "{result_pointee}"
     yield has & (group.value(place) != pointee), \
         f"the initialiser of {{op}} has type {{type{place}}}; {shown} is needed"
+    yield has & np.isin(group.word(0), (StorageClass.Input, StorageClass.PushConstant)), \
+        "a variable in Input or PushConstant memory cannot have an initialiser"
     if view.runs_kernels:
-        yield has & np.isin(group.word(0), (StorageClass.Workgroup, StorageClass.Input)), \
-            "a variable of this storage class cannot have an initialiser in OpenCL"
+        yield has & (group.word(0) == int(StorageClass.Workgroup)), \
+            "a variable in Workgroup memory cannot have an initialiser in OpenCL"
 
 
 @rule("boolean-storage", "Variables that hosts see hold no booleans; built-in ones of shaders may.",
@@ -85,13 +87,18 @@ def _with_booleans(view: ModuleView) -> Booleans:
     return contains(view, (Op.TypeBool,))
 
 
+def _without_length(view: ModuleView) -> Booleans:
+    return contains(view, (Op.TypeRuntimeArray,))
+
+
 @rule("load-types", "A load gives what the pointer points to.", SECTION, Op.Load)
 def load_types(group: Group) -> Findings:
     address = group.value(0)
     yield ~address.is_pointer, "{op} reads through a pointer, not {type0}"
     typed = address.is_kind(Op.TypePointer)
     yield typed & (address.element != group.result), "{op} through {type0} gives {pointee0}, not {type}"
-    yield group.result.is_kind(*_WITHOUT_SIZE, Op.TypeRuntimeArray), "{op} cannot give {type}, which has no known size"
+    unsized = group.view.derived(_without_length)[group.result.places]
+    yield unsized | group.result.is_kind(*_WITHOUT_SIZE), "{op} cannot give {type}, which has no known size"
 
 
 @rule("store-types", "A store writes a value of the type that the pointer points to.", SECTION, Op.Store)
@@ -169,7 +176,7 @@ def memory_operands(group: Group) -> Findings:
 
 
 @rule("physical-alignment", "An access to PhysicalStorageBuffer memory names an alignment.",
-      "SPIR-V 2.16.4 PhysicalStorageBuffer", Op.Load, Op.Store, Op.CopyMemory)
+      "SPV_KHR_physical_storage_buffer, Memory Operands", Op.Load, Op.Store, Op.CopyMemory)
 def physical_alignment(group: Group) -> Findings:
     place, pointers = _ACCESSES[group.opcode]
     aligned = group.word(place) & _ALIGNED != 0
@@ -189,9 +196,11 @@ def copy_memory(group: Group) -> Findings:
     if group.opcode == Op.CopyMemory:
         yield typed & (target.element != source.element), \
             "{op} from {type1} to {type0}: both must point to one type"
+        without_length = group.view.derived(_without_length)
         for place, pointer in ((0, target), (1, source)):
-            yield pointer.is_kind(Op.TypePointer) & pointer.element.is_kind(*_WITHOUT_SIZE), \
-                f"{{op}} through {{type{place}}}: what that points to has no size"
+            unsized = pointer.element.is_kind(*_WITHOUT_SIZE) | without_length[pointer.element.places]
+            yield pointer.is_kind(Op.TypePointer) & unsized, \
+                f"{{op}} through {{type{place}}}: what that points to has no known size"
         yield target.is_kind(Op.TypeUntypedPointerKHR) & source.is_kind(Op.TypeUntypedPointerKHR), \
             "{op} between untyped pointers has no type: OpCopyMemorySized is needed"
         return

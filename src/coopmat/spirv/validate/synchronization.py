@@ -1,4 +1,4 @@
-"""Rules for scopes, memory semantics and barriers (SPIR-V 3.2.26, 3.2.28, 3.3.20)."""
+"""Rules for scopes, memory semantics and barriers (SPIR-V 3.2.24, 3.2.26, 3.3.20)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers
 from coopmat.spirv.validate.view import ModuleView
 
-SCOPES = "SPIR-V 3.2.28 Scope"
-SEMANTICS = "SPIR-V 3.2.26 Memory Semantics"
+SCOPES = "SPIR-V 3.2.26 Scope"
+SEMANTICS = "SPIR-V 3.2.24 Memory Semantics"
 BARRIERS = "SPIR-V 3.3.20 Barrier Instructions"
 
 _ORDERS = (MemorySemantics.Acquire, MemorySemantics.Release, MemorySemantics.AcquireRelease,
