@@ -162,6 +162,10 @@ CASES = [
     broken("array-length", "the length of an array in no structure",
            in_shader("%n = OpArrayLength %uint %v 0", "%arr4_uint")),
     valid("a lifetime", lifetime("0")),
+    valid("the lifetime of a variable without type",
+          kernel("%v = OpUntypedVariableKHR %own Function %uint\nOpLifetimeStart %v 4", **{
+              **UNTYPED, "declarations": "%own = OpTypeUntypedPointerKHR Function"}),
+          "SPV_KHR_untyped_pointers lets lifetimes take pointers without type; SPIRV-Tools asks for an OpTypePointer"),
     broken("lifetime-size", "a lifetime with a size beside a type", lifetime("4")),
     broken("lifetime", "the lifetime of a number", kernel("OpLifetimeStop %p0 0", parameters="%uint")),
     broken("lifetime", "the lifetime of global memory", kernel("OpLifetimeStart %p0 0", parameters="%ptr_global_uint")),

@@ -10,8 +10,9 @@ from tests.spirv.validation.cases_declarations import declare
 
 TYPES = ("%pair = OpTypeStruct %uint %float\n%pairs = OpTypeArray %pair %uint_4\n"
          "%to_pair = OpTypePointer CrossWorkgroup %pair\n%to_pairs = OpTypePointer CrossWorkgroup %pairs\n")
-UNTYPED = {"capabilities": "UntypedPointersKHR", "extensions": "SPV_KHR_untyped_pointers"}
-BYTES = TYPES + "%bytes = OpTypeUntypedPointerKHR CrossWorkgroup\n%own = OpTypeUntypedPointerKHR Workgroup\n"
+UNTYPED = {"capabilities": "UntypedPointersKHR GenericPointer", "extensions": "SPV_KHR_untyped_pointers"}
+BYTES = TYPES + "%bytes = OpTypeUntypedPointerKHR CrossWorkgroup\n%own = OpTypeUntypedPointerKHR Workgroup\n" \
+        "%any = OpTypeUntypedPointerKHR Generic\n"
 
 
 def chain(result: str, indices: str, base: str = "%to_pairs", op: str = "InBoundsAccessChain") -> str:
@@ -85,6 +86,8 @@ CASES = [
     broken("untyped-access-chain", "an untyped chain to another storage class", untyped("%own", "%p1 %uint_1")),
     broken("untyped-access-chain", "a member by a variable in an untyped chain", untyped("%bytes", "%uint_0 %p1")),
     broken("untyped-access-chain", "a float as index of an untyped chain", untyped("%bytes", "%float_0 %uint_1")),
+    broken("untyped-access-chain", "an untyped chain through a pointer", untyped("%bytes", "", "%ptr_global_uint")),
+    broken("untyped-variable", "a generic variable without type", untyped_variable("%any Generic")),
     valid("a variable without type", untyped_variable("%bytes CrossWorkgroup")),
     valid("a variable that names the type it holds", untyped_variable("%own Workgroup %uint")),
     broken("untyped-variable", "a variable without type of a typed pointer",
@@ -122,7 +125,9 @@ CASES = [
     valid("a size", size("%uint", "%ptr_global_v4uint")),
     broken("size-of", "a size of 64 bits", size("%ulong", "%ptr_global_uint"), NO_SIZE_RULE),
     broken("size-of", "the size of a number", size("%uint", "%uint"), NO_SIZE_RULE),
-    broken("size-of", "the size of a boolean", size("%uint", "%ptr_global_bool"), NO_SIZE_RULE),
+    broken("size-of", "the size of an event",
+           size("%uint", "%to_event", declarations="%event = OpTypeEvent\n"
+                "%to_event = OpTypePointer CrossWorkgroup %event"), NO_SIZE_RULE),
     broken("size-of", "the size of void", size("%uint", "%to_void",
                                                declarations="%to_void = OpTypePointer CrossWorkgroup %void"),
            NO_SIZE_RULE),

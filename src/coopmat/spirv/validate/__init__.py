@@ -29,6 +29,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     extended_instructions,
     functions,
     groups,
+    hints,
     intel_groups,
     joint_matrices,
     limits,

@@ -19,8 +19,8 @@ _POINTER_CHAINS = (Op.PtrAccessChain, Op.InBoundsPtrAccessChain)
 _UNTYPED_CHAINS = (Op.UntypedAccessChainKHR, Op.UntypedInBoundsAccessChainKHR)
 _UNTYPED_POINTER_CHAINS = (Op.UntypedPtrAccessChainKHR, Op.UntypedInBoundsPtrAccessChainKHR)
 _ABSTRACT = tuple(TYPES - {Op.TypeInt, Op.TypeFloat, Op.TypeVector, Op.TypeMatrix, Op.TypeArray, Op.TypeStruct,
-                           Op.TypePointer})
-"""Types without a bit pattern (2.2.2)."""
+                           Op.TypePointer, Op.TypeBool})
+"""Types without a bit pattern (2.2.2), booleans apart: producers ask for their size."""
 _MOST_INDICES = 255
 """The number of indices that the specification's universal limits ask for (2.17)."""
 
@@ -104,6 +104,7 @@ def untyped_access_chain(group: Group) -> Findings:
     yield ~base.is_pointer, "the base of {op} is a pointer, not {type1}"
     yield base.is_pointer & result.is_pointer & (base.storage != result.storage), \
         "{op} cannot change the storage class: {type1} to {type}"
+    yield group.type(0).is_pointer, "{op} leads through {def0}, which must not be a pointer"
     yield from _indices(group, 2)
     _, wrong = _follow(group, group.type(0), 3 if group.opcode in _UNTYPED_POINTER_CHAINS else 2)
     yield wrong, "an index of {op} leads beyond the parts of {def0}, or into a structure by a variable"
@@ -115,6 +116,7 @@ def untyped_variable(group: Group) -> Findings:
     untyped = group.result.is_kind(Op.TypeUntypedPointerKHR)
     yield ~untyped, "{op} has an untyped pointer type, not {type}"
     yield untyped & (group.word(0) != group.result.storage), "the storage class of {op}, {word0}, is not that of {type}"
+    yield group.word(0) == int(StorageClass.Generic), "a variable cannot be in Generic storage"
     own = np.isin(group.word(0), (StorageClass.Function, StorageClass.Private, StorageClass.Workgroup))
     yield own & ~group.has(1), "{op} in this storage class needs the type that it holds"
 
