@@ -43,9 +43,10 @@ def _indices(group: Group, first: int) -> Findings:
     for place in group.places(first):
         index = group.value(place)
         yield group.has(place) & ~index.is_kind(Op.TypeInt), f"the indices of {{op}} are integers, not {{type{place}}}"
-        if group.view.memory_model[0] == AddressingModel.Logical:
-            yield (index.signed == 1) & (group.constant(place) >> np.maximum(index.width - 1, 0) == 1), \
-                f"{{op}} has a negative index, {{def{place}}}, in the addressing model Logical"
+        if group.view.memory_model[0] in (AddressingModel.Logical, AddressingModel.PhysicalStorageBuffer64):
+            logical = ~group.result.in_storage(StorageClass.PhysicalStorageBuffer)
+            yield logical & (index.signed == 1) & (group.constant(place) >> np.maximum(index.width - 1, 0) == 1), \
+                f"{{op}} into logical memory has a negative index, {{def{place}}}"
     yield group.size - first > _MOST_INDICES, f"{{op}} has more than {_MOST_INDICES} indices"
 
 
