@@ -57,15 +57,19 @@ _DISTANCES = {"distance", "length", "fast_distance", "fast_length"}
 _NORMALIZING = {"normalize", "fast_normalize"}
 
 
-def _by_name(group: Group, names: set[str] | dict[str, Op]) -> Iterator[tuple[str, np.ndarray]]:
+def _by_name(group: Group, names: set[str] | dict[str, Op]) -> Iterator[tuple[str, Booleans]]:
     """The instructions of OpenCL.std among these names, each with where it stands in the group."""
-    sets = group.word(0)
-    opencl = np.isin(sets, [i for i, name in group.view.module.instruction_sets.items() if name == "OpenCL.std"])
-    numbers = group.word(1)
-    for number in np.unique(numbers[opencl]).tolist():
-        name = OPENCL_STD_NAMES.get(number)
-        if name is not None and name in names:
-            yield name, opencl & (numbers == number)
+    return ((name, chosen) for name, chosen in group.view.derived(_instructions).items() if name in names)
+
+
+def _instructions(view: ModuleView) -> dict[str, Booleans]:
+    """For each instruction of OpenCL.std that is used, where it stands in the group of all extended ones."""
+    group = view.group(Op.ExtInst)
+    assert group is not None
+    sets = [i for i, name in view.module.instruction_sets.items() if name == "OpenCL.std"]
+    numbers = np.where(np.isin(group.word(0), sets), group.word(1), -1)
+    return {OPENCL_STD_NAMES[number]: numbers == number
+            for number in np.unique(numbers).tolist() if number in OPENCL_STD_NAMES}
 
 
 @rule("extended-number", "An extended instruction exists in its set.", SECTION)
