@@ -10,9 +10,11 @@ from tests.spirv.validation.cases_arithmetic import apply
 TYPES = "\n".join((
     "%pair = OpTypeStruct %uint %float", "%same = OpTypeStruct %uint %float", "%other = OpTypeStruct %uint %uint",
     "%nest = OpTypeStruct %pair %arr4_uint", "%pairs = OpTypeArray %pair %uint_2", "%sames = OpTypeArray %same %uint_2",
+    "%two = OpConstant %uint 2", "%again = OpTypeArray %same %two",
     "%more = OpTypeArray %same %uint_3", "%event = OpTypeEvent", "%m23 = OpTypeMatrix %v2float 3",
     "%m32 = OpTypeMatrix %v3float 2", "%d32 = OpTypeMatrix %v3double 2"))
-FREEZE = {"capabilities": "PoisonFreezeKHR", "extensions": "SPV_KHR_poison_freeze"}
+FREEZE = {"capabilities": "PoisonFreezeKHR", "extensions": "SPV_KHR_poison_freeze",
+          "modes": "OpExecutionMode %main ArithmeticPoisonKHR"}
 
 
 def part(op: str, result: str, *operands: str, literals: str = "", **rest: Any) -> str:
@@ -94,6 +96,7 @@ CASES = [
     broken("copy-logical", "a logical copy of the same type", part("CopyLogical", "%pair", "%pair")),
     broken("copy-logical", "members of other types", part("CopyLogical", "%other", "%pair")),
     broken("copy-logical", "arrays of two lengths", part("CopyLogical", "%more", "%pairs")),
+    broken("copy-logical", "arrays of one length by two ids", part("CopyLogical", "%again", "%pairs")),
     broken("copy-logical", "a structure of an array", part("CopyLogical", "%same", "%pairs")),
     broken("copy-logical", "a number becomes another", part("CopyLogical", "%float", "%uint")),
     valid("a frozen value", part("FreezeKHR", "%uint", "%uint", **FREEZE)),

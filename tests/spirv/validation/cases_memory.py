@@ -56,6 +56,13 @@ def length(result: str, member: str, version: str = "1.3", operand: str = "%v", 
                   version=version)
 
 
+def holding(pointee: str, storage: str, capability: str = "VariablePointers") -> str:
+    """A shader's variable that holds a pointer in a structure."""
+    return shader("", version="1.3", capabilities=capability, declarations=
+                  f"%inner = OpTypePointer {pointee} %uint\n%s = OpTypeStruct %uint %inner\n"
+                  f"%pointer = OpTypePointer {storage} %s\n%v = OpVariable %pointer {storage}")
+
+
 def lifetime(size: str, pointer: str = "%ptr_private_uint", storage: str = "Function", **rest: Any) -> str:
     return kernel(f"%v = OpVariable {pointer} {storage}\nOpLifetimeStart %v {size}", **rest)
 
@@ -91,6 +98,17 @@ CASES = [
            declare("%v = OpVariable %ptr_local_uint Workgroup %uint_1"), OF_OPENCL),
     broken("variable-initializer", "an input with an initialiser",
            declare("%v = OpVariable %ptr_input_uint Input %uint_1")),
+    broken("variable-type", "a variable in physical memory",
+           shader("", **{**PHYSICAL, "declarations": PHYSICAL["declarations"]
+                         + "\n%v = OpVariable %pointer PhysicalStorageBuffer"})),
+    *(valid(f"a pointer to {pointee} memory in a {storage} variable", holding(pointee, storage))
+      for pointee, storage in (("Workgroup", "Private"), ("StorageBuffer", "Private"))),
+    broken("logical-pointer-variable", "a pointer to private memory in a variable", holding("Private", "Private")),
+    broken("logical-pointer-variable", "a pointer in a local variable", holding("Workgroup", "Workgroup")),
+    broken("logical-pointer-variable", "a pointer to local memory with the capability for buffers",
+           holding("Workgroup", "Private", "VariablePointersStorageBuffer")),
+    broken("logical-pointer-variable", "a structure with a pointer without a capability for it",
+           holding("Workgroup", "Private", "")),
     valid("a local boolean", declare("%v = OpVariable %ptr_local_bool Workgroup")),
     broken("boolean-storage", "a boolean in a buffer",
            shader("", declarations="%s = OpTypeStruct %bool\n%pointer = OpTypePointer StorageBuffer %s\n"
@@ -107,6 +125,8 @@ CASES = [
                                                    declarations="%pointer = OpTypePointer CrossWorkgroup %void"),
            "void has no values that could be loaded (SPIR-V 2.2.2 Types); SPIRV-Tools refuses stores through pointers "
            "to void, but not loads"),
+    broken("load-types", "a load of an array of unknown length",
+           shader("%r = OpLoad %list %v", declarations=LIST, annotations=LAYOUT, version="1.3")),
     valid("a store", store()),
     broken("store-types", "a store through an integer", store(pointer="%ulong")),
     broken("store-types", "a store of another type", store(value="%float")),
@@ -129,6 +149,14 @@ CASES = [
     broken("memory-operands", "private memory is made visible", shared("MakePointerVisible %uint_2")),
     broken("memory-operands", "private memory that is not private",
            shader("%v = OpVariable %ptr_private_uint Function\n%r = OpLoad %uint %v NonPrivatePointer", **VULKAN)),
+    broken("memory-operand-scope", "a float as scope of what is made visible",
+           shared("MakePointerVisible|NonPrivatePointer %float_2")),
+    broken("memory-operand-scope", "an unknown scope of what is made available",
+           shared("Aligned|MakePointerAvailable|NonPrivatePointer 4 %uint_9", write=True)),
+    broken("memory-operand-scope", "what is read is made visible to a device",
+           shared("MakePointerVisible|NonPrivatePointer %uint_1")),
+    broken("memory-operand-scope", "the source of a copy is made visible to a device",
+           in_shader("OpCopyMemory %v %v Aligned 4 MakePointerVisible|NonPrivatePointer %uint_1", **VULKAN)),
     valid("a copy with operands for both sides", copy("Aligned 4 Aligned 8")),
     broken("memory-operands", "two sets of operands before SPIR-V 1.4", copy("Aligned 4 Aligned 8", version="1.3")),
     broken("memory-operands", "the target of a copy is made visible",
@@ -140,7 +168,7 @@ CASES = [
     valid("a copy", copy()),
     broken("copy-memory", "a copy of another type", copy(source="%ptr_local_float")),
     broken("copy-memory", "a copy to constant memory", copy(target="%ptr_constant_uint"),
-           "UniformConstant memory is read-only (SPIR-V 3.2.7 Storage Class); SPIRV-Tools refuses stores to it, but "
+           "UniformConstant memory is read-only (SPIR-V 3.2.6 Storage Class); SPIRV-Tools refuses stores to it, but "
            "not copies"),
     broken("copy-memory", "a copy to a number", copy(target="%uint")),
     broken("copy-memory", "a copy from a number", copy(source="%uint")),
@@ -160,6 +188,10 @@ CASES = [
     broken("array-length", "the length of an array in no structure",
            in_shader("%n = OpArrayLength %uint %v 0", "%arr4_uint")),
     valid("a lifetime", lifetime("0")),
+    valid("the lifetime of a variable without type",
+          kernel("%v = OpUntypedVariableKHR %own Function %uint\nOpLifetimeStart %v 4", **{
+              **UNTYPED, "declarations": "%own = OpTypeUntypedPointerKHR Function"}),
+          "SPV_KHR_untyped_pointers lets lifetimes take pointers without type; SPIRV-Tools asks for an OpTypePointer"),
     broken("lifetime-size", "a lifetime with a size beside a type", lifetime("4")),
     broken("lifetime", "the lifetime of a number", kernel("OpLifetimeStop %p0 0", parameters="%uint")),
     broken("lifetime", "the lifetime of global memory", kernel("OpLifetimeStart %p0 0", parameters="%ptr_global_uint")),

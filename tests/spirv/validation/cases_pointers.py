@@ -10,12 +10,18 @@ from tests.spirv.validation.cases_declarations import declare
 
 TYPES = ("%pair = OpTypeStruct %uint %float\n%pairs = OpTypeArray %pair %uint_4\n"
          "%to_pair = OpTypePointer CrossWorkgroup %pair\n%to_pairs = OpTypePointer CrossWorkgroup %pairs\n")
-UNTYPED = {"capabilities": "UntypedPointersKHR", "extensions": "SPV_KHR_untyped_pointers"}
-BYTES = TYPES + "%bytes = OpTypeUntypedPointerKHR CrossWorkgroup\n%own = OpTypeUntypedPointerKHR Workgroup\n"
+UNTYPED = {"capabilities": "UntypedPointersKHR GenericPointer", "extensions": "SPV_KHR_untyped_pointers"}
+BYTES = TYPES + "%bytes = OpTypeUntypedPointerKHR CrossWorkgroup\n%own = OpTypeUntypedPointerKHR Workgroup\n" \
+        "%any = OpTypeUntypedPointerKHR Generic\n"
 
 
 def chain(result: str, indices: str, base: str = "%to_pairs", op: str = "InBoundsAccessChain") -> str:
     return kernel(f"%r = Op{op} {result} %p0 {indices}", parameters=f"{base} %uint", declarations=TYPES)
+
+
+def logical(index: str) -> str:
+    """A chain from a variable of a shader."""
+    return shader(f"%v = OpVariable %ptr_private_arr4_uint Function\n%r = OpAccessChain %ptr_private_uint %v {index}")
 
 
 def step(result: str, indices: str, base: str = "%to_pair") -> str:
@@ -62,6 +68,8 @@ CASES = [
     broken("access-chain", "a member by a variable in a chain", chain("%ptr_global_uint", "%uint_0 %p1")),
     broken("access-chain", "a part of a number in a chain", chain("%ptr_global_uint", "%uint_0 %uint_0 %uint_0")),
     broken("access-chain", "256 indices of a chain", chain("%ptr_global_uint", "%uint_0 " * 256)),
+    broken("access-chain", "a negative index of a logical pointer", logical("%sint_n1")),
+    valid("a signed index of a logical pointer", logical("%sint_1")),
     valid("a pointer to the next element", step("%to_pair", "%p1")),
     valid("a pointer to a member of another element", step("%ptr_global_float", "%ulong_7 %uint_1")),
     broken("pointer-access-chain", "a step from a number", step("%ptr_global_uint", "%uint_0", "%ulong")),
@@ -78,6 +86,8 @@ CASES = [
     broken("untyped-access-chain", "an untyped chain to another storage class", untyped("%own", "%p1 %uint_1")),
     broken("untyped-access-chain", "a member by a variable in an untyped chain", untyped("%bytes", "%uint_0 %p1")),
     broken("untyped-access-chain", "a float as index of an untyped chain", untyped("%bytes", "%float_0 %uint_1")),
+    broken("untyped-access-chain", "an untyped chain through a pointer", untyped("%bytes", "", "%ptr_global_uint")),
+    broken("untyped-variable", "a generic variable without type", untyped_variable("%any Generic")),
     valid("a variable without type", untyped_variable("%bytes CrossWorkgroup")),
     valid("a variable that names the type it holds", untyped_variable("%own Workgroup %uint")),
     broken("untyped-variable", "a variable without type of a typed pointer",
@@ -104,6 +114,8 @@ CASES = [
                    make=shader)),
     broken("pointer-comparison", "pointers to physical memory are compared",
            compare("PtrEqual", "%bool", "%pointer", "%pointer", **PHYSICAL)),
+    broken("pointer-comparison", "pointers to local memory with the capability for buffers",
+           compare("PtrEqual", "%bool", "%shared", "%shared", capabilities="VariablePointersStorageBuffer", **LOGICAL)),
     valid("the semantics of a generic pointer", apply("GenericPtrMemSemantics", "%uint", "%ptr_generic_uint")),
     broken("generic-semantics", "the semantics of a global pointer",
            apply("GenericPtrMemSemantics", "%uint", "%ptr_global_uint", capabilities="GenericPointer"),
@@ -113,6 +125,9 @@ CASES = [
     valid("a size", size("%uint", "%ptr_global_v4uint")),
     broken("size-of", "a size of 64 bits", size("%ulong", "%ptr_global_uint"), NO_SIZE_RULE),
     broken("size-of", "the size of a number", size("%uint", "%uint"), NO_SIZE_RULE),
+    broken("size-of", "the size of an event",
+           size("%uint", "%to_event", declarations="%event = OpTypeEvent\n"
+                "%to_event = OpTypePointer CrossWorkgroup %event"), NO_SIZE_RULE),
     broken("size-of", "the size of void", size("%uint", "%to_void",
                                                declarations="%to_void = OpTypePointer CrossWorkgroup %void"),
            NO_SIZE_RULE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.spirv.validation.cases import broken, kernel, shader, valid
@@ -28,7 +29,7 @@ def fence(semantics: int, scope: str = "%uint_2", **rest: Any) -> str:
 
 
 def split(arrive: str = ARRIVE, wait: str = WAIT) -> str:
-    return kernel(arrive.replace("0x104", "260") + wait.replace("0x102", "258"), **SPLIT)
+    return kernel(re.sub("0x[0-9]+", lambda match: str(int(match[0], 16)), arrive + wait), **SPLIT)
 
 
 def vulkan(body: str, device: bool = False, **rest: str) -> str:
@@ -58,8 +59,8 @@ def in_shader(body: str, **rest: Any) -> str:
 
 WORK_GROUPS = ("OpenCL SPIR-V environment, Validation Rules: barriers are executed by a work-group or a sub-group; "
                "SPIRV-Tools checks this for Vulkan only")
-ONE_WORK_GROUP = ("SPV_INTEL_split_barrier: the execution scope is Workgroup; SPIRV-Tools checks the scope for Vulkan "
-                  "only")
+SPLIT_BARRIERS = ("cl_intel_split_work_group_barrier, SPIR-V environment: a work-group arrives with Release and waits "
+                  "with Acquire; SPIRV-Tools checks this for Vulkan only")
 
 CASES = [
     valid("a barrier of a work-group", barrier()),
@@ -82,6 +83,9 @@ CASES = [
     broken("memory-semantics", "semantics of a shader that are no constant", in_shader("OpMemoryBarrier %uint_2 %s")),
     broken("memory-semantics", "two orders", fence(ACQUIRE | RELEASE | LOCAL)),
     broken("memory-semantics", "an order beside sequential consistency", fence(BOTH | SEQUENTIAL | LOCAL)),
+    broken("memory-semantics", "bits without a meaning in a shader", shader("OpMemoryBarrier %uint_2 %uint_265"),
+           "SPIR-V 3.2.24: where semantics must be constant they are made of the bits of the table only; SPIRV-Tools "
+           "does not look at others"),
     broken("memory-semantics", "uniform memory in a kernel", fence(BOTH | UNIFORM)),
     broken("memory-semantics", "what is released becomes available in a kernel", fence(RELEASE | LOCAL | AVAILABLE)),
     valid("what is released becomes available", atomic(RELEASE | LOCAL | AVAILABLE)),
@@ -109,9 +113,12 @@ CASES = [
     broken("barrier-scope", "a barrier of a device", barrier("%uint_1"), WORK_GROUPS),
     broken("barrier-scope", "a barrier of one invocation", barrier("%uint_4"), WORK_GROUPS),
     valid("a split barrier", split()),
-    broken("split-barrier-scope", "a sub-group arrives",
-           split(ARRIVE.replace("%uint_2", "%uint_3", 1)), ONE_WORK_GROUP),
-    broken("split-barrier-scope", "a device waits", split(wait=WAIT.replace("%uint_2", "%uint_1", 1)), ONE_WORK_GROUP),
+    broken("split-barrier", "a sub-group arrives",
+           split(ARRIVE.replace("%uint_2", "%uint_3", 1)), SPLIT_BARRIERS),
+    broken("split-barrier", "a device waits", split(wait=WAIT.replace("%uint_2", "%uint_1", 1)), SPLIT_BARRIERS),
+    broken("split-barrier", "arriving acquires in a kernel", split(ARRIVE.replace("0x104", "0x102")), SPLIT_BARRIERS),
+    broken("split-barrier", "waiting is relaxed in a kernel", split(wait=WAIT.replace("0x102", "0x100")),
+           SPLIT_BARRIERS),
     broken("split-barrier-pair", "nobody waits", split(wait="")),
     broken("split-barrier-pair", "nobody arrives", split("")),
     valid("a named barrier", kernel("%b = OpNamedBarrierInitialize %named %uint_2\nOpMemoryNamedBarrier %b %uint_2 "

@@ -146,7 +146,8 @@ def copy_logical(group: Group) -> Findings:
         item = view.items[index]
         given = int(view.type_id[view.defined_by[item.words[0]]])
         if given != item.type_id and not _alike(view, given, item.type_id or 0):
-            yield group.only(offset), "{op} cannot turn {type0} into {type}, which is made otherwise"
+            yield group.only(offset), "{op} cannot turn {type0} into {type}: both must be structures, or arrays of " \
+                                      "one length, of types that are equal or alike"
 
 
 def _alike(view: ModuleView, one: int, other: int) -> bool:
@@ -162,17 +163,11 @@ def _alike(view: ModuleView, one: int, other: int) -> bool:
             return False
         if first.opcode == Op.TypeStruct:
             waiting += zip(first.words, second.words, strict=True)
-        elif first.opcode == Op.TypeArray and _length(view, first.words[1]) == _length(view, second.words[1]):
+        elif first.opcode == Op.TypeArray and first.words[1] == second.words[1]:
             waiting.append((first.words[0], second.words[0]))
         else:
             return False
     return True
-
-
-def _length(view: ModuleView, identifier: int) -> int:
-    """The length of an array, or something else that is equal for equal ids."""
-    value = view.constant(identifier)
-    return -identifier if value is None else value
 
 
 @rule("freeze-type", "Freezing keeps the type of a value.", "SPV_KHR_poison_freeze", Op.FreezeKHR)

@@ -68,6 +68,7 @@ def pointer_conversion(group: Group) -> Findings:
         "{op} " + ("converts" if to_integer else "gives") + f" a pointer, not {shown[0]}"
     yield ~integer.is_kind(Op.TypeInt) & ~vectors, \
         "{op} " + ("gives" if to_integer else "converts") + f" an integer, not {shown[1]}"
+    yield integer.signed == 1, "the integer of {op}, " + shown[1] + ", must have signedness 0"
     model = group.view.memory_model[0]
     if model == AddressingModel.Logical:
         yield group.all, "{op} needs pointers that are addresses; the module's addressing model is Logical"
@@ -115,8 +116,3 @@ def bitcast(group: Group) -> Findings:
     yield one_pointer & ~other.is_kind(Op.TypeInt) & ~vectors & castable[0] & castable[1], \
         "{op} between a pointer and another value needs an integer, or from SPIR-V 1.5 on a vector of 32-bit ones: " \
         "{type0} to {type}"
-
-
-@rule("bitcast-identity", "OpBitcast changes the type.", SECTION, Op.Bitcast, severity="warning")
-def bitcast_identity(group: Group) -> Findings:
-    yield group.value(0) == group.result, "{op} of {type} to the same type does nothing"

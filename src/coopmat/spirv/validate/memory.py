@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from coopmat.spirv.grammar import Capability, Decoration, MemoryAccess, Op, StorageClass, parameters
-from coopmat.spirv.validate.declarations import contains
+from coopmat.spirv.grammar import (
+    AddressingModel,
+    Capability,
+    Decoration,
+    MemoryAccess,
+    Op,
+    Scope,
+    StorageClass,
+    parameters,
+)
+from coopmat.spirv.validate.declarations import contains, parts
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import Booleans, Integers, Types
+from coopmat.spirv.validate.types import POINTERS, Booleans, Integers, Types
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.8 Memory Instructions"
-OPERANDS = "SPIR-V 3.2.27 Memory Operands"
+OPERANDS = "SPIR-V 3.2.25 Memory Operands"
 
 _VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
 _READ_ONLY = (StorageClass.UniformConstant, StorageClass.Input, StorageClass.PushConstant)
@@ -20,6 +31,7 @@ _WITHOUT_SIZE = (Op.TypeVoid, Op.TypeFunction)
 _HIDDEN = (StorageClass.UniformConstant, StorageClass.Workgroup, StorageClass.CrossWorkgroup, StorageClass.Private,
            StorageClass.Function, StorageClass.Input, StorageClass.Output)
 """Storage classes that hosts do not see; booleans have no layout in others."""
+_OTHER_CLASS = 31
 _SHARED = (StorageClass.Uniform, StorageClass.Workgroup, StorageClass.CrossWorkgroup, StorageClass.Generic,
            StorageClass.Image, StorageClass.StorageBuffer, StorageClass.PhysicalStorageBuffer)
 
@@ -30,7 +42,8 @@ def variable_type(group: Group) -> Findings:
     yield ~typed, "{op} has a pointer type, not {type}"
     yield typed & (group.word(0) != group.result.storage), "the storage class of {op}, {word0}, is not that of {type}"
     yield group.result.element.is_kind(*_WITHOUT_SIZE), "a variable cannot hold {result_pointee}"
-    yield group.word(0) == int(StorageClass.Generic), "a variable cannot be in Generic storage"
+    for storage in (StorageClass.Generic, StorageClass.PhysicalStorageBuffer):
+        yield group.word(0) == int(storage), f"a variable cannot be in {storage.spelling} storage"
 
 
 @rule("variable-scope", "Variables in functions are in Function storage, and only they are.", SECTION)
@@ -60,9 +73,51 @@ def variable_initializer(group: Group) -> Findings:
     shown = "{def1}" if untyped else "{result_pointee}"
     yield has & (group.value(place) != pointee), \
         f"the initialiser of {{op}} has type {{type{place}}}; {shown} is needed"
+    yield has & np.isin(group.word(0), (StorageClass.Input, StorageClass.PushConstant)), \
+        "a variable in Input or PushConstant memory cannot have an initialiser"
     if view.runs_kernels:
-        yield has & np.isin(group.word(0), (StorageClass.Workgroup, StorageClass.Input)), \
-            "a variable of this storage class cannot have an initialiser in OpenCL"
+        yield has & (group.word(0) == int(StorageClass.Workgroup)), \
+            "a variable in Workgroup memory cannot have an initialiser in OpenCL"
+
+
+@rule("logical-pointer-variable", "In the addressing model Logical, variables hold only variable pointers, and only in "
+      "Function or Private storage.", "SPIR-V 2.16.1 Universal Validation Rules, logical pointer types", *_VARIABLES)
+def logical_pointer_variable(group: Group) -> Findings:
+    view = group.view
+    if view.memory_model[0] not in (AddressingModel.Logical, AddressingModel.PhysicalStorageBuffer64):
+        return
+    pointee = group.type(1) if group.opcode == Op.UntypedVariableKHR else group.result.element
+    targets = view.derived(_pointer_targets)[pointee.places]
+    allowed = [StorageClass.StorageBuffer] if view.has(Capability.VariablePointersStorageBuffer) else []
+    if view.has(Capability.VariablePointers):
+        allowed.append(StorageClass.Workgroup)
+    holds = targets != 0
+    shown = " or ".join(storage.spelling for storage in allowed)
+    text = f"hold pointers to {shown} memory only" if allowed else "hold no pointers without the capability " \
+        "VariablePointers or VariablePointersStorageBuffer"
+    yield holds & (targets & ~_bits(allowed) != 0), \
+        f"in this addressing model variables {text}: {{result_pointee}}"
+    yield holds & ~np.isin(group.word(0), (StorageClass.Function, StorageClass.Private)), \
+        "in this addressing model variables that hold pointers are in Function or Private storage: {type}"
+
+
+def _bits(classes: Iterable[StorageClass]) -> int:
+    """A set of storage classes as bits; those that an extension adds share one."""
+    return sum({1 << min(int(storage), _OTHER_CLASS) for storage in classes})
+
+
+def _pointer_targets(view: ModuleView) -> Integers:
+    """For each type of the table, the storage classes that the logical pointers in it point to."""
+    table = view.type_table
+    found = np.zeros(len(table.rows), np.int64)
+    for place, item in enumerate(table.instructions):
+        if item is not None and item.opcode in POINTERS:
+            storage = item.words[0]
+            found[place] = 0 if storage == StorageClass.PhysicalStorageBuffer else 1 << min(storage, _OTHER_CLASS)
+        elif item is not None:
+            for part in parts(item):
+                found[place] |= found[table.position.get(part, 0)]
+    return found
 
 
 @rule("boolean-storage", "Variables that hosts see hold no booleans; built-in ones of shaders may.",
@@ -85,13 +140,18 @@ def _with_booleans(view: ModuleView) -> Booleans:
     return contains(view, (Op.TypeBool,))
 
 
+def _without_length(view: ModuleView) -> Booleans:
+    return contains(view, (Op.TypeRuntimeArray,))
+
+
 @rule("load-types", "A load gives what the pointer points to.", SECTION, Op.Load)
 def load_types(group: Group) -> Findings:
     address = group.value(0)
     yield ~address.is_pointer, "{op} reads through a pointer, not {type0}"
     typed = address.is_kind(Op.TypePointer)
     yield typed & (address.element != group.result), "{op} through {type0} gives {pointee0}, not {type}"
-    yield group.result.is_kind(*_WITHOUT_SIZE, Op.TypeRuntimeArray), "{op} cannot give {type}, which has no known size"
+    unsized = group.view.derived(_without_length)[group.result.places]
+    yield unsized | group.result.is_kind(*_WITHOUT_SIZE), "{op} cannot give {type}, which has no known size"
 
 
 @rule("store-types", "A store writes a value of the type that the pointer points to.", SECTION, Op.Store)
@@ -168,8 +228,32 @@ def memory_operands(group: Group) -> Findings:
             f"NonPrivatePointer needs memory that others share, not {{type{pointer}}}"
 
 
+@rule("memory-operand-scope", "The scope in memory operands is a 32-bit integer, a constant one a known scope; "
+      "that of a device needs a capability.", f"{OPERANDS}; SPIR-V 3.2.26 Scope", *_ACCESSES)
+def memory_operand_scope(group: Group) -> Findings:
+    view = group.view
+    place, pointers = _ACCESSES[group.opcode]
+    mask = group.word(place)
+    sets = [(mask, np.full(len(group), place))]
+    if len(pointers) > 1:
+        sets.append((_second(group, place)[1], place + 1 + _words_of(mask)))
+    for bits, start in sets:
+        for bit in (_AVAILABLE, _VISIBLE):
+            chosen = bits & bit != 0
+            if not chosen.any():
+                continue
+            scope = view.words[np.where(chosen, group.first + start + 1 + _words_of(bits & (bit - 1)), 0)]
+            value = view.constants(scope)
+            what = "MakePointerAvailable" if bit == _AVAILABLE else "MakePointerVisible"
+            yield chosen & ~view.value_types(scope).is_int(32), f"the scope of {what} in {{op}} is a 32-bit integer"
+            yield chosen & (value > max(Scope)), f"the scope of {what} in {{op}} is none that exists"
+            if not view.has(Capability.VulkanMemoryModelDeviceScope):
+                yield chosen & (value == int(Scope.Device)), \
+                    f"the scope Device of {what} in {{op}} needs the capability VulkanMemoryModelDeviceScope"
+
+
 @rule("physical-alignment", "An access to PhysicalStorageBuffer memory names an alignment.",
-      "SPIR-V 2.16.4 PhysicalStorageBuffer", Op.Load, Op.Store, Op.CopyMemory)
+      "SPV_KHR_physical_storage_buffer, Memory Operands", Op.Load, Op.Store, Op.CopyMemory)
 def physical_alignment(group: Group) -> Findings:
     place, pointers = _ACCESSES[group.opcode]
     aligned = group.word(place) & _ALIGNED != 0
@@ -189,9 +273,11 @@ def copy_memory(group: Group) -> Findings:
     if group.opcode == Op.CopyMemory:
         yield typed & (target.element != source.element), \
             "{op} from {type1} to {type0}: both must point to one type"
+        without_length = group.view.derived(_without_length)
         for place, pointer in ((0, target), (1, source)):
-            yield pointer.is_kind(Op.TypePointer) & pointer.element.is_kind(*_WITHOUT_SIZE), \
-                f"{{op}} through {{type{place}}}: what that points to has no size"
+            unsized = pointer.element.is_kind(*_WITHOUT_SIZE) | without_length[pointer.element.places]
+            yield pointer.is_kind(Op.TypePointer) & unsized, \
+                f"{{op}} through {{type{place}}}: what that points to has no known size"
         yield target.is_kind(Op.TypeUntypedPointerKHR) & source.is_kind(Op.TypeUntypedPointerKHR), \
             "{op} between untyped pointers has no type: OpCopyMemorySized is needed"
         return

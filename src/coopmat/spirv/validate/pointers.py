@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import AddressingModel, Capability, Op, StorageClass
+from coopmat.spirv.validate.declarations import contains
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import Types
+from coopmat.spirv.validate.types import TYPES, Booleans, Types
+from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.8 Memory Instructions"
 UNTYPED = "SPV_KHR_untyped_pointers"
@@ -16,6 +18,9 @@ _CHAINS = (Op.AccessChain, Op.InBoundsAccessChain)
 _POINTER_CHAINS = (Op.PtrAccessChain, Op.InBoundsPtrAccessChain)
 _UNTYPED_CHAINS = (Op.UntypedAccessChainKHR, Op.UntypedInBoundsAccessChainKHR)
 _UNTYPED_POINTER_CHAINS = (Op.UntypedPtrAccessChainKHR, Op.UntypedInBoundsPtrAccessChainKHR)
+_ABSTRACT = tuple(TYPES - {Op.TypeInt, Op.TypeFloat, Op.TypeVector, Op.TypeMatrix, Op.TypeArray, Op.TypeStruct,
+                           Op.TypePointer, Op.TypeBool})
+"""Types without a bit pattern (2.2.2), booleans apart: producers ask for their size."""
 _MOST_INDICES = 255
 """The number of indices that the specification's universal limits ask for (2.17)."""
 
@@ -36,8 +41,12 @@ def _chain(group: Group, base: Types, first: int) -> Findings:
 
 def _indices(group: Group, first: int) -> Findings:
     for place in group.places(first):
-        yield group.has(place) & ~group.value(place).is_kind(Op.TypeInt), \
-            f"the indices of {{op}} are integers, not {{type{place}}}"
+        index = group.value(place)
+        yield group.has(place) & ~index.is_kind(Op.TypeInt), f"the indices of {{op}} are integers, not {{type{place}}}"
+        if group.view.memory_model[0] in (AddressingModel.Logical, AddressingModel.PhysicalStorageBuffer64):
+            logical = ~group.result.in_storage(StorageClass.PhysicalStorageBuffer)
+            yield logical & (index.signed == 1) & (group.constant(place) >> np.maximum(index.width - 1, 0) == 1), \
+                f"{{op}} into logical memory has a negative index, {{def{place}}}"
     yield group.size - first > _MOST_INDICES, f"{{op}} has more than {_MOST_INDICES} indices"
 
 
@@ -96,6 +105,7 @@ def untyped_access_chain(group: Group) -> Findings:
     yield ~base.is_pointer, "the base of {op} is a pointer, not {type1}"
     yield base.is_pointer & result.is_pointer & (base.storage != result.storage), \
         "{op} cannot change the storage class: {type1} to {type}"
+    yield group.type(0).is_pointer, "{op} leads through {def0}, which must not be a pointer"
     yield from _indices(group, 2)
     _, wrong = _follow(group, group.type(0), 3 if group.opcode in _UNTYPED_POINTER_CHAINS else 2)
     yield wrong, "an index of {op} leads beyond the parts of {def0}, or into a structure by a variable"
@@ -130,16 +140,26 @@ def pointer_comparison(group: Group) -> Findings:
     if view.memory_model[0] == AddressingModel.Logical:
         if not view.has(Capability.VariablePointers, Capability.VariablePointersStorageBuffer):
             yield group.all, "{op} needs variable pointers in the addressing model Logical"
-        yield pointer.is_pointer & ~pointer.in_storage(StorageClass.Workgroup, StorageClass.StorageBuffer), \
-            "{op} takes pointers to Workgroup or StorageBuffer memory in the addressing model Logical, not {type0}"
+        classes = [StorageClass.StorageBuffer]
+        if view.has(Capability.VariablePointers):
+            classes.append(StorageClass.Workgroup)
+        yield pointer.is_pointer & ~pointer.in_storage(*classes), \
+            "{op} takes pointers to StorageBuffer memory, with the capability VariablePointers also to Workgroup " \
+            "memory, in the addressing model Logical, not {type0}"
 
 
 @rule("generic-semantics", "The semantics of a generic pointer are a 32-bit integer.",
       SECTION, Op.GenericPtrMemSemantics)
 def generic_semantics(group: Group) -> Findings:
-    yield ~group.result.is_int(32), "{op} gives a 32-bit integer, not {type}"
+    yield ~group.result.is_int(32) | (group.result.signed == 1), \
+        "{op} gives a 32-bit integer of signedness 0, not {type}"
     yield ~(group.value(0).is_pointer & group.value(0).in_storage(StorageClass.Generic)), \
         "{op} takes a pointer of storage class Generic, not {type0}"
+
+
+def _abstract(view: ModuleView) -> Booleans:
+    """For each type, whether it is or contains one without a bit pattern."""
+    return contains(view, _ABSTRACT)
 
 
 @rule("size-of", "OpSizeOf gives the size of what a pointer points to as a 32-bit integer.",
@@ -148,6 +168,6 @@ def size_of(group: Group) -> Findings:
     yield ~group.result.is_int(32), "{op} gives a 32-bit integer, not {type}"
     pointer = Types(group.type(0).table, np.maximum(group.type(0).places, group.value(0).places))
     yield ~pointer.is_kind(Op.TypePointer), "{op} takes a typed pointer, not {def0}"
-    yield pointer.is_kind(Op.TypePointer) & pointer.element.is_kind(Op.TypeVoid, Op.TypeFunction, Op.TypeOpaque,
-                                                                    Op.TypeRuntimeArray), \
-        "what the operand of {op} points to has no size: {def0}"
+    abstract = group.view.derived(_abstract)[pointer.element.places]
+    yield pointer.is_kind(Op.TypePointer) & abstract, \
+        "what the operand of {op}, {def0}, points to is no concrete type: numbers, pointers, and what is made of them"

@@ -1,4 +1,4 @@
-"""Rules for scopes, memory semantics and barriers (SPIR-V 3.2.26, 3.2.28, 3.3.20)."""
+"""Rules for scopes, memory semantics and barriers (SPIR-V 3.2.24, 3.2.26, 3.3.20)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers
 from coopmat.spirv.validate.view import ModuleView
 
-SCOPES = "SPIR-V 3.2.28 Scope"
-SEMANTICS = "SPIR-V 3.2.26 Memory Semantics"
+SCOPES = "SPIR-V 3.2.26 Scope"
+SEMANTICS = "SPIR-V 3.2.24 Memory Semantics"
 BARRIERS = "SPIR-V 3.3.20 Barrier Instructions"
+SPLIT_BARRIER = "cl_intel_split_work_group_barrier, OpenCL SPIR-V environment"
 
 _ORDERS = (MemorySemantics.Acquire, MemorySemantics.Release, MemorySemantics.AcquireRelease,
            MemorySemantics.SequentiallyConsistent)
 _ORDER = int(sum(_ORDERS))
+_KNOWN = int(sum(MemorySemantics))
 _CLASSES = int(MemorySemantics.UniformMemory | MemorySemantics.WorkgroupMemory | MemorySemantics.ImageMemory
                | MemorySemantics.OutputMemory)
 _RELEASING = int(MemorySemantics.Release | MemorySemantics.AcquireRelease)
@@ -86,6 +88,8 @@ def memory_semantics(group: Group) -> Findings:
             yield _not_constant(group, place), \
                 f"in a shader module the memory semantics of {{op}} are a constant, not {{def{place}}}"
         value = np.maximum(group.constant(place), 0)
+        if view.is_shader:
+            yield value & ~_KNOWN != 0, "the memory semantics of {op} have bits without a meaning"
         order = value & _ORDER
         yield order & (order - 1) != 0, "the memory semantics of {op} name more than one of Acquire, Release, " \
                                         "AcquireRelease and SequentiallyConsistent"
@@ -133,7 +137,7 @@ def memory_semantics_vulkan(group: Group) -> Findings:
         if group.opcode == Op.MemoryBarrier:
             yield known & ~ordered, "{op} without an order does nothing in the Vulkan memory model"
     if group.opcode in _SPLIT_BARRIERS:
-        allowed = MemorySemantics.Release if group.opcode == Op.ControlBarrierArriveEXT else MemorySemantics.Acquire
+        allowed = _split_order(group)
         value = np.maximum(group.constant(2), 0)
         yield value & (_ORDER & ~int(allowed)) != 0, f"{{op}} can have the order {allowed.spelling} only"
     if group.opcode in COMPARING:
@@ -159,15 +163,24 @@ def barrier_scope(group: Group) -> Findings:
             "the execution scope of {op} is Workgroup (2) or Subgroup (3)"
 
 
-@rule("split-barrier-scope", "A split barrier of a kernel is for a work-group.", "SPV_INTEL_split_barrier",
-      *_SPLIT_BARRIERS)
-def split_barrier_scope(group: Group) -> Findings:
-    if group.view.is_kernel:
-        scope = group.constant(0)
-        yield (scope >= 0) & (scope != int(Scope.Workgroup)), "the execution scope of {op} is Workgroup (2)"
+@rule("split-barrier", "A split barrier of a kernel is for a work-group; arriving releases, waiting acquires.",
+      SPLIT_BARRIER, *_SPLIT_BARRIERS)
+def split_barrier(group: Group) -> Findings:
+    if not group.view.is_kernel:
+        return
+    scope, semantics = group.constant(0), group.constant(2)
+    yield (scope >= 0) & (scope != int(Scope.Workgroup)), "the execution scope of {op} is Workgroup (2), not {def0}"
+    order = _split_order(group)
+    yield (semantics >= 0) & (semantics & _ORDER != int(order)), \
+        f"the memory semantics of {{op}} have the order {order.spelling} ({int(order):#x})"
 
 
-@rule("split-barrier-pair", "A function that arrives at a split barrier waits for it, too.", "SPV_INTEL_split_barrier",
+def _split_order(group: Group) -> MemorySemantics:
+    """The order that one half of a split barrier has."""
+    return MemorySemantics.Release if group.opcode == Op.ControlBarrierArriveEXT else MemorySemantics.Acquire
+
+
+@rule("split-barrier-pair", "A function that arrives at a split barrier waits for it, too.", SPLIT_BARRIER,
       severity="warning")
 def split_barrier_pair(view: ModuleView) -> Findings:
     arrive = {int(view.flow.function_of[i]): i for i in view.indices(Op.ControlBarrierArriveEXT)}
@@ -178,7 +191,7 @@ def split_barrier_pair(view: ModuleView) -> Findings:
 
 
 @rule("named-barrier", "A named barrier is made for a number of sub-groups, and waited at.",
-      "SPIR-V 3.3.20 Barrier Instructions", Op.NamedBarrierInitialize, Op.MemoryNamedBarrier)
+      BARRIERS, Op.NamedBarrierInitialize, Op.MemoryNamedBarrier)
 def named_barrier(group: Group) -> Findings:
     if group.opcode == Op.NamedBarrierInitialize:
         yield ~group.result.is_kind(Op.TypeNamedBarrier), "{op} gives a named barrier, not {type}"

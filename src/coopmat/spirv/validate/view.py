@@ -39,7 +39,7 @@ _NOTHING = Instruction(Op.Nop, None, None, (0,) * 8)
 
 _INTEGER_CONSTANTS = (Op.Constant, Op.ConstantNull)
 _UNCHECKED_TYPES = (Op.TypeVectorIdEXT, Op.TypeCooperativeMatrixNV, Op.TypeBufferEXT, Op.TypeBufferSurfaceINTEL,
-                    Op.TypeTensorARM)
+                    Op.TypeTensorARM, Op.TypeNodePayloadArrayAMDX)
 """Types whose values no rule knows."""
 _FOREIGN = frozenset(op for op in Op if Capability.GraphARM in requirements(op).capabilities)
 """Instructions of graphs, which stand beside functions."""
