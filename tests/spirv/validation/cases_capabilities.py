@@ -44,8 +44,8 @@ MISSING = [
     broken("capability-missing", "a generic pointer without GenericPointer",
            without("GenericPointer", declare("OpTypePointer Generic %uint"))),
     broken("capability-missing", "physical addresses without Addresses", without("Addresses", kernel(""))),
-    broken("capability-missing", "an image without ImageBasic",
-           declare("OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly")),
+    broken("capability-missing", "a pipe without Pipes",
+           declare("OpTypePipe ReadOnly")),
     broken("capability-missing", "linkage without Linkage",
            kernel("", declarations="%v = OpVariable %ptr_global_uint CrossWorkgroup",
                   annotations='OpDecorate %v LinkageAttributes "v" Import')),
@@ -99,7 +99,9 @@ MISSING = [
                   extensions="SPV_EXT_float8 SPV_KHR_cooperative_matrix"), says="Float8CooperativeMatrixEXT"),
     broken("capability-missing", "the packed layout without PackedCooperativeMatrixINTEL",
            kernel("%m = OpCooperativeMatrixLoadKHR %matrix_b_16x16_half %p0 %uint_2 %uint_16",
-                  parameters="%ptr_global_half"), says="PackedCooperativeMatrixINTEL"),
+                  parameters="%ptr_global_half"),
+           "SPV_INTEL_joint_matrix asks for the capability with the layout PackedINTEL (JM-1); SPIRV-Tools does not know "
+           "the extension", says="PackedCooperativeMatrixINTEL"),
     broken("capability-missing", "rounding to tf32 without its capability",
            kernel("%r = OpRoundFToTF32INTEL %float %float_1", extensions="SPV_INTEL_tensor_float32_conversion"),
            says="TensorFloat32RoundingINTEL"),
@@ -175,7 +177,8 @@ EXTENSIONS = [
     broken("extension-version", "explicit work-group layouts in SPIR-V 1.3",
            shader("", extensions="SPV_KHR_workgroup_memory_explicit_layout", version="1.3")),
     broken("extension-version", "cooperative matrices in SPIR-V 1.2",
-           kernel("%a = OpUndef %matrix_a_8x16_half", version="1.2"), says="needs SPIR-V 1.3"),
+           kernel("%a = OpUndef %matrix_a_8x16_half", version="1.2"),
+           "SPV_KHR_cooperative_matrix requires SPIR-V 1.3; SPIRV-Tools does not compare", says="needs SPIR-V 1.3"),
     valid("cooperative matrices in SPIR-V 1.3", kernel("%a = OpUndef %matrix_a_8x16_half", version="1.3")),
 ]
 

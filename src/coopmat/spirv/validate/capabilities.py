@@ -108,6 +108,7 @@ def _text(version: tuple[int, int]) -> str:
 
 
 _EXTENSION_VERSIONS = {"SPV_KHR_vulkan_memory_model": (1, 3), "SPV_KHR_workgroup_memory_explicit_layout": (1, 4),
+                       "SPV_KHR_cooperative_matrix": (1, 3), "SPV_EXT_cooperative_matrix_maintenance1": (1, 3),
                        "SPV_EXT_mesh_shader": (1, 4), "SPV_NV_cluster_acceleration_structure": (1, 4)}
 
 
