@@ -108,8 +108,11 @@ def _text(version: tuple[int, int]) -> str:
 
 
 _EXTENSION_VERSIONS = {"SPV_KHR_vulkan_memory_model": (1, 3), "SPV_KHR_workgroup_memory_explicit_layout": (1, 4),
-                       "SPV_KHR_cooperative_matrix": (1, 3), "SPV_EXT_cooperative_matrix_maintenance1": (1, 3),
                        "SPV_EXT_mesh_shader": (1, 4), "SPV_NV_cluster_acceleration_structure": (1, 4)}
+
+
+_ADVISED_VERSIONS = {"SPV_KHR_cooperative_matrix": (1, 3), "SPV_EXT_cooperative_matrix_maintenance1": (1, 3)}
+"""What documents ask for, although translators write and drivers read these extensions in earlier versions."""
 
 
 @rule("extension-version", "An extension goes with a version of SPIR-V that it builds on.",
@@ -120,3 +123,13 @@ def extension_version(view: ModuleView) -> Findings:
         first = _EXTENSION_VERSIONS.get(name)
         if first is not None and view.declared.version < first:
             yield index, f"the extension {name} needs SPIR-V {_text(first)}"
+
+
+@rule("extension-version-advised", "An extension is used in a version of SPIR-V that its document asks for.",
+      "the extension, Dependencies", severity="warning")
+def extension_version_advised(view: ModuleView) -> Findings:
+    for index, item in view.of_opcode(Op.Extension):
+        name = str(item.operands[0].value)
+        first = _ADVISED_VERSIONS.get(name)
+        if first is not None and view.declared.version < first:
+            yield index, f"the extension {name} asks for SPIR-V {_text(first)}; some drivers may refuse this module"
