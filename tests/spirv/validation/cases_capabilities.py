@@ -100,8 +100,8 @@ MISSING = [
     broken("capability-missing", "the packed layout without PackedCooperativeMatrixINTEL",
            kernel("%m = OpCooperativeMatrixLoadKHR %matrix_b_16x16_half %p0 %uint_2 %uint_16",
                   parameters="%ptr_global_half"),
-           "SPV_INTEL_joint_matrix asks for the capability with the layout PackedINTEL (JM-1); SPIRV-Tools does not know "
-           "the extension", says="PackedCooperativeMatrixINTEL"),
+           "SPV_INTEL_joint_matrix asks for the capability with the layout PackedINTEL (JM-1); SPIRV-Tools does not "
+           "know the extension", says="PackedCooperativeMatrixINTEL"),
     broken("capability-missing", "rounding to tf32 without its capability",
            kernel("%r = OpRoundFToTF32INTEL %float %float_1", extensions="SPV_INTEL_tensor_float32_conversion"),
            says="TensorFloat32RoundingINTEL"),

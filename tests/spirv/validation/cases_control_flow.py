@@ -101,7 +101,8 @@ MERGE = [
     broken("merge-place", "a selection before a plain branch", kernel("OpSelectionMerge %b None\n" + LATER),
            says="OpBranchConditional or OpSwitch"),
     broken("merge-place", "a loop before a return",
-           kernel("OpBranch %a\n%a = OpLabel\nOpLoopMerge %m %n None\nOpReturn\n%n = OpLabel\nOpBranch %a\n%m = OpLabel"),
+           kernel("OpBranch %a\n%a = OpLabel\nOpLoopMerge %m %n None\nOpReturn\n%n = OpLabel\nOpBranch %a\n"
+                  "%m = OpLabel"),
            says="OpBranch or OpBranchConditional"),
     broken("merge-place", "an instruction between the merge and the branch",
            kernel(CONDITION + "OpSelectionMerge %end None\n%x = OpUndef %uint\nOpBranchConditional %c %left %right\n"
@@ -109,8 +110,8 @@ MERGE = [
     broken("merge-blocks", "a header that is its own merge block",
            kernel("OpBranch %h\n%h = OpLabel\n%c = OpUndef %bool\nOpSelectionMerge %h None\n"
                   "OpBranchConditional %c %left %right\n" + BRANCHES.format(left="", right="", end="")),
-           "SPIR-V 2.11.2 asks that a header strictly dominate its merge block; SPIRV-Tools asks for it in modules with "
-           "Shader only", says="its own header"),
+           "SPIR-V 2.11.2 asks that a header strictly dominate its merge block; SPIRV-Tools asks for it in modules "
+           "with Shader only", says="its own header"),
     broken("merge-blocks", "a merge block that is the continue target",
            kernel(LOOP.format(control="None", phis="").replace("OpLoopMerge %end %next", "OpLoopMerge %next %next")),
            says="its continue target"),
@@ -123,7 +124,8 @@ MERGE = [
                                                                         "MinIterations|MaxIterations 1 9",
                                                                         "MaxIterations|IterationMultiple 8 4")),
     broken("loop-control", "both Unroll and DontUnroll", loop("Unroll|DontUnroll"), says="both Unroll and DontUnroll"),
-    broken("loop-control", "DontUnroll with PeelCount", loop("DontUnroll|PeelCount 2"), says="PeelCount or PartialCount"),
+    broken("loop-control", "DontUnroll with PeelCount", loop("DontUnroll|PeelCount 2"),
+           says="PeelCount or PartialCount"),
     broken("loop-control", "DontUnroll with PartialCount", loop("DontUnroll|PartialCount 2"),
            says="PeelCount or PartialCount"),
     broken("loop-control", "a multiple of 0", loop("IterationMultiple 0"), says="at least 1"),
@@ -134,7 +136,8 @@ MERGE = [
 FUNCTIONS = [
     valid("a function that returns a value", returns("%uint", "OpReturnValue %uint_1")),
     broken("return-type", "no value for a result", returns("%uint", "OpReturn"), says="OpReturnValue is needed"),
-    broken("return-type", "a value for no result", returns("%void", "OpReturnValue %uint_1"), says="OpReturn is needed"),
+    broken("return-type", "a value for no result", returns("%void", "OpReturnValue %uint_1"),
+           says="OpReturn is needed"),
     broken("return-type", "a value of another type", returns("%uint", "OpReturnValue %float_1"),
            says="the function returns"),
     broken("return-type", "a pointer in a shader",

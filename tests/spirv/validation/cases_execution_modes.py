@@ -37,8 +37,8 @@ def function(returns: str = "%void", parameters: str = "", body: str = "OpReturn
 MODELS = [
     valid("32-bit addresses", kernel("", model="OpMemoryModel Physical32 OpenCL")),
     broken("memory-model-fits", "a kernel with logical addresses", kernel("", model="OpMemoryModel Logical OpenCL"),
-           "the OpenCL SPIR-V environment asks for Physical32 or Physical64; SPIRV-Tools asks for it with an OpenCL target "
-           "environment only", says="addressing model"),
+           "the OpenCL SPIR-V environment asks for Physical32 or Physical64; SPIRV-Tools asks for it with an OpenCL "
+           "target environment only", says="addressing model"),
     broken("memory-model-fits capability-missing", "a kernel with the memory model of shaders",
            kernel("", model="OpMemoryModel Physical64 Simple"), says="memory model OpenCL"),
     broken("memory-model-vulkan", "VulkanMemoryModel with the memory model OpenCL",
@@ -90,11 +90,11 @@ ENTRY_POINTS = [
            "the OpenCL SPIR-V environment allows pointers to CrossWorkgroup, Workgroup and UniformConstant memory; "
            "SPIRV-Tools does not look at the parameters of kernels", says="CrossWorkgroup, Workgroup"),
     broken("kernel-parameters", "a boolean", kernel("", parameters="%bool"),
-           "the OpenCL SPIR-V environment has no booleans as kernel arguments; SPIRV-Tools does not look at the parameters "
-           "of kernels", says="cannot have a parameter of type"),
+           "the OpenCL SPIR-V environment has no booleans as kernel arguments; SPIRV-Tools does not look at the "
+           "parameters of kernels", says="cannot have a parameter of type"),
     broken("kernel-parameters", "an event", kernel("", parameters="%event", declarations="%event = OpTypeEvent"),
-           "the OpenCL SPIR-V environment has no events as kernel arguments; SPIRV-Tools does not look at the parameters of "
-           "kernels", says="cannot have a parameter of type"),
+           "the OpenCL SPIR-V environment has no events as kernel arguments; SPIRV-Tools does not look at the "
+           "parameters of kernels", says="cannot have a parameter of type"),
 ]
 
 MODES = [
@@ -139,7 +139,8 @@ MODES = [
            says="is 0"),
     valid("a fragment shader", stage("Fragment", "OriginUpperLeft")),
     broken("execution-mode-sets", "a fragment shader without origin", stage("Fragment", ""), says="exactly one"),
-    broken("execution-mode-sets", "a fragment shader of two origins", stage("Fragment", "OriginUpperLeft\nOriginLowerLeft"),
+    broken("execution-mode-sets", "a fragment shader of two origins",
+           stage("Fragment", "OriginUpperLeft\nOriginLowerLeft"),
            says="exactly one"),
     broken("execution-mode-sets", "a fragment shader of two depths",
            stage("Fragment", "OriginUpperLeft\nDepthGreater\nDepthLess"), says="more than one"),

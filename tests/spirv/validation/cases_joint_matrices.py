@@ -82,8 +82,9 @@ INTERPRETATION = [
 CHECKED = [
     valid("a checked load", load(), UNKNOWN),
     valid("a checked load of packed components without stride",
-          use("CheckedInstructions", "%m = OpCooperativeMatrixLoadCheckedINTEL %matrix_b_16x16_half %p0 %p1 %p1 %uint_2 "
-              "%uint_7 %uint_9", "%ptr_global_uint").replace(
+          use("CheckedInstructions",
+              "%m = OpCooperativeMatrixLoadCheckedINTEL %matrix_b_16x16_half %p0 %p1 %p1 %uint_2 %uint_7 "
+              "%uint_9", "%ptr_global_uint").replace(
                   "OpCapability CooperativeMatrixCheckedInstructionsINTEL",
                   "OpCapability CooperativeMatrixCheckedInstructionsINTEL\nOpCapability PackedCooperativeMatrixINTEL"),
           UNKNOWN),

@@ -11,12 +11,12 @@ FLOAT8 = "%fp8 = OpTypeFloat 8 Float8E4M3EXT"
 WITH_FLOAT8 = {"capabilities": "Float8EXT", "extensions": "SPV_EXT_float8"}
 NO_TF32 = ("SPV_INTEL_tensor_float32_conversion asks for 32-bit floats and one type ({}); SPIRV-Tools has no rule for "
            "OpRoundFToTF32INTEL")
-NO_BFLOAT16 = ("SPV_INTEL_bfloat16_conversion asks for 32-bit floats and as many 16-bit integers ({}); SPIRV-Tools has no "
-               "rule for its conversions")
-NO_INT4 = ("SPV_INTEL_int4 lists the instructions that take 4-bit integers, arithmetic not among them (I4-3); SPIRV-Tools "
-           "has no rule for it")
-NO_STORAGE = ("SPV_INTEL_int4 allows 4-bit integers outside of functions only in vectors of an even number of them (I4-4); "
-              "SPIRV-Tools has no rule for it")
+NO_BFLOAT16 = ("SPV_INTEL_bfloat16_conversion asks for 32-bit floats and as many 16-bit integers ({}); SPIRV-Tools has "
+               "no rule for its conversions")
+NO_INT4 = ("SPV_INTEL_int4 lists the instructions that take 4-bit integers, arithmetic not among them (I4-3); "
+           "SPIRV-Tools has no rule for it")
+NO_STORAGE = ("SPV_INTEL_int4 allows 4-bit integers outside of functions only in vectors of an even number of them "
+              "(I4-4); SPIRV-Tools has no rule for it")
 BF = "%matrix_{}_16x16_bfloat16"
 
 
@@ -96,7 +96,8 @@ INTEGERS4 = [
     valid("a product of 4-bit integers",
           kernel("%a = OpUndef %matrix_a_8x64_int4\n%b = OpUndef %matrix_b_64x16_int4\n"
                  "%c = OpUndef %matrix_acc_8x16_uint\n"
-                 "%r = OpCooperativeMatrixMulAddKHR %matrix_acc_8x16_uint %a %b %c MatrixASignedComponentsKHR", **INT4)),
+                 "%r = OpCooperativeMatrixMulAddKHR %matrix_acc_8x16_uint %a %b %c "
+                 "MatrixASignedComponentsKHR", **INT4)),
     valid("4-bit integers are loaded as bytes",
           kernel("%m = OpCooperativeMatrixLoadKHR %matrix_a_8x64_int4 %p0 %uint_0 %uint_32",
                  parameters="%ptr_global_uchar", **INT4)),

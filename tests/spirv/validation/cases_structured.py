@@ -21,7 +21,8 @@ def flow(text: str) -> str:
     return shader(UNDEFINED + text)
 
 
-def selection(then: str = "OpBranch %end", other: str = "OpBranch %end", merge: str = "OpSelectionMerge %end None") -> str:
+def selection(then: str = "OpBranch %end", other: str = "OpBranch %end",
+              merge: str = "OpSelectionMerge %end None") -> str:
     return flow(f"{merge}\nOpBranchConditional %c %then %else\n%then = OpLabel\n{then}\n%else = OpLabel\n{other}\n"
                 "%end = OpLabel")
 
@@ -74,7 +75,8 @@ CASES = [
                 "%next = OpLabel\nOpBranch %loop\n%end = OpLabel\nOpBranch %out\n%out = OpLabel"),
            says="does not dominate its continue target"),
     broken("structured-loops", "an edge back to no loop header",
-           flow("OpBranch %h\n%h = OpLabel\nOpSelectionMerge %end None\nOpBranchConditional %c %h %end\n%end = OpLabel"),
+           flow("OpBranch %h\n%h = OpLabel\nOpSelectionMerge %end None\nOpBranchConditional %c %h %end\n"
+                "%end = OpLabel"),
            says="no loop header"),
     broken("structured-loops", "a loop that nothing goes back to", loop(back="OpBranch %end"), says="0 blocks"),
     broken("structured-loops", "a loop that two blocks go back to", loop("OpBranchConditional %c %next %loop"),

@@ -1,4 +1,5 @@
-"""Cases of the rules in coopmat.spirv.validate.sub_group_matrices; test_sub_group_matrices.py goes through the tables."""
+"""Cases of the rules in coopmat.spirv.validate.sub_group_matrices; test_sub_group_matrices.py goes through the "
+"tables."""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ CASES = [
            says="the kernel main requires 32"),
     broken("sub-group-matrix-combination", "a function for 16 that a kernel for 8 calls", through_function("8"), TABLE,
            says="the kernel main requires 8"),
-    broken("sub-group-matrix-combination", "K = 16 for int8", multiply("%uint_16"), TABLE, says="it would be with K 32"),
+    broken("sub-group-matrix-combination", "K = 16 for int8", multiply("%uint_16"), TABLE,
+           says="it would be with K 32"),
     broken("sub-group-matrix-combination", "three rows", multiply(a="%v3ushort", c="%v3uint"), TABLE),
     broken("sub-group-matrix-combination", "fewer rows in A than in the result", multiply(a="%v4ushort"), TABLE,
            says="A of 8 x int of 16 bits (sub-groups of 16)"),

@@ -128,13 +128,13 @@ def decoration_conflict(view: ModuleView) -> Findings:
             yield fast.at, "AllowTransform needs AllowContract and AllowReassoc"
 
 
-@rule("decoration-alignment", "An alignment is a power of two.", f"{SECTION}, Alignment")
+@rule("decoration-alignment", "An alignment is a power of two.", f"{SECTION}, Alignment", severity="warning")
 def decoration_alignment(view: ModuleView) -> Findings:
     for index, decoration, parameters, identifier, _ in view.annotations.all:
         if decoration == Decoration.Alignment and parameters:
             alignment = parameters[0]
             if alignment == 0 or alignment & alignment - 1:
-                yield index, f"the alignment {alignment} of %{identifier} is no power of two"
+                yield index, f"the alignment {alignment} of %{identifier} is no power of two: nothing follows from it"
 
 
 @rule("decoration-by-id", "Decorations with ids are set by OpDecorateId, all others are not.", ANNOTATIONS)
@@ -149,12 +149,12 @@ def decoration_by_id(view: ModuleView) -> Findings:
                          f"{'OpDecorateId' if with_ids else 'OpDecorate'} sets it"
 
 
-@rule("spec-id-unique", "No two specialisation constants have one SpecId.", f"{SECTION}, SpecId")
+@rule("spec-id-unique", "No two specialisation constants have one SpecId.", f"{SECTION}, SpecId", severity="warning")
 def spec_id_unique(view: ModuleView) -> Findings:
     owner: dict[int, int] = {}
     for index, decoration, parameters, identifier, _ in view.annotations.all:
         if decoration == Decoration.SpecId and owner.setdefault(parameters[0], identifier) != identifier:
-            yield index, f"%{owner[parameters[0]]} has the SpecId {parameters[0]}, too"
+            yield index, f"%{owner[parameters[0]]} has the SpecId {parameters[0]}, too: one value sets both"
 
 
 @rule("member-decoration", "A member decoration is for a structure that has this member.", ANNOTATIONS)
