@@ -78,8 +78,8 @@ def _block_sizes(group: Group) -> Findings:
         yield ~(group.value(place).is_int(32) & group.is_constant(place)), \
             f"the {what} of {{op}} is a constant 32-bit integer, not {{def{place}}} of {{type{place}}}"
     element, width = group.constant(0), group.constant(1)
-    yield (element >= 0) & ~np.isin(element, _ELEMENT_SIZES),
-    "the element size of {op} is 1, 2, 4 or 8 bytes, not {def0}"
+    yield (element >= 0) & ~np.isin(element, _ELEMENT_SIZES), \
+        "the element size of {op} is 1, 2, 4 or 8 bytes, not {def0}"
     for size, multiple in ((1, 4), (2, 2)):
         yield (element == size) & (width >= 0) & (width % multiple != 0), \
             f"the block width of {{op}} is a multiple of {multiple} for elements of {size} bytes, not {{def1}}"
