@@ -129,7 +129,9 @@ SUPERFLUOUS = [
     broken("capability-unknown", "capability 60000", kernel("", capabilities="Linkage"),
            "the number of a capability that no table has may belong to an extension to come: a warning here, an error "
            "of SPIRV-Tools", words=(("OpCapability", 1, 60000),), says="capability 60000 is not known"),
-    broken("instruction-unknown", "opcode 60000", kernel("!0x0002ea60 !7"),
+    broken("instruction-announced instruction-unknown", "opcode 60000 in a module without unknown extensions",
+           kernel("!0x0002ea60 !7"), says="is no instruction of SPIR-V"),
+    broken("instruction-unknown", "opcode 60000", kernel("!0x0002ea60 !7", extensions="SPV_VENDOR_of_tomorrow"),
            "an opcode that no table has may belong to an extension to come: a warning here, an error of SPIRV-Tools",
            says="opcode 60000 is not known"),
 ]
@@ -167,6 +169,8 @@ EXTENSIONS = [
     broken("version-range", "SubgroupDispatch before SPIR-V 1.1",
            kernel("", modes="OpExecutionMode %main SubgroupSize 16", capabilities="SubgroupDispatch", version="1.0"),
            says="the capability SubgroupDispatch exists from SPIR-V 1.1 on"),
+    broken("version-range", "OpLessOrGreater of SPIR-V 1.6", kernel(
+        "%a = OpUndef %float\n%r = OpLessOrGreater %bool %a %a", version="1.6"), says="up to SPIR-V 1.5 only"),
     broken("version-range", "a loop control of SPIR-V 1.4 in 1.3",
            kernel("OpBranch %loop\n%loop = OpLabel\nOpLoopMerge %end %next PeelCount 1\nOpBranch %end\n"
                   "%next = OpLabel\nOpBranch %loop\n%end = OpLabel", version="1.3"), says="from SPIR-V 1.4 on"),

@@ -49,7 +49,7 @@ TARGETS = [
                                                                  says="array and pointer types"),
     broken("decoration-target", "FuncParamAttr on a variable", decorate("OpDecorate %v FuncParamAttr Zext"),
            TARGET.format("FuncParamAttr on parameters and results of functions"),
-           says="function parameters"),
+           says="functions and their parameters"),
     broken("decoration-target", "NoSignedWrap on a variable", decorate("OpDecorate %v NoSignedWrap"),
            says="integer arithmetic"),
     broken("decoration-target", "SaturatedConversion on a sum", decorate("OpDecorate %r SaturatedConversion"),

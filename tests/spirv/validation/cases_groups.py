@@ -23,6 +23,11 @@ def non_uniform(text: str, **rest: str) -> str:
     return group(text, NON_UNIFORM, extensions=ROTATE, **rest)
 
 
+def partitioned(ballot: str) -> str:
+    return group(f"OpGroupNonUniformIAdd %uint %uint_3 PartitionedReduceEXT %i {ballot}",
+                 "GroupNonUniformPartitionedEXT", extensions="SPV_EXT_shader_subgroup_partitioned")
+
+
 def signed(text: str) -> str:
     """A shader with an instruction on the signed %s, too."""
     return shader(f"%s = OpUndef %sint\n{VALUES}%r = {text}", kind=f"Shader {NON_UNIFORM}", extensions=ROTATE)
@@ -81,6 +86,9 @@ ARITHMETIC = [
            non_uniform("OpGroupNonUniformIAdd %uint %uint_3 ClusteredReduce %i %i"), says="is a constant"),
     broken("group-arithmetic", "clusters of a signed size",
            signed("OpGroupNonUniformIAdd %uint %uint_3 ClusteredReduce %i %sint_8"), says="the cluster size of"),
+    valid("a sum over partitions", partitioned("%q")),
+    broken("group-arithmetic", "a sum over partitions without ballot", partitioned(""), says="needs a ballot"),
+    broken("group-arithmetic", "a sum over partitions with a number", partitioned("%i"), says="the ballot of"),
     broken("cluster-size", "clusters of 6",
            non_uniform("OpGroupNonUniformIAdd %uint %uint_3 ClusteredReduce %i %uint_6"),
            says="is no power of two"),

@@ -55,7 +55,7 @@ CONVERSIONS = [
     valid("a bfloat16 conversion", to_bfloat16("%v4ushort", "%v4float")),
     valid("a conversion from bfloat16", to_bfloat16("%float", "%ushort", "BF16ToF")),
     broken("bfloat16-conversion", "numbers of components differ", to_bfloat16("%v2ushort", "%v4float"),
-           NO_BFLOAT16.format("BC-1"), says="cannot give"),
+           NO_BFLOAT16.format("BC-1"), says="as many numbers"),
     broken("bfloat16-conversion", "half to bfloat16", to_bfloat16("%ushort", "%half"), NO_BFLOAT16.format("BC-1"),
            says="converts 32-bit floats"),
     broken("bfloat16-conversion", "bfloat16 in 32 bits", to_bfloat16("%uint", "%float"), NO_BFLOAT16.format("BC-1"),

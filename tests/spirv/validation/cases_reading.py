@@ -34,6 +34,8 @@ CASES = [
     patched("header-bound", "a bound beyond the universal limits", ("", BOUND, 0x00400001)),
     patched("id-unique", "one id defined twice", ("OpIAdd", 2, 1)),
     patched("operand-missing", "an addition of one operand", ("OpIAdd", 0, 0x00040080), says="operand"),
+    patched("operand-missing", "a phi with a value that has no parent", ("OpPhi", 0, 0x000600F5), text=kernel(
+        "OpBranch %b\n%b = OpLabel\n%r = OpPhi %uint %uint_1 %entry %uint_1 %b\nOpBranch %b\n%dead = OpLabel")),
     patched("operand-surplus", "an undefined value with an operand", ("OpIAdd", 0, 0x00050001)),
     patched("operand-value", "a specialisation constant within another", ("OpSpecConstantOp", 3, 52),
             text=kernel("", declarations="%s = OpSpecConstantOp %uint SNegate %uint_1")),

@@ -95,9 +95,6 @@ def phi_parents(view: ModuleView) -> Findings:
         number = int(flow.block_of[index])
         if number < 0:
             continue
-        if len(item.words) % 2:
-            yield index, "{op} has a value without a parent"
-            continue
         if number not in expected:
             expected[number] = {flow.blocks[p].label for p in flow.blocks[number].predecessors}
         wanted, given = expected[number], item.words[1::2]
