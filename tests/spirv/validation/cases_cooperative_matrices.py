@@ -111,6 +111,10 @@ TYPES = [
     valid("an array of matrices in a private variable",
           kernel("%v = OpVariable %p Function", declarations="%s = OpTypeArray %matrix_acc_8x16_float %uint_2\n"
                  "%p = OpTypePointer Function %s")),
+    broken("kernel-parameters", "a kernel with a pointer to matrices as parameter",
+           kernel("", parameters="%ptr_global_matrix_acc_8x16_float"),
+           "a cooperative matrix cannot be allocated by a host (SPV_KHR_cooperative_matrix 2.16.1: Function and "
+           "Private storage only); SPIRV-Tools looks at variables", says="holds or points to"),
     broken("kernel-parameters", "a kernel with a matrix as parameter",
            kernel("", parameters="%matrix_acc_8x16_float"),
            "a cooperative matrix cannot be allocated by a host (SPV_KHR_cooperative_matrix 2.16.1: Function and "

@@ -9,12 +9,20 @@ PAIR = "%s = OpTypeStruct %uint %float"
 SUM = "%r = OpIAdd %uint %uint_1 %uint_2"
 CONVERSION = "%h = OpFConvert %half %float_1"
 TARGET = "SPIR-V 3.2.20 has {} only; SPIRV-Tools does not look at what it decorates"
+FLOAT8 = ("SPV_EXT_float8 has SaturatedToLargestFloat8NormalConversionEXT on conversions to 8-bit floats only; "
+          "SPIRV-Tools does not look at what it decorates")
 GROUP = "%g = OpDecorationGroup"
 
 
 def decorate(text: str, body: str = SUM, declarations: str = VARIABLE, **rest: str) -> str:
     """A kernel with the sum ``%r`` and the global variable ``%v``, decorated."""
     return kernel(body, annotations=text, declarations=declarations, **rest)
+
+
+def to_float8(instruction: str) -> str:
+    """A kernel with a conversion that is decorated as one that saturates to an 8-bit float."""
+    return kernel(f"%r = Op{instruction}", declarations="%fp8 = OpTypeFloat 8 Float8E4M3EXT", capabilities="Float8EXT",
+                  annotations="OpDecorate %r SaturatedToLargestFloat8NormalConversionEXT", extensions="SPV_EXT_float8")
 
 
 def in_shader(text: str, declarations: str = PAIR, **rest: str) -> str:
@@ -58,6 +66,11 @@ TARGETS = [
     broken("decoration-target", "SaturatedConversion on a conversion to floats",
            decorate("OpDecorate %h SaturatedConversion", CONVERSION),
            TARGET.format("SaturatedConversion on conversions to integers"), says="conversions to integers"),
+    valid("a conversion that saturates to an 8-bit float", to_float8("FConvert %fp8 %float_1")),
+    broken("decoration-float8", "a sum that saturates to an 8-bit float", to_float8("FAdd %float %float_1 %float_1"),
+           FLOAT8, says="conversions to 8-bit floats"),
+    broken("decoration-float8", "a conversion that saturates to half", to_float8("FConvert %half %float_1"),
+           FLOAT8, says="conversions to 8-bit floats"),
     broken("decoration-target", "RowMajor on a structure", in_shader("OpDecorate %s RowMajor"),
            says="members of structures only"),
     broken("decoration-target", "SpecId on a member", decorate("OpMemberDecorate %s 0 SpecId 1", declarations=PAIR),
@@ -132,8 +145,7 @@ SETS = [
     broken("decoration-repeated", "a group that gives what is there already",
            decorate(f"OpDecorate %g Alignment 4\n{GROUP}\nOpDecorate %v Alignment 8\nOpGroupDecorate %g %v"),
            "SPIR-V 3.2.20 does not allow a decoration twice on one id, whether by a group or by itself; SPIRV-Tools "
-           "compares "
-           "those without groups"),
+           "compares those without groups"),
 ]
 
 BUILT_INS = [
@@ -143,17 +155,14 @@ BUILT_INS = [
     valid("a built-in of 32-bit addresses",
           built_in("GlobalInvocationId", "%v3uint", model="OpMemoryModel Physical32 OpenCL")),
     broken("builtin-variable", "32-bit positions with 64-bit addresses", built_in("GlobalInvocationId", "%v3uint"),
-           "the OpenCL SPIR-V environment gives GlobalInvocationId the size of a pointer; SPIRV-Tools checks the "
-           "types of "
-           "built-ins for Vulkan only", says="a vector of 3 64-bit integers"),
+           "the OpenCL SPIR-V environment gives GlobalInvocationId the size of a pointer; SPIRV-Tools checks the types "
+           "of built-ins for Vulkan only", says="a vector of 3 64-bit integers"),
     broken("builtin-variable", "a 64-bit position in a sub-group", built_in("SubgroupLocalInvocationId", "%ulong"),
            "the OpenCL SPIR-V environment gives SubgroupLocalInvocationId 32 bits; SPIRV-Tools checks the types of "
-           "built-ins "
-           "for Vulkan only", says="a 32-bit integer"),
+           "built-ins for Vulkan only", says="a 32-bit integer"),
     broken("builtin-variable", "a position of two components", built_in("WorkgroupId", "%v2ulong"),
            "the OpenCL SPIR-V environment gives WorkgroupId three components; SPIRV-Tools checks the types of "
-           "built-ins for "
-           "Vulkan only"),
+           "built-ins for Vulkan only"),
     broken("builtin-variable", "a position in global memory",
            built_in("GlobalInvocationId", "%v3ulong", "CrossWorkgroup"),
            "the OpenCL SPIR-V environment has built-ins in Input storage; SPIRV-Tools checks them for Vulkan only",

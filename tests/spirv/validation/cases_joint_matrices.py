@@ -138,4 +138,40 @@ CHECKED = [
                                     f"%r = OpCooperativeMatrixApplyFunctionINTEL {ACC} %main %m"), UNKNOWN),
 ]
 
-CASES = [*INTERPRETATION, *CHECKED]
+def convert(op: str, given: str, result: str, own: str, capability: str) -> str:
+    """A conversion of matrices, with the capability of its own extension and perhaps that for matrices."""
+    extension = {"TensorFloat32RoundingINTEL": "SPV_INTEL_tensor_float32_conversion",
+                 "BFloat16ConversionINTEL": "SPV_INTEL_bfloat16_conversion"}[own]
+    return kernel(f"%m = OpUndef {given}\n%r = Op{op}INTEL {result} %m", capabilities=f"{own} {capability}",
+                  extensions=f"{extension} {EXTENSIONS}")
+
+
+def rounding(given: str = ACC, result: str = ACC, capability: str = "CooperativeMatrixTF32ComponentTypeINTEL") -> str:
+    return convert("RoundFToTF32", given, result, "TensorFloat32RoundingINTEL", capability)
+
+
+def to_bfloat16(given: str = ACC, result: str = "%matrix_acc_8x16_ushort",
+                capability: str = "CooperativeMatrixBFloat16ComponentTypeINTEL") -> str:
+    return convert("ConvertFToBF16", given, result, "BFloat16ConversionINTEL", capability)
+
+
+WITHOUT = ("SPV_INTEL_joint_matrix lets {} take cooperative matrices with the capability {} only (JM-10); SPIRV-Tools "
+           "knows no rules of this extension")
+CONVERSIONS = [
+    valid("a matrix is rounded to tf32", rounding(), UNKNOWN),
+    valid("a matrix becomes one of bfloat16", to_bfloat16(), UNKNOWN),
+    broken("joint-conversion", "a matrix is rounded to tf32 without the capability", rounding(capability=""),
+           WITHOUT.format("OpRoundFToTF32INTEL", "CooperativeMatrixTF32ComponentTypeINTEL"),
+           says="needs the capability"),
+    broken("joint-conversion", "a matrix becomes one of bfloat16 without the capability", to_bfloat16(capability=""),
+           WITHOUT.format("OpConvertFToBF16INTEL", "CooperativeMatrixBFloat16ComponentTypeINTEL"),
+           says="needs the capability"),
+    broken("joint-conversion", "a matrix of another shape", to_bfloat16(result="%matrix_acc_16x8_ushort"),
+           says="keeps the scope, shape and use"),
+    broken("joint-conversion", "a matrix of another use", to_bfloat16(result="%matrix_a_8x16_ushort"),
+           says="keeps the scope, shape and use"),
+    broken("joint-conversion", "a matrix becomes a number", to_bfloat16(result="%ushort"),
+           says="matrices to matrices only"),
+]
+
+CASES = [*CONVERSIONS, *INTERPRETATION, *CHECKED]

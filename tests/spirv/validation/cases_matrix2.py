@@ -124,6 +124,16 @@ REDUCTIONS = [
     broken("matrix2-combination", "a function of halves", reduce("Row", ACC, function=("%float", "%half %half"))),
     broken("matrix2-combination", "a function that gives an integer", reduce("Row", ACC, function=("%uint",
                                                                                                 "%float %float"))),
+    broken("matrix2-tangled", "a function with a barrier for every element",
+           each().replace("%f_entry = OpLabel\n", "%f_entry = OpLabel\nOpControlBarrier %uint_2 %uint_2 %uint_16\n"),
+           "SPV_NV_cooperative_matrix2 2.16.1 allows no tangled instructions in these functions; SPIRV-Tools does not "
+           "look into them"),
+    broken("matrix2-tangled", "a reduction's function that calls one with a group operation",
+           reduce("Row", "%matrix_acc_16x8_float").replace("%f_value = OpUndef %float",
+                                                           "%f_value = OpGroupFAdd %float %uint_3 Reduce %f0")
+           .replace("OpCapability Addresses", "OpCapability Addresses\nOpCapability Groups"),
+           "SPV_NV_cooperative_matrix2 2.16.1 allows no tangled instructions in these functions; SPIRV-Tools does not "
+           "look into them"),
     valid("a function for every element", each()),
     valid("a function with a further operand", each("%y", ("%float", "%uint %uint %float %half"))),
     valid("a function with a further matrix", each("%x", ("%float", "%uint %uint %float %float"))),

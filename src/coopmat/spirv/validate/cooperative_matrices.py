@@ -108,7 +108,7 @@ def matrix_vulkan_memory_model(group: Group) -> Findings:
 @rule("matrix-storage", "Cooperative matrices live in Function and Private variables only.",
       f"{SECTION}, 2.16.1 Universal Validation Rules (CM-9)", Op.Variable)
 def matrix_storage(group: Group) -> Findings:
-    holds = holds_matrix(group.view)[group.result.element.places]
+    holds = group.view.derived(holds_matrix)[group.result.element.places]
     allowed = np.isin(group.word(0), (StorageClass.Function, StorageClass.Private))
     yield holds & ~allowed, "a variable that is or holds a cooperative matrix must be in Function or Private storage"
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.grammar import AddressingModel, BuiltIn, Capability, Decoration, FPFastMathMode, Op, StorageClass
+import numpy as np
+
+from coopmat.spirv.grammar import (
+    AddressingModel,
+    BuiltIn,
+    Capability,
+    Decoration,
+    FPEncoding,
+    FPFastMathMode,
+    Op,
+    StorageClass,
+)
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS
@@ -15,6 +26,8 @@ ANNOTATIONS = "SPIR-V 3.3.3 Annotation Instructions"
 _SPEC_CONSTANTS = (Op.SpecConstantTrue, Op.SpecConstantFalse, Op.SpecConstant, Op.SpecConstantDataKHR)
 _WRAPPING = (Op.IAdd, Op.ISub, Op.IMul, Op.ShiftLeftLogical, Op.SNegate, Op.ExtInst)
 _ROUNDED = (Op.FConvert, Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF)
+_TO_FLOATS = (Op.FConvert, Op.ConvertSToF, Op.ConvertUToF)
+_FLOATS8 = (int(FPEncoding.Float8E4M3EXT), int(FPEncoding.Float8E5M2EXT))
 _SATURATED = (Op.ConvertFToU, Op.ConvertFToS, Op.UConvert, Op.SConvert, Op.SatConvertSToU, Op.SatConvertUToS)
 _VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
 _MEMORY_OBJECTS = (*_VARIABLES, Op.FunctionParameter, Op.BufferPointerEXT)
@@ -92,6 +105,19 @@ def decoration_rounding(view: ModuleView) -> Findings:
 def _is_rounding_store(view: ModuleView, target: Instruction) -> bool:
     """Whether an extended instruction is of a set that has rounding stores and conversions of its own."""
     return view.module.instruction_sets.get(target.words[0]) == "OpenCL.std"
+
+
+@rule("decoration-float8", "A conversion that saturates to the largest 8-bit float gives 8-bit floats.",
+      "SPV_EXT_float8, SaturatedToLargestFloat8NormalConversionEXT")
+def decoration_float8(view: ModuleView) -> Findings:
+    decoration = Decoration.SaturatedToLargestFloat8NormalConversionEXT
+    for index, found, _, identifier, _ in view.annotations.all:
+        if found == decoration:
+            target = view.definition(identifier)
+            component = view.value_types(np.array([identifier])).scalar
+            if target.opcode not in _TO_FLOATS or int(component.encoding[0]) not in _FLOATS8:
+                yield index, f"{decoration.spelling} is for conversions to 8-bit floats; %{identifier} is " \
+                             f"{target.name}, which gives something else"
 
 
 @rule("decoration-repeated", "A decoration is not given twice to one thing.", SECTION)

@@ -16,6 +16,7 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.validate.cooperative_matrices import holds_matrix
 from coopmat.spirv.validate.functions import reached
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
@@ -136,7 +137,7 @@ def _used_from(view: ModuleView, function: int, used: dict[int, set[int]]) -> se
 
 
 @rule("kernel-parameters", "A kernel's parameters are numbers, structures, and pointers to global, local or constant "
-      "memory.", ENVIRONMENT)
+      "memory.", f"{ENVIRONMENT}; SPV_KHR_cooperative_matrix 2.16.1 (CM-9)")
 def kernel_parameters(view: ModuleView) -> Findings:
     kernels = {entry.function for entry in view.entry_points if entry.model == ExecutionModel.Kernel}
     for function in view.flow.functions:
@@ -148,6 +149,10 @@ def kernel_parameters(view: ModuleView) -> Findings:
         yield indices[kinds.is_pointer & physical & ~kinds.in_storage(*_PARAMETER_CLASSES) & ~_by_value(kinds)], \
             "a kernel's pointer points to CrossWorkgroup, Workgroup or UniformConstant memory, not {type}"
         yield indices[kinds.is_kind(*_NO_PARAMETERS)], "a kernel cannot have a parameter of type {type}"
+        holds = view.derived(holds_matrix)
+        yield indices[holds[kinds.element.places] | holds[kinds.places] & ~kinds.is_matrix], \
+            "a kernel cannot have a parameter that holds or points to a cooperative matrix, {type}: hosts know no " \
+            "layout of it"
 
 
 def _by_value(kinds: Types) -> Booleans:
