@@ -140,7 +140,7 @@ MATRIX_EXTENSION = "SPV_KHR_cooperative_matrix"
 EXTENSIONS = [
     broken("extension-missing", "a matrix type without its extension",
            without_extension(MATRIX_EXTENSION, kernel("%a = OpUndef %matrix_a_8x16_half")),
-           says="OpCapability needs the extension SPV_KHR_cooperative_matrix"),
+           says="the capability CooperativeMatrixKHR needs the extension SPV_KHR_cooperative_matrix"),
     broken("extension-missing", "a sub-group product without its extension",
            kernel(MULTIPLY, capabilities="SubgroupMatrixMultiplyAccumulateINTEL"), says=EXTENSION_OF_MULTIPLY),
     broken("extension-missing", "a dot product before SPIR-V 1.6 without its extension",

@@ -51,7 +51,7 @@ TARGETS = [
     broken("decoration-target", "Restrict on a type", decorate("OpDecorate %uint Restrict"),
            says="variables and parameters"),
     broken("decoration-target", "NonWritable on a parameter that is no pointer",
-           kernel("", parameters="%uint", annotations="OpDecorate %p0 NonWritable"), says="is none"),
+           kernel("", parameters="%uint", annotations="OpDecorate %p0 NonWritable"), says="is of type"),
     broken("decoration-target", "ArrayStride on a number", decorate("OpDecorate %uint ArrayStride 4",
                                                                  capabilities="Shader"),
                                                                  says="array and pointer types"),

@@ -73,14 +73,17 @@ def instruction_announced(view: ModuleView) -> Findings:
 @rule("extension-missing", "Every extension that an instruction or a capability needs is declared.", SECTION)
 def extension_missing(view: ModuleView) -> Findings:
     declared = view.declared
-    wanted = list(declared.missing_extensions)
     for capability, index in declared.capabilities.items():
         needs = requirements(capability)
         later = needs.version is None or needs.version > declared.version
         if needs.extensions and later and not declared.extensions.intersection(needs.extensions):
-            wanted.append((index, needs.extensions))
-    for index, names in wanted:
-        yield index, f"{{op}} needs the extension {' or '.join(names)}, which the module does not declare"
+            yield index, _lacks(f"the capability {capability.spelling}", needs.extensions)
+    for index, names in declared.missing_extensions:
+        yield index, _lacks("{op}", names)
+
+
+def _lacks(what: str, names: tuple[str, ...]) -> str:
+    return f"{what} needs the extension {' or '.join(names)}, which the module does not declare"
 
 
 @rule("version-range", "Instructions, enumerants and capabilities exist in the module's version of SPIR-V.", SECTION)

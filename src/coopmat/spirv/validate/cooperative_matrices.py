@@ -92,8 +92,8 @@ def matrix_scope(group: Group) -> Findings:
                                   f"LocalSizeId on the entry point '{entry.name}'"
         for identifier in (i for mode, ids in sizes if mode == ExecutionMode.LocalSizeId for i in ids):
             yield of_work_groups & (view.defined_by[identifier] > group.indices), \
-                f"%{identifier}, a LocalSizeId of '{entry.name}', must be defined before a cooperative matrix of a " \
-                "work-group"
+                f"{{named{identifier}}}, a LocalSizeId of '{entry.name}', must be defined before a cooperative " \
+                "matrix of a work-group"
 
 
 @rule("matrix-vulkan-memory-model", "With the capability Shader, cooperative matrices need VulkanMemoryModel.",
