@@ -202,7 +202,7 @@ def test_pointers_to_other_types_are_cast() -> None:
 @pytest.mark.parametrize(("texts", "message"), [
     ((KERNEL, EXPORT, EXPORT), "'table' is exported by module 2 and by module 3"),
     ((KERNEL, KERNEL), "kernel 'kernel' is in module 1 and in module 2"),
-    ((KERNEL, WIDER), r"'weigh' is uint \(.*, uint, uint\) in module 2, but uint \(.*, uint\) in module 1"),
+    ((KERNEL, WIDER), r"'weigh' is int \(pointer, int, int\) in module 2, but uint \(ptr_node, uint\) in module 1"),
     ((KERNEL, EXPORT.replace("Physical64", "Physical32")), "memory model OpMemoryModel Physical32 OpenCL"),
     ((KERNEL, EXPORT.replace("OpConstant %int 4", "OpConstant %int 5").replace("%nine %zero", "%nine %zero %zero")),
      "'table' is .* in module 2, but .* in module 1"),

@@ -164,9 +164,9 @@ class Writer:
         """How each operand word is written, if its place alone decides that."""
         kinds = word_kinds(item.opcode, len(item.words))
         if item.opcode == Op.ExtInst and len(item.words) > 1:
-            specs = extended_operands(_name_of_set(item), item.words[1])
+            specs = extended_operands(item.instruction_set, item.words[1])
             rest = kinds_of_words(specs, len(item.words) - 2) if specs is not None else None
-            name = _Texts(lambda number: _extended_name(_name_of_set(item), number))
+            name = _Texts(lambda number: _extended_name(item.instruction_set, number))
             return None if rest is None else (self._ids, name, *map(self._texts_of, rest))
         if kinds is None or "LiteralContextDependentNumber" in kinds:
             return None
@@ -248,7 +248,7 @@ def _operand_text(operand: Operand, item: Instruction, ids: _Texts) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if kind == "LiteralExtInstInteger":
-        return _extended_name(_name_of_set(item), value)
+        return _extended_name(item.instruction_set, value)
     return _word_text(kind, value)
 
 
@@ -271,10 +271,6 @@ def _enumerant_text(enumeration: type[Row] | type[Mask], value: int) -> str:
         return "|".join(bit.spelling for bit in bits) or enumeration(0).spelling or "None"
     member = enumeration._value2member_map_.get(value)
     return member.spelling if isinstance(member, Row) else _raw(value)
-
-
-def _name_of_set(item: Instruction) -> str:
-    return str(item.context or "OpenCL.std")
 
 
 def _extended_name(instruction_set: str, number: int) -> str:

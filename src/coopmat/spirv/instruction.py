@@ -84,6 +84,11 @@ class Instruction:
             self._operands = _Decoder(self).decode()
         return self._operands
 
+    @property
+    def instruction_set(self) -> str:
+        """Of an OpExtInst, the name of its set; empty if that is not known."""
+        return "OpenCL.std" if self.context is None else str(self.context)
+
     def ids(self) -> Iterator[int]:
         """The ids that this instruction uses: its result type and its id operands, in order."""
         if self.type_id is not None:
@@ -310,7 +315,7 @@ class _Decoder:
 
     def read_extended(self, kind: str) -> None:
         """The number of an extended instruction and its operands."""
-        instruction_set = str(self.source.context or "OpenCL.std")
+        instruction_set = self.source.instruction_set
         number = self.add_number(kind, 1)
         specs = extended_operands(instruction_set, number)
         if specs is None:

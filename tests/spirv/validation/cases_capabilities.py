@@ -44,8 +44,8 @@ MISSING = [
     broken("capability-missing", "a generic pointer without GenericPointer",
            without("GenericPointer", declare("OpTypePointer Generic %uint"))),
     broken("capability-missing", "physical addresses without Addresses", without("Addresses", kernel(""))),
-    broken("capability-missing", "an image without ImageBasic",
-           declare("OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly")),
+    broken("capability-missing", "a pipe without Pipes",
+           declare("OpTypePipe ReadOnly")),
     broken("capability-missing", "linkage without Linkage",
            kernel("", declarations="%v = OpVariable %ptr_global_uint CrossWorkgroup",
                   annotations='OpDecorate %v LinkageAttributes "v" Import')),
@@ -99,7 +99,9 @@ MISSING = [
                   extensions="SPV_EXT_float8 SPV_KHR_cooperative_matrix"), says="Float8CooperativeMatrixEXT"),
     broken("capability-missing", "the packed layout without PackedCooperativeMatrixINTEL",
            kernel("%m = OpCooperativeMatrixLoadKHR %matrix_b_16x16_half %p0 %uint_2 %uint_16",
-                  parameters="%ptr_global_half"), says="PackedCooperativeMatrixINTEL"),
+                  parameters="%ptr_global_half"),
+           "SPV_INTEL_joint_matrix asks for the capability with the layout PackedINTEL (JM-1); SPIRV-Tools does not "
+           "know the extension", says="PackedCooperativeMatrixINTEL"),
     broken("capability-missing", "rounding to tf32 without its capability",
            kernel("%r = OpRoundFToTF32INTEL %float %float_1", extensions="SPV_INTEL_tensor_float32_conversion"),
            says="TensorFloat32RoundingINTEL"),
@@ -131,15 +133,18 @@ SUPERFLUOUS = [
            kernel("!0x0002ea60 !7", capabilities="Linkage"),
            "an opcode that no table has may belong to an extension to come, as its capability does: a warning here, an "
            "error of SPIRV-Tools", words=(("OpCapability", 1, 60000),), says="opcode 60000 is not known"),
-    broken("instruction-unknown instruction-announced", "opcode 60000 in a module that declares nothing unknown",
-           kernel("!0x0002ea60 !7"), says="nor of an extension"),
+    broken("instruction-announced instruction-unknown", "opcode 60000 in a module without unknown extensions",
+           kernel("!0x0002ea60 !7"), says="is no instruction of SPIR-V"),
+    broken("instruction-unknown", "opcode 60000", kernel("!0x0002ea60 !7", extensions="SPV_VENDOR_of_tomorrow"),
+           "an opcode that no table has may belong to an extension to come: a warning here, an error of SPIRV-Tools",
+           says="opcode 60000 is not known"),
 ]
 
 MATRIX_EXTENSION = "SPV_KHR_cooperative_matrix"
 EXTENSIONS = [
     broken("extension-missing", "a matrix type without its extension",
            without_extension(MATRIX_EXTENSION, kernel("%a = OpUndef %matrix_a_8x16_half")),
-           says="OpCapability needs the extension SPV_KHR_cooperative_matrix"),
+           says="the capability CooperativeMatrixKHR needs the extension SPV_KHR_cooperative_matrix"),
     broken("extension-missing", "a sub-group product without its extension",
            kernel(MULTIPLY, capabilities="SubgroupMatrixMultiplyAccumulateINTEL"), says=EXTENSION_OF_MULTIPLY),
     broken("extension-missing", "a dot product before SPIR-V 1.6 without its extension",
@@ -168,6 +173,8 @@ EXTENSIONS = [
     broken("version-range", "SubgroupDispatch before SPIR-V 1.1",
            kernel("", modes="OpExecutionMode %main SubgroupSize 16", capabilities="SubgroupDispatch", version="1.0"),
            says="the capability SubgroupDispatch exists from SPIR-V 1.1 on"),
+    broken("version-range", "OpLessOrGreater of SPIR-V 1.6", kernel(
+        "%a = OpUndef %float\n%r = OpLessOrGreater %bool %a %a", version="1.6"), says="up to SPIR-V 1.5 only"),
     broken("version-range", "a loop control of SPIR-V 1.4 in 1.3",
            kernel("OpBranch %loop\n%loop = OpLabel\nOpLoopMerge %end %next PeelCount 1\nOpBranch %end\n"
                   "%next = OpLabel\nOpBranch %loop\n%end = OpLabel", version="1.3"), says="from SPIR-V 1.4 on"),
@@ -177,8 +184,8 @@ EXTENSIONS = [
           kernel("", extensions="SPV_KHR_vulkan_memory_model", version="1.3")),
     broken("extension-version", "explicit work-group layouts in SPIR-V 1.3",
            shader("", extensions="SPV_KHR_workgroup_memory_explicit_layout", version="1.3")),
-    broken("extension-version", "cooperative matrices in SPIR-V 1.2",
-           kernel("%a = OpUndef %matrix_a_8x16_half", version="1.2"), says="needs SPIR-V 1.3"),
+    broken("extension-version-advised", "cooperative matrices in SPIR-V 1.2",
+           kernel("%a = OpUndef %matrix_a_8x16_half", version="1.2"), says="asks for SPIR-V 1.3"),
     valid("cooperative matrices in SPIR-V 1.3", kernel("%a = OpUndef %matrix_a_8x16_half", version="1.3")),
 ]
 

@@ -22,8 +22,8 @@ def declare(text: str) -> str:
 
 VALUES = ("SPV_KHR_cooperative_matrix asks for {}; SPIRV-Tools looks at the kind of the constant, not at its width and "
           "value")
-OPERAND_BITS = ("SPV_KHR_cooperative_matrix 2.16.1 allows the Signed operands for matrices of integers only; SPIRV-Tools "
-                "does not look at the operands of OpCooperativeMatrixMulAddKHR")
+OPERAND_BITS = ("SPV_KHR_cooperative_matrix 2.16.1 allows the Signed operands for matrices of integers only; "
+                "SPIRV-Tools does not look at the operands of OpCooperativeMatrixMulAddKHR")
 WORK_GROUPS = "%float %uint_2 %uint_8 %uint_16 %uint_2"
 VULKAN = {"kind": "Shader VulkanMemoryModel", "model": "OpMemoryModel Logical Vulkan",
           "extensions": "SPV_KHR_vulkan_memory_model SPV_KHR_cooperative_matrix"}
@@ -111,10 +111,14 @@ TYPES = [
     valid("an array of matrices in a private variable",
           kernel("%v = OpVariable %p Function", declarations="%s = OpTypeArray %matrix_acc_8x16_float %uint_2\n"
                  "%p = OpTypePointer Function %s")),
+    broken("kernel-parameters", "a kernel with a pointer to matrices as parameter",
+           kernel("", parameters="%ptr_global_matrix_acc_8x16_float"),
+           "a cooperative matrix cannot be allocated by a host (SPV_KHR_cooperative_matrix 2.16.1: Function and "
+           "Private storage only); SPIRV-Tools looks at variables", says="holds or points to"),
     broken("kernel-parameters", "a kernel with a matrix as parameter",
            kernel("", parameters="%matrix_acc_8x16_float"),
-           "a cooperative matrix cannot be allocated by a host (SPV_KHR_cooperative_matrix 2.16.1: Function and Private "
-           "storage only); SPIRV-Tools looks at variables"),
+           "a cooperative matrix cannot be allocated by a host (SPV_KHR_cooperative_matrix 2.16.1: Function and "
+           "Private storage only); SPIRV-Tools looks at variables"),
 ]
 
 MULTIPLY_ADD = [

@@ -12,11 +12,6 @@ def declare(text: str, make: Callable[..., str] = kernel, **rest: str) -> str:
     return make("", declarations=text, **rest)
 
 
-def nest(depth: int) -> str:
-    """Structures within each other."""
-    return "%s1 = OpTypeStruct %uint\n" + "\n".join(f"%s{i} = OpTypeStruct %s{i - 1}" for i in range(2, depth + 1))
-
-
 FUNCTION = "%f = OpTypeFunction %uint\n"
 LIST = "%list = OpTypeStruct %uint %link\n%link = OpTypePointer CrossWorkgroup %list"
 FLOAT8 = {"capabilities": "Float8EXT", "extensions": "SPV_EXT_float8"}
@@ -70,12 +65,6 @@ CASES = [
     broken("structure-type", "a void member", declare("%t = OpTypeStruct %uint %void")),
     broken("structure-type", "a function as member", declare(FUNCTION + "%t = OpTypeStruct %f")),
     broken("structure-type", "a structure within itself", declare("%t = OpTypeStruct %uint %t")),
-    valid("255 structures within each other", declare(nest(255))),
-    broken("type-limits", "256 structures within each other", declare(nest(256))),
-    valid("a structure of 16383 members", declare("%t = OpTypeStruct" + " %uint" * 16383)),
-    broken("type-limits", "a structure of 16384 members", declare("%t = OpTypeStruct" + " %uint" * 16384)),
-    valid("a function of 255 parameters", declare("%t = OpTypeFunction %uint" + " %uint" * 255)),
-    broken("type-limits", "a function of 256 parameters", declare("%t = OpTypeFunction %uint" + " %uint" * 256)),
     valid("a list of structures", declare("OpTypeForwardPointer %link CrossWorkgroup\n" + LIST)),
     broken("type-before-use", "a member declared later",
            declare("%t = OpTypeStruct %later\n%later = OpTypeStruct %uint")),

@@ -8,10 +8,10 @@ from tests.spirv.validation.cases import broken, kernel, shader, valid
 
 VULKAN = {"kind": "Shader VulkanMemoryModel", "model": "OpMemoryModel Logical Vulkan",
           "extensions": "SPV_KHR_vulkan_memory_model SPV_KHR_cooperative_matrix"}
-F, I, H = "%matrix_acc_8x16_float", "%matrix_acc_8x16_uint", "%matrix_acc_8x16_half"
+F, N, H = "%matrix_acc_8x16_float", "%matrix_acc_8x16_uint", "%matrix_acc_8x16_half"
 SIGNED = "%matrix_acc_8x16_sint"
-BITCAST = ("SPV_KHR_cooperative_matrix allows OpBitcast between integer components of one width only (CM-90); SPIRV-Tools "
-           "compares the {}")
+BITCAST = ("SPV_KHR_cooperative_matrix allows OpBitcast between integer components of one width only (CM-90); "
+           "SPIRV-Tools compares the {}")
 
 
 def compute(op: str, result: str, *operands: str, make: Callable[..., str] = kernel, **rest: str) -> str:
@@ -31,30 +31,30 @@ A, B = "%matrix_a_8x16_half", "%matrix_b_8x16_half"
 ARITHMETIC = [
     *(valid(f"Op{op} of matrices of floats", compute(op, F, *[F] * (1 if op == "FNegate" else 2)))
       for op in ("FNegate", "FAdd", "FSub", "FMul", "FDiv")),
-    *(valid(f"Op{op} of matrices of integers", compute(op, I, *[I] * (1 if op == "SNegate" else 2)))
+    *(valid(f"Op{op} of matrices of integers", compute(op, N, *[N] * (1 if op == "SNegate" else 2)))
       for op in ("SNegate", "IAdd", "ISub", "IMul", "SDiv", "UDiv")),
     *(broken("float-arithmetic", f"Op{op} of matrices", compute(op, F, F, F)) for op in ("FRem", "FMod")),
-    *(broken("integer-arithmetic", f"Op{op} of matrices", compute(op, I, I, I)) for op in ("SRem", "SMod", "UMod")),
-    broken("integer-arithmetic", "bitwise operations on matrices", compute("BitwiseAnd", I, I, I)),
-    broken("shift-operands", "matrices are shifted", compute("ShiftLeftLogical", I, I, I)),
-    broken("float-arithmetic", "integers are added as floats", compute("FAdd", I, I, I)),
+    *(broken("integer-arithmetic", f"Op{op} of matrices", compute(op, N, N, N)) for op in ("SRem", "SMod", "UMod")),
+    broken("integer-arithmetic", "bitwise operations on matrices", compute("BitwiseAnd", N, N, N)),
+    broken("shift-operands", "matrices are shifted", compute("ShiftLeftLogical", N, N, N)),
+    broken("float-arithmetic", "integers are added as floats", compute("FAdd", N, N, N)),
     broken("integer-arithmetic", "floats are added as integers", compute("IAdd", F, F, F)),
     broken("comparison-types", "matrices are compared", compute("FOrdEqual", "%bool", F, F)),
     broken("dot-product", "a dot product of matrices", compute("Dot", "%float", F, F)),
     broken("transpose", "a cooperative matrix is transposed",
            compute("Transpose", "%matrix_acc_16x8_float", F, capabilities="Matrix")),
     broken("math-types", "the root of a matrix", kernel(f"%x = OpUndef {F}\n%r = OpExtInst {F} %std sqrt %x")),
-    broken("matrix-arithmetic", "shapes differ", compute("IAdd", I, I, "%matrix_acc_8x8_uint"), says="operand 2 of"),
+    broken("matrix-arithmetic", "shapes differ", compute("IAdd", N, N, "%matrix_acc_8x8_uint"), says="operand 2 of"),
     broken("float-arithmetic", "uses differ", compute("FAdd", H, A, H), says="operand 1 of"),
-    broken("matrix-arithmetic", "uses of integers differ", compute("IAdd", I, "%matrix_a_8x16_uint", I)),
+    broken("matrix-arithmetic", "uses of integers differ", compute("IAdd", N, "%matrix_a_8x16_uint", N)),
     broken("float-arithmetic", "widths differ", compute("FAdd", F, F, H),
-           "SPV_KHR_cooperative_matrix asks for operands of one type in binary arithmetic (CM-82); SPIRV-Tools compares "
-           "shapes and the kinds of components, not their widths"),
+           "SPV_KHR_cooperative_matrix asks for operands of one type in binary arithmetic (CM-82); SPIRV-Tools "
+           "compares shapes and the kinds of components, not their widths"),
     broken("float-arithmetic", "a number is added to a matrix", compute("FAdd", F, F, "%float")),
     broken("unsigned-division", "a signed quotient of OpUDiv", compute("UDiv", SIGNED, SIGNED, SIGNED, make=shader,
                                                                        **VULKAN)),
     valid("a matrix is scaled", compute("MatrixTimesScalar", F, F, "%float", capabilities="Matrix")),
-    valid("a matrix of integers is scaled", compute("MatrixTimesScalar", I, I, "%uint", capabilities="Matrix")),
+    valid("a matrix of integers is scaled", compute("MatrixTimesScalar", N, N, "%uint", capabilities="Matrix")),
     broken("matrix-times-scalar", "a scalar of another type",
            compute("MatrixTimesScalar", F, F, "%double", capabilities="Matrix"), says="component type"),
     broken("matrix-times-scalar", "a scaled matrix of another type",
@@ -64,12 +64,12 @@ ARITHMETIC = [
 
 CONVERSIONS = [
     valid("floats are narrowed", convert("FConvert", F, H)),
-    valid("floats become integers", convert("ConvertFToS", F, I)),
-    valid("floats become unsigned integers", convert("ConvertFToU", F, I)),
-    valid("integers become floats", convert("ConvertSToF", I, F)),
-    valid("unsigned integers become floats", convert("ConvertUToF", I, F)),
-    valid("integers are widened", convert("SConvert", "%matrix_acc_8x16_ushort", I)),
-    valid("unsigned integers are narrowed", convert("UConvert", I, "%matrix_acc_8x16_uchar")),
+    valid("floats become integers", convert("ConvertFToS", F, N)),
+    valid("floats become unsigned integers", convert("ConvertFToU", F, N)),
+    valid("integers become floats", convert("ConvertSToF", N, F)),
+    valid("unsigned integers become floats", convert("ConvertUToF", N, F)),
+    valid("integers are widened", convert("SConvert", "%matrix_acc_8x16_ushort", N)),
+    valid("unsigned integers are narrowed", convert("UConvert", N, "%matrix_acc_8x16_uchar")),
     broken("matrix-conversion", "the shape changes", convert("FConvert", F, "%matrix_acc_16x8_half"),
            says="scope or shape"),
     broken("matrix-conversion", "the scope changes",
@@ -83,19 +83,19 @@ CONVERSIONS = [
            convert("FConvert", A, F, **NV), says="also back"),
     valid("A becomes an accumulator with SPV_EXT_cooperative_matrix_maintenance1", convert("FConvert", A, F, **EXT)),
     broken("matrix-conversion", "A becomes B", convert("FConvert", "%matrix_a_8x16_float", B, **EXT)),
-    broken("matrix-conversion", "a scalar becomes a matrix", convert("ConvertFToS", "%float", I),
+    broken("matrix-conversion", "a scalar becomes a matrix", convert("ConvertFToS", "%float", N),
            says="matrices to matrices only"),
     broken("matrix-conversion", "a matrix becomes a scalar", convert("FConvert", F, "%half"),
            says="matrices to matrices only"),
-    broken("number-conversion", "integers of a matrix are converted as floats", convert("FConvert", I, H)),
-    valid("only the signedness changes", convert("Bitcast", SIGNED, I, make=shader, **VULKAN)),
-    broken("matrix-bitcast", "floats become integers", convert("Bitcast", F, I),
+    broken("number-conversion", "integers of a matrix are converted as floats", convert("FConvert", N, H)),
+    valid("only the signedness changes", convert("Bitcast", SIGNED, N, make=shader, **VULKAN)),
+    broken("matrix-bitcast", "floats become integers", convert("Bitcast", F, N),
            BITCAST.format("shapes only")),
-    broken("matrix-bitcast", "widths differ", convert("Bitcast", "%matrix_acc_8x16_ushort", I),
+    broken("matrix-bitcast", "widths differ", convert("Bitcast", "%matrix_acc_8x16_ushort", N),
            BITCAST.format("shapes only")),
     broken("matrix-bitcast", "the use changes in a bitcast",
            convert("Bitcast", SIGNED, "%matrix_a_8x16_uint", make=shader, **VULKAN)),
-    broken("matrix-bitcast", "a matrix becomes a vector", convert("Bitcast", I, "%v4uint")),
+    broken("matrix-bitcast", "a matrix becomes a vector", convert("Bitcast", N, "%v4uint")),
 ]
 
 CASES = [*ARITHMETIC, *CONVERSIONS]

@@ -1,96 +1,125 @@
-"""Cases of the rules about sub-group matrices, integer dot products and low-precision types."""
+"""Cases of the rules in coopmat.spirv.validate.low_precision: tf32, bfloat16, 4-bit integers and 8-bit floats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tests.spirv.validation.cases import broken, kernel, shader, valid
 
-NO_SUCH_RULE = "SPIRV-Tools does not check this"
-INT8_FLAGS = ("MatrixASignedComponentsINTEL|MatrixBSignedComponentsINTEL|MatrixAPackedInt8INTEL|"
-              "MatrixBPackedInt8INTEL")
-SUB_GROUP_MATRICES = {"capabilities": "SubgroupMatrixMultiplyAccumulateINTEL",
-                      "extensions": "SPV_INTEL_subgroup_matrix_multiply_accumulate"}
-DOT = {"extensions": "SPV_KHR_integer_dot_product"}
+TF32 = {"capabilities": "TensorFloat32RoundingINTEL", "extensions": "SPV_INTEL_tensor_float32_conversion"}
+CONVERSION = {"capabilities": "BFloat16ConversionINTEL", "extensions": "SPV_INTEL_bfloat16_conversion"}
+INT4 = {"capabilities": "Int4CooperativeMatrixINTEL", "extensions": "SPV_INTEL_int4 SPV_KHR_cooperative_matrix"}
+FLOAT8 = "%fp8 = OpTypeFloat 8 Float8E4M3EXT"
+WITH_FLOAT8 = {"capabilities": "Float8EXT", "extensions": "SPV_EXT_float8"}
+NO_TF32 = ("SPV_INTEL_tensor_float32_conversion asks for 32-bit floats and one type ({}); SPIRV-Tools has no rule for "
+           "OpRoundFToTF32INTEL")
+NO_BFLOAT16 = ("SPV_INTEL_bfloat16_conversion asks for 32-bit floats and as many 16-bit integers ({}); SPIRV-Tools has "
+               "no rule for its conversions")
+NO_INT4 = ("SPV_INTEL_int4 lists the instructions that take 4-bit integers, arithmetic not among them (I4-3); "
+           "SPIRV-Tools has no rule for it")
+NO_STORAGE = ("SPV_INTEL_int4 allows 4-bit integers outside of functions only in vectors of an even number of them "
+              "(I4-4); SPIRV-Tools has no rule for it")
+BF = "%matrix_{}_16x16_bfloat16"
 
 
-def multiply(k: str = "%uint_32", a: str = "%v8ushort", b: str = "%v8uint", c: str = "%v8uint",
-             flags: str = INT8_FLAGS, result: str | None = None, size: str = "16") -> str:
-    return kernel(f"%a = OpUndef {a}\n%b = OpUndef {b}\n%c = OpUndef {c}\n"
-                  f"%r = OpSubgroupMatrixMultiplyAccumulateINTEL {result or c} {k} %a %b %c {flags}",
-                  modes=f"OpExecutionMode %main SubgroupSize {size}" if size else "",
-                  capabilities=SUB_GROUP_MATRICES["capabilities"] + (" SubgroupDispatch" if size else ""),
-                  extensions=SUB_GROUP_MATRICES["extensions"])
+def rounding(result: str, given: str, **rest: str) -> str:
+    return kernel(f"%a = OpUndef {given}\n%r = OpRoundFToTF32INTEL {result} %a", **{**TF32, **rest})
 
 
-def dot(op: str, vector: str, result: str = "%uint", second: str | None = None, rest: str = "",
-        capabilities: str = "DotProduct DotProductInputAll", make: Callable[..., str] = kernel) -> str:
-    return make(f"%a = OpUndef {vector}\n%b = OpUndef {second or vector}\n%c = OpUndef {result}\n"
-                f"%r = Op{op} {result} %a %b {rest}", capabilities=capabilities, **DOT)
+def to_bfloat16(result: str, given: str, op: str = "FToBF16") -> str:
+    return kernel(f"%a = OpUndef {given}\n%r = OpConvert{op}INTEL {result} %a", **CONVERSION)
 
 
-PACKED = "DotProduct DotProductInput4x8BitPacked"
+def stored(kind: str, storage: str = "CrossWorkgroup") -> str:
+    return kernel("", declarations=f"%p = OpTypePointer {storage} {kind}\n%v = OpVariable %p {storage}")
 
-CASES = [
-    valid("int8 for sub-groups of 16", multiply()),
-    valid("int8 for sub-groups of 8", multiply(a="%v8uint", size="8")),
-    valid("one row", multiply(a="%ushort", c="%uint")),
-    valid("no required size", multiply(size="")),
-    valid("tf32", multiply("%uint_8", "%v4float", "%v8float", "%v8float", "MatrixATF32INTEL|MatrixBTF32INTEL")),
-    valid("tf32 of one row",
-          multiply("%uint_8", "%float", "%v8float", "%float", "MatrixATF32INTEL|MatrixBTF32INTEL")),
-    broken("sub-group-matrix-combination", "tf32's A with as many components as rows",
-           multiply("%uint_8", "%v8float", "%v8float", "%v8float", "MatrixATF32INTEL|MatrixBTF32INTEL"),
-           NO_SUCH_RULE),
-    broken("sub-group-matrix-combination", "the A of sub-groups of 8 with 16", multiply(a="%v8uint"), NO_SUCH_RULE),
-    broken("sub-group-matrix-combination", "K = 16 for int8", multiply("%uint_16"), NO_SUCH_RULE),
-    broken("sub-group-matrix-combination", "three rows", multiply(a="%v3ushort", c="%v3uint"), NO_SUCH_RULE),
-    broken("sub-group-matrix-combination", "no flags", multiply(flags=""), NO_SUCH_RULE),
-    broken("sub-group-matrix-combination", "sub-groups of 32", multiply(size="32"), NO_SUCH_RULE),
-    broken("sub-group-matrix-types", "C has another type",
-           multiply(c="%v8float", result="%v8uint"), NO_SUCH_RULE),
-    broken("sub-group-matrix-types sub-group-matrix-flags sub-group-matrix-combination", "a boolean as A",
-           multiply(a="%bool"), NO_SUCH_RULE),
-    broken("sub-group-matrix-k", "a 64-bit K", multiply("%ulong_32"), NO_SUCH_RULE),
-    broken("sub-group-matrix-flags sub-group-matrix-combination", "tf32 of integers",
-           multiply("%uint_8", flags="MatrixATF32INTEL|MatrixBTF32INTEL"), NO_SUCH_RULE),
-    valid("a dot product of vectors", dot("SDot", "%v4uchar")),
-    valid("a packed dot product", dot("SDot", "%uint", rest="PackedVectorFormat4x8Bit", capabilities=PACKED)),
-    valid("a saturating dot product", dot("SUDotAccSat", "%v2ushort", rest="%c")),
-    broken("dot-vectors", "floats", dot("SDot", "%v4float")),
-    broken("dot-vectors", "scalars without a format", dot("SDot", "%uint", capabilities=PACKED)),
-    broken("dot-vectors", "vectors with a format", dot("SDot", "%v4uchar", rest="PackedVectorFormat4x8Bit"),
-           NO_SUCH_RULE),
-    broken("dot-vectors", "packed in 64 bits",
-           dot("SDot", "%ulong", result="%ulong", rest="PackedVectorFormat4x8Bit", capabilities=PACKED)),
-    broken("dot-vectors", "the vectors differ", dot("SDot", "%v4uchar", second="%v4ushort")),
-    broken("dot-vectors", "numbers of components differ", dot("SUDot", "%v4uchar", second="%v2uchar")),
-    broken("dot-signedness", "a signed result of OpUDot", dot("UDot", "%v4uchar", result="%sint", make=shader)),
-    broken("dot-signedness", "a signed vector 2",
-           dot("SUDot", "%v2sint", result="%sint", make=shader)),
-    broken("dot-result", "a float result", dot("SDot", "%v4uchar", result="%float")),
-    broken("dot-result", "a narrow result", dot("SDot", "%v2ushort", result="%uchar")),
-    broken("dot-accumulator", "an accumulator of another type",
-           kernel("%a = OpUndef %v4uchar\n%c = OpUndef %ulong\n%r = OpSDotAccSat %uint %a %a %c",
-                  capabilities="DotProduct DotProductInput4x8Bit", **DOT)),
-    valid("rounding to tf32",
-          kernel("%a = OpUndef %v4float\n%r = OpRoundFToTF32INTEL %v4float %a",
-                 capabilities="TensorFloat32RoundingINTEL", extensions="SPV_INTEL_tensor_float32_conversion")),
-    broken("tf32-rounding", "rounding doubles to tf32",
-           kernel("%a = OpUndef %double\n%r = OpRoundFToTF32INTEL %double %a",
-                  capabilities="TensorFloat32RoundingINTEL", extensions="SPV_INTEL_tensor_float32_conversion"),
-           NO_SUCH_RULE),
-    valid("a bfloat16 conversion",
-          kernel("%a = OpUndef %v4float\n%r = OpConvertFToBF16INTEL %v4ushort %a",
-                 capabilities="BFloat16ConversionINTEL", extensions="SPV_INTEL_bfloat16_conversion")),
-    broken("bfloat16-conversion", "numbers of components differ",
-           kernel("%a = OpUndef %v4float\n%r = OpConvertFToBF16INTEL %v2ushort %a",
-                  capabilities="BFloat16ConversionINTEL", extensions="SPV_INTEL_bfloat16_conversion"),
-           NO_SUCH_RULE),
-    broken("bfloat16-conversion", "a conversion from half",
-           kernel("%a = OpUndef %ushort\n%r = OpConvertBF16ToFINTEL %half %a",
-                  capabilities="BFloat16ConversionINTEL", extensions="SPV_INTEL_bfloat16_conversion"),
-           NO_SUCH_RULE),
-    broken("low-precision-use", "4-bit integers are added", kernel("%a = OpUndef %int4\n%r = OpIAdd %int4 %a %a"),
-           NO_SUCH_RULE),
+
+def of_float8(body: str) -> str:
+    return kernel(body, declarations=FLOAT8, **WITH_FLOAT8)
+
+
+def of_matrices(body: str, **rest: str) -> str:
+    """A kernel with values of bfloat16 matrices."""
+    return kernel(f"%a = OpUndef {BF.format('a')}\n%b = OpUndef {BF.format('b')}\n{body}",
+                  capabilities="BFloat16CooperativeMatrixKHR", **rest)
+
+
+CONVERSIONS = [
+    valid("rounding to tf32", rounding("%v4float", "%v4float")),
+    broken("tf32-rounding", "rounding doubles to tf32", rounding("%double", "%double"), NO_TF32.format("TF-1"),
+           says="of 32-bit floats"),
+    broken("tf32-rounding", "rounding integers to tf32", rounding("%uint", "%uint"), NO_TF32.format("TF-1"),
+           says="of 32-bit floats"),
+    broken("tf32-rounding", "rounding half to float", rounding("%float", "%half"), NO_TF32.format("TF-2"),
+           says="rounds"),
+    broken("tf32-rounding", "rounding a vector to a number", rounding("%float", "%v4float"), NO_TF32.format("TF-2"),
+           says="rounds"),
+    valid("a bfloat16 conversion", to_bfloat16("%v4ushort", "%v4float")),
+    valid("a conversion from bfloat16", to_bfloat16("%float", "%ushort", "BF16ToF")),
+    broken("bfloat16-conversion", "numbers of components differ", to_bfloat16("%v2ushort", "%v4float"),
+           NO_BFLOAT16.format("BC-1"), says="as many numbers"),
+    broken("bfloat16-conversion", "half to bfloat16", to_bfloat16("%ushort", "%half"), NO_BFLOAT16.format("BC-1"),
+           says="converts 32-bit floats"),
+    broken("bfloat16-conversion", "bfloat16 in 32 bits", to_bfloat16("%uint", "%float"), NO_BFLOAT16.format("BC-1"),
+           says="16-bit integers"),
+    broken("bfloat16-conversion", "bfloat16 to half", to_bfloat16("%half", "%ushort", "BF16ToF"),
+           NO_BFLOAT16.format("BC-2"), says="the result of"),
+    broken("bfloat16-conversion", "bfloat16 from 32 bits", to_bfloat16("%float", "%uint", "BF16ToF"),
+           NO_BFLOAT16.format("BC-2"), says="converts 16-bit integers"),
 ]
+
+BFLOAT16 = [
+    broken("float-type", "bfloat16 of 32 bits",
+           kernel("", declarations="%t = OpTypeFloat 32 BFloat16KHR", capabilities="BFloat16TypeKHR",
+                  extensions="SPV_KHR_bfloat16")),
+    valid("a bfloat16 is converted, stored and chosen",
+          kernel("%v = OpVariable %ptr_private_bfloat16 Function\n%f = OpUndef %float\n%a = OpFConvert %bfloat16 %f\n"
+                 "%c = OpUndef %bool\n%s = OpSelect %bfloat16 %c %a %a\nOpStore %v %s\n%l = OpLoad %bfloat16 %v")),
+    *(broken("low-precision-use", f"Op{op} of bfloat16", kernel(f"%a = OpUndef %bfloat16\n%r = Op{op} {operands}"))
+      for op, operands in (("FMul", "%bfloat16 %a %a"), ("FNegate", "%bfloat16 %a"),
+                           ("FOrdLessThan", "%bool %a %a"))),
+    broken("low-precision-use", "the root of a bfloat16",
+           kernel("%a = OpUndef %bfloat16\n%r = OpExtInst %bfloat16 %std sqrt %a")),
+    valid("a product of bfloat16 matrices",
+          of_matrices("%c = OpUndef %matrix_acc_16x16_float\n"
+                      "%r = OpCooperativeMatrixMulAddKHR %matrix_acc_16x16_float %a %b %c")),
+    broken("low-precision-use", "bfloat16 matrices are added", of_matrices(f"%r = OpFAdd {BF.format('a')} %a %a")),
+    broken("low-precision-use", "a bfloat16 matrix is scaled",
+           of_matrices(f"%s = OpUndef %bfloat16\n%r = OpMatrixTimesScalar {BF.format('a')} %a %s").replace(
+               "OpCapability Kernel", "OpCapability Kernel\nOpCapability Matrix")),
+    valid("a bfloat16 matrix becomes one of floats", of_matrices("%r = OpFConvert %matrix_a_16x16_float %a")),
+]
+
+INTEGERS4 = [
+    valid("a 4-bit integer is widened", kernel("%a = OpUndef %int4\n%r = OpUConvert %uint %a")),
+    *(broken("low-precision-use", f"Op{op} of 4-bit integers",
+             kernel(f"%a = OpUndef %int4\n%r = Op{op} {operands}"), NO_INT4)
+      for op, operands in (("IAdd", "%int4 %a %a"), ("BitwiseAnd", "%int4 %a %a"), ("IEqual", "%bool %a %a"))),
+    valid("a product of 4-bit integers",
+          kernel("%a = OpUndef %matrix_a_8x64_int4\n%b = OpUndef %matrix_b_64x16_int4\n"
+                 "%c = OpUndef %matrix_acc_8x16_uint\n"
+                 "%r = OpCooperativeMatrixMulAddKHR %matrix_acc_8x16_uint %a %b %c "
+                 "MatrixASignedComponentsKHR", **INT4)),
+    valid("4-bit integers are loaded as bytes",
+          kernel("%m = OpCooperativeMatrixLoadKHR %matrix_a_8x64_int4 %p0 %uint_0 %uint_32",
+                 parameters="%ptr_global_uchar", **INT4)),
+    valid("a private 4-bit integer", kernel("%v = OpVariable %ptr_private_int4 Function")),
+    valid("pairs of 4-bit integers in global memory", stored("%v4int4")),
+    broken("int4-storage", "a 4-bit integer in global memory", stored("%int4"), NO_STORAGE),
+    broken("int4-storage", "three 4-bit integers in local memory", stored("%v3int4", "Workgroup"), NO_STORAGE),
+    broken("int4-storage", "an array of 4-bit integers in global memory", stored("%arr4_int4"), NO_STORAGE),
+]
+
+FLOATS8 = [
+    valid("an 8-bit float is converted", of_float8("%f = OpUndef %float\n%a = OpFConvert %fp8 %f")),
+    broken("low-precision-use", "8-bit floats are added", of_float8("%a = OpUndef %fp8\n%r = OpFAdd %fp8 %a %a")),
+    broken("low-precision-use", "a dot product of 8-bit floats",
+           kernel("%a = OpUndef %v2fp8\n%r = OpDot %fp8 %a %a",
+                  declarations=f"{FLOAT8}\n%v2fp8 = OpTypeVector %fp8 2", **WITH_FLOAT8)),
+    broken("float-type", "an 8-bit float of 16 bits",
+           kernel("", declarations="%t = OpTypeFloat 16 Float8E4M3EXT", **WITH_FLOAT8)),
+    broken("float-type", "an 8-bit float without encoding",
+           kernel("", declarations="%t = OpTypeFloat 8", **WITH_FLOAT8)),
+    broken("low-precision-use", "bfloat16 in a shader is negated",
+           shader("%a = OpUndef %bfloat16\n%r = OpFNegate %bfloat16 %a")),
+]
+
+CASES = [*CONVERSIONS, *BFLOAT16, *INTEGERS4, *FLOATS8]

@@ -9,13 +9,14 @@ PACKED = {"capabilities": "PackedCooperativeMatrixINTEL",
           "extensions": "SPV_INTEL_joint_matrix SPV_KHR_cooperative_matrix"}
 VULKAN = {"kind": "Shader VulkanMemoryModel", "model": "OpMemoryModel Logical Vulkan",
           "extensions": "SPV_KHR_vulkan_memory_model SPV_KHR_cooperative_matrix"}
-LAYOUT = ("SPV_KHR_cooperative_matrix asks for {} as MemoryLayout (CM-43); SPIRV-Tools looks at the kind of the constant, "
-          "not at its width and value")
-STORAGE = ("cl_khr_cooperative_matrix in the OpenCL SPIR-V environment allows Workgroup and CrossWorkgroup only (CM-50); "
-           "SPIRV-Tools checks the storage class for Vulkan only")
-STRIDE = ("SPV_KHR_cooperative_matrix asks for a Stride greater than 0 in stores (CM-46); SPIRV-Tools does not look at its "
-          "value")
-NO_JOINT_MATRIX = ("SPV_INTEL_joint_matrix defines the capability and the layout; SPIRV-Tools does not know the extension")
+LAYOUT = ("SPV_KHR_cooperative_matrix asks for {} as MemoryLayout (CM-43); SPIRV-Tools looks at the kind of the "
+          "constant, not at its width and value")
+STORAGE = ("cl_khr_cooperative_matrix in the OpenCL SPIR-V environment allows Workgroup and CrossWorkgroup only "
+           "(CM-50); SPIRV-Tools checks the storage class for Vulkan only")
+STRIDE = ("SPV_KHR_cooperative_matrix asks for a Stride greater than 0 in stores (CM-46); SPIRV-Tools does not look at "
+          "its value")
+NO_JOINT_MATRIX = ("SPV_INTEL_joint_matrix defines the capability and the layout; SPIRV-Tools does not know the "
+                   "extension")
 M = "%matrix_acc_8x16_float"
 
 
@@ -102,14 +103,14 @@ LOADS = [
                  "%arr64_float", "%ptr_e = OpTypePointer Workgroup %float")),
     broken("matrix-pointer-array", "a shader loads from a variable of one number",
            shared(f"%m = OpCooperativeMatrixLoadKHR {M} %v %uint_0 %uint_16", "%float"),
-           "SPV_KHR_cooperative_matrix asks for a pointer into an array in modules with Shader (CM-42); SPIRV-Tools does "
-           "not look at where a pointer comes from"),
+           "SPV_KHR_cooperative_matrix asks for a pointer into an array in modules with Shader (CM-42); SPIRV-Tools "
+           "does not look at where a pointer comes from"),
     broken("matrix-pointer-array", "a shader stores into a member",
            shared(f"%m = OpUndef {M}\n%e = OpAccessChain %ptr_e %v %uint_1\n"
                   "OpCooperativeMatrixStoreKHR %e %m %uint_0 %uint_16", "%pair",
                   "%ptr_e = OpTypePointer Workgroup %float\n%pair = OpTypeStruct %float %float"),
-           "SPV_KHR_cooperative_matrix asks for a pointer into an array in modules with Shader (CM-42); SPIRV-Tools does "
-           "not look at where a pointer comes from"),
+           "SPV_KHR_cooperative_matrix asks for a pointer into an array in modules with Shader (CM-42); SPIRV-Tools "
+           "does not look at where a pointer comes from"),
     valid("a length", kernel("%l = OpCooperativeMatrixLengthKHR %uint %matrix_a_8x16_half")),
     broken("matrix-length", "a 64-bit length", kernel("%l = OpCooperativeMatrixLengthKHR %ulong %matrix_a_8x16_half"),
            says="32 bits and signedness 0"),
@@ -125,7 +126,8 @@ LOADS = [
 
 PARTS = [
     valid("one value fills a matrix", kernel(f"%m = OpCompositeConstruct {M} %float_1")),
-    broken("composite-construct", "two values for a matrix", kernel(f"%m = OpCompositeConstruct {M} %float_1 %float_1")),
+    broken("composite-construct", "two values for a matrix",
+           kernel(f"%m = OpCompositeConstruct {M} %float_1 %float_1")),
     broken("composite-construct", "a value of another type for a matrix",
            kernel(f"%m = OpCompositeConstruct {M} %half_1")),
     broken("composite-constant", "two constants for a matrix",

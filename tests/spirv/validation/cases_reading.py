@@ -25,7 +25,8 @@ CASES = [
     patched("header-bound", "a bound of 0", ("", BOUND, 0)),
     patched("word-size", "a last word of three bytes", cut=1),
     patched("word-count", "an instruction of no words", ("OpIAdd", 0, 0x00000080), says="word count 0"),
-    patched("word-count", "an instruction beyond the end", ("OpFunctionEnd", 0, 0x00050038), says="ends 4 words before"),
+    patched("word-count", "an instruction beyond the end", ("OpFunctionEnd", 0, 0x00050038),
+            says="ends 4 words before"),
     patched("word-count", "a last instruction that lacks a word", text=UNDEF + "OpLine %a 1 1", cut=4),
     patched("id-bound", "an id as large as the bound", ("", BOUND, 5)),
     patched("id-bound", "id 0", ("OpIAdd", 3, 0)),
@@ -33,6 +34,8 @@ CASES = [
     patched("header-bound", "a bound beyond the universal limits", ("", BOUND, 0x00400001)),
     patched("id-unique", "one id defined twice", ("OpIAdd", 2, 1)),
     patched("operand-missing", "an addition of one operand", ("OpIAdd", 0, 0x00040080), says="operand"),
+    patched("operand-missing", "a phi with a value that has no parent", ("OpPhi", 0, 0x000600F5), text=kernel(
+        "OpBranch %b\n%b = OpLabel\n%r = OpPhi %uint %uint_1 %entry %uint_1 %b\nOpBranch %b\n%dead = OpLabel")),
     patched("operand-surplus", "an undefined value with an operand", ("OpIAdd", 0, 0x00050001)),
     patched("operand-value", "a specialisation constant within another", ("OpSpecConstantOp", 3, 52),
             text=kernel("", declarations="%s = OpSpecConstantOp %uint SNegate %uint_1")),

@@ -48,7 +48,8 @@ LAYOUT = [
           "%void = OpTypeVoid\n%uint = OpTypeInt 32 0\n%ptr = OpTypePointer CrossWorkgroup %uint\n"
           f"%uint_1 = OpConstant %uint 1\n%v = OpVariable %ptr CrossWorkgroup %uint_1\n{TYPE}\n"
           f"OpLine %s 1 1\n{MAIN}OpReturn\nOpFunctionEnd\n"),
-    broken("layout-order", "a capability after the memory model", f"OpCapability Kernel\n{MODEL}OpCapability Addresses\n"
+    broken("layout-order", "a capability after the memory model",
+           f"OpCapability Kernel\n{MODEL}OpCapability Addresses\n"
            f"{BODY}", says="capabilities come before them"),
     broken("layout-order", "an extension after the memory model",
            f'{HEAD}{MODEL}OpExtension "SPV_KHR_expect_assume"\n{BODY}', says="OpExtension stands after"),
@@ -92,10 +93,12 @@ FUNCTIONS = [
     broken("function-structure", "a function within a function", functions(
         f"{MAIN}OpReturn\n" + HELPER.format(name="other", body="%l = OpLabel\nOpReturn\n")),
         says="begins within a function"),
-    broken("function-structure", "an end without a function", functions(f"{MAIN}OpReturn\nOpFunctionEnd\nOpFunctionEnd"),
+    broken("function-structure", "an end without a function",
+           functions(f"{MAIN}OpReturn\nOpFunctionEnd\nOpFunctionEnd"),
            says="OpFunctionEnd stands outside a function"),
     broken("function-structure", "a block outside of functions",
-           functions(f"{MAIN}OpReturn\nOpFunctionEnd\n%l = OpLabel\nOpReturn"), says="OpLabel stands outside a function"),
+           functions(f"{MAIN}OpReturn\nOpFunctionEnd\n%l = OpLabel\nOpReturn"),
+           says="OpLabel stands outside a function"),
     broken("function-structure", "a parameter after a block", functions(
         f"{MAIN}OpReturn\n%p = OpFunctionParameter %uint\nOpFunctionEnd"), says="stands after the first block"),
     broken("function-structure", "a last block without terminator", functions(f"{MAIN}OpFunctionEnd"),

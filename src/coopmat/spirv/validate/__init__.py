@@ -71,7 +71,7 @@ def validate(module: Module, device: DeviceDescription | None = None) -> list[Vi
     except ValidationError as error:  # so malformed that there is nothing more to say
         return [Violation(error.rule, "error", error.message, error.offset)]
     found.sort(key=lambda pair: pair[0])
-    return [violation for _, violation in found]
+    return list(dict.fromkeys(violation for _, violation in found))
 
 
 def _check(view: ModuleView) -> Iterator[tuple[int, Violation]]:
@@ -138,5 +138,5 @@ def _each(entry: Rule, view: ModuleView, findings: Findings,
 
 def _violation(entry: Rule, view: ModuleView, index: int, message: str) -> Violation:
     item = view.items[index]
-    text = message.format_map(Fields(view, index))
+    text = Fields(view, index).fill(message)
     return Violation(entry.name, entry.severity, text, item.offset, view.writer.line(item).strip())

@@ -73,14 +73,17 @@ def instruction_announced(view: ModuleView) -> Findings:
 @rule("extension-missing", "Every extension that an instruction or a capability needs is declared.", SECTION)
 def extension_missing(view: ModuleView) -> Findings:
     declared = view.declared
-    wanted = list(declared.missing_extensions)
     for capability, index in declared.capabilities.items():
         needs = requirements(capability)
         later = needs.version is None or needs.version > declared.version
         if needs.extensions and later and not declared.extensions.intersection(needs.extensions):
-            wanted.append((index, needs.extensions))
-    for index, names in wanted:
-        yield index, f"{{op}} needs the extension {' or '.join(names)}, which the module does not declare"
+            yield index, _lacks(f"the capability {capability.spelling}", needs.extensions)
+    for index, names in declared.missing_extensions:
+        yield index, _lacks("{op}", names)
+
+
+def _lacks(what: str, names: tuple[str, ...]) -> str:
+    return f"{what} needs the extension {' or '.join(names)}, which the module does not declare"
 
 
 @rule("version-range", "Instructions, enumerants and capabilities exist in the module's version of SPIR-V.", SECTION)
@@ -111,6 +114,10 @@ _EXTENSION_VERSIONS = {"SPV_KHR_vulkan_memory_model": (1, 3), "SPV_KHR_workgroup
                        "SPV_EXT_mesh_shader": (1, 4), "SPV_NV_cluster_acceleration_structure": (1, 4)}
 
 
+_ADVISED_VERSIONS = {"SPV_KHR_cooperative_matrix": (1, 3), "SPV_EXT_cooperative_matrix_maintenance1": (1, 3)}
+"""What documents ask for, although translators write and drivers read these extensions in earlier versions."""
+
+
 @rule("extension-version", "An extension goes with a version of SPIR-V that it builds on.",
       "the extension, Dependencies")
 def extension_version(view: ModuleView) -> Findings:
@@ -119,3 +126,13 @@ def extension_version(view: ModuleView) -> Findings:
         first = _EXTENSION_VERSIONS.get(name)
         if first is not None and view.declared.version < first:
             yield index, f"the extension {name} needs SPIR-V {_text(first)}"
+
+
+@rule("extension-version-advised", "An extension is used in a version of SPIR-V that its document asks for.",
+      "the extension, Dependencies", severity="warning")
+def extension_version_advised(view: ModuleView) -> Findings:
+    for index, item in view.of_opcode(Op.Extension):
+        name = str(item.operands[0].value)
+        first = _ADVISED_VERSIONS.get(name)
+        if first is not None and view.declared.version < first:
+            yield index, f"the extension {name} asks for SPIR-V {_text(first)}; some drivers may refuse this module"

@@ -20,7 +20,8 @@ BLOCKS = "SPIR-V 2.11 Structured Control Flow; 2.2.5 Control Flow"
 def branch_condition(group: Group) -> Findings:
     yield ~group.value(0).is_kind(Op.TypeBool), "the condition of {op} is a boolean, not {type0}"
     yield (group.size != 3) & (group.size != 5), "{op} has two branch weights or none"
-    yield (group.size == 5) & (group.word(3) == 0) & (group.word(4) == 0), "the branch weights of {op} are both 0"
+    yield (group.size == 5) & (group.word(3) == 0) & (group.word(4) == 0), \
+        "the branch weights of {op} are both 0: one must be larger"
     if group.view.module.version >= 0x10600:
         yield group.word(1) == group.word(2), "{op} has one target twice: from SPIR-V 1.6 on they must differ"
 
@@ -49,9 +50,9 @@ def branch_target(view: ModuleView) -> Findings:
         for number in block.successors:
             target = flow.blocks[number]
             if flow.function_of[target.first] != flow.function_of[block.first]:
-                yield block.last, f"{{op}} goes to block %{target.label} of another function"
+                yield block.last, f"{{op}} goes to block {{named{target.label}}} of another function"
             elif number in entries:
-                yield block.last, f"{{op}} goes to %{target.label}, the function's entry block"
+                yield block.last, f"{{op}} goes to {{named{target.label}}}, the function's entry block"
 
 
 @rule("block-order", "A block stands before the blocks that it dominates.", BLOCKS)
@@ -60,7 +61,7 @@ def block_order(view: ModuleView) -> Findings:
     flow.reachable(np.zeros(0, np.int64))  # finds the dominators
     for block in flow.blocks:
         if block.dominator is not None and flow.blocks[block.dominator].first > block.first:
-            yield block.first, f"block {{id}} stands before block %{flow.blocks[block.dominator].label}, " \
+            yield block.first, f"block {{id}} stands before block {{named{flow.blocks[block.dominator].label}}}, " \
                                "which dominates it"
 
 
@@ -95,9 +96,6 @@ def phi_parents(view: ModuleView) -> Findings:
         number = int(flow.block_of[index])
         if number < 0:
             continue
-        if len(item.words) % 2:
-            yield index, "{op} has a value without a parent"
-            continue
         if number not in expected:
             expected[number] = {flow.blocks[p].label for p in flow.blocks[number].predecessors}
         wanted, given = expected[number], item.words[1::2]
@@ -105,11 +103,11 @@ def phi_parents(view: ModuleView) -> Findings:
             continue
         for label, count in Counter(given).items():
             if count > 1:
-                yield index, f"{{op}} names the parent %{label} {count} times"
+                yield index, f"{{op}} names the parent {{named{label}}} {count} times"
         for label in sorted(set(given) - wanted):
-            yield index, f"{{op}} names %{label}, which is no predecessor of its block"
+            yield index, f"{{op}} names {{named{label}}}, which is no predecessor of its block"
         for label in sorted(wanted - set(given)):
-            yield index, f"{{op}} has no value for the predecessor %{label}"
+            yield index, f"{{op}} has no value for the predecessor {{named{label}}}"
 
 
 @rule("phi-types", "The values of OpPhi have its result type, which is a type with values.", SECTION, Op.Phi)
@@ -140,11 +138,11 @@ def merge_blocks(view: ModuleView) -> Findings:
         header = flow.blocks[number].label if number >= 0 else 0
         merge = item.words[0]
         if merge == header:
-            yield index, "the merge block of {op} is its own header"
+            yield index, "the merge block of {op}, {id0}, is its own header: another block is needed"
         if item.opcode == Op.LoopMerge and item.words[1] == merge:
-            yield index, "the merge block of {op} is its continue target"
+            yield index, "the merge block of {op}, {id0}, is its continue target: another block is needed"
         if owners.setdefault(merge, index) != index:
-            yield index, f"block %{merge} is the merge block of another header, too"
+            yield index, f"block {{named{merge}}} is the merge block of another header, too"
 
 
 @rule("return-type", "A function returns what its type says.", SECTION)
@@ -162,7 +160,7 @@ def return_type(view: ModuleView) -> Findings:
     yield returns[has_value & is_void], "{op} in a function that returns nothing: OpReturn is needed"
     differs = has_value & ~is_void & (given != wanted)
     for index, kind in zip(returns[differs].tolist(), wanted[differs].tolist(), strict=True):
-        yield index, f"{{op}} gives {{type0}}; the function returns %{kind}"
+        yield index, f"{{op}} gives {{type0}}; the function returns {{named{kind}}}"
     if view.memory_model[0] == AddressingModel.Logical and not view.has(*VARIABLE_POINTERS):
         yield returns[has_value & (given == wanted) & view.types(given).is_kind(Op.TypePointer)], \
             "{op} returns a pointer, {type0}, which the Logical addressing model does not allow"
@@ -183,8 +181,9 @@ _UNROLLING = int(LoopControl.PeelCount | LoopControl.PartialCount)
 def loop_control(group: Group) -> Findings:
     control = group.word(2)
     unroll, not_unroll = control & int(LoopControl.Unroll) != 0, control & int(LoopControl.DontUnroll) != 0
-    yield unroll & not_unroll, "{op} names both Unroll and DontUnroll"
-    yield not_unroll & (control & _UNROLLING != 0), "{op} names DontUnroll together with PeelCount or PartialCount"
+    yield unroll & not_unroll, "{op} names both Unroll and DontUnroll, which exclude each other"
+    yield not_unroll & (control & _UNROLLING != 0), \
+        "{op} names DontUnroll together with PeelCount or PartialCount, which unroll"
     multiple = control & int(LoopControl.IterationMultiple) != 0
     # The numbers follow in the order of the bits.
     before = sum((control & int(bit) != 0).astype(int) for bit in _NUMBERED_BEFORE)

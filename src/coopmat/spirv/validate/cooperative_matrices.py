@@ -92,8 +92,8 @@ def matrix_scope(group: Group) -> Findings:
                                   f"LocalSizeId on the entry point '{entry.name}'"
         for identifier in (i for mode, ids in sizes if mode == ExecutionMode.LocalSizeId for i in ids):
             yield of_work_groups & (view.defined_by[identifier] > group.indices), \
-                f"%{identifier}, a LocalSizeId of '{entry.name}', must be defined before a cooperative matrix of a " \
-                "work-group"
+                f"{{named{identifier}}}, a LocalSizeId of '{entry.name}', must be defined before a cooperative " \
+                "matrix of a work-group"
 
 
 @rule("matrix-vulkan-memory-model", "With the capability Shader, cooperative matrices need VulkanMemoryModel.",
@@ -108,7 +108,7 @@ def matrix_vulkan_memory_model(group: Group) -> Findings:
 @rule("matrix-storage", "Cooperative matrices live in Function and Private variables only.",
       f"{SECTION}, 2.16.1 Universal Validation Rules (CM-9)", Op.Variable)
 def matrix_storage(group: Group) -> Findings:
-    holds = holds_matrix(group.view)[group.result.element.places]
+    holds = group.view.derived(holds_matrix)[group.result.element.places]
     allowed = np.isin(group.word(0), (StorageClass.Function, StorageClass.Private))
     yield holds & ~allowed, "a variable that is or holds a cooperative matrix must be in Function or Private storage"
 

@@ -92,29 +92,6 @@ def structure_type(group: Group) -> Findings:
             f"member {place} of a structure cannot be the structure itself: a pointer to it can"
 
 
-_MOST_MEMBERS, _DEEPEST, _MOST_PARAMETERS = 16383, 255, 255
-
-
-@rule("type-limits", f"A structure has at most {_MOST_MEMBERS} members and a depth of {_DEEPEST}; a function at most "
-      f"{_MOST_PARAMETERS} parameters.", "SPIR-V 2.17 Universal Limits", Op.TypeStruct, Op.TypeFunction)
-def type_limits(group: Group) -> Findings:
-    if group.opcode == Op.TypeFunction:
-        yield group.size - 1 > _MOST_PARAMETERS, f"a function of more than {_MOST_PARAMETERS} parameters"
-        return
-    yield group.size > _MOST_MEMBERS, f"a structure of more than {_MOST_MEMBERS} members"
-    depths = group.view.derived(_structure_depths)[group.view.types(group.view.result_id[group.indices]).places]
-    yield depths == _DEEPEST + 1, f"structures within structures more than {_DEEPEST} deep"
-
-
-def _structure_depths(view: ModuleView) -> np.ndarray:
-    """For each type of the table, how many structures are within each other."""
-    table = view.type_table
-    depths = np.zeros(len(table.rows), np.int64)
-    for place, item in enumerate(table.instructions):
-        if item is not None:
-            inner = max((int(depths[table.position.get(part, 0)]) for part in parts(item)), default=0)
-            depths[place] = inner + (item.opcode == Op.TypeStruct)
-    return depths
 
 
 @rule("type-before-use", "A type is made of types declared before it, forward-declared pointers apart.", SECTION)

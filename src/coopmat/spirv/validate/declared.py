@@ -44,7 +44,8 @@ class Declared:
                              if not self.all.intersection(options)]
             self.missing_extensions += [(index, names) for names in added.extensions
                                         if not self.extensions.intersection(names) and not self.unknown]
-            self.too_new += [(index, member.spelling, self.needs.first_version(member)) for member in added.too_new]
+            self.too_new += [(index, member.spelling, self.needs.first_version(member)) for member in added.too_new
+                             if not isinstance(member, Op)]
 
 
 def _capabilities(view: ModuleView) -> Iterator[tuple[Capability, int]]:

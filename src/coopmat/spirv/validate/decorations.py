@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from coopmat.spirv.grammar import (
     OPENCL_STD,
     AddressingModel,
     BuiltIn,
     Capability,
     Decoration,
+    FPEncoding,
     FPFastMathMode,
     Op,
     StorageClass,
@@ -24,6 +27,8 @@ ANNOTATIONS = "SPIR-V 3.3.3 Annotation Instructions"
 _SPEC_CONSTANTS = (Op.SpecConstantTrue, Op.SpecConstantFalse, Op.SpecConstant, Op.SpecConstantDataKHR)
 _WRAPPING = (Op.IAdd, Op.ISub, Op.IMul, Op.ShiftLeftLogical, Op.SNegate, Op.ExtInst)
 _ROUNDED = (Op.FConvert, Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF)
+_TO_FLOATS = (Op.FConvert, Op.ConvertSToF, Op.ConvertUToF)
+_FLOATS8 = (int(FPEncoding.Float8E4M3EXT), int(FPEncoding.Float8E5M2EXT))
 _SATURATED = (Op.ConvertFToU, Op.ConvertFToS, Op.UConvert, Op.SConvert, Op.SatConvertSToU, Op.SatConvertUToS)
 _VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
 _MEMORY_OBJECTS = (*_VARIABLES, Op.FunctionParameter, Op.BufferPointerEXT)
@@ -74,14 +79,14 @@ def decoration_target(view: ModuleView) -> Findings:
                 yield index, f"{name} cannot stand on a member of a structure"
             continue
         if decoration in _MEMBERS_ONLY:
-            yield index, f"{name} stands on members of structures only; %{identifier} is {target.name}"
+            yield index, f"{name} stands on members of structures only; {{named{identifier}}} is {target.name}"
         allowed, what = _TARGETS.get(decoration, ((), ""))
         if decoration == Decoration.Constant and view.opcode[index] == Op.GroupDecorate:
             allowed = (*allowed, Op.FunctionParameter)  # conformance modules do so
         if allowed and target.opcode not in allowed:
-            yield index, f"{name} is for {what}; %{identifier} is {target.name}"
+            yield index, f"{name} is for {what}; {{named{identifier}}} is {target.name}"
         elif decoration in _OF_MEMORY and view.definition(target.type_id or 0).opcode not in POINTERS:
-            yield index, f"{name} is for {what}; %{identifier} is none"
+            yield index, f"{name} is for {what}; {{named{identifier}}} is of type {{declared{target.type_id}}}"
 
 
 @rule("decoration-rounding", "A rounding mode is for conversions to or from floating-point numbers.",
@@ -96,8 +101,8 @@ def decoration_rounding(view: ModuleView) -> Findings:
         extended = target.opcode == Op.ExtInst and _is_rounding_store(view, target)
         divided = target.opcode == Op.FDiv and view.has(Capability.RoundedDivideSqrtINTEL)
         if target.opcode not in _ROUNDED and not extended and not divided:
-            yield index, f"FPRoundingMode is for conversions to or from floating-point numbers; %{identifier} is " \
-                         f"{target.name}"
+            yield index, "FPRoundingMode is for conversions to or from floating-point numbers; " \
+                         f"{{named{identifier}}} is {target.name}"
 
 
 def _is_rounding_store(view: ModuleView, target: Instruction) -> bool:
@@ -105,6 +110,19 @@ def _is_rounding_store(view: ModuleView, target: Instruction) -> bool:
     if view.module.instruction_sets.get(target.words[0]) != "OpenCL.std":
         return False
     return target.words[1] != OPENCL_STD["sqrt"] or view.has(Capability.RoundedDivideSqrtINTEL)
+
+
+@rule("decoration-float8", "A conversion that saturates to the largest 8-bit float gives 8-bit floats.",
+      "SPV_EXT_float8, SaturatedToLargestFloat8NormalConversionEXT")
+def decoration_float8(view: ModuleView) -> Findings:
+    decoration = Decoration.SaturatedToLargestFloat8NormalConversionEXT
+    for index, found, _, identifier, _ in view.annotations.all:
+        if found == decoration:
+            target = view.definition(identifier)
+            component = view.value_types(np.array([identifier])).scalar
+            if target.opcode not in _TO_FLOATS or int(component.encoding[0]) not in _FLOATS8:
+                yield index, f"{decoration.spelling} is for conversions to 8-bit floats; {{named{identifier}}} is " \
+                             f"{target.name}, which gives something else"
 
 
 @rule("decoration-repeated", "A decoration is not given twice to one thing.", SECTION)
@@ -121,7 +139,7 @@ def decoration_repeated(view: ModuleView) -> Findings:
         else:
             key = (identifier, member, decoration)
         if key in seen:
-            yield index, f"{{op}} gives %{identifier} the decoration {_name(decoration)}, which it has already"
+            yield index, f"{{op}} gives {{named{identifier}}} the decoration {_name(decoration)}, which it has already"
         seen.add(key)
 
 
@@ -134,20 +152,21 @@ def decoration_conflict(view: ModuleView) -> Findings:
                            (_D.AliasedPointer, _D.RestrictPointer), (_D.Block, _D.BufferBlock)):
             if one in own and other in own:
                 yield max(own[one].at, own[other].at), \
-                    f"%{identifier} is both {one.spelling} and {other.spelling}"
+                    f"{{named{identifier}}} is both {one.spelling} and {other.spelling}"
         fast = own.get(_D.FPFastMathMode)
         if fast is not None and fast.parameters[0] & int(FPFastMathMode.AllowTransform) \
                 and fast.parameters[0] & needed != needed:
             yield fast.at, "AllowTransform needs AllowContract and AllowReassoc"
 
 
-@rule("decoration-alignment", "An alignment is a power of two.", f"{SECTION}, Alignment")
+@rule("decoration-alignment", "An alignment is a power of two.", f"{SECTION}, Alignment", severity="warning")
 def decoration_alignment(view: ModuleView) -> Findings:
     for index, decoration, parameters, identifier, _ in view.annotations.all:
         if decoration == Decoration.Alignment and parameters:
             alignment = parameters[0]
             if alignment == 0 or alignment & alignment - 1:
-                yield index, f"the alignment {alignment} of %{identifier} is no power of two"
+                yield index, f"the alignment {alignment} of {{named{identifier}}} is no power of two: nothing " \
+                             "follows from it"
 
 
 @rule("decoration-by-id", "Decorations with ids are set by OpDecorateId, all others are not.", ANNOTATIONS)
@@ -162,12 +181,12 @@ def decoration_by_id(view: ModuleView) -> Findings:
                          f"{'OpDecorateId' if with_ids else 'OpDecorate'} sets it"
 
 
-@rule("spec-id-unique", "No two specialisation constants have one SpecId.", f"{SECTION}, SpecId")
+@rule("spec-id-unique", "No two specialisation constants have one SpecId.", f"{SECTION}, SpecId", severity="warning")
 def spec_id_unique(view: ModuleView) -> Findings:
     owner: dict[int, int] = {}
     for index, decoration, parameters, identifier, _ in view.annotations.all:
         if decoration == Decoration.SpecId and owner.setdefault(parameters[0], identifier) != identifier:
-            yield index, f"%{owner[parameters[0]]} has the SpecId {parameters[0]}, too"
+            yield index, f"{{named{owner[parameters[0]]}}} has the SpecId {parameters[0]}, too: one value sets both"
 
 
 @rule("member-decoration", "A member decoration is for a structure that has this member.", ANNOTATIONS)
@@ -192,12 +211,12 @@ def group_decoration(view: ModuleView) -> Findings:
     for index, item in view.of_opcode(Op.GroupDecorate):
         for target in item.words[1:]:
             if view.definition(target).opcode == Op.DecorationGroup:
-                yield index, f"{{op}} decorates %{target}, which is a decoration group itself"
+                yield index, f"{{op}} decorates {{named{target}}}, which is a decoration group itself"
     for index, item in view.of_opcode(Op.GroupMemberDecorate):
         for structure, member in zip(item.words[1::2], item.words[2::2], strict=False):
             target_item = view.definition(structure)
             if target_item.opcode != Op.TypeStruct or member >= len(target_item.words):
-                yield index, f"{{op}} names member {member} of %{structure}, which does not exist"
+                yield index, f"{{op}} names member {member} of {{named{structure}}}, which does not exist"
     groups = view.result_id[view.indices(Op.DecorationGroup)]
     if len(groups):
         yield from _used_otherwise(view, set(groups.tolist()))
@@ -208,7 +227,7 @@ def _used_otherwise(view: ModuleView, groups: set[int]) -> Findings:
                Op.ExtInst}
     for at, _, identifier, _ in zip(*(column.tolist() for column in view.uses), strict=True):
         if identifier in groups and view.items[at].opcode not in allowed:
-            yield at, f"{{op}} uses %{identifier}, which is a decoration group"
+            yield at, f"{{op}} uses {{named{identifier}}}, which is a decoration group"
 
 
 # --------------------------------------------------------------------------------------
@@ -239,9 +258,9 @@ def builtin_target(view: ModuleView) -> Findings:
         constant = "Constant" in target.name and target.type_id is not None
         if parameters[0] == BuiltIn.WorkgroupSize and view.is_shader:
             if not constant:
-                yield index, f"WorkgroupSize of a shader module is a constant; %{identifier} is {target.name}"
+                yield index, f"WorkgroupSize of a shader module is a constant; {{named{identifier}}} is {target.name}"
         elif target.opcode not in _VARIABLES:
-            yield index, f"a built-in is a variable or a member of a structure; %{identifier} is {target.name}"
+            yield index, f"a built-in is a variable or a member of a structure; {{named{identifier}}} is {target.name}"
 
 
 @rule("builtin-variable", "A kernel's built-in is an Input variable of the type that OpenCL gives it.", BUILTINS)
@@ -255,13 +274,15 @@ def builtin_variable(view: ModuleView) -> Findings:
         if decoration != Decoration.BuiltIn or not parameters or target.opcode != Op.Variable:
             continue
         if target.words[0] not in _BUILTIN_STORAGE:
-            yield index, f"a built-in of a kernel is a variable in Input storage; %{identifier} is none"
+            yield index, f"a built-in of a kernel is a variable in Input storage; {{named{identifier}}} is of type " \
+                         f"{{declared{target.type_id}}}"
         elif parameters[0] in _KERNEL_BUILTINS:
             components, wide = _KERNEL_BUILTINS[parameters[0]]
             width = pointer_width if wide else 32
             if width and not _is_integers(view, target, components, width):
                 shape = f"a vector of {components} {width}-bit integers" if components > 1 else f"a {width}-bit integer"
-                yield index, f"the built-in {BuiltIn(parameters[0]).spelling} is {shape}; %{identifier} is not"
+                yield index, f"the built-in {BuiltIn(parameters[0]).spelling} is {shape}; {{named{identifier}}} is " \
+                             f"of type {{declared{target.type_id}}}"
 
 
 def _is_integers(view: ModuleView, variable: Instruction, components: int, width: int) -> bool:
@@ -295,7 +316,7 @@ def builtin_members(view: ModuleView) -> Findings:
     for index, item in view.of_opcode(Op.TypeStruct):
         for word in item.words:
             if word in members:
-                yield index, f"{{id}} has the member type %{word}, a structure of built-in members"
+                yield index, f"{{id}} has the member type {{named{word}}}, a structure of built-in members"
 
 
 @rule("block-nesting", "A block holds no block, and lies in no array with a stride.",

@@ -41,4 +41,4 @@ def device_matrix(view: ModuleView) -> Findings:
 
 def _places(view: ModuleView, findings: Iterator[Finding]) -> Findings:
     for row, message in findings:
-        yield view.items.index(row), message.replace("{", "{{").replace("}", "}}")
+        yield view.items.index(row), message

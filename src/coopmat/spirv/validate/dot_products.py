@@ -7,6 +7,7 @@ import numpy as np
 from coopmat.spirv.grammar import Op, PackedVectorFormat
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.types import Booleans, Types
 
 SECTION = "SPV_KHR_integer_dot_product"
 PLAIN = (Op.SDot, Op.UDot, Op.SUDot)
@@ -25,8 +26,8 @@ def _format_place(group: Group) -> int:
 def dot_vectors(group: Group) -> Findings:
     one, two = group.value(0), group.value(1)
     place = _format_place(group)
-    for operand, name in ((one, "0"), (two, "1")):
-        yield ~operand.scalars_of(Op.TypeInt), f"{{op}} takes vectors of integers, not {{type{name}}}"
+    for operand, number in ((one, 0), (two, 1)):
+        yield ~operand.scalars_of(Op.TypeInt), f"{{op}} takes vectors of integers, not {{type{number}}}"
     packed = one.is_kind(Op.TypeInt)
     yield packed & (one.width != 32), "{op} takes packed vectors of 32 bits, not {type0}"
     yield packed & ~group.has(place), "{op} of two scalars needs the operand PackedVectorFormat4x8Bit"
@@ -44,10 +45,15 @@ def dot_vectors(group: Group) -> Findings:
 @rule("dot-signedness", "What is unsigned in a dot product has signedness 0.", f"{SECTION} (DP-2, DP-3)",
       *_UNSIGNED, *_MIXED)
 def dot_signedness(group: Group) -> Findings:
-    yield group.value(1).scalar.signed == 1, "vector 2 of {op} has signedness 0, not {type1}"
+    yield _signed_vector(group.value(1)), "vector 2 of {op} has components of signedness 0, not {type1}"
     if group.opcode in _UNSIGNED:
-        yield group.value(0).scalar.signed == 1, "vector 1 of {op} has signedness 0, not {type0}"
+        yield _signed_vector(group.value(0)), "vector 1 of {op} has components of signedness 0, not {type0}"
         yield group.result.signed == 1, "the result of {op} has signedness 0, not {type}"
+
+
+def _signed_vector(kind: Types) -> Booleans:
+    """Vectors of signed integers; packed vectors may be integers of either signedness."""
+    return kind.is_vector(Op.TypeInt) & (kind.scalar.signed == 1)
 
 
 @rule("dot-result", "The result is an integer at least as wide as a component.", f"{SECTION} (DP-1)", *DOT_PRODUCTS)

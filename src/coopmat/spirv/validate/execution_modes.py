@@ -13,14 +13,16 @@ from coopmat.spirv.grammar import (
     ExecutionModel,
     MemoryModel,
     Op,
+    Row,
     StorageClass,
 )
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.validate.cooperative_matrices import holds_matrix
 from coopmat.spirv.validate.functions import reached
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.sections import CONSTANTS
-from coopmat.spirv.validate.types import Booleans, Types
+from coopmat.spirv.validate.types import Booleans, Integers, Types
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.5 Mode-Setting Instructions"
@@ -37,9 +39,10 @@ _NO_PARAMETERS = (Op.TypeBool, Op.TypeVoid, Op.TypeEvent, Op.TypeDeviceEvent, Op
 def memory_model_fits(group: Group) -> Findings:
     if group.view.runs_kernels:
         yield ~np.isin(group.word(0), (AddressingModel.Physical32, AddressingModel.Physical64)), \
-            "a module with a kernel has the addressing model Physical32 or Physical64"
+            "a module with a kernel has the addressing model Physical32 or Physical64, not " \
+            + _spelling(AddressingModel, group.word(0))
         yield ~np.isin(group.word(1), (MemoryModel.OpenCL, MemoryModel.VulkanKHR)), \
-            "a module with a kernel has the memory model OpenCL"
+            f"a module with a kernel has the memory model OpenCL, not {_spelling(MemoryModel, group.word(1))}"
 
 
 @rule("memory-model-vulkan", "The capability VulkanMemoryModel goes with the memory model Vulkan.",
@@ -47,7 +50,14 @@ def memory_model_fits(group: Group) -> Findings:
 def memory_model_vulkan(group: Group) -> Findings:
     if group.view.has(Capability.VulkanMemoryModel):
         yield group.word(1) != int(MemoryModel.VulkanKHR), \
-            "a module with the capability VulkanMemoryModel has the memory model Vulkan"
+            "a module with the capability VulkanMemoryModel has the memory model Vulkan, not " \
+            + _spelling(MemoryModel, group.word(1))
+
+
+def _spelling(models: type[Row], found: Integers) -> str:
+    """The name of the memory or addressing model of a module's first OpMemoryModel."""
+    number = int(found[0])
+    return models(number).spelling if number in models._value2member_map_ else str(number)
 
 
 # --------------------------------------------------------------------------------------
@@ -89,14 +99,15 @@ def entry_point_interface(view: ModuleView) -> Findings:
         for identifier in entry.interface:
             variable = view.definition(identifier)
             if variable.opcode not in (Op.Variable, Op.UntypedVariableKHR):
-                yield entry.index, f"the interface of {{op}} names %{identifier}, which is no variable"
+                yield entry.index, f"the interface of {{op}} names {{named{identifier}}}, which is no variable"
             elif variable.words[0] == StorageClass.Function:
-                yield entry.index, f"the interface of {{op}} names %{identifier}, a variable of a function"
+                yield entry.index, f"the interface of {{op}} names {{named{identifier}}}, a variable of a function"
             elif version < 0x10400 and variable.words[0] not in (StorageClass.Input, StorageClass.Output):
-                yield entry.index, f"the interface of {{op}} names %{identifier}; before SPIR-V 1.4 it holds " \
+                yield entry.index, f"the interface of {{op}} names {{named{identifier}}}; before SPIR-V 1.4 it holds " \
                                    "Input and Output variables only"
         if len(set(entry.interface)) != len(entry.interface) and version >= 0x10400:
-            yield entry.index, "the interface of {op} names a variable twice"
+            repeated = next(i for i in entry.interface if entry.interface.count(i) > 1)
+            yield entry.index, f"the interface of {{op}} names {{named{repeated}}} more than once"
 
 
 @rule("entry-point-uses",
@@ -110,7 +121,7 @@ def entry_point_uses(view: ModuleView) -> Findings:
         for variable in sorted(_used_from(view, entry.function, used) - interface):
             storage = view.definition(variable).words[0]
             if listed_classes is None or storage in listed_classes:
-                yield entry.index, f"the interface of {{op}} lacks %{variable}, which '{entry.name}' uses"
+                yield entry.index, f"the interface of {{op}} lacks {{named{variable}}}, which '{entry.name}' uses"
 
 
 def _variables_of_functions(view: ModuleView) -> dict[int, set[int]]:
@@ -136,7 +147,7 @@ def _used_from(view: ModuleView, function: int, used: dict[int, set[int]]) -> se
 
 
 @rule("kernel-parameters", "A kernel's parameters are numbers, structures, and pointers to global, local or constant "
-      "memory.", ENVIRONMENT)
+      "memory.", f"{ENVIRONMENT}; SPV_KHR_cooperative_matrix 2.16.1 (CM-9)")
 def kernel_parameters(view: ModuleView) -> Findings:
     kernels = {entry.function for entry in view.entry_points if entry.model == ExecutionModel.Kernel}
     for function in view.flow.functions:
@@ -148,6 +159,10 @@ def kernel_parameters(view: ModuleView) -> Findings:
         yield indices[kinds.is_pointer & physical & ~kinds.in_storage(*_PARAMETER_CLASSES) & ~_by_value(kinds)], \
             "a kernel's pointer points to CrossWorkgroup, Workgroup or UniformConstant memory, not {type}"
         yield indices[kinds.is_kind(*_NO_PARAMETERS)], "a kernel cannot have a parameter of type {type}"
+        holds = view.derived(holds_matrix)
+        yield indices[holds[kinds.element.places] | holds[kinds.places] & ~kinds.is_matrix], \
+            "a kernel cannot have a parameter that holds or points to a cooperative matrix, {type}: hosts know no " \
+            "layout of it"
 
 
 def _by_value(kinds: Types) -> Booleans:

@@ -22,22 +22,22 @@ def function_parameters(view: ModuleView) -> Findings:
             yield function.first, "the function type of {op} is {def1}"
             continue
         if kind.words[0] != item.type_id:
-            yield function.first, f"{{op}} returns {{type}}, but its function type %{kind.result_id} " \
-                                  f"returns %{kind.words[0]}"
+            yield function.first, f"{{op}} returns {{type}}, but its function type {{named{kind.result_id}}} " \
+                                  f"returns {{named{kind.words[0]}}}"
         if len(kind.words) - 1 != len(function.parameters):
             yield function.first, f"{{op}} has {len(function.parameters)} parameters, but its function type " \
-                                  f"%{kind.result_id} has {len(kind.words) - 1}"
+                                  f"{{named{kind.result_id}}} has {len(kind.words) - 1}"
             continue
         for number, (index, wanted) in enumerate(zip(function.parameters, kind.words[1:], strict=True)):
             if view.type_id[index] != wanted:
-                yield index, f"parameter {number} has type {{type}}; the function type asks for %{wanted}"
+                yield index, f"parameter {number} has type {{type}}; the function type asks for {{named{wanted}}}"
 
 
 @rule("function-control", "A function is not both Inline and DontInline.", "SPIR-V 3.2.24 Function Control",
       Op.Function)
 def function_control(group: Group) -> Findings:
     both = int(FunctionControl.Inline | FunctionControl.DontInline)
-    yield group.word(0) & both == both, "{op} is both Inline and DontInline"
+    yield group.word(0) & both == both, "{op} is both Inline and DontInline, which exclude each other"
 
 
 @rule("call-arguments", "A call has the callee's result type and an argument for each parameter.", SECTION)
@@ -48,13 +48,13 @@ def call_arguments(view: ModuleView) -> Findings:
         if kind.opcode != Op.TypeFunction:
             continue
         if kind.words[0] != item.type_id:
-            yield index, f"{{op}} gives {{type}}, but {{id0}} returns %{kind.words[0]}"
+            yield index, f"{{op}} gives {{type}}, but {{id0}} returns {{named{kind.words[0]}}}"
         if len(kind.words) != len(item.words):
             yield index, f"{{op}} has {len(item.words) - 1} arguments; {{id0}} has {len(kind.words) - 1} parameters"
             continue
         for place, (argument, wanted) in enumerate(zip(item.words[1:], kind.words[1:], strict=True), 1):
             if view.type_id[view.defined_by[argument]] != wanted:
-                yield index, f"argument {place - 1} of {{op}} has type {{type{place}}}; %{wanted} is needed"
+                yield index, f"argument {place - 1} of {{op}} has type {{type{place}}}; {{named{wanted}}} is needed"
 
 
 @rule("call-entry-point", "An entry point is not called.", UNIVERSAL)
@@ -118,9 +118,10 @@ def linkage_target(view: ModuleView) -> Findings:
     for identifier, (index, name, kind) in view.annotations.linkage.items():
         target = view.definition(identifier)
         if target.opcode not in (Op.Function, Op.Variable, Op.UntypedVariableKHR):
-            yield index, f"linkage is for functions and global variables; %{identifier} is {target.name}"
+            yield index, f"linkage is for functions and global variables; {{named{identifier}}} is {target.name}"
         elif target.opcode == Op.Variable and target.words[0] == StorageClass.Function:
-            yield index, f"linkage is for functions and global variables; %{identifier} is a variable of a function"
+            yield index, f"linkage is for functions and global variables; {{named{identifier}}} is a variable of a " \
+                         "function"
         elif kind == LinkageType.Import and identifier in with_body:
             yield index, f"the function '{name}' is imported, but has a body"
         elif kind == LinkageType.Import and target.opcode == Op.Variable and len(target.words) > 1:
@@ -136,5 +137,5 @@ def linkage_entry_point(view: ModuleView) -> Findings:
     linkage = view.annotations.linkage
     for entry in view.entry_points:
         if entry.function in linkage:
-            yield linkage[entry.function].at, f"%{entry.function} is the entry point '{entry.name}', which cannot " \
-                                                 "be imported or exported"
+            yield linkage[entry.function].at, f"{{named{entry.function}}} is the entry point '{entry.name}', which " \
+                                              "cannot be imported or exported"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import Booleans, Types
 
 INTEL = "SPV_INTEL_subgroups"
 BLOCKS_2D = "SPV_INTEL_2d_block_io"
@@ -42,27 +43,43 @@ _BLOCK_2D = (Op.Subgroup2DBlockLoadINTEL, Op.Subgroup2DBlockLoadTransformINTEL, 
              Op.Subgroup2DBlockPrefetchINTEL, Op.Subgroup2DBlockStoreINTEL)
 
 
-def _is_int32(kind: Types) -> Booleans:
-    return kind.is_kind(_INT) & (kind.width == 32)
+_SIZES = ("element size", "block width", "block height", "block count")
+_ELEMENT_SIZES = (1, 2, 4, 8)
 
 
-@rule("block-2d", "A 2D block instruction has constant sizes, a pointer to global memory, 32-bit surface sizes and a "
-      "pair of coordinates.", BLOCKS_2D, *_BLOCK_2D)
+@rule("block-2d", "A 2D block instruction has constant sizes, a pointer to global memory, surface sizes, a pair of "
+      "coordinates and a pointer to memory of the work-item.", BLOCKS_2D, *_BLOCK_2D)
 def block_2d(group: Group) -> Findings:
-    for place, what in enumerate(("element size", "block width", "block height", "block count")):
-        yield ~_is_int32(group.value(place)) | (group.constant(place) < 0), \
-            f"the {what} of {{op}} is a constant 32-bit integer, not {{def{place}}}"
+    yield from _block_sizes(group)
     opcode = group.opcode
     stores, prefetches = opcode == Op.Subgroup2DBlockStoreINTEL, opcode == Op.Subgroup2DBlockPrefetchINTEL
     base = 5 if stores else 4
-    address = group.value(base)
-    yield ~(address.is_pointer & (address.storage == int(StorageClass.CrossWorkgroup))), \
+    yield ~group.value(base).in_storage(StorageClass.CrossWorkgroup), \
         f"the surface of {{op}} is a pointer to CrossWorkgroup memory, not {{type{base}}}"
     for place, what in enumerate(("width", "height", "pitch"), base + 1):
-        yield ~_is_int32(group.value(place)), f"the surface {what} of {{op}} is a 32-bit integer, not {{type{place}}}"
+        yield ~group.value(place).is_int(), f"the surface {what} of {{op}} is an integer, not {{type{place}}}"
     coordinate = group.value(base + 4)
-    yield ~(coordinate.scalars_of(_INT) & (coordinate.components == 2) & (coordinate.scalar.width == 32)), \
-        f"the coordinate of {{op}} is two 32-bit integers, not {{type{base + 4}}}"
-    if not prefetches:
-        private = 4 if stores else 9
-        yield ~group.value(private).is_pointer, f"the block of {{op}} is a pointer, not {{type{private}}}"
+    yield ~(coordinate.is_vector(_INT) & (coordinate.components == 2)), \
+        f"the coordinate of {{op}} is two integers, not {{type{base + 4}}}"
+    if prefetches:
+        return
+    private = 4 if stores else 9
+    block = group.value(private)
+    yield ~block.in_storage(StorageClass.Function), \
+        f"the block of {{op}} is a pointer to Function memory, not {{type{private}}}"
+    if opcode == Op.Subgroup2DBlockLoadTransformINTEL:
+        yield block.in_storage(StorageClass.Function) & block.is_kind(Op.TypePointer) & ~block.element.is_int(32), \
+            f"the block of {{op}} is a pointer to 32-bit integers, not {{type{private}}}"
+
+
+def _block_sizes(group: Group) -> Findings:
+    """The constants that say how large an element and a block is."""
+    for place, what in enumerate(_SIZES):
+        yield ~(group.value(place).is_int(32) & group.is_constant(place)), \
+            f"the {what} of {{op}} is a constant 32-bit integer, not {{def{place}}} of {{type{place}}}"
+    element, width = group.constant(0), group.constant(1)
+    yield (element >= 0) & ~np.isin(element, _ELEMENT_SIZES), \
+        "the element size of {op} is 1, 2, 4 or 8 bytes, not {def0}"
+    for size, multiple in ((1, 4), (2, 2)):
+        yield (element == size) & (width >= 0) & (width % multiple != 0), \
+            f"the block width of {{op}} is a multiple of {multiple} for elements of {size} bytes, not {{def1}}"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.validate.cooperative_matrices import differ, shapes
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.matrix_memory import layout_operands, memory_operands
 from coopmat.spirv.validate.rules import Findings, rule
@@ -66,7 +69,7 @@ def joint_checked(group: Group) -> Findings:
             "the value of {op} has type {type4}; the component type of {type} is needed"
 
 
-@rule("joint-apply", "A function applied to a cooperative matrix keeps its type.", f"{JOINT} (JM-8)",
+@rule("joint-apply", "A function applied to a cooperative matrix keeps its type.", JOINT,
       Op.CooperativeMatrixApplyFunctionINTEL)
 def joint_apply(group: Group) -> Findings:
     yield ~group.value(1).is_matrix, "{op} works on a cooperative matrix, not on {type1}"
@@ -93,3 +96,23 @@ def joint_prefetch(group: Group) -> Findings:
         yield ~(_is(group.value(place), Op.TypeInt, 32) & group.is_constant(place)), \
             f"the number of {what} of {{op}} is a constant 32-bit integer, not {{def{place}}} of {{type{place}}}"
     yield from layout_operands(group, 6, 7)
+
+
+# Instruction → the capability with which it works on cooperative matrices.
+_CONVERSIONS = {Op.RoundFToTF32INTEL: Capability.CooperativeMatrixTF32ComponentTypeINTEL,
+                Op.ConvertFToBF16INTEL: Capability.CooperativeMatrixBFloat16ComponentTypeINTEL,
+                Op.ConvertBF16ToFINTEL: Capability.CooperativeMatrixBFloat16ComponentTypeINTEL}
+
+
+@rule("joint-conversion", "Conversions to tf32 and to and from bfloat16 take cooperative matrices with the "
+      "capability for such components, and keep their shape.", f"{JOINT} (JM-10)", *_CONVERSIONS)
+def joint_conversion(group: Group) -> Findings:
+    given, result = group.value(0), group.result
+    needed = _CONVERSIONS[group.opcode]
+    if not group.view.has(needed):
+        yield given.is_matrix | result.is_matrix, \
+            f"{{op}} of a cooperative matrix, {{type0}}, needs the capability {needed.spelling}"
+    yield given.is_matrix != result.is_matrix, "{op} converts matrices to matrices only: {type0} to {type}"
+    before, after = shapes(group.view, given), shapes(group.view, result)
+    changed = [differ(one, other) for one, other in zip(before, after, strict=True)]
+    yield np.logical_or.reduce(changed), "{op} keeps the scope, shape and use of a matrix: {type0} to {type}"

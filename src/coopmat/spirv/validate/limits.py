@@ -16,8 +16,7 @@ MOST_MEMBERS = 16_383
 MOST_CASES = 16_383
 MOST_PARAMETERS = 255
 DEEPEST_STRUCTURE = 255
-MOST_GLOBAL_VARIABLES = 65_535
-MOST_LOCAL_VARIABLES = 524_287
+MOST_VARIABLES = 65_535
 
 
 @rule("limit-members", f"A structure has at most {MOST_MEMBERS} members.", SECTION, Op.TypeStruct)
@@ -50,18 +49,10 @@ def limit_nesting(view: ModuleView) -> Findings:
                          "are allowed"
 
 
-@rule("limit-variables", f"A module has at most {MOST_GLOBAL_VARIABLES} global variables, a function at most "
-      f"{MOST_LOCAL_VARIABLES} variables.", SECTION)
+@rule("limit-variables", f"A module has at most {MOST_VARIABLES} global variables.", SECTION)
 def limit_variables(view: ModuleView) -> Iterator[tuple[int, str]]:
     variables = np.array(view.indices(Op.Variable), np.int64)
-    is_local = view.words[view.word_start[variables]] == StorageClass.Function
-    outside = variables[~is_local]
-    if len(outside) > MOST_GLOBAL_VARIABLES:
-        yield int(outside[MOST_GLOBAL_VARIABLES]), \
-            f"the module has {len(outside)} global variables; at most {MOST_GLOBAL_VARIABLES} are allowed"
-    inside = variables[is_local]
-    owners = view.flow.function_of[inside]
-    counts = np.bincount(owners[owners >= 0])
-    for function in np.flatnonzero(counts > MOST_LOCAL_VARIABLES).tolist():
-        yield int(inside[owners == function][MOST_LOCAL_VARIABLES]), \
-            f"the function has {counts[function]} variables; at most {MOST_LOCAL_VARIABLES} are allowed"
+    variables = variables[view.words[view.word_start[variables]] != StorageClass.Function]
+    if len(variables) > MOST_VARIABLES:
+        yield int(variables[MOST_VARIABLES]), \
+            f"the module has {len(variables)} global variables; at most {MOST_VARIABLES} are allowed"

@@ -7,6 +7,7 @@ import numpy as np
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
 from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, Op
 from coopmat.spirv.validate.cooperative_matrices import UNKNOWN, Shapes, differ, may_change_use, shapes
+from coopmat.spirv.validate.functions import reached
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
@@ -144,3 +145,21 @@ def matrix2_tensor_access(group: Group) -> Findings:
         yield matrix != group.result, "{op} with an object of {type1} cannot give {type}"
     layout = group.value(2)
     yield ~layout.is_kind(Op.TypeTensorLayoutNV), "{op} needs a tensor layout, not {type2}"
+
+
+# Instruction → the place of the function that it calls for every element.
+_CALLING = {Op.CooperativeMatrixReduceNV: 2, Op.CooperativeMatrixPerElementOpNV: 1}
+_TOGETHER = ("Group", "Subgroup", "CooperativeMatrix", "ControlBarrier")
+_TANGLED = np.array([op for op in Op if op.spelling.startswith(_TOGETHER) and op != Op.CooperativeMatrixLengthKHR])
+"""Instructions that invocations execute together (SPIR-V 2.2.5 and the extensions)."""
+
+
+@rule("matrix2-tangled", "What a matrix instruction calls for every element does nothing together with other "
+      "invocations.", f"{MATRIX2}, 2.16.1 Universal Validation Rules", *_CALLING)
+def matrix2_tangled(group: Group) -> Findings:
+    view = group.view
+    tangled = set(view.flow.function_of[np.isin(view.opcode, _TANGLED)].tolist())
+    called = view.definition_of(group.word(_CALLING[group.opcode]))
+    bad = [bool(tangled & reached(view, int(view.flow.function_of[at]))) for at in called.tolist()]
+    yield np.array(bad, bool), "{op} calls a function that works together with other invocations: barriers, group " \
+                               "and matrix instructions are not possible in it"

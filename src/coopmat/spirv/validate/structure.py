@@ -33,17 +33,18 @@ def layout_order(view: ModuleView) -> Findings:
     opcodes = view.opcode[:end]
     sections = _SECTION_ARRAY[np.minimum(opcodes, len(_SECTION_ARRAY) - 1)] * (opcodes < len(_SECTION_ARRAY))
     outside = np.flatnonzero(sections == 0)
-    yield outside[:0] if view.has_unknown else outside, "{op} stands outside a function"
+    yield outside[:0] if view.has_unknown else outside, "{op} stands outside a function: it belongs into a block"
     floating = np.isin(opcodes, list(FLOATING))
     latest = np.maximum.accumulate(np.where(floating, 0, sections)) if end else sections
     for index in np.flatnonzero((sections != 0) & (sections < latest)).tolist():
         section = int(sections[index])
         yield index, f"{{op}} stands after {section_name(int(latest[index]))}; {section_name(section)} come before them"
-    yield end + np.flatnonzero(np.isin(view.opcode[end:], _LATE)), "{op} stands after the first function"
+    yield end + np.flatnonzero(np.isin(view.opcode[end:], _LATE)), \
+        "{op} stands after the first function: what is declared comes before all functions"
     defined = False
     for function in view.flow.functions:
         if defined and not function.blocks:
-            yield function.first, "{op} has no body, but stands after a function that has one"
+            yield function.first, "{op} has no body, but stands after a function that has one: declarations come first"
         defined |= bool(function.blocks)
 
 
@@ -84,10 +85,10 @@ def id_defined(view: ModuleView) -> Findings:
     at, ids = view.uses.at, view.uses.ids
     missing = np.flatnonzero(view.definition_of(ids) < 0)
     for i in missing.tolist():
-        yield int(at[i]), f"{{op}} uses id %{ids[i]}, which no instruction defines"
+        yield int(at[i]), f"{{op}} uses id {{named{ids[i]}}}, which no instruction defines"
     wrong = np.flatnonzero((view.type_id != 0) & (view.definition_of(view.type_id) < 0))
     for index in wrong.tolist():
-        yield index, f"{{op}} has the result type %{view.type_id[index]}, which no instruction defines"
+        yield index, f"{{op}} has the result type {{named{view.type_id[index]}}}, which no instruction defines"
 
 
 @rule("id-role", "Each operand is what the instruction needs: a value, a type, a label, a function, …",
@@ -96,7 +97,7 @@ def id_role(view: ModuleView) -> Findings:
     types = view.definition_opcode(view.type_id)
     wrong = np.flatnonzero((view.type_id != 0) & (types >= 0) & ~np.isin(types, _TYPES) & ~_unknown(view, types))
     for index in wrong.tolist():
-        yield index, f"the result type of {{op}}, %{view.type_id[index]}, is no type"
+        yield index, f"the result type of {{op}}, {{named{view.type_id[index]}}}, is no type"
     at, place, ids, wanted = view.uses
     calls = np.flatnonzero((view.opcode[at] == Op.ExtInst) & (place > 1))
     if len(calls):
@@ -107,7 +108,7 @@ def id_role(view: ModuleView) -> Findings:
     matches |= (wanted == Role.VALUE) & (given == Role.CONSTANT)
     for i in np.flatnonzero(~matches).tolist():
         needed = Role(int(wanted[i]))
-        yield int(at[i]), (f"{{op}} takes {needed.text} as operand, but %{ids[i]} is "
+        yield int(at[i]), (f"{{op}} takes {needed.text} as operand, but {{named{ids[i]}}} is "
                            f"{_what(view, int(ids[i]))}")
 
 
@@ -173,10 +174,10 @@ def id_before_use(view: ModuleView) -> Findings:
     at, place, ids, definition, is_phi = at[chosen], place[chosen], ids[chosen], definition[chosen], is_phi[chosen]
     late = (definition >= at) & ~is_phi
     for i in np.flatnonzero(late).tolist():
-        yield int(at[i]), f"{{op}} uses %{ids[i]} before {view.name_of(int(definition[i]))} defines it"
+        yield int(at[i]), f"{{op}} uses {{named{ids[i]}}} before {view.name_of(int(definition[i]))} defines it"
     late_type = (view.type_id != 0) & (view.definition_of(view.type_id) >= np.arange(len(view)))
     for index in np.flatnonzero(late_type).tolist():
-        yield index, f"{{op}} uses the type %{view.type_id[index]} before it is declared"
+        yield index, f"{{op}} uses the type {{named{view.type_id[index]}}} before it is declared"
     yield from _dominance(view, at, place, ids, definition, is_phi, late)
 
 
@@ -203,7 +204,7 @@ def _dominance(view: ModuleView, at: Integers, place: Integers, ids: Integers, d
     used_in, defined_in = flow.block_of[at], flow.block_of[definition]
     foreign = flow.function_of[definition] != flow.function_of[at]
     for i in np.flatnonzero(foreign).tolist():
-        yield int(at[i]), f"{{op}} uses %{ids[i]}, which another function defines"
+        yield int(at[i]), f"{{op}} uses {{named{ids[i]}}}, which another function defines"
     inside = ~foreign & (defined_in >= 0) & (used_in >= 0)
     phi = np.flatnonzero(inside & is_phi)
     if len(phi):
@@ -215,4 +216,5 @@ def _dominance(view: ModuleView, at: Integers, place: Integers, ids: Integers, d
     bad = flow.reachable(used_in[places]) & ~flow.dominates(defined_in[places], used_in[places])
     for i in places[bad].tolist():
         block = flow.blocks[int(defined_in[i])].label
-        yield int(at[i]), f"{{op}} uses %{ids[i]}, but its definition in block %{block} does not dominate the use"
+        yield int(at[i]), f"{{op}} uses {{named{ids[i]}}}, but its definition in block {{named{block}}} does not " \
+                          "dominate the use"

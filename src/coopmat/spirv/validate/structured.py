@@ -193,10 +193,11 @@ def structured_dominance(view: ModuleView) -> Findings:
             if header not in structure.enter:
                 continue
             index = view.flow.blocks[header].last - 1
+            name = f"the {kind} header {{named{structure.label(header)}}}"
             if not structure.dominates(header, merge):
-                yield index, f"the {kind} header %{structure.label(header)} does not dominate its merge block {{id0}}"
+                yield index, f"{name} does not dominate its merge block {{id0}}"
             if kind == "loop" and target >= 0 and not structure.dominates(header, target):
-                yield index, f"the loop header %{structure.label(header)} does not dominate its continue target {{id1}}"
+                yield index, f"{name} does not dominate its continue target {{id1}}"
 
 
 @rule("structured-loops", "In shader modules, the only edges back lead from a continue construct to the header of its "
@@ -206,8 +207,8 @@ def structured_loops(view: ModuleView) -> Findings:
         sources: dict[int, list[int]] = {}
         for block, header in structure.back_edges():
             if structure.merges.get(header, ("",))[0] != "loop":
-                yield view.flow.blocks[block].last, f"{{op}} goes back to %{structure.label(header)}, which is no " \
-                                                    "loop header"
+                yield view.flow.blocks[block].last, \
+                    f"{{op}} goes back to {{named{structure.label(header)}}}, which is no loop header"
             else:
                 sources.setdefault(header, []).append(block)
         for header, (kind, _, target) in structure.merges.items():
@@ -216,15 +217,14 @@ def structured_loops(view: ModuleView) -> Findings:
             index = view.flow.blocks[header].last - 1
             found = sources.get(header, [])
             if len(found) != 1:
-                yield index, \
-                    f"{len(found)} blocks branch back to the loop header %{structure.label(header)}: exactly " \
-                             "one must"
+                yield index, f"{len(found)} blocks branch back to the loop header " \
+                             f"{{named{structure.label(header)}}}: exactly one must"
             elif not structure.dominates(target, found[0]):
                 yield index, "the continue target {id1} does not dominate the block " \
-                             f"%{structure.label(found[0])} that branches back to the header"
+                             f"{{named{structure.label(found[0])}}} that branches back to the header"
             elif not _always_passes(structure, target, found[0]):
                 yield index, "from the continue target {id1} control can go another way than through the block " \
-                             f"%{structure.label(found[0])} that branches back to the header"
+                             f"{{named{structure.label(found[0])}}} that branches back to the header"
 
 
 def _always_passes(structure: Structure, start: int, through: int) -> bool:
@@ -255,8 +255,8 @@ def structured_exits(view: ModuleView) -> Findings:
                 if construct is not None:
                     yield view.flow.blocks[block].last, \
                         f"{{op}} leaves the {construct.kind} construct of header " \
-                        f"%{structure.label(construct.header)} " \
-                        f"for %{structure.label(successor)}, which is no exit of it"
+                        f"{{named{structure.label(construct.header)}}} for {{named{structure.label(successor)}}}, " \
+                        "which is no exit of it"
 
 
 def _left_wrongly(structure: Structure, construct: Construct | None, to: int) -> Construct | None:

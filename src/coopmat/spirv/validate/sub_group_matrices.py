@@ -98,13 +98,16 @@ def sub_group_matrix_combination(view: ModuleView) -> Findings:
 
 
 def _nearest(key: Key) -> str:
-    """The row of the tables that differs in one thing only, as the end of a message."""
+    """The rows of the tables that differ in one thing only, as the end of a message."""
+    found = []
     for row, sizes in _SIZES.items():
         differences = [i for i, (mine, its) in enumerate(zip(key, row, strict=True)) if mine != its]
         if len(differences) == 1:
             at = differences[0]
-            return f": {_PARTS[at]} {_shown(at, row)} would be, for sub-groups of {_or(sizes)}"
-    return ": see docs/opencl-builtins.md for what is"
+            found.append(f"{_PARTS[at]} {_shown(at, row)} (sub-groups of {_or(sizes)})")
+    if not found:
+        return ": see docs/opencl-builtins.md for what is"
+    return f": it would be with {', or '.join(found[:3])}"
 
 
 def _shown(at: int, row: Key) -> str:

@@ -13,7 +13,8 @@ from coopmat.spirv.validate.types import SCALARS
 if TYPE_CHECKING:
     from coopmat.spirv.validate.view import ModuleView
 
-_FIELD = re.compile(r"(id|type|pointee|word|def|declared)(\d+)")
+_FIELD = re.compile(r"(id|type|pointee|word|def|declared|named)(\d+)")
+_IN_MESSAGE = re.compile(r"\{(op|id|type|result_pointee|(?:id|type|pointee|word|def|declared|named)\d{1,10})\}")
 
 
 class Fields(dict[str, str]):
@@ -22,7 +23,8 @@ class Fields(dict[str, str]):
     ``{op}``: its name; ``{id}``: its result id; ``{type}``: its result type; with the place of an operand
     word behind: ``{id0}`` that word as an id, ``{type0}`` the type of the value with this id, ``{pointee0}``
     what that type points to, ``{word0}`` the number, ``{def0}`` the instruction that defines the id.
-    ``{declared7}`` is the type whose id is 7.  An id that has a name is followed by it: ``%5[%uint]``.
+    ``{declared7}`` is the type whose id is 7, ``{named7}`` the id 7.  An id that has a name is followed by it:
+    ``%5[%uint]``.
     """
 
     def __init__(self, view: ModuleView, index: int) -> None:
@@ -32,6 +34,10 @@ class Fields(dict[str, str]):
         self.words = self.item.words[int(view.start[index] - view.word_start[index]):]
         inner = instruction(int(view.operation[index])) if view.opcode[index] == Op.SpecConstantOp else None
         self.name = self.item.name if inner is None else f"{self.item.name} {inner.opcode.spelling}"
+
+    def fill(self, message: str) -> str:
+        """A message with its fields filled in; other braces, as in the names of a module, stay."""
+        return _IN_MESSAGE.sub(lambda found: self[found[1]], message)
 
     def __missing__(self, key: str) -> str:
         if key == "op":
@@ -47,6 +53,8 @@ class Fields(dict[str, str]):
             raise KeyError(key)
         if match[1] == "declared":
             return self._type(int(match[2]))
+        if match[1] == "named":
+            return self._id(int(match[2]))
         place = int(match[2])
         if place >= len(self.words):
             return "nothing"
