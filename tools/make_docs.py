@@ -6,6 +6,7 @@ A test keeps them current.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +24,10 @@ from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages import rows as message_rows
 from coopmat.runtime.options import GROUPS as GROUPS_OF_OPTIONS
 from coopmat.warning_levels import members
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tools.validation_page import validation_page
 
 DOCS = Path(__file__).parent.parent / "docs"
 IMAGES = DOCS / "images"
@@ -263,7 +268,8 @@ def _escape(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page, "build-options.md": options_page}
+PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page, "build-options.md": options_page,
+         "validation.md": validation_page}
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv import EntryPoint, Module, Op
+from coopmat.spirv import EntryPoint, Module, Op, make
 from coopmat.spirv.grammar import (
     BuiltIn,
     Capability,
@@ -178,3 +178,39 @@ def test_modules_of_other_producers_have_their_kernels() -> None:
     kinds = [item.words for item in matrix.of_opcode(Op.TypeCooperativeMatrixKHR)]
     shapes = [tuple(matrix.constant_value(word) for word in words[1:]) for words in kinds]
     assert shapes == [(3, 8, 16, 0), (3, 16, 16, 1), (3, 8, 16, 2), (3, 8, 16, 0)]
+
+
+# ---------------------------------------------------------------------------------- passes
+
+
+def test_uses() -> None:
+    module = Module.from_text(TEXT)
+    used = {item.name for item in module.uses(module.functions[0].id)}
+    assert "OpEntryPoint" in used
+    for item in module.instructions:
+        for identifier in item.ids():
+            assert item in module.uses(identifier)
+    assert module.uses(module.bound) == []
+
+
+def test_with_ids_renumbers_everything() -> None:
+    module = Module.from_text(TEXT)
+    shifted = module.with_instructions(item.with_ids(lambda identifier: identifier + 100)
+                                       for item in module.instructions)
+    assert shifted.bound == module.bound + 100
+    assert {v.rule for v in shifted.validate()} == {v.rule for v in module.validate()}
+    back = shifted.with_instructions(item.with_ids(lambda identifier: identifier - 100)
+                                     for item in shifted.instructions)
+    assert [item.to_words() for item in back.instructions] == [item.to_words() for item in module.instructions]
+
+
+def test_rewritten_removes_keeps_and_adds() -> None:
+    module = Module.from_text(TEXT)
+    names = list(module.of_opcode(Op.Name))
+    assert names
+    bare = module.rewritten(lambda item: () if item.opcode == Op.Name else None)
+    assert not list(bare.of_opcode(Op.Name))
+    assert len(bare.instructions) == len(module.instructions) - len(names)
+    longer = module.rewritten(lambda item: [item, make(Op.Nop)] if item.opcode == Op.Label else None)
+    assert len(longer.instructions) == len(module.instructions) + len(list(module.of_opcode(Op.Label)))
+    assert (longer.version, longer.generator, longer.schema) == (module.version, module.generator, module.schema)

@@ -1,4 +1,4 @@
-"""Rules for constants (SPIR-V 3.3.7) and for OpUndef."""
+"""Rules about constants and OpUndef (SPIR-V 3.3.7)."""
 
 from __future__ import annotations
 

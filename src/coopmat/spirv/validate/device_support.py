@@ -1,4 +1,4 @@
-"""Rules about a device: whether it has what a valid module uses."""
+"""Rules about devices: whether one has what a valid module uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for the instructions of GLSL.std.450, which Vulkan's modules compute with."""
+"""Rules about the instructions of GLSL.std.450, with which the modules of Vulkan compute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for instructions that change no result: assumptions, expectations and block prefetches."""
+"""Rules about hints and prefetches: assumptions, expectations and block prefetches."""
 
 from __future__ import annotations
 

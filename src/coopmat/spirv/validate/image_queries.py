@@ -1,4 +1,4 @@
-"""Rules for what an image is asked for (SPIR-V 3.3.10, OpImageQuery…)."""
+"""Rules about questions to images (SPIR-V 3.3.10, OpImageQuery…)."""
 
 from __future__ import annotations
 

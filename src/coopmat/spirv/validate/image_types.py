@@ -1,4 +1,4 @@
-"""What the types of images say, as arrays, and the rules for these types (SPIR-V 3.3.6)."""
+"""Rules about the types of images (SPIR-V 3.3.6), and what these types say, as arrays."""
 
 from __future__ import annotations
 

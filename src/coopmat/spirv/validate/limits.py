@@ -1,4 +1,4 @@
-"""The universal limits of the specification: how much of something every consumer takes."""
+"""Rules about universal limits: how much of something every consumer takes."""
 
 from __future__ import annotations
 

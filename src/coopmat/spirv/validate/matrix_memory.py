@@ -1,4 +1,4 @@
-"""Rules of SPV_KHR_cooperative_matrix for loads, stores and lengths."""
+"""Rules about the loads, stores and lengths of SPV_KHR_cooperative_matrix."""
 
 from __future__ import annotations
 

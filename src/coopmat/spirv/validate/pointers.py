@@ -1,4 +1,4 @@
-"""Rules for access chains and for what pointers are compared and asked for (SPIR-V 3.3.8)."""
+"""Rules about access chains and pointers (SPIR-V 3.3.8)."""
 
 from __future__ import annotations
 

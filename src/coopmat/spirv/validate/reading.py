@@ -1,4 +1,4 @@
-"""Rules that reading a binary checks.
+"""Rules about the binary form of a module, which reading it checks.
 
 A module that breaks one of them cannot be looked at any further: it is the only violation that is reported.
 """

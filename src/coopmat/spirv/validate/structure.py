@@ -1,4 +1,4 @@
-"""Rules about a module's form: sections, ids, functions and blocks."""
+"""Rules about the form of a module: sections, ids, functions and blocks."""
 
 from __future__ import annotations
 
