@@ -95,9 +95,13 @@ def _by_number(module: Module) -> dict[int, list[Instruction]]:
     for item in module.of_opcode(Op.Decorate):
         if _is_number(item) and len(item.words) > 2 and module.defines(item.words[0]):
             constant = module.definition(item.words[0])
-            if constant.opcode in _SCALARS:
+            if constant.opcode in _SCALARS and _is_scalar(module.definition(constant.type_id or 0)):
                 found.setdefault(item.words[2], []).append(constant)
     return found
+
+
+def _is_scalar(kind: Instruction) -> bool:
+    return kind.opcode == Op.TypeBool or (kind.opcode in (Op.TypeInt, Op.TypeFloat) and kind.words[0] > 0)
 
 
 def _number_of(module: Module, by_number: Mapping[int, list[Instruction]], key: int | str) -> int:
