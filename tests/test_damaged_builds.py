@@ -35,7 +35,8 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
     words = np.frombuffer(data, np.uint32).copy()
     for _ in range(chance.randint(1, 3)):
         place, other = chance.randrange(5, len(words)), chance.randrange(5, len(words))
-        words[place] = chance.choice([chance.randrange(64), int(words[place]) ^ 1 << chance.randrange(32), words[other]])
+        flipped = int(words[place]) ^ 1 << chance.randrange(32)
+        words[place] = chance.choice([chance.randrange(64), flipped, words[other]])
     return words.tobytes()
 
 
@@ -55,9 +56,8 @@ def test_damaged_modules(seed: int, long_form: bool) -> None:
             start = time.perf_counter()
             try:
                 action()
-            except cm.Error as error:
+            except cm.Error:
                 errors += 1
-                assert str(error)
             assert time.perf_counter() - start < MOST_SECONDS
     assert errors
 
