@@ -159,3 +159,39 @@ def test_linking_from_the_command_line(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), EXPECTED)
     assert "'weigh' is imported, and no module" in failure("run", tmp_path / "a.spvasm", *launch)
     assert "b.spvasm" in failure("run", tmp_path / "b.spvasm", "--link", tmp_path / "b.spvasm", *launch)
+
+
+CALLER = """
+target triple = "spirv64-unknown-unknown"
+declare spir_func i32 @weigh(ptr addrspace(1), i32)
+declare spir_func i64 @_Z13get_global_idj(i32)
+define spir_kernel void @kernel(ptr addrspace(1) %out) {
+  %id = call spir_func i64 @_Z13get_global_idj(i32 0)
+  %n = trunc i64 %id to i32
+  %place = getelementptr i32, ptr addrspace(1) %out, i64 %id
+  %weight = call spir_func i32 @weigh(ptr addrspace(1) %place, i32 %n)
+  store i32 %weight, ptr addrspace(1) %place
+  ret void
+}
+"""
+CALLEE = """
+target triple = "spirv64-unknown-unknown"
+define spir_func i32 @weigh(ptr addrspace(1) %start, i32 %n) {
+  %old = load i32, ptr addrspace(1) %start
+  %product = mul i32 %old, %n
+  ret i32 %product
+}
+"""
+
+
+def test_llvm_ir_of_two_files(tmp_path: Path) -> None:
+    caller, callee = tmp_path / "caller.ll", tmp_path / "callee.ll"
+    caller.write_text(CALLER)
+    callee.write_text(CALLEE)
+    for source, link in ((caller, callee), (callee, caller)):
+        out = np.full(8, 3, np.int32)
+        program = cm.build(source, link=[link])
+        cm.Queue("sim:generic").enqueue(program.kernel("kernel"), 8, 4, out).wait()
+        np.testing.assert_array_equal(out, 3 * np.arange(8))
+    with pytest.raises(cm.CompileError, match="function 'weigh' is called, but not defined"):
+        cm.build(caller)

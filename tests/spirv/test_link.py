@@ -12,6 +12,7 @@ import coopmat as cm
 from coopmat.spirv import Module
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.linker import link
+from tests.targets.simulator.test_clang_modules import run_clang
 
 HEAD = """OpCapability Kernel
 OpCapability Addresses
@@ -211,3 +212,43 @@ def test_pointers_to_other_types_are_cast() -> None:
 def test_errors(texts: tuple[str, ...], message: str) -> None:
     with pytest.raises(cm.Error, match=message):
         linked(*texts)
+
+
+MAIN_FILE = """
+typedef struct { int which; float weights[3]; } Item;
+extern float weigh(global const Item *item, float factor, Item copy);
+extern constant int table[4];
+kernel void kernel_of_two(global float *out, global const Item *items, float factor) {
+    size_t i = get_global_id(0);
+    Item copy = items[i];
+    out[i] = weigh(items + i, factor, copy) + table[i & 3] + copy.which;
+}"""
+OTHER_FILE = """
+typedef struct { int which; float weights[3]; } Item;
+constant int table[4] = {1, 2, 3, 4};
+float weigh(global const Item *item, float factor, Item copy) {
+    copy.which += 1;
+    return item->weights[copy.which % 3] * factor;
+}"""
+ITEM = np.dtype([("which", "i4"), ("weights", "f4", 3)])
+
+
+@pytest.mark.oracle("clang")
+@pytest.mark.oracle("spirv-link")
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_two_files_compiled_by_clang(level: str, tmp_path: Path) -> None:
+    modules = [run_clang(source, tmp_path, level, "-c") for source in (MAIN_FILE, OTHER_FILE)]
+    files = [tmp_path / "a.spv", tmp_path / "b.spv"]
+    for file, data in zip(files, modules, strict=True):
+        file.write_bytes(data)
+    theirs, ours = tmp_path / "theirs.spv", tmp_path / "ours.spv"
+    subprocess.run(["spirv-link", "--allow-pointer-mismatch", *map(str, files), "-o", str(theirs)], check=True)
+    ours.write_bytes(cm.build(files[0], link=[files[1]]).spirv)
+    subprocess.run(["spirv-val", str(ours)], check=True)
+    items = np.zeros(16, ITEM)
+    items["which"], items["weights"] = np.arange(16) % 3, np.arange(48).reshape(16, 3)
+    expected = items["weights"][np.arange(16), (items["which"] + 1) % 3] * 2 + np.arange(16) % 4 + 1 + items["which"]
+    for file in (ours, theirs):
+        out = np.zeros(16, np.float32)
+        cm.Queue("sim:generic").enqueue(cm.build(file).kernel("kernel_of_two"), 16, 16, out, items, 2.0).wait()
+        np.testing.assert_array_equal(out, expected, err_msg=file.name)

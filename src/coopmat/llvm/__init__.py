@@ -28,10 +28,11 @@ def optimize(ir: str, level: int, *, source_name: str = "<llvm>") -> str:
     return client.optimize(ir, level, source_name=source_name)
 
 
-def to_spirv(ir: str, *, source_name: str = "<llvm>") -> bytes:
+def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = False) -> bytes:
     """The SPIR-V binary of textual LLVM IR.
 
-    LLVM's back end compiles it, and every imported built-in function becomes the instruction it names.
+    LLVM's back end compiles it, and every imported built-in function becomes the instruction it names; other
+    functions that are only declared stay imports, if ``keeps_imports`` says so.
     Raises :class:`coopmat.diagnostics.CompileError` for IR that LLVM rejects, for calls of functions that
     nothing defines, and for what SPIR-V cannot express; :class:`coopmat.diagnostics.Error` when LLVM
     takes too long or cannot be started.
@@ -46,7 +47,7 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>") -> bytes:
     source = SourceFile(source_name, ir)
     check_matrix_types(module, source)
     try:
-        module = imports.resolve(module, hidden, kernel_argument_types(ir))
+        module = imports.resolve(module, hidden, kernel_argument_types(ir), keeps_unknown=keeps_imports)
     except CompileError as error:
         place = SourceLocation.whole(source)
         raise CompileError([replace(diagnostic, location=place) for diagnostic in error.diagnostics]) from None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 
 from coopmat.llvm.names import ScalarCode
-from coopmat.spirv.grammar import FPEncoding, Op, StorageClass
+from coopmat.spirv.grammar import Decoration, FPEncoding, Op, StorageClass
 from coopmat.spirv.instruction import Instruction, encode_number, make
 from coopmat.spirv.module import Module
 from coopmat.spirv.requirements import Needs
@@ -117,6 +117,12 @@ class Editor:
         place = next((i for i, item in enumerate(self.head) if item.opcode in _REMOVABLE_GLOBALS),
                      len(self.head))
         self.head.insert(place, make(Op.Decorate, target, *decoration))
+
+    def rename_import(self, identifier: int, name: str) -> None:
+        """Give an imported function the name under which another module exports it."""
+        self.head = [make(Op.Decorate, identifier, Decoration.LinkageAttributes, name, item.words[-1])
+                     if item.opcode == Op.Decorate and item.words[0] == identifier
+                     and item.words[1] == Decoration.LinkageAttributes else item for item in self.head]
 
     def string(self, text: str) -> None:
         """Add an OpString."""

@@ -63,31 +63,21 @@ def _parameter_list(name: str) -> str:
     return "" if _POINTER_TO_EVENT.search(parameters) else parameters
 
 
-def resolve(module: Module, hidden: Mapping[str, str],
-            argument_types: Mapping[str, Sequence[str]] | None = None) -> Module:
+def resolve(module: Module, hidden: Mapping[str, str], argument_types: Mapping[str, Sequence[str]] | None = None, *,
+            keeps_unknown: bool = False) -> Module:
     """The module without imported functions; ``hidden`` is what :func:`hidden_names` gave, and
     ``argument_types`` the OpenCL C types of kernels' parameters, as far as known.
 
-    Raises CompileError naming a function that is called and is no known built-in function.
+    Raises CompileError naming a function that is called and is no known built-in function, unless such functions
+    stay imports (``keeps_unknown``).
     """
     originals = {new: old for old, new in hidden.items()}
     editor = Editor(module)
     imports = {identifier: originals.get(name, name) for identifier, name in _imported_functions(module)}
-    names = {identifier: parse(name) for identifier, name in imports.items()}
-
-    def change(item: Instruction) -> list[Instruction] | None:
-        if item.opcode != Op.FunctionCall or item.words[0] not in imports:
-            return None
-        function, *arguments = item.words
-        assert item.type_id is not None
-        assert item.result_id is not None
-        call = Call(editor, imports[function], names[function], item.type_id, item.result_id, arguments)
-        _replace(call)
-        return call.code
-
-    editor.rewrite_functions(change)
-    _check_no_other_use(editor, imports)
-    editor.remove(set(imports))
+    left = _replace_calls(editor, imports, keeps_unknown)
+    editor.remove(set(imports) - left)
+    for identifier in left:
+        editor.rename_import(identifier, imports[identifier])
     clean_up(editor, argument_types or {})
     return editor.finish()
 
@@ -101,27 +91,37 @@ def resolve_known(module: Module) -> Module:
     if not imports:
         return module
     editor = Editor(module)
+    left = _replace_calls(editor, imports, keeps_unknown=True)
+    editor.remove(set(imports) - left)
+    return editor.finish()
+
+
+def _replace_calls(editor: Editor, imports: Mapping[int, str], keeps_unknown: bool) -> set[int]:
+    """Replace the calls of imported functions; those functions that are still needed."""
+    names = {identifier: parse(name) for identifier, name in imports.items()}
     left: set[int] = set()
 
     def change(item: Instruction) -> list[Instruction] | None:
-        if item.opcode == Op.FunctionCall and item.words[0] in imports:
-            function, *arguments = item.words
-            assert item.type_id is not None
-            assert item.result_id is not None
-            name = imports[function]
-            call = Call(editor, name, parse(name), item.type_id, item.result_id, arguments)
-            try:
-                _replace(call)
-            except CompileError:
-                left.add(function)
-                return None
-            return call.code
-        left.update(used for used in item.ids() if used in imports and item.opcode != Op.Function)
-        return None
+        if item.opcode != Op.FunctionCall or item.words[0] not in imports:
+            return None
+        function, *arguments = item.words
+        assert item.type_id is not None
+        assert item.result_id is not None
+        call = Call(editor, imports[function], names[function], item.type_id, item.result_id, arguments)
+        try:
+            _replace(call)
+        except CompileError:
+            if not keeps_unknown:
+                raise
+            left.add(function)
+            return None
+        return call.code
 
     editor.rewrite_functions(change)
-    editor.remove(set(imports) - left)
-    return editor.finish()
+    if not keeps_unknown:
+        _check_no_other_use(editor, imports)
+    return left | {used for item in editor.functions if item.opcode != Op.Function
+                   for used in item.ids() if used in imports}
 
 
 def _imported_functions(module: Module) -> list[tuple[int, str]]:

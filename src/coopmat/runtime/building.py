@@ -49,9 +49,10 @@ def build(source: Source, options: Options = (), device: Device | str | None = N
         raise Error("link takes a sequence of sources, such as [pathlib.Path('b.spv')]")
     with collector_paused():
         cache = find_cache(cache_dir)
-        program = _translate(source, options, device, cache)
-        if link:
-            program = _linked([program, *(_translate(other, options, device, cache) for other in link)])
+        is_linked = bool(link)
+        program = _translate(source, options, device, cache, is_linked)
+        if is_linked:
+            program = _linked([program, *(_translate(other, options, device, cache, is_linked) for other in link)])
         if spec_constants is not None:
             if spec_constants and not program.spec_constants and _is_opencl_c(source):
                 raise Error(f"{program.source_name} is OpenCL C, which has no specialisation constants: define a macro "
@@ -75,7 +76,7 @@ def _linked(programs: Sequence[Program]) -> Program:
     return Program(module, source_name=" + ".join(names), warnings=warnings)
 
 
-def _translate(source: Source, options: Options, device: Device | None, cache: Cache) -> Program:
+def _translate(source: Source, options: Options, device: Device | None, cache: Cache, is_linked: bool) -> Program:
     match source:
         case str() if "\n" not in source and source.endswith(SOURCE_SUFFIXES):
             raise Error(f"a str is OpenCL C text; to build the file, pass pathlib.Path({source!r})")
@@ -84,18 +85,18 @@ def _translate(source: Source, options: Options, device: Device | None, cache: C
         case bytes() | bytearray() | memoryview():
             return Program(Module.from_bytes(bytes(source)))
         case Path():
-            return _from_file(source, options, device, cache)
+            return _from_file(source, options, device, cache, is_linked)
     raise Error(f"a source is OpenCL C text (str), a pathlib.Path or SPIR-V (bytes), not {type(source).__name__}")
 
 
-def _from_file(path: Path, options: Options, device: Device | None, cache: Cache) -> Program:
+def _from_file(path: Path, options: Options, device: Device | None, cache: Cache, is_linked: bool) -> Program:
     match path.suffix:
         case ".cl":
             return _from_opencl(read_text(path), path, options, device, cache)
         case ".ll":
             ir = read_text(path)
-            return Program(llvm_to_spirv(ir, str(path), cache), source_name=str(path), make_llvm_ir=lambda: ir,
-                           cache=cache)
+            module = llvm_to_spirv(ir, str(path), cache, keeps_imports=is_linked)
+            return Program(module, source_name=str(path), make_llvm_ir=lambda: ir, cache=cache)
         case ".spv" | ".spvasm":
             return _from_spirv(path)
     raise Error(f"cannot build '{path}': its name must end in {', '.join(SOURCE_SUFFIXES[:-1])} "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import frozen
+from coopmat.targets.simulator.program import well_formed
 
 
 def executable(module: Module) -> Module:
@@ -13,8 +14,10 @@ def executable(module: Module) -> Module:
     if _imports_functions(module):
         from coopmat.llvm.imports import resolve_known
 
-        module = resolve_known(module)
-    return frozen(module)
+        with well_formed("the module"):
+            module = resolve_known(module)
+    with well_formed("the module"):
+        return frozen(module)
 
 
 def _imports_functions(module: Module) -> bool:

@@ -90,14 +90,17 @@ class OpenCLSource:
         return any(name in text for name in _TIME_MACROS for text in texts)
 
 
-def llvm_to_spirv(ir: str, name: str, cache: Cache) -> Module:
-    """The module that LLVM's back end makes of its IR, from the cache if it holds it. Raises CompileError."""
-    entry = key("LLVM IR to SPIR-V", _llvm_version(), name, ir)
+def llvm_to_spirv(ir: str, name: str, cache: Cache, *, keeps_imports: bool = False) -> Module:
+    """The module that LLVM's back end makes of its IR, from the cache if it holds it. Raises CompileError.
+
+    ``keeps_imports``: the module will be linked with others.
+    """
+    entry = key("LLVM IR to SPIR-V", _llvm_version(), name, str(keeps_imports), ir)
     content = cache.get(entry)
     if content is None:
         from coopmat import llvm
 
-        content = llvm.to_spirv(ir, source_name=name)
+        content = llvm.to_spirv(ir, source_name=name, keeps_imports=keeps_imports)
         cache.put(entry, content)
     return Module.from_bytes(content)
 

@@ -21,6 +21,8 @@ Values = Mapping[int, Value] | Mapping[str, Value] | Mapping[int | str, Value]
 
 _FROZEN = {Op.SpecConstantComposite: Op.ConstantComposite, Op.SpecConstant: Op.Constant,
            Op.SpecConstantTrue: Op.ConstantTrue, Op.SpecConstantFalse: Op.ConstantFalse}
+WIDEST = 64
+"""Bits of the widest numbers that constants can have here."""
 _SCALARS = (Op.SpecConstant, Op.SpecConstantTrue, Op.SpecConstantFalse)
 
 
@@ -95,9 +97,14 @@ def _by_number(module: Module) -> dict[int, list[Instruction]]:
     for item in module.of_opcode(Op.Decorate):
         if _is_number(item) and len(item.words) > 2 and module.defines(item.words[0]):
             constant = module.definition(item.words[0])
-            if constant.opcode in _SCALARS:
+            if constant.opcode in _SCALARS and _is_scalar(module.definition(constant.type_id or 0)):
                 found.setdefault(item.words[2], []).append(constant)
     return found
+
+
+def _is_scalar(kind: Instruction) -> bool:
+    return kind.opcode == Op.TypeBool or (kind.opcode in (Op.TypeInt, Op.TypeFloat)
+                                          and 0 < kind.words[0] <= WIDEST)
 
 
 def _number_of(module: Module, by_number: Mapping[int, list[Instruction]], key: int | str) -> int:
@@ -236,7 +243,7 @@ def _folded(module: Module) -> Module:
     types: dict[int, Instruction] = {}
     instructions = []
     for item in module.instructions:
-        if item.opcode in (Op.TypeInt, Op.TypeBool) and item.result_id is not None:
+        if item.opcode in (Op.TypeInt, Op.TypeBool) and item.result_id is not None and _is_scalar(item):
             types[item.result_id] = item
         kind = types.get(item.type_id or 0)
         if kind is not None and item.opcode == Op.SpecConstantOp:

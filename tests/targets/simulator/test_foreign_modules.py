@@ -412,3 +412,27 @@ def test_a_kernel_with_an_image_leaves_the_others_alone() -> None:
     assert out[0] == 7
     with pytest.raises(cm.LaunchError, match=r"argument 0 of kernel 'picture' \(image .*\): images cannot be passed"):
         queue.enqueue(program.kernel("picture"), 1, 1, 0).wait()
+
+
+@pytest.mark.parametrize(("kind", "path"), [("v4_i32", "3"), ("a5_i32", "4"), ("a3_v2_i32", "2 1")])
+def test_replicated_composites(kind: str, path: str) -> None:
+    part = "%both" if kind.startswith("a3") else "%i32_c7"
+    found = values(f"""
+        %n = OpUConvert %i32 %gx
+        %pair = OpCompositeConstructReplicateEXT %v2_i32 %n
+        %all = OpCompositeConstructReplicateEXT %{kind} {"%pair" if part == "%both" else "%n"}
+        %a = OpCompositeExtract %i32 %all {path}
+        %b = OpCompositeExtract %i32 %sevens {path}
+        %value = OpIMul %i32 %a %b""" + STORE, declarations=f"""
+        %both = OpConstantCompositeReplicateEXT %v2_i32 %i32_c7
+        %sevens = OpConstantCompositeReplicateEXT %{kind} {part}""")
+    np.testing.assert_array_equal(found, 7 * ITEMS)
+
+
+@pytest.mark.parametrize(("declaration", "message"), [
+    ("%odd = OpConstantFunctionPointerINTEL %g_i32 %kernel", "function pointers are not simulated; call functions by"),
+    ("%odd = OpConstantSampler %g_i32 None 0 Nearest", "images and samplers are not simulated"),
+])
+def test_constants_that_are_not_simulated(declaration: str, message: str) -> None:
+    with pytest.raises(Error, match=f"cannot simulate '%.*OpConstant.*, at byte 0x.*: {message}"):
+        values("%copy = OpCopyObject %g_i32 %odd\n%value = OpLoad %i32 %copy" + STORE, declarations=declaration)

@@ -52,7 +52,8 @@ EXTENTS = {
 CONSTANTS = frozenset({Op.Constant, Op.ConstantTrue, Op.ConstantFalse, Op.SpecConstant, Op.SpecConstantTrue,
                        Op.SpecConstantFalse})
 COMPOSITES = frozenset({Op.ConstantComposite, Op.SpecConstantComposite})
-NULLS = frozenset({Op.ConstantNull, Op.Undef})
+REPLICATED = frozenset({Op.ConstantCompositeReplicateEXT, Op.SpecConstantCompositeReplicateEXT})
+NULLS = frozenset({Op.ConstantNull, Op.Undef, Op.PoisonKHR})
 
 
 class KernelCompiler:
@@ -152,7 +153,7 @@ class KernelCompiler:
 
     def is_constant(self, row: Instruction) -> bool:
         """Whether an id's value is known before the kernel runs."""
-        return (row.opcode in CONSTANTS or row.opcode in COMPOSITES or row.opcode in NULLS
+        return (row.opcode in CONSTANTS or row.opcode in COMPOSITES | REPLICATED or row.opcode in NULLS
                 or row.opcode == Op.SpecConstantOp
                 or (row.opcode == Op.Variable and row.words[0] not in (StorageClass.Function, StorageClass.Input)))
 
@@ -167,6 +168,8 @@ class KernelCompiler:
             return zero(kind)
         if row.opcode in COMPOSITES:
             return compose(kind, [self.value(word) for word in row.words])
+        if row.opcode in REPLICATED:
+            return replicate(kind, self.value(row.words[0]))
         assert row.result_id is not None
         value = self.module.constant_value(row.result_id)
         if value is None:
@@ -189,6 +192,13 @@ def compose(kind: Type, parts: Sequence[Value]) -> Value:
     shape = np.broadcast_shapes(*(part.shape[:2] for part in parts))
     columns = [part if part.ndim == 3 else part[..., None] for part in parts]
     return np.concatenate([np.broadcast_to(c, (*shape, c.shape[-1])) for c in columns], axis=-1)
+
+
+def replicate(kind: Type, part: Value) -> Value:
+    """A composite all of whose constituents are ``part``."""
+    members = members_of(kind)
+    count = len(members) if members is not None else 1 if isinstance(kind, MatrixType) else kind.count
+    return compose(kind, [part] * count)
 
 
 def constant_frame(slots: list[Value]) -> Frame:
@@ -250,6 +260,8 @@ class FunctionCompiler:
                 initial = self.kernel.value(identifier)
             elif identifier in self._local_ids:
                 initial = zero(self.type_of(identifier))
+            elif "Constant" in row.name:
+                raise unsupported(row)
             else:
                 raise ValidationError("id-scope", f"%{identifier} ({row.name}) is not a value of this function",
                                       row.offset)

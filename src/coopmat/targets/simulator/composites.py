@@ -11,7 +11,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import MatrixType, Type
 from coopmat.targets.simulator.arithmetic import elementwise
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler, compose
+from coopmat.targets.simulator.compile import FunctionCompiler, Handler, compose, replicate
 from coopmat.targets.simulator.convergence import uniform_value
 from coopmat.targets.simulator.registers import Index, path_type, put_component, take_component
 from coopmat.targets.simulator.state import Frame, Step
@@ -32,6 +32,11 @@ def _construct(compiler: FunctionCompiler, row: Instruction) -> Step:
         step(frame)
 
     return execute
+
+
+def _replicate(compiler: FunctionCompiler, row: Instruction) -> Step:
+    kind = compiler.result_type(row)
+    return compiler.compute(row, lambda part: replicate(kind, part), row.words[0])
 
 
 def extract(kind: Type, value: Value, path: Sequence[int]) -> Value:
@@ -134,6 +139,7 @@ OPERATIONS: dict[int, Handler] = {
     Op.CopyObject: _copy,
     Op.CopyLogical: _copy,
     Op.CompositeConstruct: _construct,
+    Op.CompositeConstructReplicateEXT: _replicate,
     Op.CompositeExtract: _extract,
     Op.CompositeInsert: _insert,
     Op.VectorShuffle: _shuffle,
