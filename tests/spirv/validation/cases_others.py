@@ -29,6 +29,25 @@ def imaging(body: str, parameters: str = "%image_2d %sampler", declarations: str
                   declarations=IMAGE_TYPES + declarations)
 
 
+def calls(argument: str) -> str:
+    """A shader that passes a pointer to a function."""
+    return module(f"""%main = OpFunction %void None %main_type
+%entry = OpLabel
+%a = OpVariable %ptr_private_float Function
+%v = OpVariable %ptr_private_v2float Function
+%e = OpAccessChain %ptr_private_float %v %uint_0
+%r = OpFunctionCall %void %f {argument}
+OpReturn
+OpFunctionEnd
+%f = OpFunction %void None %f_type
+%p = OpFunctionParameter %ptr_private_float
+%start = OpLabel
+OpReturn
+OpFunctionEnd""", declarations="%main_type = OpTypeFunction %void\n%f_type = OpTypeFunction %void %ptr_private_float",
+                  kind="Shader", model="OpMemoryModel Logical GLSL450", entry='OpEntryPoint GLCompute %main "main"',
+                  modes="OpExecutionMode %main LocalSize 1 1 1")
+
+
 def reflection(declarations: str) -> str:
     """A shader that clspv describes."""
     return shader("", declarations=declarations, model="", extensions="SPV_KHR_non_semantic_info",
@@ -163,6 +182,38 @@ GLSL: list[Case] = [
                 modes="OpExecutionMode %main OriginUpperLeft")),
 ]
 
+STORED_HALVES = """%half = OpTypeFloat 16
+%buffer = OpTypeStruct %half
+%ptr_buffer = OpTypePointer StorageBuffer %buffer
+%ptr_element = OpTypePointer StorageBuffer %half
+%data = OpVariable %ptr_buffer StorageBuffer"""
+STORED = {"capabilities": "StorageBuffer16BitAccess", "extensions": "SPV_KHR_16bit_storage "
+          "SPV_KHR_storage_buffer_storage_class", "declarations": STORED_HALVES, "version": "1.3",
+          "annotations": "OpDecorate %buffer Block\nOpMemberDecorate %buffer 0 Offset 0"}
+SHADERS: list[Case] = [
+    valid("a half of a buffer converted", shader("%p = OpAccessChain %ptr_element %data %uint_0\n"
+                                                 "%h = OpLoad %half %p\n%f = OpFConvert %float %h", **STORED)),
+    broken("small-type-use", "a half of a buffer added",
+           shader("%p = OpAccessChain %ptr_element %data %uint_0\n%h = OpLoad %half %p\n%f = OpFAdd %half %h %h",
+                  **STORED)),
+    broken("small-type-use", "a constant half", shader("", **{**STORED, "declarations": STORED_HALVES
+                                                              + "\n%c = OpConstant %half 1"})),
+    broken("small-type-variable", "a half in private memory",
+           shader("", **{**STORED, "declarations": STORED_HALVES + "\n%ptr = OpTypePointer Private %half\n"
+                                                   "%v = OpVariable %ptr Private"})),
+    broken("small-type-variable", "a half of a work-group",
+           shader("", **{**STORED, "declarations": STORED_HALVES + "\n%ptr = OpTypePointer Workgroup %half\n"
+                                                   "%v = OpVariable %ptr Workgroup"})),
+    broken("logical-pointer-use", "a choice of two pointers",
+           shader("%a = OpVariable %ptr_private_float Function\n%b = OpVariable %ptr_private_float Function\n"
+                  "%c = OpSelect %ptr_private_float %true %a %b", version="1.4")),
+    broken("logical-pointer-use", "a pointer in a structure",
+           shader("%a = OpVariable %ptr_private_float Function\n%c = OpCompositeConstruct %s %a",
+                  declarations="%s = OpTypeStruct %ptr_private_float")),
+    valid("a variable passed to a function", calls("%a")),
+    broken("logical-pointer-argument", "a part of a variable passed to a function", calls("%e")),
+]
+
 OTHERS: list[Case] = [
     broken("execution-mode-target", "a fragment's mode on a kernel",
            kernel("", modes="OpExecutionMode %main SampleInterlockOrderedEXT", capabilities="Shader "
@@ -217,4 +268,4 @@ OpFunctionEnd""", annotations="OpDecorate %f FuncParamAttr Zext\nOpDecorate %f F
 %size = OpConstant %uint 32""")),
 ]
 
-CASES = [*PIPES, *HINTS, *IMAGES, *GLSL, *OTHERS]
+CASES = [*PIPES, *HINTS, *IMAGES, *GLSL, *SHADERS, *OTHERS]

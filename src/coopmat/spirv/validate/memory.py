@@ -76,7 +76,8 @@ def variable_initializer(group: Group) -> Findings:
     yield has & np.isin(group.word(0), (StorageClass.Input, StorageClass.PushConstant)), \
         "a variable in Input or PushConstant memory cannot have an initialiser"
     if view.runs_kernels:
-        yield has & (group.word(0) == int(StorageClass.Workgroup)), \
+        empty = np.isin(definition, (Op.ConstantNull, Op.Undef))  # older producers write these
+        yield has & (group.word(0) == int(StorageClass.Workgroup)) & ~empty, \
             "a variable in Workgroup memory cannot have an initialiser in OpenCL"
 
 
