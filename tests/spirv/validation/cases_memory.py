@@ -78,8 +78,8 @@ CASES = [
            declare("%v = OpVariable %ptr_global_uint Workgroup")),
     broken("variable-type", "a variable of nothing",
            declare("%pointer = OpTypePointer CrossWorkgroup %void\n%v = OpVariable %pointer CrossWorkgroup"),
-           "SPIR-V 2.2.1: an object, such as a variable holds, is of a non-void type; SPIRV-Tools does not look at what "
-           "a kernel's variable holds"),
+           "SPIR-V 2.2.1: an object, such as a variable holds, is of a non-void type; SPIRV-Tools does not look at "
+           "what a kernel's variable holds"),
     broken("variable-type", "a generic variable", declare("%v = OpVariable %ptr_generic_uint Generic")),
     broken("variable-scope", "a local variable within a function", kernel("%v = OpVariable %ptr_local_uint Workgroup")),
     broken("variable-scope", "a private variable outside functions",
