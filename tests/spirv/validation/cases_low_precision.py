@@ -18,7 +18,7 @@ NO_BF16_RULE = ("SPV_INTEL_bfloat16_conversion: 32-bit floats become 16-bit inte
                 "SPIRV-Tools has no rule for these instructions")
 NO_INT4_RULE = ("SPV_INTEL_int4: 4-bit integers are moved, converted and multiplied in matrices only; SPIRV-Tools "
                 "does not look at their use")
-NO_INT4_STORAGE = ("SPV_INTEL_int4: in memory that others see, 4-bit integers stand in vectors of an even number; "
+NO_INT4_STORAGE = ("SPV_INTEL_int4: in memory that others see, 4-bit integers stand in vectors of even length; "
                    "SPIRV-Tools does not look at where they are stored")
 
 

@@ -78,8 +78,8 @@ CASES = [
            declare("%v = OpVariable %ptr_global_uint Workgroup")),
     broken("variable-type", "a variable of nothing",
            declare("%pointer = OpTypePointer CrossWorkgroup %void\n%v = OpVariable %pointer CrossWorkgroup"),
-           "void has no values that a variable could hold (SPIR-V 2.2.2 Types); SPIRV-Tools does not look at what an "
-           "OpVariable of a kernel points to"),
+           "SPIR-V 2.2.1: an object, such as a variable holds, is of a non-void type; SPIRV-Tools does not look at "
+           "what a kernel's variable holds"),
     broken("variable-type", "a generic variable", declare("%v = OpVariable %ptr_generic_uint Generic")),
     broken("variable-scope", "a local variable within a function", kernel("%v = OpVariable %ptr_local_uint Workgroup")),
     broken("variable-scope", "a private variable outside functions",
@@ -123,8 +123,8 @@ CASES = [
     broken("load-types", "a load of another type", load(result="%float")),
     broken("load-types", "a load of nothing", load(result="%void", pointer="%pointer",
                                                    declarations="%pointer = OpTypePointer CrossWorkgroup %void"),
-           "void has no values that could be loaded (SPIR-V 2.2.2 Types); SPIRV-Tools refuses stores through pointers "
-           "to void, but not loads"),
+           "SPIR-V 2.2.1: an object, such as a load gives, is of a non-void type; SPIRV-Tools refuses stores through "
+           "pointers to void, but not loads"),
     broken("load-types", "a load of an array of unknown length",
            shader("%r = OpLoad %list %v", declarations=LIST, annotations=LAYOUT, version="1.3")),
     valid("a store", store()),

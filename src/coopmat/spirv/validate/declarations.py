@@ -92,8 +92,6 @@ def structure_type(group: Group) -> Findings:
             f"member {place} of a structure cannot be the structure itself: a pointer to it can"
 
 
-
-
 @rule("type-before-use", "A type is made of types declared before it, forward-declared pointers apart.", SECTION)
 def type_before_use(view: ModuleView) -> Findings:
     forward = {item.words[0] for _, item in view.of_opcode(Op.TypeForwardPointer)}
