@@ -38,6 +38,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     joint_matrices,
     limits,
     linear_algebra,
+    logical_pointers,
     low_precision,
     matrix2,
     matrix_memory,
