@@ -52,8 +52,8 @@ def _part(table: TypeTable, whole: Types, index: Integers) -> tuple[Integers, np
     return inner, bad
 
 
-@rule("composite-extract", "The indices of OpCompositeExtract lead to a part of the result type.", SECTION,
-      Op.CompositeExtract)
+@rule("composite-extract", "The indices of OpCompositeExtract lead to a part of the result type.",
+      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-73)", Op.CompositeExtract)
 def composite_extract(group: Group) -> Findings:
     reached, wrong = descend(group, group.value(0), 1)
     yield ~group.has(1), "{op} has no index"
@@ -63,8 +63,8 @@ def composite_extract(group: Group) -> Findings:
         yield chosen, f"the indices of {{op}} lead to {found}; the result type {{type}} is needed"
 
 
-@rule("composite-insert", "The indices of OpCompositeInsert lead to a part of the object's type.", SECTION,
-      Op.CompositeInsert)
+@rule("composite-insert", "The indices of OpCompositeInsert lead to a part of the object's type.",
+      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-73)", Op.CompositeInsert)
 def composite_insert(group: Group) -> Findings:
     reached, wrong = descend(group, group.value(1), 2)
     yield group.value(1) != group.result, "{op} into {type1} gives a value of that type, not {type}"
@@ -75,8 +75,8 @@ def composite_insert(group: Group) -> Findings:
         yield chosen, f"the indices of {{op}} lead to {found}; the type of the object, {{type0}}, is needed"
 
 
-@rule("composite-construct", "The constituents of OpCompositeConstruct make up its result.", SECTION,
-      Op.CompositeConstruct)
+@rule("composite-construct", "The constituents of OpCompositeConstruct make up its result.",
+      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-70)", Op.CompositeConstruct)
 def composite_construct(group: Group) -> Findings:
     vectors = group.result.is_kind(Op.TypeVector)
     yield from _vector_construct(group, vectors)
@@ -119,7 +119,8 @@ def vector_shuffle(group: Group) -> Findings:
             f"{{op}} picks component {{word{place}}}, but {{type0}} and {{type1}} have fewer"
 
 
-@rule("vector-dynamic", "Dynamic extraction and insertion work on vectors, with an integer index.", SECTION,
+@rule("vector-dynamic", "Dynamic extraction and insertion work on vectors, with an integer index.",
+      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-75)",
       Op.VectorExtractDynamic, Op.VectorInsertDynamic)
 def vector_dynamic(group: Group) -> Findings:
     inserts = group.opcode == Op.VectorInsertDynamic
@@ -176,7 +177,7 @@ def freeze_type(group: Group) -> Findings:
 
 
 @rule("select-types", "OpSelect chooses between two values of its result type by booleans.",
-      "SPIR-V 3.3.15 Relational and Logical Instructions", Op.Select)
+      "SPIR-V 3.3.15 Relational and Logical Instructions; SPV_KHR_cooperative_matrix (CM-95)", Op.Select)
 def select_types(group: Group) -> Findings:
     condition, result = group.value(0), group.result
     yield ~condition.scalars_of(Op.TypeBool), "the condition of {op} is a boolean or a vector of booleans, not {type0}"

@@ -46,7 +46,7 @@ def number_constant(group: Group) -> Findings:
 
 
 @rule("composite-constant", "The constituents of a constant fit its type; those of one that is not specialised are "
-      "not, either.", SECTION, Op.ConstantComposite, Op.SpecConstantComposite)
+      "not, either.", f"{SECTION}; SPV_KHR_cooperative_matrix (CM-71)", Op.ConstantComposite, Op.SpecConstantComposite)
 def composite_constant(group: Group) -> Findings:
     view = group.view
     for offset, index, _ in group.each():
@@ -127,7 +127,8 @@ def replicated_composite(group: Group) -> Findings:
     yield from _specialised(group)
 
 
-@rule("null-constant", "OpConstantNull has a type that has a null value.", SECTION, Op.ConstantNull)
+@rule("null-constant", "OpConstantNull has a type that has a null value.",
+      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-72)", Op.ConstantNull)
 def null_constant(group: Group) -> Findings:
     yield ~_nullable(group.view)[group.result.places], "{type} has no null value"
 

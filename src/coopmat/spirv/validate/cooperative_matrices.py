@@ -149,8 +149,8 @@ def matrix_multiply_types(group: Group) -> Findings:
         yield differ(shape.scope, scope), f"{name} of {{op}} has another scope than the result: {shown}"
 
 
-@rule("matrix-multiply-shapes", "A is M x K, B is K x N, C and the result are M x N.",
-      f"{SECTION}, OpCooperativeMatrixMulAddKHR (CM-21 to CM-23)", Op.CooperativeMatrixMulAddKHR)
+@rule("matrix-multiply-shapes", "A is M x K, B is K x N, C and the result are M x N, as far as the sizes are "
+      "known.", f"{SECTION}, OpCooperativeMatrixMulAddKHR (CM-21 to CM-23, CM-28)", Op.CooperativeMatrixMulAddKHR)
 def matrix_multiply_shapes(group: Group) -> Findings:
     a, b, c = (shapes(group.view, group.value(place)) for place in range(3))
     result = shapes(group.view, group.result)

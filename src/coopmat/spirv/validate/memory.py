@@ -203,7 +203,7 @@ def alignment(group: Group) -> Findings:
 
 
 @rule("memory-operands", "What is read can be made visible, what is written available; both need memory that others "
-      "share.", OPERANDS, *_ACCESSES)
+      "share.", f"{OPERANDS}; SPV_KHR_cooperative_matrix (CM-47)", *_ACCESSES)
 def memory_operands(group: Group) -> Findings:
     place, pointers = _ACCESSES[group.opcode]
     mask = group.word(place)

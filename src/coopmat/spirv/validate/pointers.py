@@ -85,7 +85,8 @@ def _member(group: Group, structures: Types, place: int) -> tuple[np.ndarray, np
     return found, found == 0
 
 
-@rule("access-chain", "An access chain leads from a pointer to a part of what it points to.", SECTION, *_CHAINS)
+@rule("access-chain", "An access chain leads from a pointer to a part of what it points to.",
+      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-74)", *_CHAINS)
 def access_chain(group: Group) -> Findings:
     yield from _chain(group, group.value(0), 1)
 
