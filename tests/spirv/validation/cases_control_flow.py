@@ -140,10 +140,10 @@ FUNCTIONS = [
            says="OpReturn is needed"),
     broken("return-type", "a value of another type", returns("%uint", "OpReturnValue %float_1"),
            says="the function returns"),
-    broken("return-type", "a pointer in a shader",
+    broken("logical-pointer-use", "a pointer in a shader",
            returns("%ptr_private_uint", "%v = OpVariable %ptr_private_uint Function\nOpReturnValue %v",
                    kind="Shader", model="OpMemoryModel Logical GLSL450", modes="OpExecutionMode %main LocalSize 1 1 1",
-                   entry='OpEntryPoint GLCompute %main "main"'), says="Logical addressing model"),
+                   entry='OpEntryPoint GLCompute %main "main"'), says="takes a pointer only"),
     valid("a function that ends nowhere", returns("%uint", "OpUnreachable")),
     broken("function-body", "a function without blocks", module(
         "%f = OpFunction %void None %t\nOpFunctionEnd\n"

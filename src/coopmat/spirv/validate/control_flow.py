@@ -6,13 +6,12 @@ from collections import Counter
 
 import numpy as np
 
-from coopmat.spirv.grammar import AddressingModel, Capability, LoopControl, Op
+from coopmat.spirv.grammar import LoopControl, Op
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.17 Control-Flow Instructions"
-VARIABLE_POINTERS = (Capability.VariablePointers, Capability.VariablePointersStorageBuffer)
 BLOCKS = "SPIR-V 2.11 Structured Control Flow; 2.2.5 Control Flow"
 
 
@@ -161,9 +160,6 @@ def return_type(view: ModuleView) -> Findings:
     differs = has_value & ~is_void & (given != wanted)
     for index, kind in zip(returns[differs].tolist(), wanted[differs].tolist(), strict=True):
         yield index, f"{{op}} gives {{type0}}; the function returns {{named{kind}}}"
-    if view.memory_model[0] == AddressingModel.Logical and not view.has(*VARIABLE_POINTERS):
-        yield returns[has_value & (given == wanted) & view.types(given).is_kind(Op.TypePointer)], \
-            "{op} returns a pointer, {type0}, which the Logical addressing model does not allow"
 
 
 @rule("function-body", "Only a function with Import linkage has no body.", "SPIR-V 2.16.1 Universal Validation Rules")
