@@ -12,8 +12,9 @@ from pathlib import Path
 
 import compile_time
 import simulator
+import spirv_modules
 
-BENCHMARKS = {"simulator": simulator.run, "compile_time": compile_time.run}
+BENCHMARKS = {"simulator": simulator.run, "compile_time": compile_time.run, "spirv_modules": spirv_modules.run}
 
 
 def main() -> None:

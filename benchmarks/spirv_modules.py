@@ -1,0 +1,105 @@
+"""How fast SPIR-V modules are read, validated, disassembled and assembled: thousands of instructions a second.
+
+One module has many kernels (the functions of benchmarks/large_kernel.cl, ten times), the other one long kernel of
+random integer arithmetic in many blocks. The peers are spirv-val, spirv-dis and spirv-as of SPIRV-Tools, where they are
+installed; these are commands, so their time holds the start of a process.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from compile_time import SOURCE, many_copies
+from figures import Figure, seconds
+
+import coopmat as cm
+from coopmat.spirv import Module, ModuleBuilder, Op
+from coopmat.spirv.grammar import FunctionControl, SelectionControl, StorageClass
+from coopmat.terminal import console, table
+
+COPIES = 10
+BLOCKS, LENGTH = 1500, 20
+OPERATIONS = (Op.IAdd, Op.ISub, Op.IMul, Op.BitwiseXor, Op.BitwiseAnd, Op.ShiftRightLogical)
+
+
+def run(repeat: int) -> list[Figure]:
+    """Measure, and print a table."""
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for title, module in (("many kernels", many_kernels()), ("one long kernel", long_kernel())):
+            count, size = len(module.instructions), len(module.to_bytes())
+            rows = table(f"{title} ({count:,}, {size / 2**20:.1f} MiB): 1000 instructions/s",
+                         "median", "least", "most", "× peer")
+            for name, ours, peer in actions(module, Path(folder)):
+                figure = rate(f"{title}: {name}", count, ours, repeat)
+                theirs = rate(f"{title}: {peer[0]}", count, command(peer), repeat) if shutil.which(peer[0]) else None
+                share = f"{figure.median / theirs.median:.2f} ({peer[0]})" if theirs is not None else "not installed"
+                rows.add_row(name, *(f"{value / 1e3:.0f}" for value in (figure.median, figure.least, figure.most)),
+                             share)
+                figures += [figure, *([theirs] if theirs is not None else [])]
+            console().print(rows)
+    return figures
+
+
+def actions(module: Module, folder: Path) -> Iterator[tuple[str, Callable[[], object], tuple[str, ...]]]:
+    """What is measured, and the command that does the same."""
+    data, text = module.to_bytes(), module.to_text()
+    binary, assembly = folder / "module.spv", folder / "module.spvasm"
+    binary.write_bytes(data)
+    assembly.write_text(text)
+    out = str(folder / "out")
+    read = Module.from_bytes(data)
+    yield "read and validate", lambda: Module.from_bytes(data).validate(), ("spirv-val", str(binary))
+    yield "read", lambda: Module.from_bytes(data), ("spirv-val", str(binary))
+    yield "disassemble", read.to_text, ("spirv-dis", "--raw-id", str(binary), "-o", out)
+    yield "read and disassemble", lambda: Module.from_bytes(data).to_text(), ("spirv-dis", "--raw-id", str(binary),
+                                                                              "-o", out)
+    yield "assemble", lambda: Module.from_text(text), ("spirv-as", str(assembly), "-o", out)
+
+
+def rate(name: str, count: int, action: Callable[[], object], repeat: int) -> Figure:
+    """Instructions a second."""
+    return Figure.of(name, "instructions/s", [count / time for time in seconds(action, repeat)])
+
+
+def command(words: tuple[str, ...]) -> Callable[[], object]:
+    """What runs a command."""
+    return lambda: subprocess.run(words, check=True, capture_output=True)
+
+
+def many_kernels() -> Module:
+    """A module of about a mebibyte with some hundreds of kernels."""
+    return Module.from_bytes(cm.build(many_copies(SOURCE.read_text(), COPIES), cache_dir="off").spirv)
+
+
+def long_kernel() -> Module:
+    """A module with one kernel of many blocks."""
+    chosen = random.Random(0)
+    builder = ModuleBuilder()
+    void, uint, boolean = builder.type_void(), builder.type_int(32), builder.type_bool()
+    pointer = builder.type_pointer(StorageClass.CrossWorkgroup, uint)
+    function = builder.begin_function(void, builder.type_function(void, [pointer, uint]),
+                                      control=FunctionControl.None_)
+    place, number = builder.parameter(pointer), builder.parameter(uint)
+    builder.begin_block()
+    for _ in range(BLOCKS):
+        value = builder.value(Op.Load, uint, place, 2, 4)
+        for _ in range(LENGTH):
+            value = builder.value(chosen.choice(OPERATIONS), uint, value, chosen.choice((value, number)))
+        condition = builder.value(Op.ULessThan, boolean, value, number)
+        then, merge = builder.new_id(), builder.new_id()
+        builder.emit(Op.SelectionMerge, merge, SelectionControl.None_)
+        builder.emit(Op.BranchConditional, condition, then, merge)
+        builder.begin_block(then)
+        builder.emit(Op.Store, place, value, 2, 4)
+        builder.emit(Op.Branch, merge)
+        builder.begin_block(merge)
+    builder.emit(Op.Return)
+    builder.end_function()
+    builder.entry_point(function, "long")
+    return Module.from_bytes(builder.finish().to_bytes())
