@@ -349,6 +349,34 @@ def test_an_unreachable_block_is_only_an_error_where_it_is_reached() -> None:
         values(body.replace("{limit}", "14"))
 
 
+def test_a_way_to_unreachable_code_is_no_way_around_a_barrier() -> None:
+    """LLVM leaves such blocks where it knows that nobody comes: the others still meet behind the branch."""
+    found = values("""
+        %n = OpUConvert %i32 %gx
+        OpSwitch %n %many 0 %none 1 %one 99 %never
+        %never = OpLabel
+        %impossible = OpIEqual %bool %n %i32_c7
+        OpBranchConditional %impossible %never1 %never2
+        %never1 = OpLabel
+        OpUnreachable
+        %never2 = OpLabel
+        OpUnreachable
+        %none = OpLabel
+        OpBranch %end
+        %one = OpLabel
+        OpBranch %end
+        %many = OpLabel
+        %large = OpSGreaterThan %bool %n %i32_c70
+        OpBranchConditional %large %never1 %end
+        %end = OpLabel
+        %value = OpPhi %i32 %i32_c50 %none %i32_c60 %one %n %many
+        OpControlBarrier %i32_c2 %i32_c2 %i32_c272
+        %total = OpGroupIAdd %i32 %i32_c2 Reduce %value
+        %place = OpInBoundsPtrAccessChain %g_i32 %out %gx
+        OpStore %place %total""")
+    np.testing.assert_array_equal(found, [110 + sum(range(2, 16))] * 16)
+
+
 # --------------------------------------------------------------------------------------
 # What is not simulated
 # --------------------------------------------------------------------------------------

@@ -431,7 +431,8 @@ class FunctionCompiler:
         number = {block.label: index for index, block in enumerate(source.blocks)}
         shared = _used_elsewhere(source)
         successors = [[number[label] for label in _targets(block) if label in number] for block in source.blocks]
-        meetings = control.post_dominators(successors)
+        dead = [number[block.label] for block in source.blocks if block.terminator.opcode == Op.Unreachable]
+        meetings = control.post_dominators(successors, dead)
         blocks = []
         for block, meeting in zip(source.blocks, meetings, strict=True):
             self._location = line = None

@@ -7,7 +7,7 @@ instructions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -234,14 +234,16 @@ def _loop_of(block: int, successors: Sequence[Sequence[int]]) -> Iterator[int]:
 # --------------------------------------------------------------------------------------
 
 
-def post_dominators(successors: Sequence[Sequence[int]]) -> list[int]:
+def post_dominators(successors: Sequence[Sequence[int]], dead: Collection[int] = ()) -> list[int]:
     """The immediate post-dominator of each block, RETURNED where only the function's end is one.
 
     The usual iteration over intersections of dominator-tree paths, on the reversed graph. Blocks
-    from which the end cannot be reached (endless loops) count as if they could leave.
+    from which the end cannot be reached (endless loops) count as if they could leave. ``dead`` are blocks
+    that end in OpUnreachable: ways that lead only there are none.
     """
     count = len(successors)
     end = count
+    successors = _without_dead_ends(successors, dead)
     exits = {block for block in range(count) if not successors[block]}
     exits |= set(_endless(successors, exits))
     graph = [[*targets, end] if block in exits else list(targets) for block, targets in enumerate(successors)]
@@ -270,6 +272,22 @@ def post_dominators(successors: Sequence[Sequence[int]]) -> list[int]:
                 parent[block] = new
                 changed = True
     return [RETURNED if parent.get(block, end) == end else parent[block] for block in range(count)]
+
+
+def _without_dead_ends(successors: Sequence[Sequence[int]], dead: Collection[int]) -> Sequence[Sequence[int]]:
+    """The graph without the ways into blocks that lead nowhere else than to dead ones."""
+    if not dead:
+        return successors
+    lost = set(dead)
+    predecessors = _predecessors(successors)
+    waiting = list(dead)
+    while waiting:
+        for block in predecessors[waiting.pop()]:
+            if block not in lost and lost.issuperset(successors[block]):
+                lost.add(block)
+                waiting.append(block)
+    return [targets if block in lost else [target for target in targets if target not in lost]
+            for block, targets in enumerate(successors)]
 
 
 def _endless(successors: Sequence[Sequence[int]], exits: set[int]) -> Iterator[int]:
