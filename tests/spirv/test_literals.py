@@ -33,7 +33,8 @@ def test_layouts_by_type() -> None:
     assert float_layout(32) == SINGLE
     assert float_layout(64) == DOUBLE
     assert float_layout(16, FPEncoding.BFloat16KHR) == BFLOAT
-    assert float_layout(8, FPEncoding.Float8E4M3EXT) is None
+    assert float_layout(8, FPEncoding.Float8E4M3EXT) == FloatLayout(4, 3, finite=True)
+    assert float_layout(4, FPEncoding.Float4E2M1EXT) is None
     assert [layout.width for layout in (HALF, SINGLE, DOUBLE, BFLOAT)] == [16, 32, 64, 16]
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coopmat.diagnostics import ValidationError
+from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv import Module, Op, make
 from coopmat.spirv.generators import GENERATOR, TOOLS, generator_text, generator_word
 from coopmat.spirv.grammar import (
@@ -387,3 +387,57 @@ def test_str_of_an_instruction() -> None:
     flags = MatrixMultiplyAccumulateOperands(0x33)
     assert str(make(Op.SubgroupMatrixMultiplyAccumulateINTEL, 1, 2, 3, 4, flags, type_id=5, result_id=6)).count(
         "|") == 3
+
+
+def test_unknown_instructions_with_opcode_and_count() -> None:
+    module = Module.from_text("%a = OpTypeVoid\nOpUnknown(60000, 4) %a 42 !7\nOpUnknown ( 61000 , 1 )")
+    assert [item.to_words() for item in module.instructions[1:]] == [(0x4EA60, 1, 42, 7), (0x1EE48,)]
+    with pytest.raises(Error, match="3 words"):
+        Module.from_text("OpUnknown(60000, 4) 1 2")
+
+
+@pytest.mark.parametrize(("line", "name"), [
+    ("%1 = OpTypeFloat 8 Float8E4M3EXT", "fp8e4m3"),
+    ("%1 = OpTypeFloat 8 MXInt8EXT", "mxint8"),
+    ('OpName %1 "ä"', "__"),
+    (f'OpName %1 "{"a" * 257}"', "1"),
+    ("OpDecorate %1 BuiltIn SubgroupEqMask", "SubgroupEqMaskKHR"),
+    ("OpDecorate %1 BuiltIn BaseInstance", "gl_BaseInstance"),
+    ("OpDecorate %1 BuiltIn DrawIndex", "1"),
+])
+def test_friendly_names_of_others(line: str, name: str) -> None:
+    text = Module.from_text(line).to_text(friendly_names=True)
+    assert f"%{name} " in text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("encoding", ["Float8E4M3EXT", "Float8E5M2EXT"])
+def test_every_8_bit_float_is_written_and_read(encoding: str) -> None:
+    for word in range(256):
+        module = Module.from_text(f"%1 = OpTypeFloat 8 {encoding}\n%2 = OpConstant %1 !{word}")
+        text = module.to_text().splitlines()[-1]
+        assert "!" not in text
+        assert Module.from_text(f"%1 = OpTypeFloat 8 {encoding}\n{text}").to_bytes() == module.to_bytes()
+
+
+@pytest.mark.parametrize(("number", "written"), [("448", "0x1.cp+8"), ("-1.5", "-0x1.8p+0"), ("0x1.ep+8", "0x1.ep+8")])
+def test_8_bit_floats_without_infinity(number: str, written: str) -> None:
+    module = Module.from_text(f"%1 = OpTypeFloat 8 Float8E4M3EXT\n%2 = OpConstant %1 {number}")
+    assert module.to_text().split()[-1] == written
+    with pytest.raises(Error, match="expected a number"):
+        Module.from_text("%1 = OpTypeFloat 8 Float8E4M3EXT\n%2 = OpConstant %1 500")
+
+
+def test_extended_sets_are_named() -> None:
+    lines = ['%1 = OpExtInstImport "NonSemantic.Shader.DebugInfo.100"', "%3 = OpExtInst %2 %1 DebugSource %4",
+             '%5 = OpExtInstImport "OpenCL.DebugInfo.100"',
+             "%6 = OpExtInst %2 %5 DebugTypePointer %3 CrossWorkgroup FlagIsPublic",
+             "%7 = OpExtInst %2 %5 DebugOperation PlusUconst 4",
+             '%8 = OpExtInstImport "NonSemantic.ClspvReflection.5"', "%9 = OpExtInst %2 %8 ArgumentInfo %4"]
+    module = Module.from_text("\n".join(lines))
+    text = module.to_text()
+    assert text == Module.from_text(text).to_text()
+    assert [line.strip() for line in text.splitlines() if "OpExtInst " in line] == [
+        "%3 = OpExtInst %2 %1 DebugSource %4",
+        "%6 = OpExtInst %2 %5 DebugTypePointer %3 CrossWorkgroup FlagIsProtected|FlagIsPrivate",
+        "%7 = OpExtInst %2 %5 DebugOperation PlusUconst 4",
+        "%9 = OpExtInst %2 %8 ArgumentInfo %4"]

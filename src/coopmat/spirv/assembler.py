@@ -84,7 +84,9 @@ def assemble(text: str, *, version: tuple[int, int] = (1, 4)) -> binary.Contents
 # --------------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r'[ \t\f\v\r]+|(?P<newline>\n)|(?P<comment>;[^\n]*)'
-                    r'|(?P<string>"(?:[^"\\]|\\.)*")|(?P<word>=|[^\s;"=]+)|(?P<bad>.)', re.DOTALL)
+                    r'|(?P<string>"(?:[^"\\]|\\.)*")'
+                    r'|(?P<word>=|OpUnknown[ \t]*\([^)\n]*\)|[^\s;"=]+)|(?P<bad>.)', re.DOTALL)
+_UNKNOWN = re.compile(r"OpUnknown\s*\(\s*(\d{1,5})\s*,\s*(\d{1,5})\s*\)", re.ASCII)
 _OPCODE = re.compile(r"Op[A-Z]")
 _NUMERIC_ID = re.compile(r"%(0|[1-9]\d*)", re.ASCII)
 _NAMED_ID = re.compile(r"%[A-Za-z0-9_]+", re.ASCII)
@@ -245,6 +247,9 @@ class _Assembler:
         """The words of one instruction."""
         if statement.opcode.is_raw:
             return self.raw_instruction(statement)
+        unknown = _UNKNOWN.fullmatch(statement.opcode.text)
+        if unknown is not None:
+            return self.unknown_instruction(statement, int(unknown[1]), int(unknown[2]))
         row = _row(statement.opcode)
         operands = _Operands(self, row, statement)
         words = operands.parse()
@@ -276,6 +281,16 @@ class _Assembler:
         if words[0] >> 16 != len(words):
             fail(statement.opcode, f"the first word announces {words[0] >> 16} words, but there are {len(words)}")
         return words
+
+    def unknown_instruction(self, statement: _Statement, opcode: int, count: int) -> list[int]:
+        """An instruction written as ``OpUnknown(opcode, words)`` and its words."""
+        words = [word for token in statement.operands for word in self.raw_words(token)]
+        if statement.result is not None:
+            fail(statement.result, "OpUnknown holds its result id among its words")
+        if opcode > 0xFFFF or count != 1 + len(words):
+            fail(statement.opcode, f"expected OpUnknown(opcode, words) with an opcode of 16 bits and {1 + len(words)} "
+                                   f"words, found {_shown(statement.opcode)}")
+        return [count << 16 | opcode, *words]
 
     def raw_words(self, token: Token) -> list[int]:
         """The words of a token whose kind the grammar does not say."""

@@ -16,10 +16,14 @@ from coopmat.spirv.grammar import FPEncoding
 
 
 class FloatLayout(NamedTuple):
-    """The fields of a binary floating-point format, below the sign bit."""
+    """The fields of a binary floating-point format, below the sign bit.
+
+    A ``finite`` format has no infinities: its largest exponent is that of numbers, too, and all ones are NaN.
+    """
 
     exponent_bits: int
     fraction_bits: int
+    finite: bool = False
 
     @property
     def width(self) -> int:
@@ -32,6 +36,11 @@ class FloatLayout(NamedTuple):
         return (1 << self.exponent_bits - 1) - 1
 
     @property
+    def largest(self) -> int:
+        """The largest bits that conversions give: infinity, or the largest number of a finite format."""
+        return (1 << self.width - 1) - 2 if self.finite else self.infinity
+
+    @property
     def infinity(self) -> int:
         """The bits of positive infinity."""
         return (1 << self.exponent_bits) - 1 << self.fraction_bits
@@ -42,12 +51,14 @@ _LAYOUTS: dict[tuple[int, int | None], FloatLayout] = {
     (32, None): FloatLayout(8, 23),
     (64, None): FloatLayout(11, 52),
     (16, FPEncoding.BFloat16KHR): FloatLayout(8, 7),
+    (8, FPEncoding.Float8E5M2EXT): FloatLayout(5, 2),
+    (8, FPEncoding.Float8E4M3EXT): FloatLayout(4, 3, finite=True),
 }
 _DECIMAL_DIGITS = {32: 9, 64: 17}
 
 
 def float_layout(width: int, encoding: int | None = None) -> FloatLayout | None:
-    """The layout of ``OpTypeFloat width [encoding]``; None for formats without IEEE infinities and NaNs."""
+    """The layout of ``OpTypeFloat width [encoding]``; None for formats that are not known."""
     return _LAYOUTS.get((width, encoding))
 
 
@@ -64,7 +75,7 @@ def encode_float(value: float | Fraction, layout: FloatLayout) -> int:
     # A fraction that rounds up to the next power of two carries into the exponent field by itself, and a
     # denormal lacks the implicit bit, so that adding the two fields is right in every case.
     bits = (exponent - 1 + layout.bias << layout.fraction_bits) + units
-    return _sign(value, layout) | min(bits, layout.infinity)
+    return _sign(value, layout) | min(bits, layout.largest)
 
 
 def _sign(value: float | Fraction, layout: FloatLayout) -> int:
@@ -81,7 +92,9 @@ def decode_float(bits: int, layout: FloatLayout) -> float:
     """The number that the bits stand for; exact, for no layout is wider than a Python float."""
     sign = -1.0 if bits >> layout.width - 1 & 1 else 1.0
     exponent, fraction = _fields(bits, layout)
-    if exponent == layout.infinity >> layout.fraction_bits:
+    if layout.finite and bits & layout.largest + 1 == layout.largest + 1:
+        return math.copysign(math.nan, sign)
+    if not layout.finite and exponent == layout.infinity >> layout.fraction_bits:
         return math.copysign(math.nan if fraction else math.inf, sign)
     if exponent:
         fraction += 1 << layout.fraction_bits
@@ -141,7 +154,10 @@ def parse_float(text: str, layout: FloatLayout) -> int | None:
     if match is None:
         return None
     power = max(-3 * _LONGEST, min(int(match[2] or 0), 3 * _LONGEST))  # beyond, no digits bring it back
-    bits = encode_float(Fraction(match[1]) * Fraction(10) ** power, layout)
+    value = Fraction(match[1]) * Fraction(10) ** power
+    if layout.finite and abs(value) > Fraction(decode_float(layout.largest, layout)):
+        return None
+    bits = encode_float(value, layout)
     return bits | 1 << layout.width - 1 if text.startswith("-") else bits
 
 

@@ -12,6 +12,8 @@ from coopmat.spirv.instruction import Instruction, decode_string
 if TYPE_CHECKING:
     from coopmat.spirv.module import Module
 
+LONGEST = 256
+"""Longer names than this are replaced by the number, as SPIRV-Tools does."""
 LONGEST_PART = 64
 """Names of types hold the names of their parts up to this length."""
 
@@ -22,7 +24,20 @@ _PLAIN: dict[int, str] = {
     Op.TypeReserveId: "ReserveId", Op.TypeQueue: "Queue", Op.TypePipeStorage: "PipeStorage",
     Op.TypeNamedBarrier: "NamedBarrier", Op.ConstantTrue: "true", Op.ConstantFalse: "false",
 }
-_GRAPHICS_BUILTINS = {
+_ENCODED = {
+    FPEncoding.BFloat16KHR: "bfloat16", FPEncoding.Float8E4M3EXT: "fp8e4m3", FPEncoding.Float8E5M2EXT: "fp8e5m2",
+    FPEncoding.Float6E2M3EXT: "fp6e2m3", FPEncoding.Float6E3M2EXT: "fp6e3m2", FPEncoding.Float4E2M1EXT: "fp4e2m1",
+    FPEncoding.Float8UnsignedE8M0EXT: "fp8e8m0", FPEncoding.MXInt8EXT: "mxint8",
+}
+_BUILTINS = {
+    **{builtin: builtin.spelling for builtin in (
+        BuiltIn.WorkDim, BuiltIn.GlobalSize, BuiltIn.EnqueuedWorkgroupSize, BuiltIn.GlobalOffset,
+        BuiltIn.GlobalLinearId, BuiltIn.SubgroupSize, BuiltIn.SubgroupMaxSize, BuiltIn.NumSubgroups,
+        BuiltIn.NumEnqueuedSubgroups, BuiltIn.SubgroupId, BuiltIn.SubgroupLocalInvocationId)},
+    **{builtin: f"{builtin.spelling}KHR" for builtin in (
+        BuiltIn.SubgroupEqMask, BuiltIn.SubgroupGeMask, BuiltIn.SubgroupGtMask, BuiltIn.SubgroupLeMask,
+        BuiltIn.SubgroupLtMask)},
+    BuiltIn.BaseInstance: "gl_BaseInstance",
     BuiltIn.NumWorkgroups: "gl_NumWorkGroups", BuiltIn.WorkgroupSize: "gl_WorkGroupSize",
     BuiltIn.WorkgroupId: "gl_WorkGroupID", BuiltIn.LocalInvocationId: "gl_LocalInvocationID",
     BuiltIn.GlobalInvocationId: "gl_GlobalInvocationID",
@@ -72,7 +87,10 @@ class FriendlyNames:
         """Give the id the suggested name, made valid and unique, unless it has one already."""
         if identifier in self._names:
             return
-        base = re.sub(r"[^A-Za-z0-9_]", "_", suggestion) or "_"
+        encoded = suggestion.encode("utf-8", "surrogateescape")
+        base = re.sub(rb"[^A-Za-z0-9_]", b"_", encoded).decode("ascii") or "_"
+        if len(base) > LONGEST:
+            base = str(identifier)
         if base.isdigit() and base != str(identifier):
             base = f"_{base}"  # all digits would be read as a number
         name = base
@@ -95,9 +113,8 @@ class FriendlyNames:
             self._save(item.result_id, self._description(item, item.result_id))
 
     def _save_builtin(self, identifier: int, number: int) -> None:
-        builtin = BuiltIn._value2member_map_.get(number)
-        if isinstance(builtin, BuiltIn):
-            self._save(identifier, _GRAPHICS_BUILTINS.get(builtin, builtin.spelling))
+        if number in _BUILTINS:
+            self._save(identifier, _BUILTINS[BuiltIn(number)])
 
     def _part(self, identifier: int) -> str:
         """A name within a name: its number, if it is long."""
@@ -113,7 +130,7 @@ class FriendlyNames:
                     return ("" if words[1] else "u") + _INTEGERS[words[0]]
                 return f"{'i' if words[1] else 'u'}{words[0]}"
             case Op.TypeFloat if len(words) > 1:
-                return "bfloat16" if words[1] == FPEncoding.BFloat16KHR else f"fp{words[0]}_{words[1]}"
+                return _ENCODED.get(words[1], f"fp{words[0]}_{words[1]}")  # type: ignore[call-overload, no-any-return]
             case Op.TypeFloat:
                 return _FLOATS.get(words[0], f"fp{words[0]}")
             case Op.TypeVector:

@@ -190,6 +190,7 @@ STORED_HALVES = """%half = OpTypeFloat 16
 STORED = {"capabilities": "StorageBuffer16BitAccess", "extensions": "SPV_KHR_16bit_storage "
           "SPV_KHR_storage_buffer_storage_class", "declarations": STORED_HALVES, "version": "1.3",
           "annotations": "OpDecorate %buffer Block\nOpMemberDecorate %buffer 0 Offset 0"}
+FRAGMENT = {"entry": 'OpEntryPoint Fragment %main "main"', "modes": "OpExecutionMode %main OriginUpperLeft"}
 SHADERS: list[Case] = [
     valid("a half of a buffer converted", shader("%p = OpAccessChain %ptr_element %data %uint_0\n"
                                                  "%h = OpLoad %half %p\n%f = OpFConvert %float %h", **STORED)),
@@ -210,6 +211,16 @@ SHADERS: list[Case] = [
     broken("logical-pointer-use", "a pointer in a structure",
            shader("%a = OpVariable %ptr_private_float Function\n%c = OpCompositeConstruct %s %a",
                   declarations="%s = OpTypeStruct %ptr_private_float")),
+    broken("execution-model-limits", "a compute shader that emits vertices",
+           shader("OpEmitVertex", capabilities="Geometry")),
+    valid("a fragment's derivative", shader("%d = OpDPdx %float %float_1", **FRAGMENT)),
+    broken("derivative-groups", "a derivative in a work-group", shader("%d = OpDPdx %float %float_1"),
+           "without SPV_KHR_compute_shader_derivatives only fragments have derivatives (SPIR-V 3.3.16); SPIRV-Tools "
+           "looks at execution modes only where the extension is declared"),
+    broken("execution-model-storage", "a compute shader with the payload of a ray",
+           shader("%f = OpLoad %float %v", capabilities="RayTracingKHR", extensions="SPV_KHR_ray_tracing",
+                  entry='OpEntryPoint GLCompute %main "main" %v',
+                  declarations="%ptr = OpTypePointer RayPayloadKHR %float\n%v = OpVariable %ptr RayPayloadKHR")),
     valid("a variable passed to a function", calls("%a")),
     broken("logical-pointer-argument", "a part of a variable passed to a function", calls("%e")),
 ]

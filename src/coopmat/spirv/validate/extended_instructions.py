@@ -100,8 +100,9 @@ def _in_storage(address: Types, classes: tuple[StorageClass, ...]) -> Booleans:
 
 
 def _is_size(group: Group, place: int) -> Booleans:
-    """Whether the value at this place has OpenCL's type size_t."""
-    return group.value(place).is_int(*_SIZE_BITS.get(group.view.memory_model[0], ()))
+    """Whether the value at this place has OpenCL's type size_t, which there is only where pointers are addresses."""
+    width = _SIZE_BITS.get(group.view.memory_model[0])
+    return group.value(place).is_int(*width) if width is not None else group.none
 
 
 @rule("math-types", "Instructions of OpenCL.std work on floats, or on integers, of the result type; those of 24 bits "
