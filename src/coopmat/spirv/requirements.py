@@ -266,7 +266,7 @@ class Needs:
             yield from self._matrix_component(words[0])
         elif opcode in _LAYOUT_OPERAND:
             layout = self._constant(words[_LAYOUT_OPERAND[opcode]])
-            if layout in CooperativeMatrixLayout._value2member_map_:
+            if layout is not None and layout in CooperativeMatrixLayout._value2member_map_:
                 needed = requirements(CooperativeMatrixLayout(layout)).capabilities
                 yield from (needed,) if needed else ()
         elif opcode in _INTEGER_ATOMICS and self._is_long(item):

@@ -75,6 +75,11 @@ CASES += [
     broken("logical-pointer-argument", "an input is passed",
            call("%ptr_input_uint", "%i", declarations="%i = OpVariable %ptr_input_uint Input",
                 entry='OpEntryPoint GLCompute %main "main" %i'), says="of a storage class"),
+    broken("logical-pointer-argument", "a buffer is passed without variable pointers",
+           call("%buffer", "%b", annotations="OpDecorate %s Block\nOpMemberDecorate %s 0 Offset 0",
+                declarations="%s = OpTypeStruct %uint\n%buffer = OpTypePointer StorageBuffer %s\n"
+                "%b = OpVariable %buffer StorageBuffer", entry='OpEntryPoint GLCompute %main "main" %b'),
+           says="needs the capability VariablePointersStorageBuffer"),
     valid("a kernel passes an element", kernel(f"{ARRAY}\n%r = OpFunctionCall %void %f %e",
                                                declarations=f"%f_type = OpTypeFunction %void {P}").replace(
         "%main = OpFunction", FUNCTION.format(kind=P) + "%main = OpFunction")),

@@ -113,7 +113,7 @@ def phi_parents(view: ModuleView) -> Findings:
 @rule("phi-types", "The values of OpPhi have its result type, which is a type with values.", SECTION, Op.Phi)
 def phi_types(group: Group) -> Findings:
     yield group.result.is_kind(Op.TypeVoid), "{op} cannot have type {type}"
-    if not group.view.has(Capability.BindlessTextureNV):
+    if not group.view.has(Capability["BindlessTextureNV"]):
         images = _IMAGES if group.view.has(Capability.Shader) else (Op.TypeSampledImage,)
         yield group.result.is_kind(*images), "{op} cannot choose between images and samplers, {type}"
     for place in group.places(0, 2):

@@ -13,7 +13,7 @@ from coopmat.spirv.validate.types import Types
 from coopmat.spirv.validate.view import ModuleView
 
 _STRIDED = (CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR)
-_BLOCKED = (CooperativeMatrixLayout.RowBlockedInterleavedARM, CooperativeMatrixLayout.ColumnBlockedInterleavedARM)
+_BLOCKED = (CooperativeMatrixLayout["RowBlockedInterleavedARM"], CooperativeMatrixLayout["ColumnBlockedInterleavedARM"])
 _MEMORY_CLASSES = (StorageClass.Workgroup, StorageClass.CrossWorkgroup)
 _ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray)
 
