@@ -265,8 +265,10 @@ class Needs:
         elif opcode == Op.TypeCooperativeMatrixKHR:
             yield from self._matrix_component(words[0])
         elif opcode in _LAYOUT_OPERAND:
-            if self._constant(words[_LAYOUT_OPERAND[opcode]]) == CooperativeMatrixLayout.PackedINTEL:
-                yield (Capability.PackedCooperativeMatrixINTEL,)
+            layout = self._constant(words[_LAYOUT_OPERAND[opcode]])
+            if layout is not None and layout in CooperativeMatrixLayout._value2member_map_:
+                needed = requirements(CooperativeMatrixLayout(layout)).capabilities
+                yield from (needed,) if needed else ()
         elif opcode in _INTEGER_ATOMICS and self._is_long(item):
             yield (Capability.Int64Atomics,)
         elif opcode in _GROUP_ARITHMETIC and words[1] in _REDUCTIONS_AND_SCANS:

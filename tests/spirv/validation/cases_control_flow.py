@@ -92,6 +92,9 @@ PHI = [
     broken("phi-parents", "a block that is no predecessor", phi("%uint_1 %left %uint_2 %right %uint_3 %entry"),
            says="is no predecessor"),
     broken("phi-types", "a value of another type", phi("%uint_1 %left %float_1 %right"), says="is needed"),
+    broken("phi-types", "samplers in a shader",
+           shader("OpBranch %n\n%n = OpLabel\n%r = OpPhi %sampler %s %entry", declarations="%sampler = OpTypeSampler\n"
+                  "%s = OpUndef %sampler"), says="images and samplers"),
     broken("phi-types", "values of no type", phi("%uint_1 %left %uint_2 %right", "%void"), says="cannot have type"),
 ]
 

@@ -54,6 +54,9 @@ CASES = [
            says="packed vectors of 32 bits"),
     broken("dot-vectors", "packed in 16 bits", dot("SUDot", "%ushort", **PACKED), says="packed vectors of 32 bits"),
     broken("dot-vectors", "the vectors differ", dot("SDot", "%v4uchar", second="%v4ushort"), says="differ"),
+    broken("dot-vectors", "the signedness differs", in_shader("SDot", "%v2sint", "%sint", second="%v2uint"),
+           "SPV_KHR_integer_dot_product asks for two vectors of one type in OpSDot; SPIRV-Tools compares their sizes, "
+           "not their signedness", says="differ"),
     broken("dot-vectors", "a vector and a packed one", dot("UDot", "%v4uchar", second="%uint"), says="differ"),
     broken("dot-vectors", "numbers of components differ", dot("SUDot", "%v4uchar", second="%v2uchar"), says="differ"),
     broken("dot-vectors", "widths differ", dot("SUDotAccSat", "%v4uchar", second="%v4ushort"), says="differ"),

@@ -159,4 +159,33 @@ PARTS = [
            kernel(f"%c = OpUndef %bool\n%m = OpUndef {M}\n%r = OpSelect {M} %c %m %m", version="1.3")),
 ]
 
-CASES = [*LOADS, *PARTS]
+
+
+ARM = {"capabilities": "CooperativeMatrixLayoutsARM", "extensions": "SPV_ARM_cooperative_matrix_layouts"}
+
+
+def blocked(stride: str = "%uint_1", matrix: str = "%matrix_a_8x8_half", layout: str = "%uint_4202") -> str:
+    """A load with a layout of SPV_ARM_cooperative_matrix_layouts: blocks of 4 rows of 16 bytes."""
+    return load(f"{layout} {stride}", "%ptr_global_half", matrix, **ARM)
+
+
+BLOCKED = [
+    valid("blocks in rows", blocked()),
+    valid("pairs of blocks in columns", blocked("%uint_2", layout="%uint_4203")),
+    broken("matrix-blocked-layout", "blocks without stride", blocked(""), says="needs a stride"),
+    broken("matrix-blocked-layout", "blocks with a stride of run time",
+           kernel("%m = OpCooperativeMatrixLoadKHR %matrix_a_8x8_half %p0 %uint_4202 %p1",
+                  parameters="%ptr_global_half %uint", **ARM), says="is a constant"),
+    broken("matrix-blocked-layout", "triples of blocks", blocked("%uint_3"), says="1, 2 or 4"),
+    broken("matrix-blocked-layout", "pairs of blocks in rows of one block", blocked("%uint_2"),
+           says="no multiples of the blocks"),
+    broken("matrix-blocked-layout", "a block and a half of rows", blocked(matrix="%matrix_a_6x8_half"),
+           says="no multiples of the blocks"),
+    broken("matrix-blocked-layout", "a store of half a block",
+           store("%uint_4202 %uint_1", "%matrix_a_4x4_half", "%ptr_global_half", **ARM),
+           says="no multiples of the blocks"),
+    broken("capability-missing", "blocks without their capability",
+           load("%uint_4202 %uint_1", "%ptr_global_half", "%matrix_a_8x8_half"), says="CooperativeMatrixLayoutsARM"),
+]
+
+CASES = [*LOADS, *PARTS, *BLOCKED]

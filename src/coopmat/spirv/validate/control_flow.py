@@ -6,13 +6,14 @@ from collections import Counter
 
 import numpy as np
 
-from coopmat.spirv.grammar import LoopControl, Op
+from coopmat.spirv.grammar import Capability, LoopControl, Op
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.17 Control-Flow Instructions"
 BLOCKS = "SPIR-V 2.11 Structured Control Flow; 2.2.5 Control Flow"
+_IMAGES = (Op.TypeImage, Op.TypeSampler, Op.TypeSampledImage)
 
 
 @rule("branch-condition", "A condition is a boolean; weights come in pairs.", SECTION, Op.BranchConditional)
@@ -112,6 +113,9 @@ def phi_parents(view: ModuleView) -> Findings:
 @rule("phi-types", "The values of OpPhi have its result type, which is a type with values.", SECTION, Op.Phi)
 def phi_types(group: Group) -> Findings:
     yield group.result.is_kind(Op.TypeVoid), "{op} cannot have type {type}"
+    if not group.view.has(Capability["BindlessTextureNV"]):
+        images = _IMAGES if group.view.has(Capability.Shader) else (Op.TypeSampledImage,)
+        yield group.result.is_kind(*images), "{op} cannot choose between images and samplers, {type}"
     for place in group.places(0, 2):
         yield group.has(place) & (group.value(place) != group.result), \
             f"{{op}} has a value of type {{type{place}}}; {{type}} is needed"

@@ -6,15 +6,14 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, CooperativeMatrixLayout, Op, StorageClass
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.validate.cooperative_matrices import SECTION, UNKNOWN
+from coopmat.spirv.validate.cooperative_matrices import SECTION, UNKNOWN, shapes
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Types
 from coopmat.spirv.validate.view import ModuleView
 
 _STRIDED = (CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR)
-_LAYOUTS = (*CooperativeMatrixLayout, 4202, 4203)
-"""Those of the tables, and the two of SPV_ARM_cooperative_matrix_layouts."""
+_BLOCKED = (CooperativeMatrixLayout["RowBlockedInterleavedARM"], CooperativeMatrixLayout["ColumnBlockedInterleavedARM"])
 _MEMORY_CLASSES = (StorageClass.Workgroup, StorageClass.CrossWorkgroup)
 _ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray)
 
@@ -37,7 +36,7 @@ def layout_operands(group: Group, layout: int, stride: int) -> Findings:
     yield ~(group.value(layout).is_int(32) & group.is_constant(layout)), \
         f"the layout of {{op}} is a constant 32-bit integer, not {{def{layout}}} of {{type{layout}}}"
     value = group.constant(layout)
-    yield (value != UNKNOWN) & ~np.isin(value, _LAYOUTS), \
+    yield (value != UNKNOWN) & ~np.isin(value, list(CooperativeMatrixLayout)), \
         f"the layout of {{op}} is RowMajorKHR (0), ColumnMajorKHR (1) or one of an extension, not {{def{layout}}}"
     yield np.isin(value, _STRIDED) & ~group.has(stride), "{op} with a row- or column-major layout needs a stride"
     yield group.has(stride) & ~group.value(stride).is_kind(Op.TypeInt), \
@@ -55,6 +54,32 @@ def matrix_load(group: Group) -> Findings:
 def matrix_store(group: Group) -> Findings:
     yield from memory_operands(group, group.value(1), 0, 2, 3)
     yield group.has(3) & (group.constant(3) == 0), "the stride of {op} is 0: all rows or columns would lie in one place"
+
+
+@rule("matrix-blocked-layout", "A blocked layout has a constant stride of 1, 2 or 4, and sizes of whole blocks.",
+      "SPV_ARM_cooperative_matrix_layouts, 2.16.1 Universal Validation Rules", Op.CooperativeMatrixLoadKHR,
+      Op.CooperativeMatrixStoreKHR)
+def matrix_blocked_layout(group: Group) -> Findings:
+    loads = group.opcode == Op.CooperativeMatrixLoadKHR
+    layout_at, stride_at = (1, 2) if loads else (2, 3)
+    matrix, shown = (group.result, "{type}") if loads else (group.value(1), "{type1}")
+    layout, stride = group.constant(layout_at), group.constant(stride_at)
+    blocked = np.isin(layout, _BLOCKED)
+    if not blocked.any():
+        return
+    yield blocked & ~group.has(stride_at), "{op} with a blocked layout needs a stride"
+    yield blocked & group.has(stride_at) & ~group.is_constant(stride_at), \
+        f"the stride of {{op}} with a blocked layout is a constant, not {{def{stride_at}}}"
+    known = blocked & group.has(stride_at) & (stride >= 0)
+    yield known & ~np.isin(stride, (1, 2, 4)), \
+        f"the stride of {{op}} with a blocked layout is 1, 2 or 4, not {{def{stride_at}}}"
+    shape = shapes(group.view, matrix)
+    by_rows = layout == _BLOCKED[0]
+    rows = 4 * np.where(by_rows, 1, stride)
+    columns = 16 // np.maximum(matrix.element.width // 8, 1) * np.where(by_rows, stride, 1)
+    good = (shape.rows % np.maximum(rows, 1) == 0) & (shape.columns % np.maximum(columns, 1) == 0)
+    yield known & np.isin(stride, (1, 2, 4)) & (shape.rows > 0) & (shape.columns > 0) & ~good, \
+        f"the sizes of {shown} are no multiples of the blocks of 4 rows of 16 bytes that {{op}} moves, times the stride"
 
 
 @rule("matrix-pointer-storage", "OpenCL loads and stores cooperative matrices in global and local memory only.",
