@@ -129,7 +129,7 @@ def test_definitions(module: Module) -> None:
     (["%2 = OpTypeBool", "%9 = OpConstantNull %2"], False),
     (["%2 = OpTypeInt 32 0", "%3 = OpTypeVector %2 4", "%9 = OpConstantNull %3"], None),
     (["%2 = OpTypeInt 32 0", "%9 = OpUndef %2"], None),
-    (["%2 = OpTypeFloat 8 Float8E4M3EXT", "%9 = OpConstant %2 !0x00000038"], None),
+    (["%2 = OpTypeFloat 8 Float8E4M3EXT", "%9 = OpConstant %2 !0x00000038"], 1.0),
     (["%2 = OpTypeInt 4294967295 1", "%9 = OpConstant %2 !0x1"], None),
     (["%2 = OpTypeInt 0 1", "%9 = OpConstant %2 !0x1"], None),
 ])

@@ -130,7 +130,7 @@ class FriendlyNames:
                     return ("" if words[1] else "u") + _INTEGERS[words[0]]
                 return f"{'i' if words[1] else 'u'}{words[0]}"
             case Op.TypeFloat if len(words) > 1:
-                return _ENCODED.get(words[1], f"fp{words[0]}_{words[1]}")  # type: ignore[call-overload, no-any-return]
+                return _ENCODED.get(words[1], f"fp{words[0]}_{words[1]}")  # type: ignore[call-overload]
             case Op.TypeFloat:
                 return _FLOATS.get(words[0], f"fp{words[0]}")
             case Op.TypeVector:
