@@ -62,10 +62,18 @@ def array_dtype(parameter: Parameter) -> np.dtype[Any]:
     """The dtype of the arrays that bind to a pointer parameter, or of the number for a value parameter."""
     type_ = parameter.type
     if type_.kind in ("float", "bfloat"):
-        return _FLOAT_DTYPES[type_.kind, type_.bits]
+        return _float_dtype(parameter)
     if type_.kind == "record":
         return np.dtype((np.void, type_.size))
     return np.dtype(f"{'u' if is_unsigned(parameter) else 'i'}{type_.bits // 8}")
+
+
+def _float_dtype(parameter: Parameter) -> np.dtype[Any]:
+    found = _FLOAT_DTYPES.get((parameter.type.kind, parameter.type.bits))
+    if found is None:
+        raise LaunchError(f"'{parameter}' cannot be passed: floating-point numbers of {parameter.type.bits} bits are "
+                          "not supported; the formats are fp16, bf16, fp32 and fp64")
+    return found
 
 
 def is_unsigned(parameter: Parameter) -> bool:
@@ -102,7 +110,7 @@ def _fits(parameter: Parameter, dtype: np.dtype[Any]) -> bool:
     if type_.kind == "record":
         return dtype.itemsize in (type_.size, 1)
     if type_.kind in ("float", "bfloat"):
-        return dtype == _FLOAT_DTYPES[type_.kind, type_.bits]
+        return dtype == _float_dtype(parameter)
     return dtype.kind in "iu" and dtype.itemsize * 8 == type_.bits
 
 
@@ -111,7 +119,7 @@ def _expected_dtypes(parameter: Parameter) -> str:
     if type_.kind == "record":
         return f"structures of {type_.size} bytes, or of bytes"
     if type_.kind in ("float", "bfloat"):
-        return str(_FLOAT_DTYPES[type_.kind, type_.bits])
+        return str(_float_dtype(parameter))
     return f"int{type_.bits} or uint{type_.bits}"
 
 

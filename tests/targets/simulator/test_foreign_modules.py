@@ -464,3 +464,30 @@ def test_replicated_composites(kind: str, path: str) -> None:
 def test_constants_that_are_not_simulated(declaration: str, message: str) -> None:
     with pytest.raises(Error, match=f"cannot simulate '%.*OpConstant.*, at byte 0x.*: {message}"):
         values("%copy = OpCopyObject %g_i32 %odd\n%value = OpLoad %i32 %copy" + STORE, declarations=declaration)
+
+
+NUMBER = """
+OpCapability Kernel
+OpCapability Addresses
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %kernel "kernel"
+%void = OpTypeVoid
+%number = {number}
+%pointer = OpTypePointer CrossWorkgroup %number
+%type = OpTypeFunction %void {parameter}
+%kernel = OpFunction %void None %type
+%x = OpFunctionParameter {parameter}
+%entry = OpLabel
+OpReturn
+OpFunctionEnd
+"""
+
+
+@pytest.mark.parametrize(("number", "parameter"), [
+    ("OpTypeFloat 8 Float8E4M3EXT", "%number"), ("OpTypeFloat 128", "%number"), ("OpTypeFloat 128", "%pointer"),
+    ("OpTypeInt 17 0", "%number"), ("OpTypeInt 17 0", "%pointer")])
+def test_parameters_of_formats_that_nobody_here_has(number: str, parameter: str) -> None:
+    program = cm.build(Module.from_text(NUMBER.format(number=number, parameter=parameter)).to_bytes())
+    argument = 1 if parameter == "%number" else np.zeros(4, np.int32)
+    with pytest.raises(Error, match=r"bits are not supported|expected an array of int17"):
+        cm.Queue("sim:generic").enqueue(program.kernel("kernel"), 1, 1, argument).wait()

@@ -168,8 +168,8 @@ def compile_kernel(module: Module, signature: KernelSignature, description: Devi
                           f"{', '.join(map(str, description.sub_group_sizes))}")
     entry = next(entry for entry in module.entry_points
                  if entry.name == signature.name and entry.model == ExecutionModel.Kernel)
-    compiler = KernelCompiler(module, signature.name, size, HANDLERS, kept)
     with well_formed(f"kernel '{signature.name}'"):
+        compiler = KernelCompiler(module, signature.name, size, HANDLERS, kept)
         function = compiler.function(entry.function_id)
         return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),
                               size, _matrix_bytes(module, compiler.types))
