@@ -343,7 +343,7 @@ def kinds_of_words(specs: Sequence[OperandSpec], count: int) -> tuple[str, ...] 
         if kind == "PairIdRefIdRef" and takes_rest and left % 2 == 0:
             kinds += ["IdRef"] * left
         elif is_one_word(kind):
-            kinds += [kind] * (left if takes_rest else 1)
+            kinds += [kind] * (max(left, 1) if takes_rest else 1)
         else:
             return None
     return tuple(kinds) if len(kinds) == count else None

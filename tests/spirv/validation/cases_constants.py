@@ -34,6 +34,8 @@ CASES = [
     broken("number-constant", "a 32-bit float of two words", declare("%c = OpConstant %float !0x1 !0x0")),
     broken("number-constant", "a byte beyond 255", declare("%c = OpConstant %uchar !0x100")),
     broken("number-constant", "bits above a half", declare("%c = OpConstant %half !0x13c00")),
+    broken("operand-missing", "a constant without a number", declare("%c = OpConstant %uint !0x10000"),
+           words=(("OpConstant", 0, 0x0003002B),)),
     valid("a vector constant", declare("%c = OpConstantComposite %v2uint %uint_1 %uint_2")),
     valid("an undefined component", declare("%u = OpUndef %uint\n%c = OpConstantComposite %v2uint %u %uint_1")),
     valid("one value fills a cooperative matrix", declare("%c = OpConstantComposite %matrix_acc_8x16_float %float_1")),

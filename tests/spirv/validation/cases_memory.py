@@ -157,6 +157,8 @@ CASES = [
            shared("MakePointerVisible|NonPrivatePointer %uint_1")),
     broken("memory-operand-scope", "the source of a copy is made visible to a device",
            in_shader("OpCopyMemory %v %v Aligned 4 MakePointerVisible|NonPrivatePointer %uint_1", **VULKAN)),
+    broken("enumerant-unknown memory-operands memory-operand-scope", "bits without a meaning", load("Aligned 4"),
+           words=(("OpLoad", 4, 0xF8),)),
     valid("a copy with operands for both sides", copy("Aligned 4 Aligned 8")),
     broken("memory-operands", "two sets of operands before SPIR-V 1.4", copy("Aligned 4 Aligned 8", version="1.3")),
     broken("memory-operands", "the target of a copy is made visible",

@@ -26,6 +26,7 @@ from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves
     descriptions,
     device_support,
     dot_products,
+    enumerants,
     execution_limits,
     execution_modes,
     extended_instructions,

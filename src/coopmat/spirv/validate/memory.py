@@ -240,10 +240,11 @@ def memory_operand_scope(group: Group) -> Findings:
         sets.append((_second(group, place)[1], place + 1 + _words_of(mask)))
     for bits, start in sets:
         for bit in (_AVAILABLE, _VISIBLE):
-            chosen = bits & bit != 0
+            at = start + 1 + _words_of(bits & (bit - 1))
+            chosen = (bits & bit != 0) & (at < group.size)
             if not chosen.any():
                 continue
-            scope = view.words[np.where(chosen, group.first + start + 1 + _words_of(bits & (bit - 1)), 0)]
+            scope = view.words[np.where(chosen, group.first + at, 0)]
             value = view.constants(scope)
             what = "MakePointerAvailable" if bit == _AVAILABLE else "MakePointerVisible"
             yield chosen & ~view.value_types(scope).is_int(32), f"the scope of {what} in {{op}} is a 32-bit integer"
