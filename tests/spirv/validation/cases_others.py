@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.spirv.validation.cases import Case, broken, kernel, module, shader, valid
 
+CLOCK = ("the OpenCL SPIR-V environment has clocks of devices, work-groups and sub-groups; SPIRV-Tools says so for "
+         "OpenCL's target environments only")
 PIPE_TYPES = """%pipe_in = OpTypePipe ReadOnly
 %pipe_out = OpTypePipe WriteOnly
 %reservation = OpTypeReserveId
@@ -225,6 +227,34 @@ SHADERS: list[Case] = [
     broken("logical-pointer-argument", "a part of a variable passed to a function", calls("%e")),
 ]
 
+PREDICATED = {"capabilities": "PredicatedIOINTEL", "extensions": "SPV_INTEL_predicated_io",
+              "parameters": "%ptr_global_float"}
+ADDRESSES = {"kind": "Shader Int64 PhysicalStorageBufferAddresses", "extensions": "SPV_KHR_physical_storage_buffer",
+             "model": "OpMemoryModel PhysicalStorageBuffer64 GLSL450", "version": "1.5",
+             "declarations": "%ptr = OpTypePointer PhysicalStorageBuffer %float"}
+EXTENSIONS: list[Case] = [
+    valid("a load that may not happen", kernel("%r = OpPredicatedLoadINTEL %float %p0 %true %float_1", **PREDICATED)),
+    broken("predicated-types", "a default of another type",
+           kernel("%r = OpPredicatedLoadINTEL %float %p0 %true %uint_1", **PREDICATED)),
+    broken("predicated-types", "a store that depends on a number",
+           kernel("OpPredicatedStoreINTEL %p0 %float_1 %uint_1", **PREDICATED)),
+    broken("predicated-types", "a boolean stored", kernel("OpPredicatedStoreINTEL %p0 %true %true", **PREDICATED)),
+    broken("predicated-types", "a store through a number",
+           kernel("OpPredicatedStoreINTEL %uint_1 %float_1 %true", **PREDICATED)),
+    broken("predicated-types", "a volatile load",
+           kernel("%r = OpPredicatedLoadINTEL %float %p0 %true %float_1 Volatile", **PREDICATED)),
+    valid("a clock read", kernel("%t = OpReadClockKHR %ulong %uint_1", capabilities="ShaderClockKHR",
+                                 extensions="SPV_KHR_shader_clock")),
+    broken("clock-types", "a clock of 32 bits", kernel("%t = OpReadClockKHR %uint %uint_1",
+           capabilities="ShaderClockKHR", extensions="SPV_KHR_shader_clock")),
+    broken("clock-types", "a clock of one work-item", kernel("%t = OpReadClockKHR %ulong %uint_4",
+           capabilities="ShaderClockKHR", extensions="SPV_KHR_shader_clock"), CLOCK),
+    valid("a float through an address", shader("%p = OpConvertUToPtr %ptr %ulong_0\n%r = OpLoad %float %p Aligned 4",
+                                               **ADDRESSES)),
+    broken("physical-alignment", "a float aligned like a half",
+           shader("%p = OpConvertUToPtr %ptr %ulong_0\n%r = OpLoad %float %p Aligned 2", **ADDRESSES)),
+]
+
 OTHERS: list[Case] = [
     broken("execution-mode-target", "a fragment's mode on a kernel",
            kernel("", modes="OpExecutionMode %main SampleInterlockOrderedEXT", capabilities="Shader "
@@ -279,4 +309,4 @@ OpFunctionEnd""", annotations="OpDecorate %f FuncParamAttr Zext\nOpDecorate %f F
 %size = OpConstant %uint 32""")),
 ]
 
-CASES = [*PIPES, *HINTS, *IMAGES, *GLSL, *SHADERS, *OTHERS]
+CASES = [*PIPES, *HINTS, *IMAGES, *GLSL, *SHADERS, *EXTENSIONS, *OTHERS]

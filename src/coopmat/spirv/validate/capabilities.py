@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from coopmat.spirv.grammar import ENUMERATIONS, Capability, Op, instruction, requirements
@@ -54,22 +56,25 @@ def capability_unknown(view: ModuleView) -> Findings:
 @rule("instruction-unknown", "Instructions are ones that the tables know; others are not checked.", SECTION,
       severity="warning")
 def instruction_unknown(view: ModuleView) -> Findings:
-    for opcode in np.unique(view.opcode).tolist():
+    for opcode in view.unknown_opcodes:
         if instruction(opcode) is None:
-            first = int(np.flatnonzero(view.opcode == opcode)[0])
-            yield first, f"opcode {opcode} is not known: instructions with it are not checked"
+            yield int(view.by_opcode[opcode][0]), f"opcode {opcode} is not known: instructions with it are not checked"
 
 
 @rule("instruction-announced", "An instruction that the tables do not know comes with a capability or an extension "
       "that they do not know, either.", SECTION)
 def instruction_announced(view: ModuleView) -> Findings:
-    known = {name for enumeration in (Op, *ENUMERATIONS.values()) for member in enumeration
-             for name in requirements(member).extensions}
-    if view.declared.unknown or view.declared.extensions - known:
-        return
     foreign = [opcode for opcode in view.unknown_opcodes if instruction(opcode) is None]
+    if not foreign or view.declared.unknown or view.declared.extensions - _known_extensions():
+        return
     yield np.flatnonzero(np.isin(view.opcode, foreign)), \
         "{op} is no instruction of SPIR-V, nor of an extension that the module declares"
+
+
+@cache
+def _known_extensions() -> frozenset[str]:
+    return frozenset(name for enumeration in (Op, *ENUMERATIONS.values()) for member in enumeration
+                     for name in requirements(member).extensions)
 
 
 @rule("extension-missing", "Every extension that an instruction or a capability needs is declared.",

@@ -260,8 +260,26 @@ def physical_alignment(group: Group) -> Findings:
     place, pointers = _ACCESSES[group.opcode]
     aligned = group.word(place) & _ALIGNED != 0
     for pointer in pointers:
-        yield ~aligned & group.value(pointer).in_storage(StorageClass.PhysicalStorageBuffer), \
-            f"{{op}} through {{type{pointer}}} must be Aligned"
+        address = group.value(pointer)
+        physical = address.in_storage(StorageClass.PhysicalStorageBuffer)
+        yield ~aligned & physical, f"{{op}} through {{type{pointer}}} must be Aligned"
+        needed = group.view.derived(_largest_scalar)[address.element.places] // 8
+        yield aligned & physical & (group.word(place + 1) < needed), \
+            f"the alignment {{word{place + 1}}} of {{op}} is less than the size of a number in {{pointee{pointer}}}"
+
+
+def _largest_scalar(view: ModuleView) -> Integers:
+    """For each type of the table, the bits of the widest number in it."""
+    table = view.type_table
+    found = np.zeros(len(table.rows), np.int64)
+    for place, (row, item) in enumerate(zip(table.rows, table.instructions, strict=True)):
+        if row.kind in (Op.TypeInt, Op.TypeFloat):
+            found[place] = row.width
+        elif row.kind == Op.TypePointer:
+            found[place] = 64
+        elif item is not None:
+            found[place] = max((int(found[table.position.get(part, 0)]) for part in parts(item)), default=0)
+    return found
 
 
 @rule("copy-memory", "Copies are between pointers to the same type, or of a size that is known not to be 0.", SECTION,
