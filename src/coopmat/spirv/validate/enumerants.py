@@ -12,7 +12,7 @@ from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers
 from coopmat.spirv.validate.view import ModuleView
 
-_APART = frozenset({"Capability"})
+_APART = frozenset({"Capability", "PackedVectorFormat", "MatrixMultiplyAccumulateOperands"})
 """Kinds whose unknown values another rule reports."""
 
 
