@@ -71,19 +71,20 @@ def multiply_accumulate_of(a: MatrixType, b: MatrixType, c: MatrixType, d: Matri
     """The operation of an OpCooperativeMatrixMulAddKHR; ValidationError if its types do not go together."""
     for kind, use in zip((a, b, c, d), (0, 1, 2, 2), strict=True):
         if kind.use != use:
-            raise ValidationError("CM-20", f"{row.name} needs matrices of use A, B, accumulator, accumulator",
-                                  row.offset)
+            raise ValidationError("matrix-multiply-types", f"{row.name} needs matrices of use A, B, accumulator, "
+                                  "accumulator", row.offset)
     m, n, k = a.rows, b.columns, a.columns
     if b.rows != k or (c.rows, c.columns) != (m, n) or (d.rows, d.columns) != (m, n):
-        raise ValidationError("CM-21", f"{row.name}: the shapes {a.rows}x{a.columns}, {b.rows}x{b.columns}, "
-                              f"{c.rows}x{c.columns} and {d.rows}x{d.columns} do not go together", row.offset)
+        raise ValidationError("matrix-multiply-shapes", f"{row.name}: the shapes {a.rows}x{a.columns}, "
+                              f"{b.rows}x{b.columns}, {c.rows}x{c.columns} and {d.rows}x{d.columns} do not go together",
+                              row.offset)
     names = [format_name(kind, bool(flags & bit))
              for kind, bit in zip((a, b, c, d), SIGNED_FLAGS, strict=True)]
     for flag, (name, positions) in INTERPRETATIONS.items():
         for position in positions:
             if flags & flag:
                 if (a, b, c, d)[position].component != CARRIERS[name]:
-                    raise ValidationError("JM-2", f"{row.name}: {flag.name} needs components of type "
+                    raise ValidationError("joint-interpretation", f"{row.name}: {flag.name} needs components of type "
                                           f"{CARRIERS[name]}", row.offset)
                 names[position] = name
     if len({name.startswith(("sint", "uint")) for name in names}) != 1:
@@ -134,7 +135,7 @@ def _operand_type(module: Module, types: TypeTable, identifier: int, row: Instru
     type_id = module.definition(identifier).type_id
     kind = None if type_id is None else types[type_id]
     if not isinstance(kind, MatrixType):
-        raise ValidationError("CM-20", f"an operand of {row.name} is no cooperative matrix", row.offset)
+        raise ValidationError("matrix-multiply-types", f"an operand of {row.name} is no cooperative matrix", row.offset)
     return kind
 
 

@@ -8,9 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.instruction import Instruction, id_positions, leading_ids
+from coopmat.spirv.grammar import ID_KINDS, Op, extended_operands
+from coopmat.spirv.instruction import Instruction, id_positions, kinds_of_words, leading_ids
 
 Integers = NDArray[Any]
+
+EXTENDED_SET = 3
+"""The word of OpExtInst that names the instruction set; the next one is the number."""
 
 
 class Checker:
@@ -37,7 +41,9 @@ class Checker:
             if places:
                 self.check_ids(items, group, self.words[start[group][:, None] + np.array(places)])
             representative = items[int(group[0])]
-            if id_positions(representative.opcode, len(representative.words)) is None:
+            if representative.opcode == Op.ExtInst and len(representative.words) > 1:
+                self.check_extended(items, group, start[group] + EXTENDED_SET)
+            elif id_positions(representative.opcode, len(representative.words)) is None:
                 self.check_operands(items, group)
         if self.errors:
             raise min(self.errors, key=lambda error: error.offset or 0)
@@ -51,6 +57,21 @@ class Checker:
     def bad_id(self, item: Instruction, identifier: int) -> None:
         self.errors.append(ValidationError("id-bound", f"{item.name} uses id {identifier}; ids run from 1 to "
                                            f"bound - 1 = {self.bound - 1}", item.offset))
+
+    def check_extended(self, items: list[Instruction], group: Integers, start: Integers) -> None:
+        """The same for OpExtInst, whose set and number, which begin at ``start``, decide what the other words are."""
+        key = self.words[start].astype(np.int64) << 32 | self.words[start + 1]
+        order = np.argsort(key, kind="stable")
+        for part in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+            item = items[int(group[part[0]])]
+            specs = extended_operands(item.instruction_set, item.words[1])
+            kinds = kinds_of_words(specs, len(item.words) - 2) if specs is not None else None
+            if kinds is None:
+                self.check_operands(items, group[part])
+                continue
+            places = [2 + place for place, kind in enumerate(kinds) if kind in ID_KINDS]
+            if places:
+                self.check_ids(items, group[part], self.words[start[part][:, None] + np.array(places)])
 
     def check_operands(self, items: list[Instruction], group: Integers) -> None:
         """Decode the operands, which raises if they are malformed, and check the ids among them; the same words

@@ -68,13 +68,13 @@ def multiply_of(module: Module, types: TypeTable, row: Instruction) -> SubGroupM
     """What an instruction asks for. ValidationError if it breaks a rule that holds on every device."""
     k = module.constant_value(row.words[0])
     if not isinstance(k, int) or isinstance(k, bool):
-        raise ValidationError("MMA-2", f"K of {row.name} must be an integer constant", row.offset)
+        raise ValidationError("sub-group-matrix-k", f"K of {row.name} must be an integer constant", row.offset)
     kinds = []
     for identifier in (row.type_id, *(module.definition(word).type_id for word in row.words[1:4])):
         kind = None if identifier is None else types[identifier]
         if not isinstance(kind, IntType | FloatType | VectorType) or not isinstance(kind.scalar, IntType | FloatType):
-            raise ValidationError("MMA-3", f"the operands and the result of {row.name} must be numbers or vectors of "
-                                  f"numbers, not {kind}", row.offset)
+            raise ValidationError("sub-group-matrix-types", f"the operands and the result of {row.name} must be "
+                                  f"numbers or vectors of numbers, not {kind}", row.offset)
         kinds.append(kind)
     result, a, b, c = kinds
     return SubGroupMultiply(k, Flags(row.words[4] if len(row.words) > 4 else 0), a, b, c, result)

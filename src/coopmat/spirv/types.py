@@ -357,14 +357,15 @@ def _struct_type(table: TypeTable, row: Instruction) -> Type:
 def _matrix_type(table: TypeTable, row: Instruction) -> Type:
     component = table[row.words[0]]
     if not isinstance(component, IntType | FloatType):
-        raise ValidationError("CM-1", f"the components of a matrix cannot be {component}", row.offset)
+        raise ValidationError("matrix-type-operands", f"the components of a matrix cannot be {component}", row.offset)
     scope, rows, columns, use = (table._constant(word) for word in row.words[1:5])
     if scope != Scope.Subgroup:
         raise Error(f"matrices of scope {scope} are not supported; the scope must be Subgroup (3)")
     if rows * columns > MOST_COMPONENTS:
         raise Error(f"a matrix of {rows}x{columns} components is too large; at most {MOST_COMPONENTS} are possible")
     if rows < 1 or columns < 1:
-        raise ValidationError("CM-3", f"a matrix of {rows}x{columns} components is not possible", row.offset)
+        raise ValidationError("matrix-type-operands", f"a matrix of {rows}x{columns} components is not possible",
+                              row.offset)
     return MatrixType(component, rows, columns, use, table.sub_group_size)
 
 

@@ -128,13 +128,13 @@ def test_an_overflow_in_a_work_item_that_is_not_there_is_no_error() -> None:
 
 
 @pytest.mark.parametrize(("line", "result", "kinds", "rule"), [
-    ("OpSDot %i8 {0} {1}", "i8", (np.int16, 4, np.int16, 4), "DP-1"),
-    ("OpSDot %f32 {0} {1}", "f32", (np.int8, 4, np.int8, 4), "DP-1"),
-    ("OpSDot %i32 {0} {1}", "i32", (np.int8, 4, np.int8, 2), "DP-4"),
-    ("OpSDot %i32 {0} {1}", "i32", (np.int32, 0, np.int32, 0), "DP-5"),
-    ("OpSDot %i32 {0} {1} PackedVectorFormat4x8Bit", "i32", (np.int16, 0, np.int16, 0), "DP-5"),
-    ("OpSDot %i32 {0} {1}", "i32", (np.float32, 4, np.float32, 4), "DP-5"),
-    ("OpSDotAccSat %i32 {0} {1} %i16_c1", "i32", (np.int8, 4, np.int8, 4), "DP-7")])
+    ("OpSDot %i8 {0} {1}", "i8", (np.int16, 4, np.int16, 4), "dot-result"),
+    ("OpSDot %f32 {0} {1}", "f32", (np.int8, 4, np.int8, 4), "dot-result"),
+    ("OpSDot %i32 {0} {1}", "i32", (np.int8, 4, np.int8, 2), "dot-vectors"),
+    ("OpSDot %i32 {0} {1}", "i32", (np.int32, 0, np.int32, 0), "dot-vectors"),
+    ("OpSDot %i32 {0} {1} PackedVectorFormat4x8Bit", "i32", (np.int16, 0, np.int16, 0), "dot-vectors"),
+    ("OpSDot %i32 {0} {1}", "i32", (np.float32, 4, np.float32, 4), "dot-vectors"),
+    ("OpSDotAccSat %i32 {0} {1} %i16_c1", "i32", (np.int8, 4, np.int8, 4), "dot-accumulator")])
 def test_types_are_checked(line: str, result: str, kinds: tuple, rule: str) -> None:
     operands = [np.zeros((16, n) if n else 16, dtype) for dtype, n in (kinds[:2], kinds[2:])]
     with pytest.raises(ValidationError) as error:

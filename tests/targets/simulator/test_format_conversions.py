@@ -60,9 +60,9 @@ def test_bf16_to_float_for_all_bits() -> None:
 
 
 @pytest.mark.parametrize(("line", "result", "operand", "rule"), [
-    ("OpRoundFToTF32INTEL %f16 {0}", "f16", np.float16, "TF-1"),
-    ("OpConvertFToBF16INTEL %i32 {0}", "i32", np.float32, "BC-1"),
-    ("OpConvertBF16ToFINTEL %f32 {0}", "f32", np.int32, "BC-2")])
+    ("OpRoundFToTF32INTEL %f16 {0}", "f16", np.float16, "tf32-rounding"),
+    ("OpConvertFToBF16INTEL %i32 {0}", "i32", np.float32, "bfloat16-conversion"),
+    ("OpConvertBF16ToFINTEL %f32 {0}", "f32", np.int32, "bfloat16-conversion")])
 def test_types_are_checked(line: str, result: str, operand: type, rule: str) -> None:
     with pytest.raises(ValidationError) as error:
         evaluate(line, result, np.zeros(16, operand))

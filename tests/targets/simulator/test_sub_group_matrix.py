@@ -307,12 +307,12 @@ def test_operands_that_are_no_numbers() -> None:
         %d = OpSubgroupMatrixMultiplyAccumulateINTEL %i32 %i32_c32 %p %p %p None""")
     with pytest.raises(ValidationError) as error:
         simulator.compile(source, describe("generic"))
-    assert error.value.rule == "MMA-3"
+    assert error.value.rule == "sub-group-matrix-types"
     source = module("i32 k, i32 a, v8_i32 b", """
         %d = OpSubgroupMatrixMultiplyAccumulateINTEL %i32 %k %a %b %a None""")
     with pytest.raises(ValidationError) as error:
         simulator.compile(source, describe("generic"))
-    assert error.value.rule == "MMA-2"
+    assert error.value.rule == "sub-group-matrix-k"
 
 
 def test_uses_are_reported() -> None:

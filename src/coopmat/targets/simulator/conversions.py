@@ -218,9 +218,9 @@ def _convert_format(convert: Conversion, source: Type, target: Type, rule: str) 
 FLOAT32, INT16 = FloatType(32), IntType(16)
 
 OPERATIONS: dict[int, Handler] = {
-    Op.RoundFToTF32INTEL: _convert_format(lambda value: round_to(value, "tf32"), FLOAT32, FLOAT32, "TF-1"),
-    Op.ConvertFToBF16INTEL: _convert_format(float_to_bf16_bits, FLOAT32, INT16, "BC-1"),
-    Op.ConvertBF16ToFINTEL: _convert_format(bf16_bits_to_float, INT16, FLOAT32, "BC-2"),
+    Op.RoundFToTF32INTEL: _convert_format(lambda value: round_to(value, "tf32"), FLOAT32, FLOAT32, "tf32-rounding"),
+    Op.ConvertFToBF16INTEL: _convert_format(float_to_bf16_bits, FLOAT32, INT16, "bfloat16-conversion"),
+    Op.ConvertBF16ToFINTEL: _convert_format(bf16_bits_to_float, INT16, FLOAT32, "bfloat16-conversion"),
     Op.ConvertFToU: _float_to_integer(signed=False),
     Op.ConvertFToS: _float_to_integer(signed=True),
     Op.ConvertSToF: _integer_to_float(signed=True),

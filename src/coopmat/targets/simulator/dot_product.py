@@ -52,16 +52,16 @@ def _shape_of(compiler: FunctionCompiler, row: Instruction, accumulates: bool) -
     first, second = kinds[:2]
     formats = row.words[len(kinds):]
     if not isinstance(result, IntType):
-        raise ValidationError("DP-1", f"the result of {row.name} must be an integer, not {result}", row.offset)
+        raise ValidationError("dot-result", f"the result of {row.name} must be an integer, not {result}", row.offset)
     if first != second:
-        raise ValidationError("DP-4", f"the vectors of {row.name} must have the same type, not {first} and {second}",
-                              row.offset)
+        raise ValidationError("dot-vectors", f"the vectors of {row.name} must have the same type, not {first} "
+                              f"and {second}", row.offset)
     if accumulates and kinds[2] != result:
-        raise ValidationError("DP-7", f"the accumulator of {row.name} must have the type of the result, {result}, "
-                              f"not {kinds[2]}", row.offset)
+        raise ValidationError("dot-accumulator", f"the accumulator of {row.name} must have the type of the result, "
+                              f"{result}, not {kinds[2]}", row.offset)
     width = _component_width(first, formats, row)
     if result.width < width:
-        raise ValidationError("DP-1", f"the result of {row.name}, {result}, is narrower than the components of "
+        raise ValidationError("dot-result", f"the result of {row.name}, {result}, is narrower than the components of "
                               f"{width} bits", row.offset)
     return Shape(result.width, width, not isinstance(first, VectorType))
 
@@ -70,7 +70,7 @@ def _component_width(kind: Type, formats: tuple[int, ...], row: Instruction) -> 
     if isinstance(kind, VectorType) and isinstance(kind.component, IntType):
         return kind.component.width
     if kind != IntType(32) or not formats:
-        raise ValidationError("DP-5", f"{row.name} needs vectors of integers, or 32-bit integers with a packed "
+        raise ValidationError("dot-vectors", f"{row.name} needs vectors of integers, or 32-bit integers with a packed "
                               f"vector format; the operands are {kind}", row.offset)
     if formats[0] != PackedVectorFormat.PackedVectorFormat4x8Bit:
         raise Error(f"the packed vector format {formats[0]} of {row.name} is not known")

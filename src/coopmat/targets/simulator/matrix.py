@@ -30,8 +30,8 @@ from coopmat.targets.simulator.values import Array
 def matrix_type(kind: Type, row: Instruction) -> MatrixType:
     """The type, if it is a matrix type."""
     if not isinstance(kind, MatrixType):
-        raise ValidationError("CM-40", f"{row.name} needs a cooperative matrix, not a value of type {kind}",
-                              row.offset)
+        raise ValidationError("matrix-type-operands", f"{row.name} needs a cooperative matrix, not a value of type "
+                              f"{kind}", row.offset)
     return kind
 
 
