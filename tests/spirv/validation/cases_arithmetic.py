@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.arithmetic."""
+"""Cases of the family arithmetic."""
 
 from __future__ import annotations
 

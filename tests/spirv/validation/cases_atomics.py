@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.atomics."""
+"""Cases of the family atomics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.capabilities."""
+"""Cases of the family capabilities."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ MISSING = [
            without("Int4TypeINTEL", kernel("%a = OpUndef %int4")), says="Int4TypeINTEL"),
     broken("capability-missing", "a matrix of 4-bit integers without Int4CooperativeMatrixINTEL",
            kernel("%a = OpUndef %matrix_a_8x64_int4"),
-           "SPV_INTEL_int4 asks for Int4CooperativeMatrixINTEL (I4-2); SPIRV-Tools asks for it nowhere",
+           "SPV_INTEL_int4 asks for Int4CooperativeMatrixINTEL; SPIRV-Tools asks for it nowhere",
            says="Int4CooperativeMatrixINTEL"),
     valid("a matrix of 4-bit integers",
           kernel("%a = OpUndef %matrix_a_8x64_int4", capabilities="Int4CooperativeMatrixINTEL")),
@@ -100,7 +100,7 @@ MISSING = [
     broken("capability-missing", "the packed layout without PackedCooperativeMatrixINTEL",
            kernel("%m = OpCooperativeMatrixLoadKHR %matrix_b_16x16_half %p0 %uint_2 %uint_16",
                   parameters="%ptr_global_half"),
-           "SPV_INTEL_joint_matrix asks for the capability with the layout PackedINTEL (JM-1); SPIRV-Tools does not "
+           "SPV_INTEL_joint_matrix asks for the capability with the layout PackedINTEL; SPIRV-Tools does not "
            "know the extension", says="PackedCooperativeMatrixINTEL"),
     broken("capability-missing", "rounding to tf32 without its capability",
            kernel("%r = OpRoundFToTF32INTEL %float %float_1", extensions="SPV_INTEL_tensor_float32_conversion"),

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.composites."""
+"""Cases of the family composites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.constants."""
+"""Cases of the family constants."""
 
 from __future__ import annotations
 

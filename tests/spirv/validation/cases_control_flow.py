@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.control_flow."""
+"""Cases of the family control_flow."""
 
 from __future__ import annotations
 

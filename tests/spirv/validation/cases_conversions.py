@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.conversions."""
+"""Cases of the family conversions."""
 
 from __future__ import annotations
 

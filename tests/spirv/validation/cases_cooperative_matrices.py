@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.cooperative_matrices."""
+"""Cases of the family cooperative_matrices."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ TYPES = [
     broken("matrix-type-operands", "a float as scope", declare("%float %float_3 %uint_8 %uint_16 %uint_2"),
            says="the scope of a cooperative matrix"),
     broken("matrix-type-operands", "a 64-bit number of rows", declare("%float %uint_3 %ulong_8 %uint_16 %uint_2"),
-           VALUES.format("a 32-bit constant as Rows (CM-3)"), says="the number of rows"),
+           VALUES.format("a 32-bit constant as Rows"), says="the number of rows"),
     broken("matrix-type-operands", "a 64-bit number of columns", declare("%float %uint_3 %uint_8 %ulong_16 %uint_2"),
-           VALUES.format("a 32-bit constant as Columns (CM-4)"), says="the number of columns"),
+           VALUES.format("a 32-bit constant as Columns"), says="the number of columns"),
     broken("matrix-type-operands", "an 8-bit use", declare("%float %uint_3 %uint_8 %uint_16 %uchar_2"),
-           VALUES.format("a 32-bit constant as Use (CM-5)"), says="the use of a cooperative matrix is a constant"),
+           VALUES.format("a 32-bit constant as Use"), says="the use of a cooperative matrix is a constant"),
     broken("matrix-type-operands", "rows that are undefined",
            kernel("", declarations="%rows = OpUndef %uint\n"
                   "%t = OpTypeCooperativeMatrixKHR %float %uint_3 %rows %uint_16 %uint_2", **MATRICES)),
@@ -79,7 +79,7 @@ TYPES = [
     broken("matrix-type-operands", "no rows", declare("%float %uint_3 %uint_0 %uint_16 %uint_2"),
            "no client API has matrices without rows; SPIRV-Tools does not look at the number", says="0 rows"),
     broken("matrix-type-operands", "a use beyond 2", declare("%float %uint_3 %uint_8 %uint_16 %uint_3"),
-           VALUES.format("a Use of 0, 1 or 2 (CM-5)"), says="0 (A), 1 (B) or 2"),
+           VALUES.format("a Use of 0, 1 or 2"), says="0 (A), 1 (B) or 2"),
     broken("type-unique", "the same matrix type twice",
            kernel("%x = OpUndef %matrix_a_8x16_half",
                   declarations="%t = OpTypeCooperativeMatrixKHR %half %uint_3 %uint_8 %uint_16 %uint_0")),
@@ -137,7 +137,7 @@ MULTIPLY_ADD = [
     broken("matrix-multiply-types", "A as B", parts(b="%matrix_a_16x16_half"), says="use 1 (MatrixBKHR)"),
     broken("matrix-multiply-types", "B as C", parts(c="%matrix_b_8x16_float"), says="C of"),
     broken("matrix-multiply-types", "A as the result", parts(r="%matrix_a_8x16_float"),
-           "SPV_KHR_cooperative_matrix asks for a result of use MatrixAccumulatorKHR (CM-20); SPIRV-Tools looks at the "
+           "SPV_KHR_cooperative_matrix asks for a result of use MatrixAccumulatorKHR; SPIRV-Tools looks at the "
            "uses of A, B and C only", says="the result of"),
     broken("matrix-multiply-types", "a scalar as A", parts(a="%half"), says="must be a cooperative matrix"),
     broken("matrix-multiply-types", "a vector as B", parts(b="%v8half"), says="B of"),

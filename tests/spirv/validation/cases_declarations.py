@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.declarations."""
+"""Cases of the family declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.decorations."""
+"""Cases of the family decorations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.dot_products."""
+"""Cases of the family dot_products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.enumerants."""
+"""Cases of the family enumerants."""
 
 from __future__ import annotations
 

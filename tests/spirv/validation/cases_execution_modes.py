@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.execution_modes."""
+"""Cases of the family execution_modes."""
 
 from __future__ import annotations
 

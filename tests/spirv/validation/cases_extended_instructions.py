@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.extended_instructions."""
+"""Cases of the family extended_instructions."""
 
 from __future__ import annotations
 

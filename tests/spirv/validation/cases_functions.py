@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.functions."""
+"""Cases of the family functions."""
 
 from __future__ import annotations
 

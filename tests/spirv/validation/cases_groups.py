@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.groups and intel_groups."""
+"""Cases of the family groups and intel_groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.hints."""
+"""Cases of the family hints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.joint_matrices."""
+"""Cases of the family joint_matrices."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def to_bfloat16(given: str = ACC, result: str = "%matrix_acc_8x16_ushort",
     return convert("ConvertFToBF16", given, result, "BFloat16ConversionINTEL", capability)
 
 
-WITHOUT = ("SPV_INTEL_joint_matrix lets {} take cooperative matrices with the capability {} only (JM-10); SPIRV-Tools "
+WITHOUT = ("SPV_INTEL_joint_matrix lets {} take cooperative matrices with the capability {} only; SPIRV-Tools "
            "knows no rules of this extension")
 CONVERSIONS = [
     valid("a matrix is rounded to tf32", rounding(), UNKNOWN),

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.linear_algebra."""
+"""Cases of the family linear_algebra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.logical_pointers."""
+"""Cases of the family logical_pointers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.low_precision; more of them stand among the matrix extensions."""
+"""Cases of the family low_precision; more of them stand among the matrix extensions."""
 
 from __future__ import annotations
 

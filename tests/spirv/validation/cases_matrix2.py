@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.matrix2."""
+"""Cases of the family matrix2."""
 
 from __future__ import annotations
 

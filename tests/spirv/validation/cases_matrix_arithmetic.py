@@ -10,7 +10,7 @@ VULKAN = {"kind": "Shader VulkanMemoryModel", "model": "OpMemoryModel Logical Vu
           "extensions": "SPV_KHR_vulkan_memory_model SPV_KHR_cooperative_matrix"}
 F, N, H = "%matrix_acc_8x16_float", "%matrix_acc_8x16_uint", "%matrix_acc_8x16_half"
 SIGNED = "%matrix_acc_8x16_sint"
-BITCAST = ("SPV_KHR_cooperative_matrix allows OpBitcast between integer components of one width only (CM-90); "
+BITCAST = ("SPV_KHR_cooperative_matrix allows OpBitcast between integer components of one width only; "
            "SPIRV-Tools compares the {}")
 
 
@@ -48,7 +48,7 @@ ARITHMETIC = [
     broken("float-arithmetic", "uses differ", compute("FAdd", H, A, H), says="operand 1 of"),
     broken("matrix-arithmetic", "uses of integers differ", compute("IAdd", N, "%matrix_a_8x16_uint", N)),
     broken("float-arithmetic", "widths differ", compute("FAdd", F, F, H),
-           "SPV_KHR_cooperative_matrix asks for operands of one type in binary arithmetic (CM-82); SPIRV-Tools "
+           "SPV_KHR_cooperative_matrix asks for operands of one type in binary arithmetic; SPIRV-Tools "
            "compares shapes and the kinds of components, not their widths"),
     broken("float-arithmetic", "a number is added to a matrix", compute("FAdd", F, F, "%float")),
     broken("unsigned-division", "a signed quotient of OpUDiv", compute("UDiv", SIGNED, SIGNED, SIGNED, make=shader,

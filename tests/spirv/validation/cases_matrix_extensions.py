@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.low_precision: tf32, bfloat16, 4-bit integers and 8-bit floats."""
+"""Cases of the family low_precision: tf32, bfloat16, 4-bit integers and 8-bit floats."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ CONVERSION = {"capabilities": "BFloat16ConversionINTEL", "extensions": "SPV_INTE
 INT4 = {"capabilities": "Int4CooperativeMatrixINTEL", "extensions": "SPV_INTEL_int4 SPV_KHR_cooperative_matrix"}
 FLOAT8 = "%fp8 = OpTypeFloat 8 Float8E4M3EXT"
 WITH_FLOAT8 = {"capabilities": "Float8EXT", "extensions": "SPV_EXT_float8"}
-NO_TF32 = ("SPV_INTEL_tensor_float32_conversion asks for 32-bit floats and one type ({}); SPIRV-Tools has no rule for "
+NO_TF32 = ("SPV_INTEL_tensor_float32_conversion asks for 32-bit floats and one type; SPIRV-Tools has no rule for "
            "OpRoundFToTF32INTEL")
-NO_BFLOAT16 = ("SPV_INTEL_bfloat16_conversion asks for 32-bit floats and as many 16-bit integers ({}); SPIRV-Tools has "
+NO_BFLOAT16 = ("SPV_INTEL_bfloat16_conversion asks for 32-bit floats and as many 16-bit integers; SPIRV-Tools has "
                "no rule for its conversions")
-NO_INT4 = ("SPV_INTEL_int4 lists the instructions that take 4-bit integers, arithmetic not among them (I4-3); "
+NO_INT4 = ("SPV_INTEL_int4 lists the instructions that take 4-bit integers, arithmetic not among them; "
            "SPIRV-Tools has no rule for it")
 NO_STORAGE = ("SPV_INTEL_int4 allows 4-bit integers outside of functions only in vectors of an even number of them "
-              "(I4-4); SPIRV-Tools has no rule for it")
+              "; SPIRV-Tools has no rule for it")
 BF = "%matrix_{}_16x16_bfloat16"
 
 
@@ -44,26 +44,26 @@ def of_matrices(body: str, **rest: str) -> str:
 
 CONVERSIONS = [
     valid("rounding to tf32", rounding("%v4float", "%v4float")),
-    broken("tf32-rounding", "rounding doubles to tf32", rounding("%double", "%double"), NO_TF32.format("TF-1"),
+    broken("tf32-rounding", "rounding doubles to tf32", rounding("%double", "%double"), NO_TF32,
            says="of 32-bit floats"),
-    broken("tf32-rounding", "rounding integers to tf32", rounding("%uint", "%uint"), NO_TF32.format("TF-1"),
+    broken("tf32-rounding", "rounding integers to tf32", rounding("%uint", "%uint"), NO_TF32,
            says="of 32-bit floats"),
-    broken("tf32-rounding", "rounding half to float", rounding("%float", "%half"), NO_TF32.format("TF-2"),
+    broken("tf32-rounding", "rounding half to float", rounding("%float", "%half"), NO_TF32,
            says="rounds"),
-    broken("tf32-rounding", "rounding a vector to a number", rounding("%float", "%v4float"), NO_TF32.format("TF-2"),
+    broken("tf32-rounding", "rounding a vector to a number", rounding("%float", "%v4float"), NO_TF32,
            says="rounds"),
     valid("a bfloat16 conversion", to_bfloat16("%v4ushort", "%v4float")),
     valid("a conversion from bfloat16", to_bfloat16("%float", "%ushort", "BF16ToF")),
     broken("bfloat16-conversion", "numbers of components differ", to_bfloat16("%v2ushort", "%v4float"),
-           NO_BFLOAT16.format("BC-1"), says="as many numbers"),
-    broken("bfloat16-conversion", "half to bfloat16", to_bfloat16("%ushort", "%half"), NO_BFLOAT16.format("BC-1"),
+           NO_BFLOAT16, says="as many numbers"),
+    broken("bfloat16-conversion", "half to bfloat16", to_bfloat16("%ushort", "%half"), NO_BFLOAT16,
            says="converts 32-bit floats"),
-    broken("bfloat16-conversion", "bfloat16 in 32 bits", to_bfloat16("%uint", "%float"), NO_BFLOAT16.format("BC-1"),
+    broken("bfloat16-conversion", "bfloat16 in 32 bits", to_bfloat16("%uint", "%float"), NO_BFLOAT16,
            says="16-bit integers"),
     broken("bfloat16-conversion", "bfloat16 to half", to_bfloat16("%half", "%ushort", "BF16ToF"),
-           NO_BFLOAT16.format("BC-2"), says="the result of"),
+           NO_BFLOAT16, says="the result of"),
     broken("bfloat16-conversion", "bfloat16 from 32 bits", to_bfloat16("%float", "%uint", "BF16ToF"),
-           NO_BFLOAT16.format("BC-2"), says="converts 16-bit integers"),
+           NO_BFLOAT16, says="converts 16-bit integers"),
 ]
 
 BFLOAT16 = [

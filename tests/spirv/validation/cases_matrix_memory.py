@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.matrix_memory, and of those about parts of cooperative matrices."""
+"""Cases of the family matrix_memory, and of those about parts of cooperative matrices."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ PACKED = {"capabilities": "PackedCooperativeMatrixINTEL",
           "extensions": "SPV_INTEL_joint_matrix SPV_KHR_cooperative_matrix"}
 VULKAN = {"kind": "Shader VulkanMemoryModel", "model": "OpMemoryModel Logical Vulkan",
           "extensions": "SPV_KHR_vulkan_memory_model SPV_KHR_cooperative_matrix"}
-LAYOUT = ("SPV_KHR_cooperative_matrix asks for {} as MemoryLayout (CM-43); SPIRV-Tools looks at the kind of the "
+LAYOUT = ("SPV_KHR_cooperative_matrix asks for {} as MemoryLayout; SPIRV-Tools looks at the kind of the "
           "constant, not at its width and value")
 STORAGE = ("cl_khr_cooperative_matrix in the OpenCL SPIR-V environment allows Workgroup and CrossWorkgroup only "
-           "(CM-50); SPIRV-Tools checks the storage class for Vulkan only")
-STRIDE = ("SPV_KHR_cooperative_matrix asks for a Stride greater than 0 in stores (CM-46); SPIRV-Tools does not look at "
+           "; SPIRV-Tools checks the storage class for Vulkan only")
+STRIDE = ("SPV_KHR_cooperative_matrix asks for a Stride greater than 0 in stores; SPIRV-Tools does not look at "
           "its value")
 NO_JOINT_MATRIX = ("SPV_INTEL_joint_matrix defines the capability and the layout; SPIRV-Tools does not know the "
                    "extension")
@@ -103,13 +103,13 @@ LOADS = [
                  "%arr64_float", "%ptr_e = OpTypePointer Workgroup %float")),
     broken("matrix-pointer-array", "a shader loads from a variable of one number",
            shared(f"%m = OpCooperativeMatrixLoadKHR {M} %v %uint_0 %uint_16", "%float"),
-           "SPV_KHR_cooperative_matrix asks for a pointer into an array in modules with Shader (CM-42); SPIRV-Tools "
+           "SPV_KHR_cooperative_matrix asks for a pointer into an array in modules with Shader; SPIRV-Tools "
            "does not look at where a pointer comes from"),
     broken("matrix-pointer-array", "a shader stores into a member",
            shared(f"%m = OpUndef {M}\n%e = OpAccessChain %ptr_e %v %uint_1\n"
                   "OpCooperativeMatrixStoreKHR %e %m %uint_0 %uint_16", "%pair",
                   "%ptr_e = OpTypePointer Workgroup %float\n%pair = OpTypeStruct %float %float"),
-           "SPV_KHR_cooperative_matrix asks for a pointer into an array in modules with Shader (CM-42); SPIRV-Tools "
+           "SPV_KHR_cooperative_matrix asks for a pointer into an array in modules with Shader; SPIRV-Tools "
            "does not look at where a pointer comes from"),
     valid("a length", kernel("%l = OpCooperativeMatrixLengthKHR %uint %matrix_a_8x16_half")),
     broken("matrix-length", "a 64-bit length", kernel("%l = OpCooperativeMatrixLengthKHR %ulong %matrix_a_8x16_half"),

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.memory."""
+"""Cases of the family memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.pointers."""
+"""Cases of the family pointers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.reading: binaries that cannot be read."""
+"""Cases of the family reading: binaries that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.structure."""
+"""Cases of the family structure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.structured: control flow of shader modules."""
+"""Cases of the family structured: control flow of shader modules."""
 
 from __future__ import annotations
 

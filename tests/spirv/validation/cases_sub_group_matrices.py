@@ -1,5 +1,5 @@
-"""Cases of the rules in coopmat.spirv.validate.sub_group_matrices; test_sub_group_matrices.py goes through the "
-"tables."""
+"""Cases of the family sub_group_matrices; test_sub_group_matrices.py goes through the
+tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the rules in coopmat.spirv.validate.synchronization."""
+"""Cases of the family synchronization."""
 
 from __future__ import annotations
 

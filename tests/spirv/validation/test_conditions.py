@@ -26,7 +26,7 @@ Line = tuple[str, int]
 
 def conditions(family: str) -> Iterator[tuple[set[Line], str]]:
     """Each yield in the functions of a family that are annotated as Findings: its lines, and its text."""
-    source = inspect.getsource(importlib.import_module(f"{validate.__name__}.{family}"))
+    source = inspect.getsource(importlib.import_module(f"{validate.__name__}.families.{family}"))
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef) and function.returns is not None \
                 and ast.unparse(function.returns) == "Findings":

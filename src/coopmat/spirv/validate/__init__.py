@@ -12,50 +12,7 @@ from coopmat.collector import collector_paused
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.module import Module
-from coopmat.spirv.validate import (  # noqa: F401 (their rules enter themselves)
-    arithmetic,
-    atomics,
-    capabilities,
-    clocks,
-    composites,
-    constants,
-    control_flow,
-    conversions,
-    cooperative_matrices,
-    declarations,
-    decorations,
-    descriptions,
-    device_support,
-    dot_products,
-    enumerants,
-    execution_limits,
-    execution_modes,
-    extended_instructions,
-    functions,
-    glsl_instructions,
-    groups,
-    hints,
-    image_queries,
-    images,
-    intel_groups,
-    joint_matrices,
-    limits,
-    linear_algebra,
-    logical_pointers,
-    low_precision,
-    matrix2,
-    matrix_memory,
-    memory,
-    pipes,
-    pointers,
-    predicated,
-    reading,
-    small_types,
-    structure,
-    structured,
-    sub_group_matrices,
-    synchronization,
-)
+from coopmat.spirv.validate.families import device_support, structure
 from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation, rules_by_opcode
 from coopmat.spirv.validate.sections import BEFORE_DECLARATIONS
 from coopmat.spirv.validate.text import Fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coopmat.spirv.grammar import ExecutionMode, ExecutionModel
-from coopmat.spirv.validate.functions import reached
+from coopmat.spirv.validate.families.functions import reached
 from coopmat.spirv.validate.view import ModuleView
 
 

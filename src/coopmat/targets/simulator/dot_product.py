@@ -46,7 +46,7 @@ class Shape:
 
 
 def _shape_of(compiler: FunctionCompiler, row: Instruction, accumulates: bool) -> Shape:
-    """Check the types (rules DP-1, DP-4, DP-5 and DP-7 of the extension's facts)."""
+    """Check the types, as the validator does."""
     result = compiler.result_type(row)
     kinds = [compiler.type_of(word) for word in row.words[:3 if accumulates else 2]]
     first, second = kinds[:2]

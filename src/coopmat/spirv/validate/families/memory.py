@@ -16,7 +16,7 @@ from coopmat.spirv.grammar import (
     StorageClass,
     parameters,
 )
-from coopmat.spirv.validate.declarations import contains, parts
+from coopmat.spirv.validate.families.declarations import contains, parts
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS, Booleans, Integers, Types
@@ -203,7 +203,7 @@ def alignment(group: Group) -> Findings:
 
 
 @rule("memory-operands", "What is read can be made visible, what is written available; both need memory that others "
-      "share.", f"{OPERANDS}; SPV_KHR_cooperative_matrix (CM-47)", *_ACCESSES)
+      "share.", f"{OPERANDS}; SPV_KHR_cooperative_matrix", *_ACCESSES)
 def memory_operands(group: Group) -> Findings:
     place, pointers = _ACCESSES[group.opcode]
     mask = group.word(place)

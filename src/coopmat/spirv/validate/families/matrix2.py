@@ -6,8 +6,8 @@ import numpy as np
 
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
 from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, Op
-from coopmat.spirv.validate.cooperative_matrices import UNKNOWN, Shapes, differ, may_change_use, shapes
-from coopmat.spirv.validate.functions import reached
+from coopmat.spirv.validate.families.cooperative_matrices import UNKNOWN, Shapes, differ, may_change_use, shapes
+from coopmat.spirv.validate.families.functions import reached
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types

@@ -49,7 +49,7 @@ def _shape_differs(one: Types, other: Types) -> Booleans:
 
 
 @rule("integer-arithmetic", "Integer instructions work on integers of one width, or vectors of one size of them.",
-      f"{ARITHMETIC}, {BITS}; SPV_KHR_cooperative_matrix (CM-80, CM-81)", *INTEGER_UNARY, *INTEGER_BINARY)
+      f"{ARITHMETIC}, {BITS}; SPV_KHR_cooperative_matrix", *INTEGER_UNARY, *INTEGER_BINARY)
 def integer_arithmetic(group: Group) -> Findings:
     fits = _numbers(group, group.result, Op.TypeInt)
     yield ~fits, "the result of {op} must be an integer or a vector of integers, not {type}"
@@ -61,7 +61,7 @@ def integer_arithmetic(group: Group) -> Findings:
 
 
 @rule("unsigned-division", "OpUDiv and OpUMod work on one type, of signedness 0.",
-      f"{ARITHMETIC}; SPV_KHR_cooperative_matrix (CM-84)", *_UNSIGNED)
+      f"{ARITHMETIC}; SPV_KHR_cooperative_matrix", *_UNSIGNED)
 def unsigned_division(group: Group) -> Findings:
     signed = group.result.scalar.signed == 1
     yield signed, "the result type of {op}, {type}, must have signedness 0"
@@ -134,7 +134,7 @@ def _members_agree(group: Group) -> Booleans:
 
 
 @rule("float-arithmetic", "Floating-point instructions work on one floating-point type.",
-      f"{ARITHMETIC}; SPV_KHR_cooperative_matrix (CM-80 to CM-82)", *FLOAT_UNARY, *FLOAT_BINARY)
+      f"{ARITHMETIC}; SPV_KHR_cooperative_matrix", *FLOAT_UNARY, *FLOAT_BINARY)
 def float_arithmetic(group: Group) -> Findings:
     fits = _numbers(group, group.result, Op.TypeFloat)
     yield ~fits, "the result of {op} must be a floating-point number or a vector of them, not {type}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op
+from coopmat.spirv.validate.families.image_types import Images, images
 from coopmat.spirv.validate.group import Group
-from coopmat.spirv.validate.image_types import Images, images
 from coopmat.spirv.validate.rules import Findings, rule
 
 SECTION = "SPIR-V 3.3.10 Image Instructions"

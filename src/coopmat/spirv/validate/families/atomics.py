@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, MemorySemantics, Op, StorageClass
+from coopmat.spirv.validate.families.synchronization import COMPARING, SEMANTICS
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.synchronization import COMPARING, SEMANTICS
 from coopmat.spirv.validate.types import Booleans, Types
 
 SECTION = "SPIR-V 3.3.18 Atomic Instructions"

@@ -15,7 +15,7 @@ from coopmat.spirv.grammar import (
     Op,
     StorageClass,
 )
-from coopmat.spirv.validate.declarations import parts
+from coopmat.spirv.validate.families.declarations import parts
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.roles import Role
 from coopmat.spirv.validate.rules import Findings, rule
@@ -33,14 +33,14 @@ def _is(kind: Types, opcode: Op, width: int) -> np.ndarray:
 
 
 @rule("tf32-rounding", "OpRoundFToTF32INTEL gives 32-bit floats of the operand's type.",
-      "SPV_INTEL_tensor_float32_conversion (TF-1, TF-2)", Op.RoundFToTF32INTEL)
+      "SPV_INTEL_tensor_float32_conversion", Op.RoundFToTF32INTEL)
 def tf32_rounding(group: Group) -> Findings:
     yield ~_is(group.result, Op.TypeFloat, 32), "the result of {op} is of 32-bit floats, not {type}"
     yield group.value(0) != group.result, "{op} rounds {type}, not {type0}"
 
 
 @rule("bfloat16-conversion", "bfloat16 conversions are between 32-bit floats and as many 16-bit integers.",
-      "SPV_INTEL_bfloat16_conversion (BC-1, BC-2)", *_BFLOAT16_CONVERSIONS)
+      "SPV_INTEL_bfloat16_conversion", *_BFLOAT16_CONVERSIONS)
 def bfloat16_conversion(group: Group) -> Findings:
     given, wanted = _BFLOAT16_CONVERSIONS[group.opcode]
     operand = group.value(0)
@@ -93,7 +93,7 @@ def _restricted(view: ModuleView) -> Iterator[_Restricted]:
 
 
 @rule("low-precision-use", "bfloat16, 8-bit floats and 4-bit integers are moved, converted and multiplied in matrices, "
-      "not computed with.", "SPV_KHR_bfloat16 (BF-5), SPV_EXT_float8, SPV_INTEL_int4 (I4-3)")
+      "not computed with.", "SPV_KHR_bfloat16, SPV_EXT_float8, SPV_INTEL_int4")
 def low_precision_use(view: ModuleView) -> Findings:
     for kind in _restricted(view):
         if not kind.types.any():
@@ -116,7 +116,7 @@ def _is_printf(view: ModuleView, index: int) -> bool:
 
 
 @rule("int4-storage", "A variable of 4-bit integers outside functions holds vectors of an even number of them.",
-      "SPV_INTEL_int4 (I4-4)", Op.Variable)
+      "SPV_INTEL_int4", Op.Variable)
 def int4_storage(group: Group) -> Findings:
     view = group.view
     alone = np.zeros(len(view.type_table.rows), bool)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, Decoration, Op, StorageClass
-from coopmat.spirv.validate.declarations import parts
+from coopmat.spirv.validate.families.declarations import parts
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.sections import CONSTANTS

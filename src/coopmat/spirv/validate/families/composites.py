@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op
-from coopmat.spirv.validate.constants import constituents
+from coopmat.spirv.validate.families.constants import constituents
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers, Types, TypeTable
@@ -53,7 +53,7 @@ def _part(table: TypeTable, whole: Types, index: Integers) -> tuple[Integers, np
 
 
 @rule("composite-extract", "The indices of OpCompositeExtract lead to a part of the result type.",
-      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-73)", Op.CompositeExtract)
+      f"{SECTION}; SPV_KHR_cooperative_matrix", Op.CompositeExtract)
 def composite_extract(group: Group) -> Findings:
     reached, wrong = descend(group, group.value(0), 1)
     yield ~group.has(1), "{op} has no index"
@@ -64,7 +64,7 @@ def composite_extract(group: Group) -> Findings:
 
 
 @rule("composite-insert", "The indices of OpCompositeInsert lead to a part of the object's type.",
-      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-73)", Op.CompositeInsert)
+      f"{SECTION}; SPV_KHR_cooperative_matrix", Op.CompositeInsert)
 def composite_insert(group: Group) -> Findings:
     reached, wrong = descend(group, group.value(1), 2)
     yield group.value(1) != group.result, "{op} into {type1} gives a value of that type, not {type}"
@@ -76,7 +76,7 @@ def composite_insert(group: Group) -> Findings:
 
 
 @rule("composite-construct", "The constituents of OpCompositeConstruct make up its result.",
-      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-70)", Op.CompositeConstruct)
+      f"{SECTION}; SPV_KHR_cooperative_matrix", Op.CompositeConstruct)
 def composite_construct(group: Group) -> Findings:
     vectors = group.result.is_kind(Op.TypeVector)
     yield from _vector_construct(group, vectors)
@@ -120,7 +120,7 @@ def vector_shuffle(group: Group) -> Findings:
 
 
 @rule("vector-dynamic", "Dynamic extraction and insertion work on vectors, with an integer index.",
-      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-75)",
+      f"{SECTION}; SPV_KHR_cooperative_matrix",
       Op.VectorExtractDynamic, Op.VectorInsertDynamic)
 def vector_dynamic(group: Group) -> Findings:
     inserts = group.opcode == Op.VectorInsertDynamic
@@ -177,7 +177,7 @@ def freeze_type(group: Group) -> Findings:
 
 
 @rule("select-types", "OpSelect chooses between two values of its result type by booleans.",
-      "SPIR-V 3.3.15 Relational and Logical Instructions; SPV_KHR_cooperative_matrix (CM-95)", Op.Select)
+      "SPIR-V 3.3.15 Relational and Logical Instructions; SPV_KHR_cooperative_matrix", Op.Select)
 def select_types(group: Group) -> Findings:
     condition, result = group.value(0), group.result
     yield ~condition.scalars_of(Op.TypeBool), "the condition of {op} is a boolean or a vector of booleans, not {type0}"

@@ -48,7 +48,7 @@ for _row in SUBGROUP_MATRIX_MADS:
 
 
 @rule("sub-group-matrix-types", "A, B, C and the result are numbers or vectors of numbers; C has the result's type.",
-      f"{SECTION} (MMA-1, MMA-3, MMA-7)", MULTIPLY)
+      SECTION, MULTIPLY)
 def sub_group_matrix_types(group: Group) -> Findings:
     number = (Op.TypeInt, Op.TypeFloat)
     yield ~group.result.scalars_of(*number), "the result of {op} is a number or a vector of numbers, not {type}"
@@ -58,14 +58,14 @@ def sub_group_matrix_types(group: Group) -> Findings:
     yield group.value(3) != group.result, "C of {op} has type {type3}; the result type {type} is needed"
 
 
-@rule("sub-group-matrix-k", "K is a constant 32-bit integer.", f"{SECTION} (MMA-2)", MULTIPLY)
+@rule("sub-group-matrix-k", "K is a constant 32-bit integer.", SECTION, MULTIPLY)
 def sub_group_matrix_k(group: Group) -> Findings:
     yield ~(group.value(0).is_int(32) & group.is_constant(0)), \
         "K of {op} is a constant 32-bit integer, not {def0} of {type0}"
 
 
 @rule("sub-group-matrix-flags", "Operand bits fit the types that they reinterpret.",
-      f"{SECTION}, Matrix Multiply Accumulate Operands (MMA-4)", MULTIPLY)
+      f"{SECTION}, Matrix Multiply Accumulate Operands", MULTIPLY)
 def sub_group_matrix_flags(group: Group) -> Findings:
     flags = group.word(4)
     kinds = {"A": group.value(1), "B": group.value(2), "C": group.value(3), "Result": group.result}
@@ -82,7 +82,7 @@ def sub_group_matrix_flags(group: Group) -> Findings:
 
 
 @rule("sub-group-matrix-combination", "Types, K and operand bits are a row of the table for the sub-group size.",
-      f"{ENVIRONMENT} (MMA-6, MMA-8 to MMA-12)")
+      ENVIRONMENT)
 def sub_group_matrix_combination(view: ModuleView) -> Findings:
     for indices, key in _uses(view):
         sizes = _sizes(key)

@@ -15,7 +15,7 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
-from coopmat.spirv.validate.arithmetic import MATRIX_ARITHMETIC
+from coopmat.spirv.validate.families.arithmetic import MATRIX_ARITHMETIC
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers, Types
@@ -60,7 +60,7 @@ def differ(one: Integers, other: Integers) -> Booleans:
 
 
 @rule("matrix-type-operands", "A cooperative matrix has numbers as components, and constants for scope, rows, "
-      "columns and use.", f"{SECTION}, OpTypeCooperativeMatrixKHR (CM-1 to CM-5)", Op.TypeCooperativeMatrixKHR)
+      "columns and use.", f"{SECTION}, OpTypeCooperativeMatrixKHR", Op.TypeCooperativeMatrixKHR)
 def matrix_type_operands(group: Group) -> Findings:
     yield ~group.type(0).is_kind(Op.TypeInt, Op.TypeFloat), \
         "the components of a cooperative matrix are integers or floats, not {def0}"
@@ -75,8 +75,8 @@ def matrix_type_operands(group: Group) -> Findings:
 
 
 @rule("matrix-scope", "A cooperative matrix belongs to a sub-group or to a work-group, whose size the module gives.",
-      f"{SECTION}, OpTypeCooperativeMatrixKHR (CM-2); SPV_NV_cooperative_matrix2, 2.16.1 Universal Validation Rules "
-      "(CM-8)", Op.TypeCooperativeMatrixKHR)
+      f"{SECTION}, OpTypeCooperativeMatrixKHR; SPV_NV_cooperative_matrix2, 2.16.1 Universal Validation Rules "
+      "", Op.TypeCooperativeMatrixKHR)
 def matrix_scope(group: Group) -> Findings:
     scope = group.constant(1)
     yield (scope != UNKNOWN) & ~np.isin(scope, (Scope.Subgroup, Scope.Workgroup)), \
@@ -97,7 +97,7 @@ def matrix_scope(group: Group) -> Findings:
 
 
 @rule("matrix-vulkan-memory-model", "With the capability Shader, cooperative matrices need VulkanMemoryModel.",
-      f"{SECTION}, CooperativeMatrixKHR (CM-7)", Op.TypeCooperativeMatrixKHR)
+      f"{SECTION}, CooperativeMatrixKHR", Op.TypeCooperativeMatrixKHR)
 def matrix_vulkan_memory_model(group: Group) -> Findings:
     declared = group.view.declared.all
     if Capability.Shader in declared and Capability.VulkanMemoryModel not in declared:
@@ -106,7 +106,7 @@ def matrix_vulkan_memory_model(group: Group) -> Findings:
 
 
 @rule("matrix-storage", "Cooperative matrices live in Function and Private variables only.",
-      f"{SECTION}, 2.16.1 Universal Validation Rules (CM-9)", Op.Variable)
+      f"{SECTION}, 2.16.1 Universal Validation Rules", Op.Variable)
 def matrix_storage(group: Group) -> Findings:
     holds = group.view.derived(holds_matrix)[group.result.element.places]
     allowed = np.isin(group.word(0), (StorageClass.Function, StorageClass.Private))
@@ -133,7 +133,7 @@ def holds_matrix(view: ModuleView) -> Booleans:
 
 
 @rule("matrix-multiply-types", "A, B, C and the result are cooperative matrices of use A, B, accumulator and "
-      "accumulator, of one scope.", f"{SECTION}, OpCooperativeMatrixMulAddKHR (CM-20, CM-24)",
+      "accumulator, of one scope.", f"{SECTION}, OpCooperativeMatrixMulAddKHR",
       Op.CooperativeMatrixMulAddKHR)
 def matrix_multiply_types(group: Group) -> Findings:
     kinds = (group.value(0), group.value(1), group.value(2), group.result)
@@ -150,7 +150,7 @@ def matrix_multiply_types(group: Group) -> Findings:
 
 
 @rule("matrix-multiply-shapes", "A is M x K, B is K x N, C and the result are M x N, as far as the sizes are "
-      "known.", f"{SECTION}, OpCooperativeMatrixMulAddKHR (CM-21 to CM-23, CM-28)", Op.CooperativeMatrixMulAddKHR)
+      "known.", f"{SECTION}, OpCooperativeMatrixMulAddKHR", Op.CooperativeMatrixMulAddKHR)
 def matrix_multiply_shapes(group: Group) -> Findings:
     a, b, c = (shapes(group.view, group.value(place)) for place in range(3))
     result = shapes(group.view, group.result)
@@ -162,7 +162,7 @@ def matrix_multiply_shapes(group: Group) -> Findings:
 
 
 @rule("matrix-multiply-signs", "Only a matrix of integers is flagged as signed.",
-      f"{SECTION}, Cooperative Matrix Operands (CM-26)", Op.CooperativeMatrixMulAddKHR)
+      f"{SECTION}, Cooperative Matrix Operands", Op.CooperativeMatrixMulAddKHR)
 def matrix_multiply_signs(group: Group) -> Findings:
     flags = group.word(3)
     kinds = (group.value(0), group.value(1), group.value(2), group.result)
@@ -172,7 +172,7 @@ def matrix_multiply_signs(group: Group) -> Findings:
 
 
 @rule("matrix-multiply-kinds", "No device multiplies integer matrices with floating ones, or adds one to the other.",
-      f"{SECTION}, OpCooperativeMatrixMulAddKHR (CM-25)", Op.CooperativeMatrixMulAddKHR, severity="warning")
+      f"{SECTION}, OpCooperativeMatrixMulAddKHR", Op.CooperativeMatrixMulAddKHR, severity="warning")
 def matrix_multiply_kinds(group: Group) -> Findings:
     kinds = (group.value(0), group.value(1), group.value(2), group.result)
     matrices = kinds[0].is_matrix & kinds[1].is_matrix & kinds[2].is_matrix & kinds[3].is_matrix
@@ -201,7 +201,7 @@ _CONVERSIONS = (Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, 
 
 
 @rule("matrix-arithmetic", "Operands and result of integer arithmetic on cooperative matrices have one type, but for "
-      "the signedness of their components.", f"{SECTION}, 3.3.13 Arithmetic Instructions (CM-80, CM-82)",
+      "the signedness of their components.", f"{SECTION}, 3.3.13 Arithmetic Instructions",
       *sorted(op for op in MATRIX_ARITHMETIC if not op.spelling.startswith("F")))
 def matrix_arithmetic(group: Group) -> Findings:
     for place in group.places():
@@ -221,7 +221,7 @@ def _same_but_sign(view: ModuleView, one: Types, other: Types) -> Booleans:
 
 
 @rule("matrix-times-scalar", "A matrix is multiplied by a scalar of its component type.",
-      f"{SECTION}, OpMatrixTimesScalar (CM-83)", Op.MatrixTimesScalar)
+      f"{SECTION}, OpMatrixTimesScalar", Op.MatrixTimesScalar)
 def matrix_times_scalar(group: Group) -> Findings:
     matrix, scalar = group.value(0), group.value(1)
     chosen = matrix.is_matrix | group.result.is_matrix
@@ -230,7 +230,7 @@ def matrix_times_scalar(group: Group) -> Findings:
 
 
 @rule("matrix-conversion", "A conversion keeps the scope, shape and use of a cooperative matrix.",
-      f"{SECTION}, 3.3.11 Conversion Instructions (CM-90, CM-91)", *_CONVERSIONS)
+      f"{SECTION}, 3.3.11 Conversion Instructions", *_CONVERSIONS)
 def matrix_conversion(group: Group) -> Findings:
     given, result = group.value(0), group.result
     yield given.is_matrix != result.is_matrix, "{op} converts matrices to matrices only: {type0} to {type}"
@@ -253,7 +253,7 @@ def may_change_use(view: ModuleView, before: Integers, after: Integers) -> Boole
 
 
 @rule("matrix-bitcast", "OpBitcast keeps everything of a cooperative matrix but the signedness of its integers.",
-      f"{SECTION}, OpBitcast (CM-90, CM-92)", Op.Bitcast)
+      f"{SECTION}, OpBitcast", Op.Bitcast)
 def matrix_bitcast(group: Group) -> Findings:
     given, result = group.value(0), group.result
     chosen = given.is_matrix | result.is_matrix

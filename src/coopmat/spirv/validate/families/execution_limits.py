@@ -8,7 +8,7 @@ import numpy as np
 
 from coopmat.spirv.grammar import ExecutionMode, ExecutionModel, Op, StorageClass
 from coopmat.spirv.validate.entry_points import EntryPoint
-from coopmat.spirv.validate.functions import reached
+from coopmat.spirv.validate.families.functions import reached
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView

@@ -6,7 +6,7 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, CooperativeMatrixLayout, Op, StorageClass
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.validate.cooperative_matrices import SECTION, UNKNOWN, shapes
+from coopmat.spirv.validate.families.cooperative_matrices import SECTION, UNKNOWN, shapes
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Types
@@ -44,13 +44,13 @@ def layout_operands(group: Group, layout: int, stride: int) -> Findings:
 
 
 @rule("matrix-load", "A load gives a cooperative matrix from a pointer to numbers, a constant layout and a stride.",
-      f"{SECTION}, OpCooperativeMatrixLoadKHR (CM-40 to CM-45)", Op.CooperativeMatrixLoadKHR)
+      f"{SECTION}, OpCooperativeMatrixLoadKHR", Op.CooperativeMatrixLoadKHR)
 def matrix_load(group: Group) -> Findings:
     yield from memory_operands(group, group.result, 0, 1, 2)
 
 
 @rule("matrix-store", "A store writes a cooperative matrix through a pointer to numbers, with a constant layout and a "
-      "stride.", f"{SECTION}, OpCooperativeMatrixStoreKHR (CM-40 to CM-46)", Op.CooperativeMatrixStoreKHR)
+      "stride.", f"{SECTION}, OpCooperativeMatrixStoreKHR", Op.CooperativeMatrixStoreKHR)
 def matrix_store(group: Group) -> Findings:
     yield from memory_operands(group, group.value(1), 0, 2, 3)
     yield group.has(3) & (group.constant(3) == 0), "the stride of {op} is 0: all rows or columns would lie in one place"
@@ -83,7 +83,7 @@ def matrix_blocked_layout(group: Group) -> Findings:
 
 
 @rule("matrix-pointer-storage", "OpenCL loads and stores cooperative matrices in global and local memory only.",
-      "OpenCL SPIR-V environment, cl_khr_cooperative_matrix (CM-50)", Op.CooperativeMatrixLoadKHR,
+      "OpenCL SPIR-V environment, cl_khr_cooperative_matrix", Op.CooperativeMatrixLoadKHR,
       Op.CooperativeMatrixStoreKHR)
 def matrix_pointer_storage(group: Group) -> Findings:
     if Capability.Kernel in group.view.declared.all:
@@ -93,7 +93,7 @@ def matrix_pointer_storage(group: Group) -> Findings:
 
 
 @rule("matrix-pointer-array", "In shader modules, cooperative matrices are loaded and stored through pointers into "
-      "arrays.", f"{SECTION}, OpCooperativeMatrixLoadKHR and OpCooperativeMatrixStoreKHR (CM-42)",
+      "arrays.", f"{SECTION}, OpCooperativeMatrixLoadKHR and OpCooperativeMatrixStoreKHR",
       Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR)
 def matrix_pointer_array(group: Group) -> Findings:
     if group.view.has(Capability.Shader):
@@ -133,7 +133,7 @@ def _passes_array(view: ModuleView, chain: Instruction) -> bool:
 
 
 @rule("matrix-length", "The length of a matrix type is an unsigned 32-bit integer.",
-      f"{SECTION}, OpCooperativeMatrixLengthKHR (CM-60, CM-61)", Op.CooperativeMatrixLengthKHR)
+      f"{SECTION}, OpCooperativeMatrixLengthKHR", Op.CooperativeMatrixLengthKHR)
 def matrix_length(group: Group) -> Findings:
     result = group.result
     yield ~(result.is_kind(Op.TypeInt) & (result.width == 32) & (result.signed == 0)), \

@@ -8,7 +8,7 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op, StorageClass, instruction
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.validate.declarations import parts
+from coopmat.spirv.validate.families.declarations import parts
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans
@@ -46,7 +46,7 @@ def number_constant(group: Group) -> Findings:
 
 
 @rule("composite-constant", "The constituents of a constant fit its type; those of one that is not specialised are "
-      "not, either.", f"{SECTION}; SPV_KHR_cooperative_matrix (CM-71)", Op.ConstantComposite, Op.SpecConstantComposite)
+      "not, either.", f"{SECTION}; SPV_KHR_cooperative_matrix", Op.ConstantComposite, Op.SpecConstantComposite)
 def composite_constant(group: Group) -> Findings:
     view = group.view
     for offset, index, _ in group.each():
@@ -128,7 +128,7 @@ def replicated_composite(group: Group) -> Findings:
 
 
 @rule("null-constant", "OpConstantNull has a type that has a null value.",
-      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-72)", Op.ConstantNull)
+      f"{SECTION}; SPV_KHR_cooperative_matrix", Op.ConstantNull)
 def null_constant(group: Group) -> Findings:
     yield ~_nullable(group.view)[group.result.places], "{type} has no null value"
 

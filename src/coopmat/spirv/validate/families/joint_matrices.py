@@ -6,9 +6,9 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
-from coopmat.spirv.validate.cooperative_matrices import differ, shapes
+from coopmat.spirv.validate.families.cooperative_matrices import differ, shapes
+from coopmat.spirv.validate.families.matrix_memory import layout_operands, memory_operands
 from coopmat.spirv.validate.group import Group
-from coopmat.spirv.validate.matrix_memory import layout_operands, memory_operands
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
 
@@ -20,7 +20,7 @@ def _is(kind: Types, opcode: Op, width: int) -> Booleans:
 
 
 @rule("joint-interpretation", "Components are reinterpreted as tf32 or bfloat16 only from types that carry these.",
-      f"{JOINT}, Cooperative Matrix Operands (JM-2 to JM-5)", Op.CooperativeMatrixMulAddKHR)
+      f"{JOINT}, Cooperative Matrix Operands", Op.CooperativeMatrixMulAddKHR)
 def joint_interpretation(group: Group) -> Findings:
     flags = group.word(3)
     a, b, c, result = (kind.element for kind in (group.value(0), group.value(1), group.value(2), group.result))
@@ -51,7 +51,7 @@ _CHECKED = {
 
 
 @rule("joint-checked", "Checked instructions have 32-bit offsets, integer sizes and a cooperative matrix.",
-      f"{JOINT} (JM-6, JM-7)", *_CHECKED)
+      JOINT, *_CHECKED)
 def joint_checked(group: Group) -> Findings:
     opcode = group.opcode
     offsets, sizes = _CHECKED[opcode]
@@ -76,7 +76,7 @@ def joint_apply(group: Group) -> Findings:
     yield group.value(1) != group.result, "{op} of {type1} cannot give {type}"
 
 
-@rule("joint-coordinate", "The coordinate of an element is two 32-bit integers.", f"{JOINT} (JM-9)",
+@rule("joint-coordinate", "The coordinate of an element is two 32-bit integers.", JOINT,
       Op.CooperativeMatrixGetElementCoordINTEL, Op.CooperativeMatrixGetCoordinateEXT)
 def joint_coordinate(group: Group) -> Findings:
     result = group.result
@@ -87,7 +87,7 @@ def joint_coordinate(group: Group) -> Findings:
 
 
 @rule("joint-prefetch", "A prefetch takes a pointer, 32-bit offsets, constant numbers of rows and columns, a constant "
-      "layout and a stride.", f"{JOINT} (JM-1, JM-6)", Op.CooperativeMatrixPrefetchINTEL)
+      "layout and a stride.", JOINT, Op.CooperativeMatrixPrefetchINTEL)
 def joint_prefetch(group: Group) -> Findings:
     yield ~group.value(0).is_pointer, "{op} needs a pointer, not {type0}"
     for place in (1, 2):
@@ -105,7 +105,7 @@ _CONVERSIONS = {Op.RoundFToTF32INTEL: Capability.CooperativeMatrixTF32ComponentT
 
 
 @rule("joint-conversion", "Conversions to tf32 and to and from bfloat16 take cooperative matrices with the "
-      "capability for such components, and keep their shape.", f"{JOINT} (JM-10)", *_CONVERSIONS)
+      "capability for such components, and keep their shape.", JOINT, *_CONVERSIONS)
 def joint_conversion(group: Group) -> Findings:
     given, result = group.value(0), group.result
     needed = _CONVERSIONS[group.opcode]

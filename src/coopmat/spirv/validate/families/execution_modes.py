@@ -17,8 +17,8 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.validate.cooperative_matrices import holds_matrix
-from coopmat.spirv.validate.functions import reached
+from coopmat.spirv.validate.families.cooperative_matrices import holds_matrix
+from coopmat.spirv.validate.families.functions import reached
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.sections import CONSTANTS
@@ -147,7 +147,7 @@ def _used_from(view: ModuleView, function: int, used: dict[int, set[int]]) -> se
 
 
 @rule("kernel-parameters", "A kernel's parameters are numbers, structures, and pointers to global, local or constant "
-      "memory.", f"{ENVIRONMENT}; SPV_KHR_cooperative_matrix 2.16.1 (CM-9)")
+      "memory.", f"{ENVIRONMENT}; SPV_KHR_cooperative_matrix 2.16.1")
 def kernel_parameters(view: ModuleView) -> Findings:
     kernels = {entry.function for entry in view.entry_points if entry.model == ExecutionModel.Kernel}
     for function in view.flow.functions:

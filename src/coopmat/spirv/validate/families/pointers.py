@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import AddressingModel, Capability, Op, StorageClass
-from coopmat.spirv.validate.declarations import contains
+from coopmat.spirv.validate.families.declarations import contains
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import TYPES, Booleans, Types
@@ -86,7 +86,7 @@ def _member(group: Group, structures: Types, place: int) -> tuple[np.ndarray, np
 
 
 @rule("access-chain", "An access chain leads from a pointer to a part of what it points to.",
-      f"{SECTION}; SPV_KHR_cooperative_matrix (CM-74)", *_CHAINS)
+      f"{SECTION}; SPV_KHR_cooperative_matrix", *_CHAINS)
 def access_chain(group: Group) -> Findings:
     yield from _chain(group, group.value(0), 1)
 

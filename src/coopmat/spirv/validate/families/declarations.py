@@ -45,7 +45,7 @@ def kernel_signedness(group: Group) -> Findings:
 
 
 @rule("float-type", "A float has 16, 32 or 64 bits, or the width of its encoding.",
-      f"{SECTION}; SPV_KHR_bfloat16 (BF-1)", Op.TypeFloat)
+      f"{SECTION}; SPV_KHR_bfloat16", Op.TypeFloat)
 def float_type(group: Group) -> Findings:
     encoding = np.where(group.has(1), group.word(1), NO_ENCODING)
     yield (encoding == NO_ENCODING) & ~np.isin(group.word(0), FLOAT_WIDTHS), \
@@ -133,7 +133,7 @@ def pointer_type(group: Group) -> Findings:
 
 
 @rule("type-unique", "A type that is no aggregate or pointer is declared once.",
-      "SPIR-V 2.8 Types and Variables; SPV_KHR_cooperative_matrix (CM-11)")
+      "SPIR-V 2.8 Types and Variables; SPV_KHR_cooperative_matrix")
 def type_unique(view: ModuleView) -> Findings:
     if _MAY_REPEAT_ANYTHING in view.declared.extensions:
         return

@@ -22,7 +22,7 @@ def _format_place(group: Group) -> int:
 
 
 @rule("dot-vectors", "A dot product takes two vectors of integers, or two 32-bit integers with a packed format.",
-      f"{SECTION} (DP-4, DP-5)", *DOT_PRODUCTS)
+      SECTION, *DOT_PRODUCTS)
 def dot_vectors(group: Group) -> Findings:
     one, two = group.value(0), group.value(1)
     place = _format_place(group)
@@ -42,7 +42,7 @@ def dot_vectors(group: Group) -> Findings:
     yield differ, "the two vectors of {op} differ: {type0} and {type1}"
 
 
-@rule("dot-signedness", "What is unsigned in a dot product has signedness 0.", f"{SECTION} (DP-2, DP-3)",
+@rule("dot-signedness", "What is unsigned in a dot product has signedness 0.", SECTION,
       *_UNSIGNED, *_MIXED)
 def dot_signedness(group: Group) -> Findings:
     yield _signed_vector(group.value(1)), "vector 2 of {op} has components of signedness 0, not {type1}"
@@ -56,7 +56,7 @@ def _signed_vector(kind: Types) -> Booleans:
     return kind.is_vector(Op.TypeInt) & (kind.scalar.signed == 1)
 
 
-@rule("dot-result", "The result is an integer at least as wide as a component.", f"{SECTION} (DP-1)", *DOT_PRODUCTS)
+@rule("dot-result", "The result is an integer at least as wide as a component.", SECTION, *DOT_PRODUCTS)
 def dot_result(group: Group) -> Findings:
     one, result = group.value(0), group.result
     yield ~result.is_kind(Op.TypeInt), "the result of {op} is an integer, not {type}"
@@ -65,6 +65,6 @@ def dot_result(group: Group) -> Findings:
         "the result of {op}, {type}, is narrower than the components of {type0}"
 
 
-@rule("dot-accumulator", "The accumulator has the result type.", f"{SECTION} (DP-7)", *ACCUMULATING)
+@rule("dot-accumulator", "The accumulator has the result type.", SECTION, *ACCUMULATING)
 def dot_accumulator(group: Group) -> Findings:
     yield group.value(2) != group.result, "the accumulator of {op} has type {type2}; the result type {type} is needed"
