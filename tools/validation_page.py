@@ -50,7 +50,7 @@ The tests compare each verdict on a corpus of {count} modules, {valid} valid and
 def validation_page() -> str:
     """The page."""
     lines = [INTRODUCTION, f"## Rules\n\nThere are {len(RULES)}; this table is made from the validator's by "
-             "tools/make_docs.py."]
+             "tools/make_docs.py. Sections of the SPIR-V specification are those of version 1.6, revision 6."]
     for title, rules in groupby(_in_order(), key=_title):
         lines += [f"\n### {title}\n\n| rule | what it asks for | where it is from |\n|---|---|---|"]
         lines += map(_row, rules)

@@ -177,7 +177,7 @@ def function_body(view: ModuleView) -> Findings:
 _UNROLLING = int(LoopControl.PeelCount | LoopControl.PartialCount)
 
 
-@rule("loop-control", "Loop controls do not contradict each other.", "SPIR-V 3.2.23 Loop Control", Op.LoopMerge)
+@rule("loop-control", "Loop controls do not contradict each other.", "SPIR-V 3.2.22 Loop Control", Op.LoopMerge)
 def loop_control(group: Group) -> Findings:
     control = group.word(2)
     unroll, not_unroll = control & int(LoopControl.Unroll) != 0, control & int(LoopControl.DontUnroll) != 0

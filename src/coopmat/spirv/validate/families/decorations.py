@@ -1,4 +1,4 @@
-"""Rules for decorations and debug names (SPIR-V 3.2.20, 3.2.21, 3.3.2, 3.3.3)."""
+"""Rules for decorations and debug names (SPIR-V 3.2.19, 3.2.20, 3.3.2, 3.3.3)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS
 from coopmat.spirv.validate.view import ModuleView
 
-SECTION = "SPIR-V 3.2.20 Decoration"
-BUILTINS = "SPIR-V 3.2.21 BuiltIn; OpenCL SPIR-V environment"
+SECTION = "SPIR-V 3.2.19 Decoration"
+BUILTINS = "SPIR-V 3.2.20 BuiltIn; OpenCL SPIR-V environment"
 ANNOTATIONS = "SPIR-V 3.3.3 Annotation Instructions"
 
 _SPEC_CONSTANTS = (Op.SpecConstantTrue, Op.SpecConstantFalse, Op.SpecConstant, Op.SpecConstantDataKHR)

@@ -13,7 +13,7 @@ from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
 
-SECTION = "SPIR-V 3.3 Instructions, 3.2.3 Execution Model"
+SECTION = "SPIR-V 3.3 Instructions, 3.2.2 Execution Model"
 
 
 def _models(names: str) -> frozenset[int]:
@@ -59,60 +59,56 @@ _OF_STORAGE: dict[int, frozenset[int]] = {int(StorageClass[name]): _models(model
 """Storage class → the execution models that have it."""
 
 
-def _inside(view: ModuleView, entry: EntryPoint) -> Integers:
-    """The instructions of the functions that an entry point reaches."""
-    start = next((i for i, f in enumerate(view.flow.functions)
-                  if view.items[f.first].result_id == entry.function), None)
-    if start is None:
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(np.isin(view.flow.function_of, list(reached(view, start))) & ~view.broken)
-
-
-def _limited(view: ModuleView) -> Iterator[tuple[EntryPoint, Integers]]:
-    """Entry points, and the instructions that they reach; none if nothing in the module is limited."""
-    limited = set(_OF_MODELS) | {int(Op.ControlBarrier)}
-    declared = {item.words[0] for _, item in view.of_opcode(Op.Variable)}
-    if limited.isdisjoint(view.by_opcode) and declared.isdisjoint(_OF_STORAGE):
-        return
+def _entries(view: ModuleView) -> dict[int, list[EntryPoint]]:
+    """For each function, the entry points that reach it; those of models that the tables know."""
+    numbers = {view.items[function.first].result_id: number for number, function in enumerate(view.flow.functions)}
+    found: dict[int, list[EntryPoint]] = {}
     for entry in view.entry_points:
-        if entry.model in ExecutionModel._value2member_map_:
-            yield entry, _inside(view, entry)
+        if entry.model in ExecutionModel._value2member_map_ and entry.function in numbers:
+            for function in reached(view, numbers[entry.function]):
+                found.setdefault(function, []).append(entry)
+    return found
+
+
+def _reached(view: ModuleView, indices: Integers) -> Iterator[tuple[EntryPoint, Integers]]:
+    """Those of these instructions that are in one function, with each entry point that reaches it."""
+    functions = view.flow.function_of[indices]
+    for function in np.unique(functions[functions >= 0]).tolist():
+        for entry in view.derived(_entries).get(function, ()):
+            yield entry, indices[functions == function]
 
 
 @rule("execution-model-limits", "An entry point reaches only instructions that its execution model has.", SECTION)
 def execution_model_limits(view: ModuleView) -> Findings:
-    for entry, inside in _limited(view):
-        name = ExecutionModel(entry.model).spelling
-        opcodes = view.opcode[inside]
-        for opcode in np.unique(opcodes).tolist():
-            models = _OF_MODELS.get(opcode)
-            if opcode == Op.ControlBarrier and view.declared.version < (1, 3):
-                models = _BARRIERS
-            if models is not None and entry.model not in models:
-                yield inside[opcodes == opcode], \
-                    f"'{entry.name}' of the execution model {name} reaches {{op}}, which this model does not have"
+    limited = dict(_OF_MODELS)
+    if view.declared.version < (1, 3):
+        limited[Op.ControlBarrier] = _BARRIERS
+    for opcode, models in limited.items():
+        for entry, inside in _reached(view, np.array(view.indices(Op(opcode)), np.int64)):
+            if entry.model not in models:
+                yield inside, f"'{entry.name}' of the execution model {ExecutionModel(entry.model).spelling} reaches " \
+                              "{op}, which this model does not have"
 
 
 @rule("derivative-groups", "Derivatives in work-groups need an execution mode that groups invocations.",
       "SPV_KHR_compute_shader_derivatives")
 def derivative_groups(view: ModuleView) -> Findings:
     grouped = _DERIVING - _FRAGMENT - _models("Kernel")
-    for entry, inside in _limited(view):
+    for entry, inside in _reached(view, np.array(view.indices(*_DERIVATIVES), np.int64)):
         modes = {int(mode) for mode, _ in view.module.execution_modes(entry.function)}
         if entry.model in grouped and modes.isdisjoint(_GROUPED):
-            yield inside[np.isin(view.opcode[inside], _DERIVATIVES)], \
-                "{op} in a work-group needs the execution mode DerivativeGroupQuadsKHR or DerivativeGroupLinearKHR"
+            yield inside, "{op} in a work-group needs the execution mode DerivativeGroupQuadsKHR or " \
+                          "DerivativeGroupLinearKHR"
 
 
 @rule("execution-model-storage", "An entry point reaches variables only in storage classes that its execution model "
-      "has.", "SPIR-V 3.2.7 Storage Class")
+      "has.", "SPIR-V 3.2.6 Storage Class")
 def execution_model_storage(view: ModuleView) -> Findings:
     at, _, ids, _ = view.uses
     storage = np.where(view.definition_opcode(ids) == Op.Variable, view.value_types(ids).storage, -1)
-    limited = np.isin(storage, list(_OF_STORAGE))
-    for entry, inside in _limited(view) if limited.any() else ():
-        for number in np.unique(storage[limited]).tolist():
+    for number in np.intersect1d(storage, list(_OF_STORAGE)).tolist():
+        for entry, inside in _reached(view, np.unique(at[(storage == number) & ~view.broken[at]])):
             if entry.model not in _OF_STORAGE[number]:
-                yield np.intersect1d(at[storage == number], inside), \
-                    f"'{entry.name}' of the execution model {ExecutionModel(entry.model).spelling} uses a variable " \
-                    f"in the storage class {StorageClass(number).spelling}, which this model does not have"
+                yield inside, f"'{entry.name}' of the execution model {ExecutionModel(entry.model).spelling} uses a " \
+                              f"variable in the storage class {StorageClass(number).spelling}, which this model does " \
+                              "not have"

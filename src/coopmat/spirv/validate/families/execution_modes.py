@@ -26,7 +26,7 @@ from coopmat.spirv.validate.types import Booleans, Integers, Types
 from coopmat.spirv.validate.view import ModuleView
 
 SECTION = "SPIR-V 3.3.5 Mode-Setting Instructions"
-MODES = "SPIR-V 3.2.6 Execution Mode"
+MODES = "SPIR-V 3.2.5 Execution Mode"
 ENVIRONMENT = "OpenCL SPIR-V environment"
 
 _PARAMETER_CLASSES = (StorageClass.CrossWorkgroup, StorageClass.Workgroup, StorageClass.UniformConstant)

@@ -33,7 +33,7 @@ def function_parameters(view: ModuleView) -> Findings:
                 yield index, f"parameter {number} has type {{type}}; the function type asks for {{named{wanted}}}"
 
 
-@rule("function-control", "A function is not both Inline and DontInline.", "SPIR-V 3.2.24 Function Control",
+@rule("function-control", "A function is not both Inline and DontInline.", "SPIR-V 3.2.23 Function Control",
       Op.Function)
 def function_control(group: Group) -> Findings:
     both = int(FunctionControl.Inline | FunctionControl.DontInline)
@@ -110,7 +110,7 @@ def recursion(view: ModuleView) -> Findings:
 
 
 @rule("linkage-target", "Linkage is for functions and global variables; an import has no body or initialiser.",
-      f"{UNIVERSAL}; 3.2.20 Decoration, LinkageAttributes")
+      f"{UNIVERSAL}; 3.2.19 Decoration, LinkageAttributes")
 def linkage_target(view: ModuleView) -> Findings:
     flow = view.flow
     with_body = {int(view.result_id[f.first]) for f in flow.functions if f.blocks}
@@ -132,7 +132,7 @@ def linkage_target(view: ModuleView) -> Findings:
             yield index, f"the module exports '{name}' twice"
 
 
-@rule("linkage-entry-point", "An entry point has no linkage.", f"{UNIVERSAL}; 3.2.20 Decoration, LinkageAttributes")
+@rule("linkage-entry-point", "An entry point has no linkage.", f"{UNIVERSAL}; 3.2.19 Decoration, LinkageAttributes")
 def linkage_entry_point(view: ModuleView) -> Findings:
     linkage = view.annotations.linkage
     for entry in view.entry_points:
