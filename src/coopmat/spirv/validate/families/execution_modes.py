@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 
@@ -150,19 +151,16 @@ def _used_from(view: ModuleView, function: int, used: dict[int, set[int]]) -> se
       "memory.", f"{ENVIRONMENT}; SPV_KHR_cooperative_matrix 2.16.1")
 def kernel_parameters(view: ModuleView) -> Findings:
     kernels = {entry.function for entry in view.entry_points if entry.model == ExecutionModel.Kernel}
-    for function in view.flow.functions:
-        if view.result_id[function.first] not in kernels or not function.parameters:
-            continue
-        indices = np.array(function.parameters, np.int64)
-        kinds = view.types(view.type_id[indices])
-        physical = kinds.storage < int(StorageClass.CodeSectionINTEL)  # others come with extensions
-        yield indices[kinds.is_pointer & physical & ~kinds.in_storage(*_PARAMETER_CLASSES) & ~_by_value(kinds)], \
-            "a kernel's pointer points to CrossWorkgroup, Workgroup or UniformConstant memory, not {type}"
-        yield indices[kinds.is_kind(*_NO_PARAMETERS)], "a kernel cannot have a parameter of type {type}"
-        holds = view.derived(holds_matrix)
-        yield indices[holds[kinds.element.places] | holds[kinds.places] & ~kinds.is_matrix], \
-            "a kernel cannot have a parameter that holds or points to a cooperative matrix, {type}: hosts know no " \
-            "layout of it"
+    found = [function.parameters for function in view.flow.functions if int(view.result_id[function.first]) in kernels]
+    indices = np.array(list(chain.from_iterable(found)), np.int64)
+    kinds = view.types(view.type_id[indices])
+    physical = kinds.storage < int(StorageClass.CodeSectionINTEL)  # others come with extensions
+    yield indices[kinds.is_pointer & physical & ~kinds.in_storage(*_PARAMETER_CLASSES) & ~_by_value(kinds)], \
+        "a kernel's pointer points to CrossWorkgroup, Workgroup or UniformConstant memory, not {type}"
+    yield indices[kinds.is_kind(*_NO_PARAMETERS)], "a kernel cannot have a parameter of type {type}"
+    holds = view.derived(holds_matrix)
+    yield indices[holds[kinds.element.places] | holds[kinds.places] & ~kinds.is_matrix], \
+        "a kernel cannot have a parameter that holds or points to a cooperative matrix, {type}: hosts know no layout of it"
 
 
 def _by_value(kinds: Types) -> Booleans:
