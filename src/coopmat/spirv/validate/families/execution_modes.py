@@ -160,7 +160,8 @@ def kernel_parameters(view: ModuleView) -> Findings:
     yield indices[kinds.is_kind(*_NO_PARAMETERS)], "a kernel cannot have a parameter of type {type}"
     holds = view.derived(holds_matrix)
     yield indices[holds[kinds.element.places] | holds[kinds.places] & ~kinds.is_matrix], \
-        "a kernel cannot have a parameter that holds or points to a cooperative matrix, {type}: hosts know no layout of it"
+        "a kernel cannot have a parameter that holds or points to a cooperative matrix, {type}: hosts know no layout " \
+        "of it"
 
 
 def _by_value(kinds: Types) -> Booleans:
