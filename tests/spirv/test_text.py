@@ -299,6 +299,8 @@ def test_bound_counts_ids_among_words() -> None:
     ("%1 = OpTypeVector 3 4", 1, 19, "expected an id ('%' and letters, digits, '_'), found '3'"),
     ("%1 = OpTypeVector %a-b 4", 1, 19, "expected an id ('%' and letters, digits, '_'), found '%a-b'"),
     ("%1 = OpTypeInt 32 x", 1, 19, "expected a 32-bit integer, found 'x'"),
+    ('%1 = OpExtInstImport "OpenCL.std"\n%2 = OpTypeFloat 32\n%4 = OpExtInst %2 %1 sqrt %3 %3', 3, 30,
+     "OpExtInst has no operand here; expected the next instruction, found '%3'"),
     ("%1 = OpTypeInt 32 0 0", 1, 21, "OpTypeInt has no operand here; expected the next instruction, found '0'"),
     ("OpName %1 name", 1, 11, "expected a string in double quotes, found 'name'"),
     ('OpName %1 "name', 1, 11, "this string has no closing quote"),

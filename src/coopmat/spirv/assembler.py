@@ -358,6 +358,8 @@ class _Operands:
                     self.operand(kind)
             elif quantifier != "?" or self.position < len(self.tokens):
                 self.operand(kind)
+            if kind == "LiteralExtInstInteger":
+                return  # the extended instruction says what follows, and how much of it
 
     def next(self, kind: str) -> Token:
         if self.position >= len(self.tokens):

@@ -229,6 +229,8 @@ class _Decoder:
                     self.read(kind)
             elif quantifier != "?" or self.position < len(self.words):
                 self.read(kind)
+            if kind == "LiteralExtInstInteger":
+                return  # the extended instruction says what follows, and how much of it
 
     def read(self, kind: str) -> None:
         """Read one operand, with the operands that it brings along."""

@@ -122,6 +122,8 @@ SUPERFLUOUS = [
     broken("capability-superfluous", "DotProductInputAll beside packed input",
            dot("%uint", "DotProduct DotProductInput4x8BitPacked DotProductInputAll", "PackedVectorFormat4x8Bit"),
            says="DotProductInputAll"),
+    broken("capability-superfluous", "Float16Buffer beside Float16",
+           kernel("%a = OpUndef %half", capabilities="Float16Buffer"), says="Float16Buffer"),
     valid("what another capability implies is not superfluous",
           kernel("%a = OpUndef %v4uchar\n%r = OpSDot %uint %a %a", capabilities="DotProduct DotProductInput4x8Bit Int8",
                  extensions="SPV_KHR_integer_dot_product")),

@@ -37,6 +37,8 @@ CASES = [
     patched("operand-missing", "a phi with a value that has no parent", ("OpPhi", 0, 0x000600F5), text=kernel(
         "OpBranch %b\n%b = OpLabel\n%r = OpPhi %uint %uint_1 %entry %uint_1 %b\nOpBranch %b\n%dead = OpLabel")),
     patched("operand-surplus", "an undefined value with an operand", ("OpIAdd", 0, 0x00050001)),
+    patched("operand-surplus", "a square root of two numbers", ("OpExtInst", 4, 61), text=kernel(
+        "%a = OpExtInst %float %std fmax %float_1 %float_1"), says="its operands take 3"),
     patched("operand-value", "a specialisation constant within another", ("OpSpecConstantOp", 3, 52),
             text=kernel("", declarations="%s = OpSpecConstantOp %uint SNegate %uint_1")),
     patched("string-terminator", "a name without end", ("OpName", 3, 0x61616161),

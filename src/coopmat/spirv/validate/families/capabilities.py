@@ -31,15 +31,18 @@ def capability_superfluous(view: ModuleView) -> Findings:
     if view.has_unknown:  # which may need anything
         return
     alternatives = list(declared.needs.alternatives)
-    for capability, index in declared.capabilities.items():
-        others = implied(c for c in declared.capabilities if c != capability)
+    kept = set(declared.capabilities)  # of two that allow the same, one stays: arithmetic rather than storage
+    for capability, index in sorted(declared.capabilities.items(), key=lambda pair: (pair[0] in _ARITHMETIC, -pair[1])):
+        others = implied(c for c in kept if c != capability)
         if capability in _ALWAYS_USEFUL or capability in others:
             continue
         mine = implied([capability]) - others
         if not any(mine.intersection(options) and not others.intersection(options) for options in alternatives):
+            kept.remove(capability)
             yield index, f"no instruction needs the capability {capability.spelling}"
 
 
+_ARITHMETIC = frozenset({Capability.Int8, Capability.Int16, Capability.Float16})
 _ALWAYS_USEFUL = frozenset({Capability.Kernel, Capability.Shader, Capability.Addresses, Capability.Linkage,
                             Capability.Matrix})
 """Capabilities that say what kind of module it is."""
