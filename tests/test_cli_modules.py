@@ -146,6 +146,10 @@ def test_what_is_no_module(folder: Path) -> None:
     assert "[header-size]" in failure("val", written(folder, "empty.spv", b""))
 
 
+def test_text_is_text_whatever_the_name(folder: Path) -> None:
+    assert coopmat("val", written(folder, "text.spv", b"\xef\xbb\xbf" + ADDITION.encode())).returncode == 0
+
+
 def test_every_example_is_valid() -> None:
     files = sorted((ROOT / "examples").glob("*.cl"))
     options = {"gemm": "-DTM=8 -DTN=16 -DTK=32"}

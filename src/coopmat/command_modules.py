@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 STANDARD_STREAM = Path("-")
 OLDEST, NEWEST = (1, 0), (1, 6)
 _MAGIC = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+_TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*(;|Op[A-Z]|%\w+\s*=)")
+"""How SPIR-V text begins."""
 _COMPILED_SUFFIXES = (".cl", ".ll")
 
 Text = Annotated[Path, typer.Argument(metavar="FILE", help="SPIR-V text, or - for standard input.")]
@@ -85,7 +87,7 @@ def read_module(file: Path) -> Module:
     if file.suffix in _COMPILED_SUFFIXES:
         return build(file).module
     content = _read(file)
-    if content[:4] not in _MAGIC and file.suffix != ".spv" and b"\0" not in content:
+    if content[:4] not in _MAGIC and (file.suffix != ".spv" or _TEXT.match(content)) and b"\0" not in content:
         return _from_text(content, file, (1, 4))
     try:
         return Module.from_bytes(content)

@@ -210,6 +210,20 @@ def wide_integer() -> bytes:
                   make(Op.TypeVector, UINT, 0xFFFFFFFF, result_id=FIRST + 3))
 
 
+def errors_in_one_instruction() -> bytes:
+    """A phi of which every operand is wrong."""
+    return binary(kernel([make(Op.Label, result_id=FIRST + 1),
+                          make(Op.Phi, *(30_000 + i for i in range(30_000)), type_id=UINT, result_id=FIRST + 2),
+                          make(Op.Return)]))
+
+
+def wrong_members() -> bytes:
+    """Structures of types that do not exist, and values of these."""
+    members = [30_000 + i for i in range(16_000)]
+    return binary(make(Op.TypeStruct, *members, result_id=FIRST),
+                  [make(Op.Undef, type_id=FIRST, result_id=FIRST + 1 + i) for i in range(500)])
+
+
 def errors_everywhere() -> bytes:
     """As many broken rules as instructions."""
     return binary(kernel([make(Op.Label, result_id=FIRST + 1),
@@ -226,5 +240,6 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
         nested_structures, nested_arrays, doubling_structures, pointer_cycle, type_of_itself, array_of_itself,
         constant_of_itself, chained_constants, recursion, chained_calls, many_kernels_one_function, chained_blocks,
         ladder_of_branches, nested_loops, wide_phi, decoration_groups, many_names, equal_names, capabilities,
-        long_string, huge_matrix, huge_array, wide_integer, errors_everywhere)},
+        long_string, huge_matrix, huge_array, wide_integer, errors_everywhere, errors_in_one_instruction,
+        wrong_members)},
 }

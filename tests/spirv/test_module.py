@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coopmat.diagnostics import ValidationError
+from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv import EntryPoint, Module, Op, make
 from coopmat.spirv.grammar import (
     BuiltIn,
@@ -214,3 +214,29 @@ def test_rewritten_removes_keeps_and_adds() -> None:
     longer = module.rewritten(lambda item: [item, make(Op.Nop)] if item.opcode == Op.Label else None)
     assert len(longer.instructions) == len(module.instructions) + len(list(module.of_opcode(Op.Label)))
     assert (longer.version, longer.generator, longer.schema) == (module.version, module.generator, module.schema)
+
+
+def test_rewriting_refuses_what_is_no_module() -> None:
+    module = Module.from_text(TEXT)
+    assert module.rewritten(lambda item: item).to_bytes() == module.to_bytes()
+    with pytest.raises(ValueError, match="ids run from 1 to"):
+        module.with_instructions(item.with_ids(lambda identifier: -identifier) for item in module.instructions)
+    with pytest.raises(TypeError, match="a module holds instructions, not int"):
+        module.rewritten(lambda item: [1])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="cannot hold a zero byte"):
+        make(Op.String, "a\0b", result_id=1)
+
+
+def test_what_is_given_as_a_module() -> None:
+    with pytest.raises(Error, match="a SPIR-V binary is bytes, not str"):
+        Module.from_bytes("abc")  # type: ignore[arg-type]
+    with pytest.raises(Error, match="SPIR-V text is a str, not bytes"):
+        Module.from_text(b"abc")  # type: ignore[arg-type]
+    assert repr(Module.from_text(TEXT)).startswith("<SPIR-V 1.4 module of ")
+
+
+def test_violations_of_a_module_with_too_few_words_are_a_list() -> None:
+    module = Module([make(Op.Capability, 6)])
+    module.instructions[0].words = ()
+    (found,) = module.validate()
+    assert found.rule == "operand-missing"

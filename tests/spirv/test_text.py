@@ -443,3 +443,10 @@ def test_extended_sets_are_named() -> None:
         "%6 = OpExtInst %2 %5 DebugTypePointer %3 CrossWorkgroup FlagIsProtected|FlagIsPrivate",
         "%7 = OpExtInst %2 %5 DebugOperation PlusUconst 4",
         "%9 = OpExtInst %2 %8 ArgumentInfo %4"]
+
+
+@pytest.mark.parametrize(("kind", "number"), [("OpTypeFloat 32", "1e40"), ("OpTypeFloat 64", "-1e400"),
+                                              ("OpTypeFloat 16", "65536"), ("OpTypeFloat 8 Float8E5M2EXT", "1e9")])
+def test_numbers_beyond_the_largest_are_refused(kind: str, number: str) -> None:
+    with pytest.raises(ValidationError, match="expected a number"):
+        Module.from_text(f"%1 = {kind}\n%2 = OpConstant %1 {number}")

@@ -18,7 +18,7 @@ from coopmat.runtime.sources import OpenCLSource, llvm_to_spirv
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import Value
 
-Source = str | Path | bytes
+Source = str | Path | bytes | Module
 """OpenCL C text, a file, or SPIR-V."""
 
 SOURCE_SUFFIXES = (".cl", ".ll", ".spv", ".spvasm")
@@ -30,7 +30,7 @@ def build(source: Source, options: Options = (), device: Device | str | None = N
     """Compile ``source`` and, given a device, prepare it for that device.
 
     source: OpenCL C text; a path to a ``.cl``, ``.ll`` (LLVM IR), ``.spv`` (SPIR-V) or ``.spvasm``
-        (SPIR-V text) file; or SPIR-V as bytes.
+        (SPIR-V text) file; or SPIR-V as bytes or as a :class:`coopmat.spirv.Module`.
     options: those of clBuildProgram, as one text (``"-D K=64 -cl-std=CL1.2"``) or as a sequence of words;
         docs/build-options.md lists them.
     device: the device, or its name; its feature macros are defined, and its matrix combinations checked.
@@ -84,9 +84,12 @@ def _translate(source: Source, options: Options, device: Device | None, cache: C
             return _from_opencl(source, None, options, device, cache)
         case bytes() | bytearray() | memoryview():
             return Program(Module.from_bytes(bytes(source)))
+        case Module():
+            return Program(source)
         case Path():
             return _from_file(source, options, device, cache, is_linked)
-    raise Error(f"a source is OpenCL C text (str), a pathlib.Path or SPIR-V (bytes), not {type(source).__name__}")
+    raise Error("a source is OpenCL C text (str), a pathlib.Path, SPIR-V (bytes) or a Module, not "
+                f"{type(source).__name__}")
 
 
 def _from_file(path: Path, options: Options, device: Device | None, cache: Cache, is_linked: bool) -> Program:

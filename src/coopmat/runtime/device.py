@@ -97,6 +97,6 @@ def device(name: str | None = None, *, options: SimulatorOptions | None = None,
     if kind != "sim" or architecture not in ARCHITECTURES:
         names = [f"sim:{known}" for known in ARCHITECTURES]
         close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.75)
-        hint = f"did you mean '{close[0]}'? " if close else ""
-        raise Error(f"no device '{name}'; {hint}This version runs kernels on simulated devices: {', '.join(names)}")
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        raise Error(f"no device '{name}'{hint} (this version runs kernels on simulated devices: {', '.join(names)})")
     return Device(describe(architecture), options)

@@ -212,7 +212,7 @@ class _Assembler:
     """Assembles one module."""
 
     def __init__(self, text: str, version: tuple[int, int]) -> None:
-        tokens = list(_tokens(text))
+        tokens = list(_tokens(text.removeprefix("\ufeff")))  # without a byte order mark
         self.header = _header(tokens, version)
         self.tokens = [token for token in tokens if not token.text.startswith(";")]
         self.ids = _Ids(self.tokens)

@@ -171,7 +171,10 @@ def make(op: Op, *operands: int | str | IntEnum, type_id: int | None = None, res
 
 
 def encode_string(text: str) -> list[int]:
-    """The words of a literal string: UTF-8, a terminating zero, padded with zeros."""
+    """The words of a literal string: UTF-8, a terminating zero, padded with zeros.  ValueError for one that holds a
+    zero byte."""
+    if "\0" in text:
+        raise ValueError(f"a literal string cannot hold a zero byte: {text[:40]!r}")
     data = text.encode("utf-8", "surrogateescape")
     data += b"\0" * (4 - len(data) % 4)
     return list(struct.unpack(f"<{len(data) // 4}I", data))

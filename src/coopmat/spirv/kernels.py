@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coopmat.diagnostics import ValidationError
+from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_TYPE
 from coopmat.spirv.grammar import Decoration, ExecutionMode, ExecutionModel, FPEncoding, Op, StorageClass
 from coopmat.spirv.grammar import FunctionParameterAttribute as Attribute
@@ -199,6 +199,8 @@ class DataTypes:
                 return DataType("record", 8, 1, item.size * int(length or 0), item.alignment)
             case Op.TypeStruct:
                 return self._record(type_, depth)
+        if type_.opcode == Op.TypeUntypedPointerKHR:
+            raise Error("untyped pointers are not simulated: use OpTypePointer")
         raise ValidationError("memory-type", f"{type_.name} cannot be in memory that a host sees", type_.offset)
 
     def _record(self, type_: Instruction, depth: int) -> DataType:

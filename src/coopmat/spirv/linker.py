@@ -155,8 +155,11 @@ class _Linker:
         elif self._differ_in_pointees(symbol, chosen):
             self.recast[symbol.id] = chosen.id
         else:
-            raise Error(f"'{symbol.name}' is {self._type_text(chosen)} in {self.names[chosen.id[0]]}, but "
-                        f"{self._type_text(symbol)} in {self.names[symbol.id[0]]}: the types must be the same")
+            texts = [self._type_text(one) for one in (chosen, symbol)]
+            if texts[0] == texts[1]:  # the names do not tell the types apart
+                texts = [self._type_text(one, in_full=True) for one in (chosen, symbol)]
+            raise Error(f"'{symbol.name}' is {texts[0]} in {self.names[chosen.id[0]]}, but {texts[1]} in "
+                        f"{self.names[symbol.id[0]]}: the types must be the same")
 
     def _type(self, symbol: _Symbol) -> Name:
         item, number = symbol.item, symbol.id[0]
@@ -183,9 +186,13 @@ class _Linker:
         item = self.modules[name[0]].definition(name[1])
         return item.words[0] if item.opcode == Op.TypePointer else None
 
-    def _type_text(self, symbol: _Symbol) -> str:
+    def _type_text(self, symbol: _Symbol, in_full: bool = False) -> str:
         module = self.modules[symbol.id[0]]
-        called = FriendlyNames(module).name
+        name = FriendlyNames(module).name
+
+        def called(identifier: int) -> str:
+            return str(module.definition(identifier)).partition("= ")[2] if in_full else name(identifier)
+
         if symbol.item.opcode == Op.Variable:
             return called(symbol.item.type_id or 0)
         result, *parameters = module.definition(symbol.item.words[1]).words

@@ -144,7 +144,7 @@ _INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|\d+)", re.ASCII)
 
 
 def parse_float(text: str, layout: FloatLayout) -> int | None:
-    """The bits of a decimal or hexadecimal float; None if the text is neither."""
+    """The bits of a decimal or hexadecimal float; None if the text is neither, or a decimal beyond the largest."""
     if len(text) > _LONGEST:
         return None
     match = _HEX_FLOAT.fullmatch(text)
@@ -158,6 +158,8 @@ def parse_float(text: str, layout: FloatLayout) -> int | None:
     if layout.finite and abs(value) > Fraction(decode_float(layout.largest, layout)):
         return None
     bits = encode_float(value, layout)
+    if not layout.finite and bits & layout.infinity == layout.infinity:  # beyond the largest number
+        return None
     return bits | 1 << layout.width - 1 if text.startswith("-") else bits
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from coopmat.diagnostics import ValidationError
+from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv import binary
 from coopmat.spirv.generators import GENERATOR
 from coopmat.spirv.grammar import (
@@ -115,6 +115,8 @@ class Module:
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Module:
         """Read a binary of either byte order.  Raises ValidationError if it is malformed."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise Error(f"a SPIR-V binary is bytes, not {type(data).__name__} (Module.from_text takes text)")
         module = cls._of(binary.read(bytes(data)))
         module._is_valid = True
         return module
@@ -148,6 +150,8 @@ class Module:
         """
         from coopmat.spirv.assembler import assemble
 
+        if not isinstance(text, str):
+            raise Error(f"SPIR-V text is a str, not {type(text).__name__} (Module.from_bytes takes a binary)")
         return cls._of(assemble(text, version=version))
 
     @classmethod
@@ -176,6 +180,10 @@ class Module:
 
         return validate(self, None if device is None else description_of(device))
 
+    def __repr__(self) -> str:
+        entries = ", ".join(entry.name for entry in self.entry_points)
+        return f"<SPIR-V {self.version_text} module of {len(self.instructions)} instructions: {entries or 'no kernel'}>"
+
     @property
     def header(self) -> binary.Header:
         """The header words after the magic number."""
@@ -203,18 +211,25 @@ class Module:
 
     def with_instructions(self, instructions: Iterable[Instruction]) -> Module:
         """A new module with this one's header and other instructions; the bound grows with their ids."""
-        module = Module(instructions, version=self.version, generator=self.generator, schema=self.schema)
+        items = list(instructions)
+        for item in items:
+            if not isinstance(item, Instruction):
+                raise TypeError(f"a module holds instructions, not {type(item).__name__}")
+            for identifier in (*item.ids(), *(() if item.result_id is None else (item.result_id,))):
+                if not 0 < identifier < binary.MAX_BOUND:
+                    raise ValueError(f"{item.name} has the id {identifier}: ids run from 1 to {binary.MAX_BOUND - 1}")
+        module = Module(items, version=self.version, generator=self.generator, schema=self.schema)
         module.bound = max(module.bound, self.bound)
         return module
 
-    def rewritten(self, change: Callable[[Instruction], Iterable[Instruction] | None]) -> Module:
-        """A new module in which ``change(item)`` stands for each instruction: none, one or several, or None to keep
-        it.  Fresh ids begin at :attr:`bound`."""
+    def rewritten(self, change: Callable[[Instruction], Instruction | Iterable[Instruction] | None]) -> Module:
+        """A new module in which ``change(item)`` stands for each instruction: another one, none or several, or None
+        to keep it.  Fresh ids begin at :attr:`bound`."""
         found: list[Instruction] = []
         for item in self.instructions:
             changed = change(item)
-            if changed is None:
-                found.append(item)
+            if changed is None or isinstance(changed, Instruction):
+                found.append(item if changed is None else changed)
             else:
                 found += changed
         return self.with_instructions(found)

@@ -159,6 +159,8 @@ FUNCTIONS = [
                   "%w = OpVariable %ptr_private_uint Function"), says="among the first instructions"),
     broken("variable-place", "a variable in a later block",
            kernel(f"{LATER}\n%v = OpVariable %ptr_private_uint Function"), says="among the first instructions"),
+    broken("variable-place", "a variable after an undefined value",
+           kernel("%x = OpUndef %uint\n%v = OpVariable %ptr_private_uint Function"), says="among the first"),
     valid("a shader returns a number", shader("")),
 ]
 

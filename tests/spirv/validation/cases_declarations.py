@@ -69,6 +69,9 @@ CASES = [
     broken("type-before-use", "a member declared later",
            declare("%t = OpTypeStruct %later\n%later = OpTypeStruct %uint")),
     broken("type-before-use", "a pointer that is not announced", declare(LIST)),
+    broken("type-before-use", "a pointer that is announced too late", declare(
+        "%list = OpTypeStruct %uint %link\nOpTypeForwardPointer %link CrossWorkgroup\n"
+        "%link = OpTypePointer CrossWorkgroup %list")),
     broken("forward-pointer", "another storage class is announced",
            declare("OpTypeForwardPointer %link Function\n" + LIST)),
     broken("forward-pointer", "a structure is announced",

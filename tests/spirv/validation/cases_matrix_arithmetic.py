@@ -70,6 +70,7 @@ CONVERSIONS = [
     valid("unsigned integers become floats", convert("ConvertUToF", N, F)),
     valid("integers are widened", convert("SConvert", "%matrix_acc_8x16_ushort", N)),
     valid("unsigned integers are narrowed", convert("UConvert", N, "%matrix_acc_8x16_uchar")),
+    broken("matrix-conversion", "floats of one width", convert("FConvert", F, F), says="have the same"),
     broken("matrix-conversion", "the shape changes", convert("FConvert", F, "%matrix_acc_16x8_half"),
            says="scope or shape"),
     broken("matrix-conversion", "the scope changes",

@@ -66,6 +66,8 @@ LAYOUT = [
            says="strings and sources come before them"),
     broken("layout-order", "a type after the first function", functions(
         f"{MAIN}OpReturn\nOpFunctionEnd\n%uint = OpTypeInt 32 0"), says="stands after the first function"),
+    broken("layout-order", "an undefined value after the functions", functions(
+        f"{MAIN}OpReturn\nOpFunctionEnd\n%x = OpUndef %uint"), says="stands between functions"),
     broken("layout-order", "a constant in a function", kernel("%c = OpConstant %uint 7"),
            says="stands after the first function"),
     broken("layout-order", "an addition among the declarations",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from types import ModuleType
 
@@ -11,6 +13,7 @@ import numpy as np
 from coopmat.collector import collector_paused
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
+from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.validate.families import device_support, structure
 from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation, rules_by_opcode
@@ -20,6 +23,11 @@ from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
 
 __all__ = ["RULES", "Rule", "Violation", "validate"]
+
+MOST_FINDINGS = 10
+"""How often one rule speaks about one instruction."""
+LONGEST_SHOWN = 64
+"""So many operand words of an instruction are shown with what it breaks."""
 
 
 def validate(module: Module, device: DeviceDescription | None = None) -> list[Violation]:
@@ -87,19 +95,32 @@ def _is_clear(entry: Rule, view: ModuleView, index: int) -> bool:
 
 def _each(entry: Rule, view: ModuleView, findings: Findings,
           indices: Integers | None) -> Iterator[tuple[int, Violation]]:
-    """The findings of a rule one by one; ``indices`` are those of the group that it looked at."""
+    """The findings of a rule one by one, so many at most about one instruction; ``indices`` are those of the group
+    that it looked at."""
+    about: Counter[int] = Counter()
     for where, message in findings:
         if where is None:
             yield -1, Violation(entry.name, entry.severity, message, None)
-        elif isinstance(where, int):
-            yield where, _violation(entry, view, where, message)
-        else:
-            chosen = np.asarray(where)
-            for index in (indices[np.flatnonzero(chosen)] if indices is not None else chosen).tolist():
+            continue
+        chosen = np.array([where]) if isinstance(where, int) else np.asarray(where)
+        for index in (indices[np.flatnonzero(chosen)] if indices is not None else chosen).tolist():
+            about[index] += 1
+            if about[index] <= MOST_FINDINGS:
                 yield index, _violation(entry, view, index, message)
 
 
 def _violation(entry: Rule, view: ModuleView, index: int, message: str) -> Violation:
     item = view.items[index]
     text = Fields(view, index).fill(message)
-    return Violation(entry.name, entry.severity, text, item.offset, view.writer.line(item).strip())
+    return Violation(entry.name, entry.severity, text, item.offset, _shown(view, item))
+
+
+def _shown(view: ModuleView, item: Instruction) -> str:
+    """An instruction as text; of a long one, the beginning."""
+    if len(item.words) <= LONGEST_SHOWN:
+        return view.writer.line(item).strip()
+    short = Instruction(item.opcode, item.type_id, item.result_id, item.words[:LONGEST_SHOWN], None, item.context)
+    head = f"%{view.names.name(item.result_id)} = " if item.result_id is not None else ""
+    with suppress(ValidationError):
+        return f"{view.writer.line(short).strip()} …"
+    return f"{head}{item.name} …"

@@ -17,6 +17,10 @@ _FIELD = re.compile(r"(id|type|pointee|word|def|declared|named)(\d+)")
 _IN_MESSAGE = re.compile(r"\{(op|id|type|result_pointee|(?:id|type|pointee|word|def|declared|named)\d{1,10})\}")
 
 
+MOST_PARTS = 16
+"""Types of more parts are not shown in full."""
+
+
 class Fields(dict[str, str]):
     """The fields that a message about one instruction may hold, made on demand.
 
@@ -31,7 +35,7 @@ class Fields(dict[str, str]):
         super().__init__()
         self.view = view
         self.item = view.items[index]
-        self.words = self.item.words[int(view.start[index] - view.word_start[index]):]
+        self.first = int(view.start[index] - view.word_start[index])
         inner = instruction(int(view.operation[index])) if view.opcode[index] == Op.SpecConstantOp else None
         self.name = self.item.name if inner is None else f"{self.item.name} {inner.opcode.spelling}"
 
@@ -55,10 +59,10 @@ class Fields(dict[str, str]):
             return self._type(int(match[2]))
         if match[1] == "named":
             return self._id(int(match[2]))
-        place = int(match[2])
-        if place >= len(self.words):
+        place = self.first + int(match[2])
+        if place >= len(self.item.words):
             return "nothing"
-        return self._operand(match[1], self.words[place])
+        return self._operand(match[1], self.item.words[place])
 
     def _operand(self, what: str, word: int) -> str:
         if what == "word":
@@ -115,6 +119,8 @@ def _sizes(view: ModuleView, item: Instruction) -> str:
 
 
 def _declaration(item: Instruction) -> str:
-    """A type's declaration without its result id."""
+    """A type's declaration without its result id; of one with many parts, only how many these are."""
+    if len(item.words) > MOST_PARTS:
+        return f"{item.name} of {len(item.words)} parts"
     text = instruction_to_text(item)
     return text.partition("= ")[2] or text

@@ -208,5 +208,5 @@ def variable_place(view: ModuleView) -> Findings:
         "{op} must be among the first instructions of the function's entry block"
 
 
-_BESIDE_VARIABLES = (Op.Variable, Op.UntypedVariableKHR, Op.Line, Op.NoLine, Op.ExtInst, Op.Undef)
+_BESIDE_VARIABLES = (Op.Variable, Op.UntypedVariableKHR, Op.Line, Op.NoLine, Op.ExtInst)
 """What may stand among the variables at the start of a block."""

@@ -238,6 +238,10 @@ def matrix_conversion(group: Group) -> Findings:
     first, second = shapes(group.view, given), shapes(group.view, result)
     yield both & (differ(first.scope, second.scope) | differ(first.rows, second.rows)
                   | differ(first.columns, second.columns)), "{op} cannot change the scope or shape: {type0} to {type}"
+    if group.opcode in (Op.FConvert, Op.SConvert, Op.UConvert):
+        before, after = given.scalar, result.scalar
+        yield both & (before.width == after.width) & (before.encoding == after.encoding), \
+            "{op} changes the width of components; {type0} and {type} have the same"
     yield both & differ(first.use, second.use) & ~may_change_use(group.view, first.use, second.use), \
         "{op} cannot change the use of a matrix, but from accumulator to A or B with CooperativeMatrixConversionsNV " \
         "(with CooperativeMatrixConversionsEXT also back): {type0} to {type}"

@@ -95,10 +95,10 @@ def structure_type(group: Group) -> Findings:
 
 @rule("type-before-use", "A type is made of types declared before it, forward-declared pointers apart.", SECTION)
 def type_before_use(view: ModuleView) -> Findings:
-    forward = {item.words[0] for _, item in view.of_opcode(Op.TypeForwardPointer)}
+    announced = {item.words[0]: index for index, item in view.of_opcode(Op.TypeForwardPointer)}
     for index, item in view.of_opcode(Op.TypeStruct):
-        for word in item.words:
-            if int(view.defined_by[word]) > index and word not in forward:
+        for word in dict.fromkeys(item.words):
+            if int(view.defined_by[word]) > index and announced.get(word, index) >= index:
                 yield index, f"{{op}} has a member of type %{word}, which is declared only later"
 
 

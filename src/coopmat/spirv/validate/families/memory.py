@@ -347,5 +347,6 @@ def lifetime(group: Group) -> Findings:
       Op.LifetimeStart, Op.LifetimeStop, severity="warning")
 def lifetime_size(group: Group) -> Findings:
     address = group.value(0)
-    yield address.is_kind(Op.TypePointer) & ~address.element.is_kind(Op.TypeVoid) & (group.word(1) != 0), \
-        "the size of {op} is {word1}; for {type0}, whose type tells the size, it must be 0"
+    wrong = address.is_kind(Op.TypePointer) & ~address.element.is_kind(Op.TypeVoid) & (group.word(1) != 0)
+    yield wrong & (np.cumsum(wrong) == 1), \
+        "the size of {op} is {word1}; for {type0}, whose type tells the size, it must be 0 (of several, the first)"

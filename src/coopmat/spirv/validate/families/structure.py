@@ -41,6 +41,8 @@ def layout_order(view: ModuleView) -> Findings:
         yield index, f"{{op}} stands after {section_name(int(latest[index]))}; {section_name(section)} come before them"
     yield end + np.flatnonzero(np.isin(view.opcode[end:], _LATE)), \
         "{op} stands after the first function: what is declared comes before all functions"
+    between = (view.opcode[end:] == Op.Undef) & (view.flow.function_of[end:] < 0)
+    yield end + np.flatnonzero(between), "{op} stands between functions: it belongs into a block or before them"
     defined = False
     for function in view.flow.functions:
         if defined and not function.blocks:
