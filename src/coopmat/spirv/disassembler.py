@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 INDENT = 15
 """The column of the opcodes."""
 
+_MARGIN = " " * INDENT
+
 LONGEST_TAIL = 4
 """Texts of so many words are kept, in case the same words come again."""
 
@@ -50,11 +52,12 @@ _BY_TYPE = (Op.Constant, Op.SpecConstant, Op.Switch)
 
 def disassemble(module: Module, *, friendly_names: bool = False) -> str:
     """The text of a module: header comments, then one instruction a line."""
-    writer = Writer()
+    name: Callable[[int], str] = str
     if friendly_names:
         from coopmat.spirv.names import FriendlyNames
 
-        writer = Writer(FriendlyNames(module).name)
+        name = FriendlyNames(module).name
+    writer = Writer(name, TypeTable(of_values=any(module.of_opcode(Op.Switch))))
     lines = [
         "; SPIR-V",
         f"; Version: {module.version_text}",
@@ -72,19 +75,20 @@ def instruction_to_text(item: Instruction) -> str:
 
 
 class TypeTable:
-    """The scalar types of a module and the types of its values, as far as it has been read."""
+    """The scalar types of a module and, with ``of_values``, the types of its values, as far as it has been read."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_values: bool = True) -> None:
+        self._of_values = of_values
         self._scalars: dict[int, Instruction] = {}
         self._values: dict[int, int] = {}
 
     def add(self, item: Instruction) -> None:
         """Take in an instruction."""
-        if item.result_id is not None:
-            if item.opcode in (Op.TypeInt, Op.TypeFloat):
+        if item.type_id is None:
+            if item.result_id is not None and item.opcode in (Op.TypeInt, Op.TypeFloat):
                 self._scalars[item.result_id] = item
-            elif item.type_id is not None:
-                self._values[item.result_id] = item.type_id
+        elif self._of_values and item.result_id is not None:
+            self._values[item.result_id] = item.type_id
 
     def scalar(self, type_id: int | None) -> Instruction | None:
         """The OpTypeInt or OpTypeFloat with this id."""
@@ -140,10 +144,10 @@ class Writer:
         """The line of an instruction."""
         row = instruction(item.opcode)
         if row is None:
-            return " " * INDENT + " ".join(map(_raw, item.to_words()))
-        head = f"{self._ids[item.result_id]} = " if item.result_id is not None else ""
-        kind = f" {self._ids[item.type_id]}" if item.type_id is not None else ""
-        text = f"{head:>{INDENT}}{row.name}{kind}{self._operands(item)}"
+            return _MARGIN + " ".join(map(_raw, item.to_words()))
+        head = _MARGIN if item.result_id is None else f"{self._ids[item.result_id]} = ".rjust(INDENT)
+        kind = "" if item.type_id is None else f" {self._ids[item.type_id]}"
+        text = f"{head}{row.name}{kind}{self._operands(item)}"
         self._types.add(item)
         return text
 
