@@ -7,12 +7,14 @@ installed; these are commands, so their time holds the start of a process.
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from compile_time import SOURCE, many_copies
@@ -23,6 +25,9 @@ from coopmat.spirv import Module, ModuleBuilder, Op
 from coopmat.spirv.grammar import FunctionControl, SelectionControl, StorageClass
 from coopmat.terminal import console, table
 
+PEERS = {"read and validate": "spirv-val", "read": "spirv-val", "read and disassemble": "spirv-dis",
+         "disassemble": "spirv-dis", "assemble": "spirv-as"}
+"""What is measured, and the command beside it."""
 COPIES = 10
 BLOCKS, LENGTH = 1500, 20
 OPERATIONS = (Op.IAdd, Op.ISub, Op.IMul, Op.BitwiseXor, Op.BitwiseAnd, Op.ShiftRightLogical)
@@ -32,23 +37,27 @@ def run(repeat: int) -> list[Figure]:
     """Measure, and print a table."""
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
-        # What compiling leaves behind in memory slows down all that comes after it: another process does it.
-        subprocess.run([sys.executable, "-c", f"import spirv_modules; spirv_modules.write({folder!r})"],
-                       cwd=Path(__file__).parent, check=True)
+        child("write", folder)
         for title in MODULES:
-            data = Path(folder, f"{title}.spv").read_bytes()
-            count = len(Module.from_bytes(data).instructions)
-            rows = table(f"{title} ({count:,}, {len(data) / 2**20:.1f} MiB): 1000 instructions/s",
-                         "median", "least", "most", "× peer")
-            for name, ours, peer in actions(data, Path(folder)):
-                figure = rate(f"{title}: {name}", count, ours, repeat)
-                theirs = rate(f"{title}: {peer[0]}", count, command(peer), repeat) if shutil.which(peer[0]) else None
-                share = f"{figure.median / theirs.median:.2f} ({peer[0]})" if theirs is not None else "not installed"
+            found = [Figure(**figure) for figure in json.loads(child("measure", folder, title, repeat))]
+            rates = {figure.name: figure for figure in found}
+            size = Path(folder, f"{title}.spv").stat().st_size
+            rows = table(f"{title} ({size / 2**20:.1f} MiB): 1000 instructions/s", "median", "least", "most", "× peer")
+            for name, peer in PEERS.items():
+                figure, theirs = rates[f"{title}: {name}"], rates.get(f"{title}: {peer}")
+                share = f"{figure.median / theirs.median:.2f} ({peer})" if theirs is not None else "not installed"
                 rows.add_row(name, *(f"{value / 1e3:.0f}" for value in (figure.median, figure.least, figure.most)),
                              share)
-                figures += [figure, *([theirs] if theirs is not None else [])]
             console().print(rows)
+            figures += found
     return figures
+
+
+def child(function: str, *arguments: object) -> str:
+    """What a function of this file prints in a process of its own: what others left in memory slows readers down."""
+    code = f"import spirv_modules; spirv_modules.{function}(*{arguments!r})"
+    return subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
 
 
 def write(folder: str) -> None:
@@ -57,20 +66,30 @@ def write(folder: str) -> None:
         Path(folder, f"{title}.spv").write_bytes(make().to_bytes())
 
 
-def actions(data: bytes, folder: Path) -> Iterator[tuple[str, Callable[[], object], tuple[str, ...]]]:
-    """What is measured, and the command that does the same."""
-    read = Module.from_bytes(data)
+def measure(folder: str, title: str, repeat: int) -> None:
+    """Print the figures of one module as JSON."""
+    binary, assembly, out = Path(folder, f"{title}.spv"), Path(folder, "module.spvasm"), str(Path(folder, "out"))
+    data = binary.read_bytes()
+    count = len(Module.from_bytes(data).instructions)
+    figures = [rate(f"{title}: {name}", count, action, repeat) for name, action in actions(data, assembly)]
+    for words in (("spirv-val", str(binary)), ("spirv-dis", "--raw-id", str(binary), "-o", out),
+                  ("spirv-as", str(assembly), "-o", out)):
+        if shutil.which(words[0]):
+            figures.append(rate(f"{title}: {words[0]}", count, command(words), repeat))
+    print(json.dumps([asdict(figure) for figure in figures]))
+
+
+def actions(data: bytes, assembly: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What is measured; the text is left in a file."""
+    yield "read and validate", lambda: Module.from_bytes(data).validate()
+    yield "read", lambda: Module.from_bytes(data)
+    yield "read and disassemble", lambda: Module.from_bytes(data).to_text()
+    read = Module.from_bytes(data)  # not before: what lives makes Python's collector work
+    yield "disassemble", read.to_text
     text = read.to_text()
-    binary, assembly = folder / "module.spv", folder / "module.spvasm"
-    binary.write_bytes(data)
+    del read
     assembly.write_text(text)
-    out = str(folder / "out")
-    yield "read and validate", lambda: Module.from_bytes(data).validate(), ("spirv-val", str(binary))
-    yield "read", lambda: Module.from_bytes(data), ("spirv-val", str(binary))
-    yield "disassemble", read.to_text, ("spirv-dis", "--raw-id", str(binary), "-o", out)
-    yield "read and disassemble", lambda: Module.from_bytes(data).to_text(), ("spirv-dis", "--raw-id", str(binary),
-                                                                              "-o", out)
-    yield "assemble", lambda: Module.from_text(text), ("spirv-as", str(assembly), "-o", out)
+    yield "assemble", lambda: Module.from_text(text)
 
 
 def rate(name: str, count: int, action: Callable[[], object], repeat: int) -> Figure:
