@@ -23,9 +23,9 @@ INTERPRETATIONS: dict[Flags, tuple[str, tuple[int, ...]]] = {
     Flags.MatrixCBFloat16ComponentsINTEL: ("bf16", (2,)),
     Flags.MatrixResultBFloat16ComponentsINTEL: ("bf16", (3,)),
 }
-BLOCK_2D_INSTRUCTIONS = frozenset({
+BLOCK_2D_INSTRUCTIONS = (
     Op.Subgroup2DBlockLoadINTEL, Op.Subgroup2DBlockLoadTransformINTEL, Op.Subgroup2DBlockLoadTransposeINTEL,
-    Op.Subgroup2DBlockPrefetchINTEL, Op.Subgroup2DBlockStoreINTEL})
+    Op.Subgroup2DBlockPrefetchINTEL, Op.Subgroup2DBlockStoreINTEL)
 CARRIERS: dict[str, Type] = {"tf32": FloatType(32), "bf16": IntType(16)}
 
 

@@ -212,15 +212,15 @@ class Module:
     def with_instructions(self, instructions: Iterable[Instruction]) -> Module:
         """A new module with this one's header and other instructions; the bound grows with their ids."""
         items = list(instructions)
+        bound = self.bound
         for item in items:
             if not isinstance(item, Instruction):
                 raise TypeError(f"a module holds instructions, not {type(item).__name__}")
             for identifier in (*item.ids(), *(() if item.result_id is None else (item.result_id,))):
                 if not 0 < identifier < binary.MAX_BOUND:
                     raise ValueError(f"{item.name} has the id {identifier}: ids run from 1 to {binary.MAX_BOUND - 1}")
-        module = Module(items, version=self.version, generator=self.generator, schema=self.schema)
-        module.bound = max(module.bound, self.bound)
-        return module
+                bound = max(bound, identifier + 1)
+        return Module(items, version=self.version, generator=self.generator, bound=bound, schema=self.schema)
 
     def rewritten(self, change: Callable[[Instruction], Instruction | Iterable[Instruction] | None]) -> Module:
         """A new module in which ``change(item)`` stands for each instruction: another one, none or several, or None

@@ -52,46 +52,19 @@ OPENCL_DEBUG_INFO: dict[str, tuple[int, str]] = {
     "DebugModuleINTEL": (36, "IdRef IdRef IdRef LiteralInteger IdRef IdRef IdRef LiteralInteger"),
 }
 
+_LAST_OF_DEBUG_INFO = 33
+
 DEBUG_INFO: dict[str, tuple[int, str]] = {
-    "DebugInfoNone": (0, ""),
+    **{name: row for name, row in OPENCL_DEBUG_INFO.items() if row[0] <= _LAST_OF_DEBUG_INFO},
     "DebugCompilationUnit": (1, "IdRef LiteralInteger LiteralInteger"),
     "DebugTypeBasic": (2, "IdRef IdRef DebugBaseTypeAttributeEncodingOld"),
-    "DebugTypePointer": (3, "IdRef StorageClass DebugInfoFlags"),
-    "DebugTypeQualifier": (4, "IdRef DebugTypeQualifier"),
-    "DebugTypeArray": (5, "IdRef IdRef*"),
-    "DebugTypeVector": (6, "IdRef LiteralInteger"),
-    "DebugTypedef": (7, "IdRef IdRef IdRef LiteralInteger LiteralInteger IdRef"),
     "DebugTypeFunction": (8, "IdRef IdRef*"),
-    "DebugTypeEnum": (9, "IdRef IdRef IdRef LiteralInteger LiteralInteger IdRef IdRef DebugInfoFlags PairIdRefIdRef*"),
     "DebugTypeComposite": (10,
         "IdRef DebugCompositeType IdRef LiteralInteger LiteralInteger IdRef IdRef DebugInfoFlags IdRef*"),
-    "DebugTypeMember": (11, "IdRef IdRef IdRef LiteralInteger LiteralInteger IdRef IdRef IdRef DebugInfoFlags IdRef?"),
-    "DebugTypeInheritance": (12, "IdRef IdRef IdRef IdRef DebugInfoFlags"),
-    "DebugTypePtrToMember": (13, "IdRef IdRef"),
-    "DebugTypeTemplate": (14, "IdRef IdRef*"),
-    "DebugTypeTemplateParameter": (15, "IdRef IdRef IdRef IdRef LiteralInteger LiteralInteger"),
-    "DebugTypeTemplateTemplateParameter": (16, "IdRef IdRef IdRef LiteralInteger LiteralInteger"),
-    "DebugTypeTemplateParameterPack": (17, "IdRef IdRef LiteralInteger LiteralInteger IdRef*"),
-    "DebugGlobalVariable": (18,
-        "IdRef IdRef IdRef LiteralInteger LiteralInteger IdRef IdRef IdRef DebugInfoFlags IdRef?"),
-    "DebugFunctionDeclaration": (19, "IdRef IdRef IdRef LiteralInteger LiteralInteger IdRef IdRef DebugInfoFlags"),
-    "DebugFunction": (20,
-        "IdRef IdRef IdRef LiteralInteger LiteralInteger IdRef IdRef DebugInfoFlags LiteralInteger IdRef "
-        "IdRef?"),
-    "DebugLexicalBlock": (21, "IdRef LiteralInteger LiteralInteger IdRef IdRef?"),
-    "DebugLexicalBlockDiscriminator": (22, "IdRef LiteralInteger IdRef"),
-    "DebugScope": (23, "IdRef IdRef?"),
-    "DebugNoScope": (24, ""),
-    "DebugInlinedAt": (25, "LiteralInteger IdRef IdRef?"),
     "DebugLocalVariable": (26, "IdRef IdRef IdRef LiteralInteger LiteralInteger IdRef LiteralInteger?"),
-    "DebugInlinedVariable": (27, "IdRef IdRef"),
-    "DebugDeclare": (28, "IdRef IdRef IdRef"),
     "DebugValue": (29, "IdRef IdRef IdRef*"),
-    "DebugOperation": (30, "DebugOperation LiteralInteger*"),
-    "DebugExpression": (31, "IdRef*"),
-    "DebugMacroDef": (32, "IdRef LiteralInteger IdRef IdRef?"),
-    "DebugMacroUndef": (33, "IdRef LiteralInteger IdRef"),
 }
+"""The older set: the same but for these operands, and without the last instructions."""
 
 
 class DebugInfoFlags(Mask):

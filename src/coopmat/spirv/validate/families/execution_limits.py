@@ -8,7 +8,7 @@ import numpy as np
 
 from coopmat.spirv.grammar import ExecutionMode, ExecutionModel, Op, StorageClass
 from coopmat.spirv.validate.entry_points import EntryPoint
-from coopmat.spirv.validate.families.functions import reached
+from coopmat.spirv.validate.families.functions import reaching
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
@@ -59,23 +59,13 @@ _OF_STORAGE: dict[int, frozenset[int]] = {int(StorageClass[name]): _models(model
 """Storage class → the execution models that have it."""
 
 
-def _entries(view: ModuleView) -> dict[int, list[EntryPoint]]:
-    """For each function, the entry points that reach it; those of models that the tables know."""
-    numbers = {view.items[function.first].result_id: number for number, function in enumerate(view.flow.functions)}
-    found: dict[int, list[EntryPoint]] = {}
-    for entry in view.entry_points:
-        if entry.model in ExecutionModel._value2member_map_ and entry.function in numbers:
-            for function in reached(view, numbers[entry.function]):
-                found.setdefault(function, []).append(entry)
-    return found
-
-
 def _reached(view: ModuleView, indices: Integers) -> Iterator[tuple[EntryPoint, Integers]]:
-    """Those of these instructions that are in one function, with each entry point that reaches it."""
+    """Those of these instructions that are in one function, with each entry point of a known model that reaches it."""
     functions = view.flow.function_of[indices]
     for function in np.unique(functions[functions >= 0]).tolist():
-        for entry in view.derived(_entries).get(function, ()):
-            yield entry, indices[functions == function]
+        for entry in view.derived(reaching).get(function, ()):
+            if entry.model in ExecutionModel._value2member_map_:
+                yield entry, indices[functions == function]
 
 
 @rule("execution-model-limits", "An entry point reaches only instructions that its execution model has.", SECTION)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coopmat.spirv.grammar import FunctionControl, LinkageType, Op, StorageClass
+from coopmat.spirv.validate.entry_points import EntryPoint
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.view import ModuleView
@@ -86,6 +87,15 @@ def reached(view: ModuleView, start: int) -> set[int]:
                 seen.add(callee)
                 waiting.append(callee)
     return seen
+
+
+def reaching(view: ModuleView) -> dict[int, list[EntryPoint]]:
+    """For each function, by number, the entry points that reach it."""
+    found: dict[int, list[EntryPoint]] = {}
+    for entry in view.entry_points:
+        for function in reached(view, int(view.flow.function_of[view.defined_by[entry.function]])):
+            found.setdefault(function, []).append(entry)
+    return found
 
 
 @rule("recursion", "No function that an entry point reaches calls itself, directly or through others.", UNIVERSAL)

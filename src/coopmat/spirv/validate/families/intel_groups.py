@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.matrix_uses import BLOCK_2D_INSTRUCTIONS
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 
@@ -39,16 +40,12 @@ def block_read_write(group: Group) -> Findings:
         f"{{op}} of {shown} needs a pointer to its component type, not {{type0}}"
 
 
-_BLOCK_2D = (Op.Subgroup2DBlockLoadINTEL, Op.Subgroup2DBlockLoadTransformINTEL, Op.Subgroup2DBlockLoadTransposeINTEL,
-             Op.Subgroup2DBlockPrefetchINTEL, Op.Subgroup2DBlockStoreINTEL)
-
-
 _SIZES = ("element size", "block width", "block height", "block count")
 _ELEMENT_SIZES = (1, 2, 4, 8)
 
 
 @rule("block-2d", "A 2D block instruction has constant sizes, a pointer to global memory, surface sizes, a pair of "
-      "coordinates and a pointer to memory of the work-item.", BLOCKS_2D, *_BLOCK_2D)
+      "coordinates and a pointer to memory of the work-item.", BLOCKS_2D, *BLOCK_2D_INSTRUCTIONS)
 def block_2d(group: Group) -> Findings:
     yield from _block_sizes(group)
     opcode = group.opcode

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES, SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
+from coopmat.spirv.grammar import ExecutionMode, ExecutionModel, Op
 from coopmat.spirv.grammar import MatrixMultiplyAccumulateOperands as Flags
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.validate.families.functions import reaching
 from coopmat.spirv.validate.group import Group
-from coopmat.spirv.validate.kernels import callers
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
@@ -91,10 +91,10 @@ def sub_group_matrix_combination(view: ModuleView) -> Findings:
                             f"{key[1]:#x} is in no table, for sub-groups of 8 or of 16{_nearest(key)}")
             continue
         for index in indices.tolist():
-            for kernel in view.derived(callers).get(int(view.flow.function_of[index]), ()):
-                if kernel.sub_group_size is not None and kernel.sub_group_size not in sizes:
+            for name, size in _callers(view, index):
+                if size is not None and size not in sizes:
                     yield index, (f"{{op}} with these types and operand bits works on sub-groups of {_or(sizes)}; the "
-                                  f"kernel {kernel.name} requires {kernel.sub_group_size}")
+                                  f"kernel {name} requires {size}")
 
 
 def _nearest(key: Key) -> str:
@@ -130,10 +130,19 @@ def sub_group_matrix_size(view: ModuleView) -> Findings:
     for indices, key in _uses(view):
         sizes = _sizes(key)
         for index in indices.tolist() if sizes else ():
-            for kernel in view.derived(callers).get(int(view.flow.function_of[index]), ()):
-                if kernel.sub_group_size is None:
-                    yield index, f"{{op}} needs sub-groups of {_or(sizes)}, but the kernel {kernel.name} requires " \
+            for name, size in _callers(view, index):
+                if size is None:
+                    yield index, f"{{op}} needs sub-groups of {_or(sizes)}, but the kernel {name} requires " \
                                  "no size"
+
+
+def _callers(view: ModuleView, index: int) -> Iterator[tuple[str, int | None]]:
+    """The kernels that reach an instruction: name and required sub-group size (None: none)."""
+    for entry in view.derived(reaching).get(int(view.flow.function_of[index]), ()):
+        if entry.model == ExecutionModel.Kernel:
+            sizes = [words[0] for mode, words in view.module.execution_modes(entry.function)
+                     if mode == ExecutionMode.SubgroupSize and words]
+            yield entry.name, sizes[0] if sizes else None
 
 
 def _sizes(key: Key) -> set[int]:
