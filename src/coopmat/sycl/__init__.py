@@ -1,0 +1,1 @@
+"""joint_matrix in Python: the names of sycl_ext_oneapi_matrix, for ``from coopmat.sycl import *``."""

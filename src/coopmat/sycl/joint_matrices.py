@@ -1,0 +1,89 @@
+"""The type joint_matrix<Group, T, Use, Rows, Cols, Layout> (section "New joint_matrix class")."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+from coopmat.sycl import constraints
+from coopmat.sycl.constraints import BrokenConstraint
+from coopmat.sycl.element_types import BY_FORMAT, ElementType, element_type
+from coopmat.sycl.enumerations import layout, use
+from coopmat.sycl.ranges import sub_group
+from coopmat.tree import types as t
+
+MAX_ELEMENTS = 1 << 16
+ELEMENT_TYPES = tuple(BY_FORMAT.values())
+"""The types that the device tables can list."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointMatrixType:
+    """A checked joint_matrix type; make one with ``joint_matrix[...]`` or ``matrix_params``."""
+
+    element: ElementType
+    use: use
+    rows: int
+    columns: int
+    layout: layout
+
+    @property
+    def tree(self) -> t.Matrix:
+        """The type in the kernel tree, which knows no layout and keeps tf32 as float."""
+        return t.Matrix(self.element.storage.scalar, t.Scope.SUBGROUP, self.rows, self.columns, self.use.value)
+
+    @property
+    def shape(self) -> str:
+        """Rows and columns, as messages show them."""
+        return f"{self.rows}x{self.columns}"
+
+    def __str__(self) -> str:
+        shown = "" if self.layout is layout.dynamic else f", {self.layout}"
+        return f"joint_matrix[sub_group, {self.element}, {self.use}, {self.rows}, {self.columns}{shown}]"
+
+    __repr__ = __str__
+
+
+def joint_matrix_type(Group: Any, T: Any, Use: Any, Rows: Any, Cols: Any, Layout: Any = None) -> JointMatrixType:
+    """Check the template arguments. Raises BrokenConstraint for those that the extension does not allow."""
+    if Group is not sub_group:
+        raise BrokenConstraint(constraints.GROUP, found=shown(Group))
+    element = element_type(T)
+    if element not in ELEMENT_TYPES:
+        raise BrokenConstraint(constraints.ELEMENT_TYPE, found=shown(T), expected=", ".join(map(str, ELEMENT_TYPES)))
+    if not isinstance(Use, use):
+        raise BrokenConstraint(constraints.USE, found=shown(Use))
+    rows, columns = _size("rows", Rows), _size("columns", Cols)
+    if rows * columns > MAX_ELEMENTS:
+        raise BrokenConstraint(constraints.TOO_LARGE, rows=rows, columns=columns, limit=MAX_ELEMENTS)
+    return JointMatrixType(element, Use, rows, columns, _layout(Use, Layout))
+
+
+def _size(what: str, given: Any) -> int:
+    try:
+        size = operator.index(given)
+    except TypeError:
+        size = 0
+    if isinstance(given, bool) or size < 1:
+        raise BrokenConstraint(constraints.SHAPE, what=what, found=shown(given))
+    return size
+
+
+def _layout(role: use, given: Any) -> layout:
+    if given is not None and not isinstance(given, layout):
+        raise BrokenConstraint(constraints.LAYOUT_KIND, found=shown(given))
+    if role is use.accumulator:
+        if given not in (None, layout.dynamic):
+            raise BrokenConstraint(constraints.LAYOUT_OF_ACCUMULATOR, found=given)
+        return layout.dynamic
+    if given is None:
+        raise BrokenConstraint(constraints.LAYOUT_MISSING, use=role)
+    if given is layout.dynamic:
+        raise BrokenConstraint(constraints.LAYOUT_DYNAMIC, use=role)
+    return given
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it: a class by its name."""
+    return value.__name__ if isinstance(value, type) else str(value)

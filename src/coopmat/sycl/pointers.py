@@ -1,0 +1,211 @@
+"""Pointers: the types that parameters have, and the pointers that a host program makes of its arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coopmat.diagnostics import Error
+from coopmat.sycl.element_types import ElementType, element_type
+from coopmat.sycl.enumerations import address_space, decorated
+from coopmat.sycl.properties import CacheHint, properties
+from coopmat.sycl.ranges import MAX_DIMENSIONS, sizes
+from coopmat.tree import types as t
+
+NO_PROPERTIES = properties()
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """``const[T]``: what a pointer points to is only read."""
+
+    element: ElementType
+
+
+class const:
+    """``ptr[const[T]]`` is a pointer through which nothing is written; read-only arrays bind to it."""
+
+    def __class_getitem__(cls, given: Any) -> Const:
+        return Const(_element("const", given))
+
+
+def _element(what: str, given: Any) -> ElementType:
+    found = element_type(given)
+    if found is None:
+        raise Error(f"{what}[T] takes an element type, such as {what}[float32]; found {given!r}")
+    if found.is_abstract:
+        raise Error(f"{what}[{found}]: memory has the storage type, {what}[{found.storage}]")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class PointerType:
+    """A pointer to elements of a type in an address space; ``properties`` are an annotated_ptr's."""
+
+    element: ElementType
+    space: address_space = address_space.global_space
+    const: bool = False
+    properties: properties = NO_PROPERTIES
+
+    @classmethod
+    def of(cls, what: str, given: Any, space: address_space, annotations: properties = NO_PROPERTIES) -> PointerType:
+        """The pointer to ``T`` or ``const[T]``."""
+        if isinstance(given, Const):
+            return cls(given.element, space, True, annotations)
+        return cls(_element(what, given), space, False, annotations)
+
+    @property
+    def tree(self) -> t.Pointer:
+        """The type in the kernel tree."""
+        return t.Pointer(self.element.scalar, self.space.value, self.const)
+
+    def __str__(self) -> str:
+        inner = f"const[{self.element}]" if self.const else str(self.element)
+        if self.properties != NO_PROPERTIES:
+            return f"annotated_ptr[{inner}, {self.properties}]"
+        name = {address_space.global_space: "ptr", address_space.local_space: "local_ptr"}.get(self.space)
+        return f"{name}[{inner}]" if name else f"multi_ptr[{inner}, {self.space}]"
+
+    __repr__ = __str__
+
+
+class _PointerTemplate:
+    def __init__(self, name: str, space: address_space) -> None:
+        self.name = name
+        self.space = space
+
+    def __getitem__(self, given: Any) -> PointerType:
+        return PointerType.of(self.name, given, self.space)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+ptr = _PointerTemplate("ptr", address_space.global_space)
+global_ptr = _PointerTemplate("global_ptr", address_space.global_space)
+local_ptr = _PointerTemplate("local_ptr", address_space.local_space)
+
+
+# -------------------------------------------------------------------------------- pointers of the host
+
+
+class multi_ptr:
+    """A host array as a pointer with an address space (``address_space_cast`` makes one).
+
+    As a type: ``multi_ptr[T, access.address_space.global_space, access.decorated.no]``.
+    """
+
+    def __init__(self, array: Any, space: address_space = address_space.global_space) -> None:
+        self.array = array_of("multi_ptr", array)
+        self.space = space
+
+    def __class_getitem__(cls, arguments: Any) -> PointerType:
+        given, *rest = arguments if isinstance(arguments, tuple) else (arguments,)
+        space = rest.pop(0) if rest else address_space.generic_space
+        if not isinstance(space, address_space) or rest and not (len(rest) == 1 and isinstance(rest[0], decorated)):
+            raise Error("multi_ptr takes a type, an address space and decorated, such as multi_ptr[float32, "
+                        f"access.address_space.global_space, access.decorated.no]; found {arguments!r}")
+        return PointerType.of("multi_ptr", given, space)
+
+    def get(self) -> np.ndarray[Any, Any]:
+        """The array."""
+        return self.array
+
+
+class annotated_ptr:
+    """A host array with properties: cache hints for the accesses through it (section "Load").
+
+    As a type: ``annotated_ptr[T, properties(...)]``.
+    """
+
+    def __init__(self, array: Any, annotations: properties = NO_PROPERTIES) -> None:
+        self.array = array_of("annotated_ptr", array)
+        self.properties = cache_hints(annotations)
+
+    def __class_getitem__(cls, arguments: Any) -> PointerType:
+        given, *rest = arguments if isinstance(arguments, tuple) else (arguments,)
+        if len(rest) > 1:
+            raise Error(f"annotated_ptr takes a type and properties; found {arguments!r}")
+        return PointerType.of("annotated_ptr", given, address_space.global_space,
+                              cache_hints(rest[0] if rest else NO_PROPERTIES))
+
+    def get(self) -> np.ndarray[Any, Any]:
+        """The array."""
+        return self.array
+
+
+def cache_hints(annotations: Any) -> properties:
+    """The properties of an annotated_ptr, checked."""
+    if not isinstance(annotations, properties):
+        raise Error(f"annotated_ptr takes properties(...); found {annotations!r}")
+    for item in annotations.items:
+        if not isinstance(item, CacheHint):
+            raise Error(f"annotated_ptr takes read_hint[...] and write_hint[...]; {item!r} is for joint_matrix_prefetch")
+    return annotations
+
+
+def array_of(what: str, given: Any) -> np.ndarray[Any, Any]:
+    """The array that a pointer of the host refers to."""
+    found = given.array if isinstance(given, (multi_ptr, annotated_ptr)) else given
+    if not isinstance(found, np.ndarray):
+        raise Error(f"{what} takes memory, such as what malloc_shared returns or a numpy array; found {given!r}")
+    return found
+
+
+# -------------------------------------------------------------------------------- local memory
+
+
+@dataclass(frozen=True, slots=True)
+class LocalAccessorType:
+    """``local_accessor[T, D]``: local memory of each work-group, an array of D dimensions."""
+
+    element: ElementType
+    dimensions: int = 1
+
+    def __call__(self, shape: Any, handler: Any = None) -> LocalAccessor:
+        """The accessor of an array of this shape; ``handler`` is there as in C++ and says nothing."""
+        extents = sizes("local_accessor's range", shape)
+        if len(extents) != self.dimensions or min(extents) < 1:
+            raise Error(f"{self} takes {self.dimensions} positive sizes; found {shape!r}")
+        return LocalAccessor(self, extents)
+
+    @property
+    def pointer(self) -> PointerType:
+        """The pointer that it is in a kernel."""
+        return PointerType(self.element, address_space.local_space)
+
+    def __str__(self) -> str:
+        return f"local_accessor[{self.element}, {self.dimensions}]"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class LocalAccessor:
+    """Local memory that a kernel gets: pass it as an argument, or capture it."""
+
+    type: LocalAccessorType
+    shape: tuple[int, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Its size in bytes."""
+        return int(np.prod(self.shape)) * self.type.element.dtype.itemsize
+
+
+class local_accessor:
+    """``local_accessor[T, D](shape)``: local memory for each work-group (SYCL 4.7.6.11)."""
+
+    def __class_getitem__(cls, arguments: Any) -> LocalAccessorType:
+        given, *rest = arguments if isinstance(arguments, tuple) else (arguments,)
+        dimensions = rest[0] if rest else 1
+        if len(rest) > 1 or dimensions not in range(1, MAX_DIMENSIONS + 1):
+            raise Error(f"local_accessor takes a type and 1 to 3 dimensions; found {arguments!r}")
+        return LocalAccessorType(_element("local_accessor", given), int(dimensions))
+
+
+def with_properties(type_: PointerType, annotations: properties) -> PointerType:
+    """The pointer type with other properties."""
+    return replace(type_, properties=annotations)

@@ -1,0 +1,112 @@
+"""Index spaces: nd_range on the host; nd_item, group and sub_group as a kernel sees them (SYCL 4.9.1).
+
+The methods are documented in docs/joint-matrix.md; the compiler knows what each becomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coopmat.diagnostics import Error, LaunchError
+
+MAX_DIMENSIONS = 3
+
+
+def sizes(what: str, given: Any) -> tuple[int, ...]:
+    """``given``, one number or one to three, as a tuple of ints."""
+    values = tuple(given) if isinstance(given, (Sequence, set)) or hasattr(given, "__iter__") else (given,)
+    if not 1 <= len(values) <= MAX_DIMENSIONS:
+        raise LaunchError(f"the {what} of an nd_range has one to three dimensions; found {given!r}")
+    for value in values:
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise LaunchError(f"the {what} of an nd_range consists of ints; found {value!r} in {given!r}")
+    return tuple(int(value) for value in values)
+
+
+@dataclass(frozen=True, init=False, slots=True)
+class nd_range:
+    """Global and local range, in SYCL's order: the last dimension is the fastest.
+
+    Raises :class:`coopmat.LaunchError` unless both have the same number of dimensions, one to three, and each
+    global size is a multiple of the local one.
+    """
+
+    global_range: tuple[int, ...]
+    local_range: tuple[int, ...]
+
+    def __init__(self, global_range: int | Sequence[int], local_range: int | Sequence[int]) -> None:
+        whole, part = sizes("global range", global_range), sizes("local range", local_range)
+        if len(whole) != len(part):
+            raise LaunchError(f"nd_range: the global range {whole} and the local range {part} differ in their number "
+                              f"of dimensions, {len(whole)} and {len(part)}")
+        for dimension, (size, step) in enumerate(zip(whole, part, strict=True)):
+            if step < 1 or size < 1 or size % step:
+                raise LaunchError(f"nd_range: global size {size} in dimension {dimension} must be a positive multiple "
+                                  f"of the local size {step}: {whole} and {part}")
+        object.__setattr__(self, "global_range", whole)
+        object.__setattr__(self, "local_range", part)
+
+    @property
+    def dimensions(self) -> int:
+        """The number of dimensions."""
+        return len(self.global_range)
+
+    def get_global_range(self) -> tuple[int, ...]:
+        """The global range."""
+        return self.global_range
+
+    def get_local_range(self) -> tuple[int, ...]:
+        """The local range."""
+        return self.local_range
+
+    def get_group_range(self) -> tuple[int, ...]:
+        """The number of work-groups in each dimension."""
+        return tuple(size // step for size, step in zip(self.global_range, self.local_range, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class NdItemType:
+    """``nd_item[D]``: the type of a kernel's first parameter."""
+
+    dimensions: int
+
+    def __str__(self) -> str:
+        return f"nd_item[{self.dimensions}]"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class GroupType:
+    """``group[D]``: the work-group, as nd_item.get_group() returns it."""
+
+    dimensions: int
+
+    def __str__(self) -> str:
+        return f"group[{self.dimensions}]"
+
+    __repr__ = __str__
+
+
+class nd_item:
+    """A work-item's place in an nd_range: ``item: nd_item[2]`` is the first parameter of a kernel."""
+
+    def __class_getitem__(cls, dimensions: Any) -> NdItemType:
+        if dimensions not in range(1, MAX_DIMENSIONS + 1):
+            raise Error(f"nd_item has 1, 2 or 3 dimensions, such as nd_item[2]; found {dimensions!r}")
+        return NdItemType(int(dimensions))
+
+
+class group:
+    """A work-group (as a helper's parameter: ``g: group[2]``)."""
+
+    def __class_getitem__(cls, dimensions: Any) -> GroupType:
+        if dimensions not in range(1, MAX_DIMENSIONS + 1):
+            raise Error(f"group has 1, 2 or 3 dimensions, such as group[2]; found {dimensions!r}")
+        return GroupType(int(dimensions))
+
+
+class sub_group:
+    """A sub-group: the scope of every joint_matrix, and what nd_item.get_sub_group() returns."""
