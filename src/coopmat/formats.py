@@ -16,7 +16,9 @@ names of SYCL's ``matrix_type``, plus the 4-bit integers). Three representations
 from __future__ import annotations
 
 import difflib
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 import ml_dtypes
@@ -437,3 +439,17 @@ def _elements_per_word(fmt: Format, word_bits: int) -> int:
 
 def _shifts(fmt: Format, per_word: int, word: Any) -> NDArray[Any]:
     return np.arange(0, per_word * fmt.bits, fmt.bits).astype(word)
+
+
+def round_fraction(exact: Fraction, fmt: Format) -> float:
+    """The number of format ``fmt`` nearest to a non-negative rational, ties to even."""
+    if exact == 0:
+        return 0.0
+    exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
+    if exact < Fraction(2) ** exponent:
+        exponent -= 1
+    exponent = max(exponent, fmt.min_exponent) - fmt.fraction_bits
+    significand = round(exact / Fraction(2) ** exponent)
+    if significand.bit_length() + exponent > fmt.max_exponent + 1:
+        return math.inf
+    return math.ldexp(significand, exponent)

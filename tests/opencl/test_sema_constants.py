@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coopmat.opencl import BuildOptions, compile_source
-from coopmat.opencl.sema import constants
+from coopmat.tree import constants
 from coopmat.tree.nodes import Constant
 from coopmat.tree.types import (
     BFLOAT16,

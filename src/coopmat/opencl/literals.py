@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from coopmat.diagnostics import DiagnosticSink, Message, SourceLocation
-from coopmat.formats import Format, format_of
+from coopmat.formats import format_of, round_fraction
 from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.tokens import Token, TokenKind
 
@@ -61,20 +61,6 @@ class FloatingConstant:
 
 LiteralValue = IntegerConstant | FloatingConstant | bytes
 """What a literal stands for; bytes are a string's characters without the terminating zero."""
-
-
-def round_fraction(exact: Fraction, fmt: Format) -> float:
-    """The number of format ``fmt`` nearest to a non-negative rational, ties to even."""
-    if exact == 0:
-        return 0.0
-    exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
-    if exact < Fraction(2) ** exponent:
-        exponent -= 1
-    exponent = max(exponent, fmt.min_exponent) - fmt.fraction_bits
-    significand = round(exact / Fraction(2) ** exponent)
-    if significand.bit_length() + exponent > fmt.max_exponent + 1:
-        return math.inf
-    return math.ldexp(significand, exponent)
 
 
 # --------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from coopmat.diagnostics import Error, Message
 # ------------------------------------------------------------------ CM610x: the joint_matrix type
 
 GROUP = Message("CM6101", "error",
-                "the Group of a joint_matrix must be sub_group, the only scope that the extension supports; found {found}")
+                "the Group of a joint_matrix must be sub_group, the only scope that the extension supports; "
+                "found {found}")
 ELEMENT_TYPE = Message("CM6102", "error",
                        "invalid element type {found} of a joint_matrix; expected one of {expected}")
 USE = Message("CM6103", "error", "the Use of a joint_matrix must be use.a, use.b or use.accumulator; found {found}")

@@ -133,8 +133,10 @@ class _Name(StrEnum):
     __repr__ = _Spelled.__str__
 
 
-architecture = _Name("architecture", [name for name in ARCHITECTURES if name != "generic"])  # type: ignore[call-overload]
+architecture = _Name("architecture", [  # type: ignore[call-arg]
+    name for name in ARCHITECTURES if name != "generic"])
 architecture.__doc__ = "Architectures (sycl_ext_oneapi_device_architecture) whose combinations are in the tables."
 
-matrix_type = _Name("matrix_type", [name for name in FORMATS if not name.endswith("int4")])  # type: ignore[call-overload]
+matrix_type = _Name("matrix_type", [  # type: ignore[call-arg]
+    name for name in FORMATS if not name.endswith("int4")])
 matrix_type.__doc__ = "Element types as the run-time query names them (section \"Runtime Query\")."

@@ -42,12 +42,12 @@ def _element(what: str, given: Any) -> ElementType:
 
 @dataclass(frozen=True, slots=True)
 class PointerType:
-    """A pointer to elements of a type in an address space; ``properties`` are an annotated_ptr's."""
+    """A pointer to elements of a type in an address space; ``hints`` are an annotated_ptr's."""
 
     element: ElementType
     space: address_space = address_space.global_space
     const: bool = False
-    properties: properties = NO_PROPERTIES
+    hints: properties = NO_PROPERTIES
 
     @classmethod
     def of(cls, what: str, given: Any, space: address_space, annotations: properties = NO_PROPERTIES) -> PointerType:
@@ -63,8 +63,8 @@ class PointerType:
 
     def __str__(self) -> str:
         inner = f"const[{self.element}]" if self.const else str(self.element)
-        if self.properties != NO_PROPERTIES:
-            return f"annotated_ptr[{inner}, {self.properties}]"
+        if self.hints != NO_PROPERTIES:
+            return f"annotated_ptr[{inner}, {self.hints}]"
         name = {address_space.global_space: "ptr", address_space.local_space: "local_ptr"}.get(self.space)
         return f"{name}[{inner}]" if name else f"multi_ptr[{inner}, {self.space}]"
 
@@ -104,7 +104,7 @@ class multi_ptr:
     def __class_getitem__(cls, arguments: Any) -> PointerType:
         given, *rest = arguments if isinstance(arguments, tuple) else (arguments,)
         space = rest.pop(0) if rest else address_space.generic_space
-        if not isinstance(space, address_space) or rest and not (len(rest) == 1 and isinstance(rest[0], decorated)):
+        if not isinstance(space, address_space) or (rest and not (len(rest) == 1 and isinstance(rest[0], decorated))):
             raise Error("multi_ptr takes a type, an address space and decorated, such as multi_ptr[float32, "
                         f"access.address_space.global_space, access.decorated.no]; found {arguments!r}")
         return PointerType.of("multi_ptr", given, space)
@@ -122,7 +122,7 @@ class annotated_ptr:
 
     def __init__(self, array: Any, annotations: properties = NO_PROPERTIES) -> None:
         self.array = array_of("annotated_ptr", array)
-        self.properties = cache_hints(annotations)
+        self.hints = cache_hints(annotations)
 
     def __class_getitem__(cls, arguments: Any) -> PointerType:
         given, *rest = arguments if isinstance(arguments, tuple) else (arguments,)
@@ -142,7 +142,8 @@ def cache_hints(annotations: Any) -> properties:
         raise Error(f"annotated_ptr takes properties(...); found {annotations!r}")
     for item in annotations.items:
         if not isinstance(item, CacheHint):
-            raise Error(f"annotated_ptr takes read_hint[...] and write_hint[...]; {item!r} is for joint_matrix_prefetch")
+            raise Error(f"annotated_ptr takes read_hint[...] and write_hint[...]; {item!r} is for "
+                        "joint_matrix_prefetch")
     return annotations
 
 
@@ -208,4 +209,4 @@ class local_accessor:
 
 def with_properties(type_: PointerType, annotations: properties) -> PointerType:
     """The pointer type with other properties."""
-    return replace(type_, properties=annotations)
+    return replace(type_, hints=annotations)

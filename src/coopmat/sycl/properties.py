@@ -91,7 +91,8 @@ class _HintTemplate:
                 raise Error(f"{self.name} cannot have {control.mode}; it can have {', '.join(map(str, allowed))}")
             twice = seen.intersection(control.levels)
             if twice or len(set(control.levels)) != len(control.levels):
-                raise Error(f"{self.name} has two controls for one cache level, {min(map(str, twice or control.levels))}")
+                level = min(map(str, twice or control.levels))
+                raise Error(f"{self.name} has two controls for one cache level, {level}")
             seen.update(control.levels)
         return CacheHint(self.name, tuple(controls))
 

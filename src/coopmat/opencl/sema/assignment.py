@@ -7,8 +7,9 @@ from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import members, operators
 from coopmat.opencl.sema.checks.conversions import check_computed
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import Purpose, convert, make_convert
+from coopmat.opencl.sema.conversions import Purpose, convert
 from coopmat.opencl.sema.values import Operand, is_error, qualifiers_of
+from coopmat.tree.conversions import make_convert
 from coopmat.tree.nodes import Assign, Constant, CurrentValue, Expression, Place, Update, VariablePlace
 from coopmat.tree.types import INT, AddressSpace, Array, Matrix, Pointer, Type, Vector
 

@@ -16,8 +16,9 @@ from coopmat.opencl.messages import builtins as messages
 from coopmat.opencl.messages import semantic
 from coopmat.opencl.sema import assignment, conversion_builtins, declarators, expressions, generic, members, records
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import Purpose, cast, condition, convert, make_convert, make_pointer
+from coopmat.opencl.sema.conversions import Purpose, cast, condition, convert, make_pointer
 from coopmat.opencl.sema.values import ERROR, Operand, dereference, is_error, value_of
+from coopmat.tree.conversions import make_convert
 from coopmat.tree.nodes import (
     Assign,
     Binary,

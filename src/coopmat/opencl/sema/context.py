@@ -35,10 +35,12 @@ from coopmat.opencl import syntax
 from coopmat.opencl.extents import ranges_at
 from coopmat.opencl.keywords import STATEMENT_WORDS
 from coopmat.opencl.overloading import Fit
-from coopmat.opencl.sema import constants, conversions, ranking
+from coopmat.opencl.sema import conversions, ranking
 from coopmat.opencl.sema.conversions import Purpose
 from coopmat.opencl.sema.values import ERROR, Error, Operand, is_error, value_of
 from coopmat.opencl.spelling import closest
+from coopmat.tree import constants
+from coopmat.tree.conversions import promote
 from coopmat.tree.nodes import Case, Constant, Expression, Function, Label, Program, Variable
 from coopmat.tree.types import INT, AddressSpace, Enumeration, Record, Type
 
@@ -358,7 +360,7 @@ class Context:
 
     def promote(self, expression: Expression) -> Expression:
         """The integer promotions (C99 6.3.1.1): char, short, bool and enumerations become int."""
-        return conversions.promote(expression)
+        return promote(expression)
 
     def fit(self, argument: Expression, parameter: Type) -> Fit | None:
         """How an argument becomes a parameter of this type; None where that is not possible."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl.builtins.predefined_types import TYPEDEFS
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import constants
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import make_convert
 from coopmat.opencl.sema.values import is_error, scalar_of
+from coopmat.tree import constants
+from coopmat.tree.conversions import make_convert
 from coopmat.tree.nodes import Bitcast, Constant, Convert, Expression
 from coopmat.tree.types import BFLOAT16, BOOL, DOUBLE, HALF, SCALARS, Type, Vector, size_of
 

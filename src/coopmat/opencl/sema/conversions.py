@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from coopmat.diagnostics import Diagnostic, Message, SourceLocation
 from coopmat.opencl.messages import events as event_messages
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import constants
 from coopmat.opencl.sema.checks import conversions as checks
-from coopmat.opencl.sema.values import ERROR, is_bool_valued, is_error
+from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree import constants
+from coopmat.tree.conversions import is_bool_valued, make_convert
 from coopmat.tree.nodes import (
     Binary,
     BinaryOperator,
@@ -27,9 +28,7 @@ from coopmat.tree.nodes import (
 )
 from coopmat.tree.types import (
     BOOL,
-    DOUBLE,
     EVENT,
-    FLOAT,
     INT,
     LONG,
     ULONG,
@@ -82,65 +81,12 @@ _INCOMPATIBLE = {
 # ------------------------------------------------------------------ building conversions
 
 
-def make_convert(expression: Expression, type_: Type, location: SourceLocation | None = None) -> Expression:
-    """Convert between scalars or between vectors of one length; constants are converted at once."""
-    if expression.type == type_:
-        return expression
-    location = location or expression.location
-    if isinstance(expression, Convert) and is_bool_valued(expression):
-        return make_convert(expression.operand, type_, location)  # 0 or 1 either way
-    if isinstance(expression, Constant):
-        value = constants.convert_number(expression.value, expression.type, type_)
-        if value is not None:
-            return Constant(type_, location, value)
-    return Convert(type_, location, expression)
-
-
 def splat(scalar: Expression, vector: Vector, location: SourceLocation | None = None) -> Expression:
     """A vector all of whose components are ``scalar``; a bool's true becomes -1 (OpenCL C 6.3.2)."""
     location = location or scalar.location
     if scalar.type == BOOL:
         return Convert(vector, location, Splat(Vector(BOOL, vector.count), location, scalar))
     return Splat(vector, location, make_convert(scalar, vector.scalar))
-
-
-def promoted_type(type_: Type) -> Type:
-    """The type after the integer promotions (C99 6.3.1.1): int for everything smaller."""
-    if isinstance(type_, Enumeration):
-        return promoted_type(type_.underlying)
-    if isinstance(type_, Scalar) and type_.kind in ("bool", "sint", "uint") and type_.bits < 32:
-        return INT
-    return type_
-
-
-def promote(expression: Expression) -> Expression:
-    """Apply the integer promotions."""
-    return make_convert(expression, promoted_type(expression.type))
-
-
-_FLOAT_RANKS = {("float", 16): 1, ("float", 32): 2, ("float", 64): 3}
-
-
-def common_type(left: Type, right: Type) -> Scalar:
-    """The usual arithmetic conversions' type for two scalars (C99 6.3.1.8; half below float).
-
-    A bfloat16 mixes with integers as bfloat16; with half, neither of which holds the other, as float.
-    """
-    left, right = promoted_type(left), promoted_type(right)
-    assert isinstance(left, Scalar)
-    assert isinstance(right, Scalar)
-    if left == right:
-        return left
-    floats = [type_ for type_ in (left, right) if type_.is_float]
-    if len(floats) == 1:
-        return floats[0]
-    if floats:
-        if "bfloat" in (left.kind, right.kind):
-            return DOUBLE if DOUBLE in floats else FLOAT
-        return max(floats, key=lambda type_: _FLOAT_RANKS[type_.kind, type_.bits])
-    if left.bits != right.bits:
-        return left if left.bits > right.bits else right
-    return left if left.kind == "uint" else right
 
 
 def scalar_rank_exceeds(scalar: Type, element: Scalar) -> bool:

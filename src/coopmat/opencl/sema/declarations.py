@@ -10,7 +10,6 @@ from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.sema import (
     attributes,
-    constants,
     declarators,
     events,
     expressions,
@@ -26,6 +25,7 @@ from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context, FunctionSet, QualifiedType, Typedef
 from coopmat.opencl.sema.declarators import Declared
 from coopmat.opencl.sema.values import AUTO, ERROR
+from coopmat.tree import constants
 from coopmat.tree.nodes import Declare, Expression, Function, Statement, Variable
 from coopmat.tree.types import VOID, AddressSpace, Array, FunctionType, Pointer, Type
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import attributes, expressions
-from coopmat.opencl.sema.constants import wrap
 from coopmat.opencl.sema.context import Context, Enumerator
-from coopmat.opencl.sema.conversions import promoted_type
 from coopmat.opencl.sema.records import previous_tag
 from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree.constants import wrap
+from coopmat.tree.conversions import promoted_type
 from coopmat.tree.nodes import Constant
 from coopmat.tree.types import CHAR, INT, LONG, SHORT, UCHAR, UINT, ULONG, USHORT, Enumeration, Scalar, Type
 

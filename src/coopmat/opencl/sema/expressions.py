@@ -23,16 +23,9 @@ from coopmat.opencl.sema import (
 from coopmat.opencl.sema.checks import comparisons, conditions, sequencing
 from coopmat.opencl.sema.checks import statements as layout
 from coopmat.opencl.sema.context import Context, Enumerator, FunctionSet
-from coopmat.opencl.sema.conversions import (
-    cast,
-    common_type,
-    condition,
-    is_null_pointer_constant,
-    make_convert,
-    make_pointer,
-    splat,
-)
+from coopmat.opencl.sema.conversions import cast, condition, is_null_pointer_constant, make_pointer, splat
 from coopmat.opencl.sema.values import ERROR, Operand, dereference, is_error, pointer_to, value_of
+from coopmat.tree.conversions import common_type, make_convert
 from coopmat.tree.nodes import (
     AddressOf,
     Binary,

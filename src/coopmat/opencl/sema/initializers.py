@@ -13,10 +13,10 @@ from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import warnings
 from coopmat.opencl.sema import declarators, expressions, records
 from coopmat.opencl.sema.checks.initializers import missing_field, suggest_braces
-from coopmat.opencl.sema.constants import wrap
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.conversions import Purpose, convert, splat
 from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree.constants import wrap
 from coopmat.tree.nodes import (
     Aggregate,
     Constant,

@@ -6,8 +6,8 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import matrix, pointers, records
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import promote
 from coopmat.opencl.sema.values import Operand, dereference, is_error, pointer_to, value_of
+from coopmat.tree.conversions import promote
 from coopmat.tree.nodes import (
     AddressOf,
     Assign,

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import constants, matrix, pointers
+from coopmat.opencl.sema import matrix, pointers
 from coopmat.opencl.sema.checks.conversions import check_operands, check_overflow
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import (
-    common_type,
-    condition,
-    make_convert,
-    promote,
-    scalar_rank_exceeds,
-    splat,
-)
+from coopmat.opencl.sema.conversions import condition, scalar_rank_exceeds, splat
 from coopmat.opencl.sema.values import bool_vector, is_error
+from coopmat.tree import constants
+from coopmat.tree.conversions import common_type, make_convert, promote
 from coopmat.tree.nodes import (
     Binary,
     BinaryOperator,

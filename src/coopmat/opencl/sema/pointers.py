@@ -6,8 +6,9 @@ from coopmat.diagnostics import SourceLocation
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import declarators
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import cast, is_null_pointer_constant, make_convert, make_pointer
+from coopmat.opencl.sema.conversions import cast, is_null_pointer_constant, make_pointer
 from coopmat.opencl.sema.values import is_error
+from coopmat.tree.conversions import make_convert
 from coopmat.tree.nodes import (
     Binary,
     BinaryOperator,

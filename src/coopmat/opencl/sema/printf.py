@@ -12,8 +12,9 @@ from coopmat.opencl.messages import semantic as semantic_messages
 from coopmat.opencl.messages.versions import FUNCTION_NEEDS_VERSION
 from coopmat.opencl.sema import calls, declarators, expressions, formats
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import Purpose, convert, make_convert, promote
+from coopmat.opencl.sema.conversions import Purpose, convert
 from coopmat.opencl.sema.values import is_error
+from coopmat.tree.conversions import make_convert, promote
 from coopmat.tree.nodes import Expression, Operation
 from coopmat.tree.types import BFLOAT16, CHAR, DOUBLE, FLOAT, INT, VOID, AddressSpace, Pointer, Vector
 

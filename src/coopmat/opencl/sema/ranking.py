@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from coopmat.opencl.overloading import Fit, Rank
-from coopmat.opencl.sema.constants import Known
 from coopmat.opencl.sema.conversions import (
     is_null_event_constant,
     is_null_pointer_constant,
     nested_spaces_differ,
-    promoted_type,
     space_converts,
 )
 from coopmat.opencl.sema.values import ERROR
+from coopmat.tree.constants import Known
+from coopmat.tree.conversions import promoted_type
 from coopmat.tree.nodes import Expression
 from coopmat.tree.types import BOOL, DOUBLE, EVENT, FLOAT, VOID, Pointer, Type, Vector
 

@@ -9,13 +9,15 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import syntax
 from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import assertions, attributes, constants, declarations, expressions
+from coopmat.opencl.sema import assertions, attributes, declarations, expressions
 from coopmat.opencl.sema.checks import conditions, control, uninitialized, unused
 from coopmat.opencl.sema.checks import statements as checks
 from coopmat.opencl.sema.context import Context, FunctionState, OpenSwitch
-from coopmat.opencl.sema.conversions import Purpose, condition, convert, promote
+from coopmat.opencl.sema.conversions import Purpose, condition, convert
 from coopmat.opencl.sema.flow import completes
 from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree import constants
+from coopmat.tree.conversions import promote
 from coopmat.tree.nodes import (
     AddressOf,
     Bitcast,

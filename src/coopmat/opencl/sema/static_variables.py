@@ -10,11 +10,12 @@ from coopmat.diagnostics import Message
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
-from coopmat.opencl.sema import constants, declarations, initializers
+from coopmat.opencl.sema import declarations, initializers
 from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.declarators import UNSIZED, Declared
 from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree import constants
 from coopmat.tree.nodes import Variable, Zero
 from coopmat.tree.types import AddressSpace, Array
 

@@ -11,7 +11,6 @@ from coopmat.diagnostics import SourceLocation
 from coopmat.tree.nodes import (
     AddressOf,
     Constant,
-    Convert,
     Dereference,
     ElementPlace,
     Expression,
@@ -126,11 +125,6 @@ def dereference(pointer: Expression, location: SourceLocation | None) -> Place:
 def bool_vector(vector: Vector) -> Vector:
     """The vector of bool that a comparison of two ``vector`` values gives."""
     return Vector(BOOL, vector.count)
-
-
-def is_bool_valued(expression: Expression) -> bool:
-    """Whether ``expression`` is a bool that C's rules made an int."""
-    return isinstance(expression, Convert) and expression.type == INT and expression.operand.type == BOOL
 
 
 def scalar_of(type_: Type) -> Scalar | None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from coopmat.diagnostics import note
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import warnings
-from coopmat.opencl.sema import constants
 from coopmat.opencl.sema.checks.ranges import range_of, range_of_constant
-from coopmat.opencl.sema.conversions import common_type, promoted_type
-from coopmat.opencl.sema.values import is_bool_valued
+from coopmat.tree import constants
+from coopmat.tree.conversions import common_type, is_bool_valued, promoted_type
 from coopmat.tree.nodes import Expression
 from coopmat.tree.types import BOOL, Pointer, Scalar, Type
 

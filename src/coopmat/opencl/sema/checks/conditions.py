@@ -9,7 +9,7 @@ from coopmat.diagnostics import Diagnostic, FixIt, Marks, note
 from coopmat.opencl import syntax
 from coopmat.opencl.extents import end_of, extent, start_of
 from coopmat.opencl.messages import warnings
-from coopmat.opencl.sema import constants
+from coopmat.tree import constants
 from coopmat.tree.nodes import Expression
 from coopmat.tree.types import BOOL
 

@@ -9,7 +9,7 @@ from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
 from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import warnings
-from coopmat.opencl.sema.values import is_bool_valued
+from coopmat.tree.conversions import is_bool_valued
 from coopmat.tree.nodes import Break, Case, Expression, Goto, Load, Loop, Return, Variable, VariablePlace
 from coopmat.tree.types import BOOL, AddressSpace, Enumeration
 from coopmat.tree.walk import descendants

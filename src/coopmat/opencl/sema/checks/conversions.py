@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from coopmat.diagnostics import Message, SourceLocation
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import warnings
-from coopmat.opencl.sema import constants
 from coopmat.opencl.sema.checks.ranges import range_of, range_of_type
+from coopmat.tree import constants
 from coopmat.tree.nodes import (
     AddressOf,
     Binary,

@@ -14,8 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.formats import format_of
-from coopmat.opencl.literals import round_fraction
+from coopmat.formats import format_of, round_fraction
 from coopmat.tree.nodes import (
     AddressOf,
     Aggregate,
