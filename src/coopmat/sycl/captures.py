@@ -1,0 +1,109 @@
+"""What a function reads from around it, and the key that stands for all of it in a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from coopmat.sycl.pointers import LocalAccessor, annotated_ptr, multi_ptr
+
+_PACKAGE = "coopmat."
+
+
+class Unkeyable(Exception):
+    """An object that no key can stand for: what it is compiled into is not kept."""
+
+
+def closure_of(function: FunctionType) -> dict[str, Any]:
+    """The variables of the functions around ``function`` that it reads, with their values now."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return found
+
+
+def names_of(code: CodeType) -> Iterator[str]:
+    """The names that code, and the functions inside of it, may take from its module."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names_of(constant)
+
+
+def captured_by(function: FunctionType, closure: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything outside of a function that its compilation may read, by name."""
+    found = {name: function.__globals__[name] for name in sorted(set(names_of(function.__code__)))
+             if name in function.__globals__}
+    return {**found, **closure}
+
+
+def key_of(function: FunctionType, closure: Mapping[str, Any], text: Any) -> str:
+    """What a function's compilation depends on: its source, and the values that it reads.
+
+    ``text`` gives the source of a function. Raises Unkeyable for values whose changes cannot be seen.
+    """
+    parts: list[str] = []
+    _function_key(function, closure, text, parts, set())
+    return "\0".join(parts)
+
+
+def _function_key(function: FunctionType, closure: Mapping[str, Any], text: Any, parts: list[str],
+                  seen: set[int]) -> None:
+    if id(function.__code__) in seen:
+        return
+    seen.add(id(function.__code__))
+    name, source = text(function)
+    parts += [name, source, function.__qualname__, str(function.__code__.co_firstlineno)]
+    parts += [repr(sorted((name, _shown(value)) for name, value in function.__annotations__.items()))]
+    for captured, value in captured_by(function, closure).items():
+        parts += [captured, _key(value, text, parts, seen)]
+
+
+def _shown(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else repr(annotation)
+
+
+def _key(value: Any, text: Any, parts: list[str], seen: set[int]) -> str:
+    """A text that is the same for values that compile to the same."""
+    if value is None or isinstance(value, (bool, int, float, str, Enum, np.generic, ModuleType, BuiltinFunctionType)):
+        return f"{type(value).__name__}:{value!r}"
+    if isinstance(value, (tuple, list)):
+        return f"{type(value).__name__}({','.join(_key(item, text, parts, seen) for item in value)})"
+    if isinstance(value, np.ndarray):
+        return f"array:{value.dtype}:{value.flags.writeable}"
+    if isinstance(value, annotated_ptr):
+        return f"annotated:{value.array.dtype}:{value.hints}:{value.array.flags.writeable}"
+    if isinstance(value, multi_ptr):
+        return f"pointer:{value.array.dtype}:{value.space}:{value.array.flags.writeable}"
+    if isinstance(value, LocalAccessor):
+        return f"local:{value.type}:{value.shape}"
+    if hasattr(value, "device_array"):
+        return f"device:{value.device_array.dtype}"
+    if isinstance(value, FunctionType) and not value.__module__.startswith(_PACKAGE):
+        _function_key(value, closure_of(value), text, parts, seen)
+        return f"function:{value.__qualname__}"
+    return _object_key(value, text, parts, seen)
+
+
+def _object_key(value: Any, text: Any, parts: list[str], seen: set[int]) -> str:
+    """Classes, objects of this package, and plain objects that hold numbers."""
+    owner = value if isinstance(value, type) else type(value)
+    if str(owner.__module__).startswith(_PACKAGE) or owner.__module__ in ("builtins", "numpy", "ml_dtypes"):
+        return repr(value)
+    if id(value) in seen:
+        return "again"
+    seen.add(id(value))
+    if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
+        names = [field.name for field in fields(value)] if is_dataclass(value) else [
+            name for name in vars(value) if not name.startswith("_")]
+        held = ",".join(f"{name}={_key(getattr(value, name, None), text, parts, seen)}" for name in sorted(names))
+        return f"{owner.__qualname__}({held})"
+    raise Unkeyable

@@ -1,0 +1,240 @@
+"""joint_matrix_mad, _fill, _copy, _apply and round_to_tf32."""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from coopmat.sycl import constraints
+from coopmat.sycl import matrix_functions as stubs
+from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.builtins.matrix_memory import check_group, matrix_argument, window_of
+from coopmat.sycl.compiler.calls import Call, call_value, device
+from coopmat.sycl.compiler.function import Block
+from coopmat.sycl.compiler.operators import expression, type_of
+from coopmat.sycl.compiler.scopes import arguments_of
+from coopmat.sycl.compiler.values import (
+    Element,
+    Local,
+    Matrix,
+    Nothing,
+    Runtime,
+    Static,
+    Value,
+)
+from coopmat.sycl.element_types import precision
+from coopmat.sycl.enumerations import use
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+TF32_COMPONENTS = 0x20  # SPV_INTEL_joint_matrix: MatrixAAndBTF32ComponentsINTEL
+_SIGNED = {"A": 0x1, "B": 0x2, "C": 0x4, "D": 0x8}  # SPV_KHR_cooperative_matrix: Cooperative Matrix Operands
+
+
+# ------------------------------------------------------------------ multiply and add
+
+
+@device("joint_matrix_mad")
+def multiply_add(call: Call) -> Value:
+    """``D = A*B + C``."""
+    bound = call.bind(stubs.joint_matrix_mad.signature)
+    check_group(call, bound["g"])
+    found = {role: matrix_argument(call, bound[role], role, index + 1) for index, role in enumerate("DABC")}
+    for index, (role, expected) in enumerate(
+            (("D", use.accumulator), ("A", use.a), ("B", use.b), ("C", use.accumulator))):
+        if found[role].type.use is not expected:
+            raise call.f.fail(constraints.MAD_USE, call.place(index + 1), role=role, expected=expected,
+                              found=found[role].type)
+    _check_shapes(call, found)
+    operands = _operands(call, found)
+    location, type_ = call.f.location(call.node), found["D"].type.tree
+    a, b, c = (found[role].load(location) for role in "ABC")
+    product = n.MatrixMultiplyAdd(type_, location, a, b, c, operands)
+    return Nothing(n.Assign(type_, location, found["D"].place, product))
+
+
+def _check_shapes(call: Call, found: dict[str, Matrix]) -> None:
+    d, a, b, c = (found[role].type for role in "DABC")
+    for fits, rule in ((a.columns == b.rows, "the columns of A must be the rows of B (K)"),
+                       (a.rows == c.rows, "A and C must have the same rows (M)"),
+                       (b.columns == c.columns, "B and C must have the same columns (N)"),
+                       ((d.rows, d.columns) == (c.rows, c.columns), "D must have the shape of C")):
+        if not fits:
+            raise call.f.fail(constraints.MAD_SHAPE, call.node, d=d.shape, a=a.shape, b=b.shape, c=c.shape, rule=rule)
+
+
+def _operands(call: Call, found: dict[str, Matrix]) -> int:
+    """Which components are signed, and whether A and B are tf32."""
+    elements = {role: matrix.type.element for role, matrix in found.items()}
+    kinds = {element.scalar.is_float for element in elements.values()}
+    is_tf32 = {elements[role] is precision.tf32 for role in "AB"}
+    if len(kinds) > 1 or len(is_tf32) > 1:
+        raise call.f.fail(constraints.MAD_TYPES, call.node, **{role.lower(): elements[role] for role in "ABCD"})
+    signed = sum(bit for role, bit in _SIGNED.items() if elements[role].scalar.kind == "sint")
+    return signed | (TF32_COMPONENTS if is_tf32 == {True} else 0)
+
+
+# ------------------------------------------------------------------ fill and copy
+
+
+@device("joint_matrix_fill")
+def fill(call: Call) -> Value:
+    """All elements get one value."""
+    bound = call.bind(stubs.joint_matrix_fill.signature)
+    check_group(call, bound["g"])
+    return _fill(call, matrix_argument(call, bound["m"], "m", 1), bound["v"], None)
+
+
+def _fill(call: Call, matrix: Matrix, value: Value, window: n.Window | None) -> Value:
+    storage, location = matrix.type.element.storage, call.f.location(call.node)
+    is_number = isinstance(value, (Runtime, Element, Static))
+    if not is_number or isinstance(value, Static) and not value.is_number and not hasattr(value.value, "dtype") \
+            or isinstance(type_of(call.f, value, call.place(2)), t.Pointer):
+        raise call.f.fail(constraints.FILL_VALUE, call.place(2), name=call.name, element=storage, found=value)
+    converted = expression(call.f, value, call.place(2), storage.scalar)
+    filled = n.MatrixFill(matrix.type.tree, location, converted, window)
+    return Nothing(n.Assign(matrix.type.tree, location, matrix.place, filled))
+
+
+@device("joint_matrix_fill_checked")
+def fill_checked(call: Call) -> Value:
+    """Elements inside of a window get a value, the others 0."""
+    bound = call.bind(stubs.joint_matrix_fill_checked.signature)
+    check_group(call, bound["g"])
+    matrix = matrix_argument(call, bound["m"], "m", 1)
+    window = window_of(call, [bound[name] for name in ("height", "width", "row", "col")], 3)
+    return _fill(call, matrix, bound["v"], window)
+
+
+@device("joint_matrix_copy")
+def copy(call: Call) -> Value:
+    """Each element of src, converted to dest's type."""
+    bound = call.bind(stubs.joint_matrix_copy.signature)
+    check_group(call, bound["g"])
+    source, target = (matrix_argument(call, bound[name], name, index)
+                      for name, index in (("src", 1), ("dest", 2)))
+    if (source.type.rows, source.type.columns) != (target.type.rows, target.type.columns):
+        raise call.f.fail(constraints.COPY_SHAPE, call.node, source=source.type, target=target.type)
+    location, type_ = call.f.location(call.node), target.type.tree
+    value: n.Expression = source.load(location)
+    if value.type != type_:
+        value = n.Convert(type_, location, value)
+    return Nothing(n.Assign(type_, location, target.place, value))
+
+
+@device("round_to_tf32")
+def round_to_tf32(call: Call) -> Value:
+    """OpRoundFToTF32INTEL."""
+    bound = call.bind(stubs.round_to_tf32.signature)
+    operand = expression(call.f, bound["elem"], call.place(0), t.FLOAT)
+    return Runtime(n.Operation(t.FLOAT, call.f.location(call.node), "core.RoundFToTF32INTEL", (operand,)))
+
+
+# ------------------------------------------------------------------ apply
+
+
+@device("joint_matrix_apply")
+def apply(call: Call) -> Value:
+    """A loop over this work-item's components, with a call of the function in it."""
+    f = call.f
+    bound = call.bind(stubs.joint_matrix_apply.signature)
+    check_group(call, bound["g"])
+    given = [bound["m"], *bound.get("rest", ())]  # type: ignore[misc]
+    *matrices, function = given
+    found = [matrix_argument(call, value, f"m{index}" if len(matrices) > 1 else "m", index + 1)
+             for index, value in enumerate(matrices)]
+    if not 1 <= len(found) <= 2:
+        raise f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="(g, m, f) or (g, m0, m1, f)",
+                     reason=f"it takes one or two matrices, found {len(found)}")
+    first = found[0].type
+    for other in found[1:]:
+        if (other.type.use, other.type.rows, other.type.columns) != (first.use, first.rows, first.columns):
+            raise f.fail(constraints.APPLY_SHAPE, call.place(2), first=first, second=other.type)
+    callee = _function(call, function, len(found))
+    _loop(call, found, callee)
+    return Nothing(None)
+
+
+def _function(call: Call, function: Value, matrices: int) -> Value:
+    """What is called for each element; helpers become functions whose parameters can be counted."""
+    expected = "two elements (x0, x1)" if matrices == 2 else "one element x, or x, row and col"
+    if isinstance(function, Static) and isinstance(function.value, FunctionType):
+        function = call.f.unit.helper(call.f, function.value, call.node)
+    if isinstance(function, Local):
+        count = len(arguments_of(function.node)) - len(function.node.args.defaults)
+        if count not in ((2,) if matrices == 2 else (1, 3)):
+            raise call.f.fail(constraints.APPLY_CALLABLE, call.place(len(call.arguments) - 1), expected=expected,
+                              found=f"{function} of {count} parameters")
+    elif not isinstance(function, Static) or not callable(function.value):
+        raise call.f.fail(constraints.APPLY_CALLABLE, call.place(len(call.arguments) - 1), expected=expected,
+                          found=function)
+    return function
+
+
+def _loop(call: Call, matrices: list[Matrix], function: Value) -> None:
+    """``for (uint i = 0; i < length; ++i)``."""
+    f, location = call.f, call.f.location(call.node)
+    counter = f.variable("", t.UINT, call.node)
+    place = n.VariablePlace(t.UINT, location, counter)
+    index = n.Load(t.UINT, location, place)
+    length = n.MatrixLength(t.UINT, location, matrices[0].type.tree)
+    condition = n.Binary(t.BOOL, location, n.BinaryOperator.LESS, index, length)
+    current = n.CurrentValue(t.UINT, location)
+    step = n.Update(t.UINT, location, place, current,
+                    n.Binary(t.UINT, location, n.BinaryOperator.ADD, current, n.Constant(t.UINT, location, 1)))
+    f.blocks.append(Block(f.blocks[-1].path))
+    try:
+        elements = [Element(n.ElementPlace(matrix.type.element.storage.scalar, location, matrix.place, index))
+                    for matrix in matrices]
+        if len(elements) == 2:
+            _apply_to_two(call, elements, function)
+        else:
+            _apply_to_one(call, matrices[0], elements[0], index, function)
+    finally:
+        body = f.blocks.pop().finish(location)
+    declared = n.Declare(location, counter, n.Constant(t.UINT, location, 0))
+    f.emit(n.Block(location, (declared, n.Loop(location, condition, body, step))))
+
+
+def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Expression, function: Value) -> None:
+    f, location = call.f, call.f.location(call.node)
+    value = f.loaded(element, call.node)
+    stored = matrix.type.element.storage.scalar
+    if not isinstance(function, Local):
+        f.assign(element, expression(f, call_value(f, function, call.node, [value]), call.node), call.node)
+        return
+    names = [parameter.arg for parameter in arguments_of(function.node)]
+    values = [(names[0], value)]
+    if len(names) - len(function.node.args.defaults) == 3:
+        pair = t.Vector(t.INT, 2)
+        found = f.temporary(n.MatrixCoordinates(pair, location, matrix.load(location), index), call.node)
+        values += [(name, Runtime(n.Convert(t.SIZE_T, location, n.Swizzle(t.INT, location, found.expression, (part,)))))
+                   for part, name in enumerate(names[1:3])]
+    values += _defaults(call, function, {name for name, _ in values})
+    result = f.unit.element_function(f, function, call, values, stored)
+    f.perform(n.Assign(stored, location, element.place, result))
+
+
+def _defaults(call: Call, function: Local, bound: set[str]) -> list[tuple[str, Value]]:
+    """Parameters with defaults, such as ``lambda x, a=alpha: x * a``."""
+    arguments = arguments_of(function.node)
+    defaults = function.node.args.defaults
+    pairs = zip(arguments[len(arguments) - len(defaults):], defaults, strict=True)
+    return [(argument.arg, call.f.read(default)) for argument, default in pairs if argument.arg not in bound]
+
+
+def _apply_to_two(call: Call, elements: list[Element], function: Value) -> None:
+    """Both elements by reference; what the function returns is the second's new value."""
+    f, location = call.f, call.f.location(call.node)
+    held = []
+    for element in elements:
+        variable = f.variable("", element.type, call.node)
+        f.emit(n.Declare(location, variable, n.Load(element.type, location, element.place)))
+        held.append(Element(n.VariablePlace(element.type, location, variable)))
+    result = call_value(f, function, call.node, held)
+    if isinstance(result, Nothing):
+        if result.expression is not None:
+            f.perform(result.expression)
+    else:
+        f.assign(held[1], expression(f, result, call.node), call.node)
+    for element, value in zip(elements, held, strict=True):
+        f.perform(n.Assign(element.type, location, element.place, n.Load(value.type, location, value.place)))

@@ -1,0 +1,264 @@
+"""joint_matrix_load, _store, _prefetch and the checked forms (sections "Load", "Store", "Prefetch")."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from coopmat.sycl import constraints
+from coopmat.sycl import matrix_functions as stubs
+from coopmat.sycl.compiler.calls import Call, device
+from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.sycl.compiler.operators import expression, integer, type_of
+from coopmat.sycl.compiler.values import (
+    Group,
+    LayoutValue,
+    LocalArray,
+    Matrix,
+    Nothing,
+    Runtime,
+    Static,
+    Value,
+)
+from coopmat.sycl.enumerations import layout
+from coopmat.sycl.pointers import PointerType
+from coopmat.sycl.properties import PrefetchHint, properties
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+_SPACES = (t.AddressSpace.GLOBAL, t.AddressSpace.LOCAL, t.AddressSpace.GENERIC)
+
+
+# ------------------------------------------------------------------ operands
+
+
+def check_group(call: Call, group: Value) -> None:
+    """The first argument of every operation is the sub-group."""
+    if not isinstance(group, Group) or group.dimensions:
+        raise call.f.fail(constraints.NOT_SUB_GROUP, call.place(0), name=call.name, found=group)
+
+
+def matrix_argument(call: Call, value: Value, parameter: str, index: int) -> Matrix:
+    """An argument that is a joint_matrix object."""
+    if not isinstance(value, Matrix):
+        raise call.f.fail(constraints.NOT_A_MATRIX, call.place(index), name=call.name, parameter=parameter, kind="",
+                          found=value)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Where a matrix lies: pointer and stride as tree expressions; a layout, or an expression that is 0 or 1."""
+
+    pointer: n.Expression
+    stride: n.Expression
+    layout: layout | n.Expression
+
+
+def pointer_argument(call: Call, value: Value, parameter: str, index: int) -> tuple[Runtime, PointerType]:
+    """An argument that is a pointer to elements in global or local memory."""
+    f, node = call.f, call.place(index)
+    if isinstance(value, LocalArray):
+        value = Runtime(value.pointer)
+    value = f.loaded(value, node)
+    pointer = value.pointer if isinstance(value, Runtime) else None
+    if pointer is None or pointer.space.value not in _SPACES:
+        raise f.fail(constraints.NOT_A_POINTER, node, name=call.name, parameter=parameter, found=value)
+    assert isinstance(value, Runtime)
+    return value, pointer
+
+
+def _memory(call: Call, matrix: Matrix, source: Value, stride: Value, given: Value | None, *, index: int,
+            parameter: str, is_store: bool) -> Memory:
+    """The operands of a load (argument 2) or store, checked against the matrix."""
+    f = call.f
+    value, pointer = pointer_argument(call, source, parameter, index)
+    storage = matrix.type.element.storage
+    if pointer.element != storage:
+        raise f.fail(constraints.ELEMENT_MISMATCH, call.place(index), name=call.name, expected=storage,
+                     element=matrix.type.element, found=pointer)
+    if is_store and pointer.const:
+        raise f.fail(constraints.CONST_DESTINATION, call.place(index), name=call.name, found=pointer)
+    return Memory(hinted(value, f.location(call.place(index))), stride_argument(call, stride, 3),
+                  _layout(call, matrix, given))
+
+
+def hinted(value: Runtime, location: object) -> n.Expression:
+    """The pointer, with the cache controls of an annotated_ptr."""
+    loads, stores = value.hints.controls("read_hint"), value.hints.controls("write_hint")
+    if not loads and not stores:
+        return value.expression
+    return n.WithCacheControls(value.type, value.expression.location, value.expression, loads, stores)
+
+
+def stride_argument(call: Call, stride: Value, index: int) -> n.Expression:
+    """The stride, in elements."""
+    f, node = call.f, call.place(index)
+    if not type_of(f, stride, node).is_integer or (isinstance(stride, Static) and stride.value < 1):
+        raise f.fail(constraints.STRIDE, node, name=call.name, found=stride)
+    return integer(f, stride, node)
+
+
+def _layout(call: Call, matrix: Matrix, given: Value | None) -> layout | n.Expression:
+    """The layout in memory: that of A's or B's type, or of an accumulator the one that the call gives."""
+    declared = matrix.type.layout
+    node = call.place(4)
+    if declared is not layout.dynamic:
+        if given is not None:
+            if call.name == "joint_matrix_store":
+                raise call.f.fail(constraints.STORE_ACCUMULATOR, node, found=matrix.type)
+            raise call.f.fail(constraints.HAS_LAYOUT, node, name=call.name, layout=declared)
+        return declared
+    if given is None:
+        raise call.f.fail(constraints.NEEDS_LAYOUT, call.node, name=call.name)
+    return layout_argument(call, given, node)
+
+
+def layout_argument(call: Call, given: Value, node: ast.AST) -> layout | n.Expression:
+    """A layout in memory, row_major or col_major."""
+    if isinstance(given, LayoutValue):
+        return given.expression
+    if isinstance(given, Static) and given.value in (layout.row_major, layout.col_major):
+        found: layout = given.value
+        return found
+    raise call.f.fail(constraints.MEMORY_LAYOUT, node, name=call.name, found=given)
+
+
+def by_layout(f: FunctionCompiler, memory: Memory, make: object, node: ast.AST) -> Nothing:
+    """The operation for a layout; for one that is known at run time only, both, and a choice between them."""
+    assert callable(make)
+    if isinstance(memory.layout, layout):
+        return Nothing(make(memory.layout.value))
+    location = f.location(node)
+    is_row = n.Binary(t.BOOL, location, n.BinaryOperator.EQUAL, memory.layout,
+                      n.Constant(memory.layout.type, location, layout.row_major.value))
+    sides = [n.Block(location, (n.Evaluate(location, make(choice.value)),))
+             for choice in (layout.row_major, layout.col_major)]
+    f.emit(n.If(location, is_row, sides[0], sides[1]))
+    return Nothing(None)
+
+
+# ------------------------------------------------------------------ load and store
+
+
+@device("joint_matrix_load")
+def load(call: Call) -> Value:
+    """``res = …`` with the layout of its type, or of the call."""
+    bound = call.bind(stubs.joint_matrix_load.signature)
+    check_group(call, bound["g"])
+    matrix = matrix_argument(call, bound["res"], "res", 1)
+    memory = _memory(call, matrix, bound["src"], bound["stride"], bound.get("Layout"), index=2, parameter="src",
+                     is_store=False)
+    return _load(call, matrix, memory, None)
+
+
+def _load(call: Call, matrix: Matrix, memory: Memory, window: n.Window | None) -> Value:
+    location, type_ = call.f.location(call.node), matrix.type.tree
+
+    def make(order: int) -> n.Expression:
+        loaded = n.MatrixLoad(type_, location, memory.pointer, order, memory.stride, window)
+        return n.Assign(type_, location, matrix.place, loaded)
+
+    return by_layout(call.f, memory, make, call.node)
+
+
+@device("joint_matrix_store")
+def store(call: Call) -> Value:
+    """Accumulators with a layout; A and B (sycl_ext_intel_matrix) without."""
+    bound = call.bind(stubs.joint_matrix_store.signature)
+    check_group(call, bound["g"])
+    matrix = matrix_argument(call, bound["src"], "src", 1)
+    memory = _memory(call, matrix, bound["dest"], bound["stride"], bound.get("Layout"), index=2, parameter="dest",
+                     is_store=True)
+    return _store(call, matrix, memory, None)
+
+
+def _store(call: Call, matrix: Matrix, memory: Memory, window: n.Window | None) -> Value:
+    location = call.f.location(call.node)
+
+    def make(order: int) -> n.Expression:
+        return n.MatrixStore(t.VOID, location, memory.pointer, matrix.load(location), order, memory.stride, window)
+
+    return by_layout(call.f, memory, make, call.node)
+
+
+# ------------------------------------------------------------------ checked forms
+
+
+def _checked(call: Call, rest: list[Value], matrix: Matrix) -> tuple[Value | None, n.Window]:
+    """``[Layout,] height, width, row, col``."""
+    given = rest.pop(0) if len(rest) == 5 else None
+    if len(rest) != 4:
+        raise call.f.fail(constraints.NEEDS_LAYOUT if matrix.type.layout is layout.dynamic and len(rest) < 4
+                          else constraints.CHECKED_SIZE, call.node, name=call.name, parameter="height, width, row, col",
+                          found=f"{len(rest)} arguments after the stride")
+    if given is None and matrix.type.layout is layout.dynamic:
+        raise call.f.fail(constraints.NEEDS_LAYOUT, call.node, name=call.name)
+    return given, window_of(call, rest, len(call.arguments) - 4)
+
+
+def window_of(call: Call, values: list[Value], first: int) -> n.Window:
+    """Height, width, row and column as a window."""
+    f, found = call.f, []
+    for index, (name, value) in enumerate(zip(("height", "width", "row", "col"), values, strict=True), first):
+        if not type_of(f, value, call.place(index)).is_integer:
+            raise f.fail(constraints.CHECKED_SIZE, call.place(index), name=call.name, parameter=name, found=value)
+        found.append(expression(f, value, call.place(index)))
+    height, width, row, column = found
+    return n.Window(row, column, height, width)
+
+
+@device("joint_matrix_load_checked")
+def load_checked(call: Call) -> Value:
+    """A load that fills what lies outside with zeros."""
+    bound = call.bind(stubs.joint_matrix_load_checked.signature)
+    check_group(call, bound["g"])
+    matrix = matrix_argument(call, bound["res"], "res", 1)
+    given, window = _checked(call, list(bound.get("rest", ())), matrix)  # type: ignore[call-overload]
+    memory = _memory(call, matrix, bound["src"], bound["stride"], given, index=2, parameter="src", is_store=False)
+    return _load(call, matrix, memory, window)
+
+
+@device("joint_matrix_store_checked")
+def store_checked(call: Call) -> Value:
+    """A store that leaves out what lies outside."""
+    bound = call.bind(stubs.joint_matrix_store_checked.signature)
+    check_group(call, bound["g"])
+    matrix = matrix_argument(call, bound["src"], "src", 1)
+    given, window = _checked(call, list(bound.get("rest", ())), matrix)  # type: ignore[call-overload]
+    memory = _memory(call, matrix, bound["dest"], bound["stride"], given, index=2, parameter="dest", is_store=True)
+    return _store(call, matrix, memory, window)
+
+
+# ------------------------------------------------------------------ prefetch
+
+
+@device("joint_matrix_prefetch")
+def prefetch(call: Call) -> Value:
+    """A hint; the level is that of the properties."""
+    bound = call.bind(stubs.joint_matrix_prefetch.signature)
+    check_group(call, bound["g"])
+    sizes = [size for size in call.template if type(size) is int and size > 0]
+    if len(call.template) != 2 or len(sizes) != 2:
+        shown = f"[{', '.join(map(str, call.template))}]" if call.template else "none"
+        raise call.f.fail(constraints.PREFETCH_SHAPE, call.node.func, found=shown)
+    pointer, _ = pointer_argument(call, bound["ptr"], "ptr", 1)
+    stride = stride_argument(call, bound["stride"], 2)
+    order = layout_argument(call, bound["Layout"], call.place(3))
+    level = _level(call, bound.get("Properties"))
+    location = call.f.location(call.node)
+
+    def make(number: int) -> n.Expression:
+        return n.MatrixPrefetch(t.VOID, location, pointer.expression, sizes[0], sizes[1], level, number, stride)
+
+    return by_layout(call.f, Memory(pointer.expression, stride, order), make, call.node)
+
+
+def _level(call: Call, given: Value | None) -> int:
+    found = given.value if isinstance(given, Static) else properties()
+    if given is not None and (not isinstance(found, properties)
+                              or not all(isinstance(item, PrefetchHint) for item in found.items)):
+        raise call.f.fail(constraints.PREFETCH_PROPERTIES, call.place(4), found=given)
+    level: int = found.prefetch_level.value
+    return level
+

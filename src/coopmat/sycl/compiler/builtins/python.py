@@ -1,0 +1,169 @@
+"""Python's own functions in kernels: range, len, min, max, abs, zip, enumerate, …"""
+
+from __future__ import annotations
+
+from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call
+from coopmat.sycl.compiler.expressions import common
+from coopmat.sycl.compiler.loops import known_items
+from coopmat.sycl.compiler.operators import binary, expression, type_of
+from coopmat.sycl.compiler.values import LocalArray, Range, Runtime, Sequence, Static, Value
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+from coopmat.tree.conversions import make_convert, promoted_type
+
+
+def _wrong_count(call: Call, expected: str) -> Exception:
+    return call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="()",
+                       reason=f"it takes {expected}, found {len(call.arguments)} arguments")
+
+
+def _no_names(call: Call) -> None:
+    if call.named:
+        raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="()",
+                          reason=f"it takes no argument called '{next(iter(call.named))}' in a kernel")
+
+
+def _range(call: Call) -> Value:
+    _no_names(call)
+    given = call.arguments
+    if not 1 <= len(given) <= 3:
+        raise _wrong_count(call, "one to three numbers")
+    for value, index in zip(given, range(3), strict=False):
+        if not type_of(call.f, value, call.place(index)).is_integer:
+            raise call.f.fail(messages.NOT_AN_INTEGER, call.place(index), found=value)
+    start, stop = (Static(0), given[0]) if len(given) == 1 else given[:2]
+    step = given[2] if len(given) == 3 else Static(1)
+    if isinstance(step, Static) and step.value == 0:
+        raise call.f.fail(messages.STEP_ZERO, call.node)
+    if all(isinstance(part, Static) for part in (start, stop, step)):
+        return Static(range(*(int(part.value) for part in (start, stop, step) if isinstance(part, Static))))
+    return Range(start, stop, step)
+
+
+def _len(call: Call) -> Value:
+    _no_names(call)
+    if len(call.arguments) != 1:
+        raise _wrong_count(call, "a list or tuple")
+    value = call.arguments[0]
+    if isinstance(value, Sequence):
+        return Static(len(value.items))
+    if isinstance(value, Static) and hasattr(value.value, "__len__"):
+        return Static(len(value.value))
+    if isinstance(value, LocalArray) and value.shape[0] is not None:
+        return Static(value.shape[0])
+    raise call.wrong("obj", "a list, a tuple or a range of constants", value)
+
+
+def _items(call: Call, index: int) -> list[Value]:
+    return known_items(call.f, call.arguments[index], call.node)
+
+
+def _zip(call: Call) -> Value:
+    """Lists in step; of unequal length it is as long as the shortest, with strict=True it is an error."""
+    columns = [_items(call, index) for index in range(len(call.arguments))]
+    strict = call.named.get("strict")
+    if isinstance(strict, Static) and strict.value and len({len(column) for column in columns}) > 1:
+        raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name="zip", signature="(…, strict=True)",
+                          reason="the lists differ in length")
+    return Sequence(tuple(Sequence(row, False) for row in zip(*columns, strict=False)), True)
+
+
+def _enumerate(call: Call) -> Value:
+    start = call.named.get("start", call.arguments[1] if len(call.arguments) > 1 else Static(0))
+    first = call.constant(start, "the start")
+    if not call.arguments:
+        raise _wrong_count(call, "a list")
+    return Sequence(tuple(Sequence((Static(first + index), item), False)
+                          for index, item in enumerate(_items(call, 0))), True)
+
+
+def _reversed(call: Call) -> Value:
+    _no_names(call)
+    if len(call.arguments) != 1:
+        raise _wrong_count(call, "a list")
+    return Sequence(tuple(reversed(_items(call, 0))), True)
+
+
+def _extreme(symbol: str):  # type: ignore[no-untyped-def]
+    """min and max of two or more numbers, in their common type."""
+    def handler(call: Call) -> Value:
+        _no_names(call)
+        given = call.arguments
+        if len(given) == 1 and isinstance(given[0], Sequence):
+            given = list(given[0].items)
+        if len(given) < 2:
+            raise _wrong_count(call, "two or more numbers")
+        result = given[0]
+        for value in given[1:]:
+            result = _lesser(call, symbol, result, value)
+        return result
+    return handler
+
+
+def _lesser(call: Call, symbol: str, first: Value, second: Value) -> Value:
+    """C's fmin for floating-point numbers, s_min and u_min for integers."""
+    f, node = call.f, call.node
+    if isinstance(first, Static) and isinstance(second, Static) and first.is_number and second.is_number:
+        return Static((min if symbol == "min" else max)(first.value, second.value))
+    type_ = common(f, first, second, node)
+    if not isinstance(type_, t.Scalar):
+        raise f.fail(messages.NOT_A_NUMBER, node, found=first)
+    wide = t.FLOAT if type_ == t.BFLOAT16 else promoted_type(type_)
+    assert isinstance(wide, t.Scalar)
+    prefix = "f" if wide.is_float else "s_" if wide.is_signed else "u_"
+    operands = tuple(expression(f, value, node, wide) for value in (first, second))
+    found = n.Operation(wide, f.location(node), f"std.{prefix}{symbol}", operands)
+    return Runtime(make_convert(found, type_) if type_ == t.BFLOAT16 else found)
+
+
+def _absolute(call: Call) -> Value:
+    """``abs``: fabs, or the absolute value in the promoted integer type."""
+    _no_names(call)
+    if len(call.arguments) != 1:
+        raise _wrong_count(call, "one number")
+    f, node, value = call.f, call.node, call.arguments[0]
+    if isinstance(value, Static) and value.is_number:
+        return Static(abs(value.value))
+    type_ = promoted_type(type_of(f, value, node))
+    if not isinstance(type_, t.Scalar):
+        raise f.fail(messages.NOT_A_NUMBER, node, found=value)
+    if type_.kind == "uint":
+        return Runtime(expression(f, value, node, type_))
+    wide = t.FLOAT if type_ == t.BFLOAT16 else type_
+    operand = expression(f, value, node, wide)
+    name = "std.fabs" if wide.is_float else "std.s_abs"
+    found = n.Operation(wide, f.location(node), name, (operand,))
+    return Runtime(make_convert(found, type_) if wide != type_ else found)
+
+
+def _sum(call: Call) -> Value:
+    _no_names(call)
+    if not 1 <= len(call.arguments) <= 2:
+        raise _wrong_count(call, "a list, and perhaps a start")
+    result = call.arguments[1] if len(call.arguments) == 2 else Static(0)
+    for item in _items(call, 0):
+        result = binary(call.f, "+", result, call.f.loaded(item, call.node), call.node)
+    return result
+
+
+def _pow(call: Call) -> Value:
+    _no_names(call)
+    if len(call.arguments) != 2:
+        raise _wrong_count(call, "two numbers")
+    return binary(call.f, "**", call.arguments[0], call.arguments[1], call.node)
+
+
+def _sequence(is_list: bool):  # type: ignore[no-untyped-def]
+    def handler(call: Call) -> Value:
+        _no_names(call)
+        if len(call.arguments) > 1:
+            raise _wrong_count(call, "a list, a tuple or a range of constants")
+        return Sequence(tuple(_items(call, 0)) if call.arguments else (), is_list)
+    return handler
+
+
+PYTHON_FUNCTIONS.update({
+    range: _range, len: _len, zip: _zip, enumerate: _enumerate, reversed: _reversed, min: _extreme("min"),
+    max: _extreme("max"), abs: _absolute, sum: _sum, pow: _pow, list: _sequence(True), tuple: _sequence(False),
+})

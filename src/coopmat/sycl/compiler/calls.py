@@ -1,0 +1,217 @@
+"""Calls: of device functions, of helpers and local functions, of types, and of host objects that are constants."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.sycl.compiler.operators import cast, constant_integer
+from coopmat.sycl.compiler.values import (
+    Group,
+    Local,
+    Method,
+    NewMatrix,
+    Runtime,
+    Static,
+    Value,
+)
+from coopmat.sycl.compiler.values import Sequence as ValueSequence
+from coopmat.sycl.device_functions import DeviceFunction, Instance
+from coopmat.sycl.element_types import ElementType, element_type
+from coopmat.sycl.joint_matrices import JointMatrixType
+from coopmat.sycl.ranges import sub_group
+
+Handler = Callable[["Call"], Value]
+DEVICE_FUNCTIONS: dict[str, Handler] = {}
+"""What a call of a device function becomes, by the function's name."""
+PYTHON_FUNCTIONS: dict[Any, Handler] = {}
+"""What a call of a function of Python (``min``, ``range``, ``math.sqrt``, …) becomes."""
+METHODS: dict[type[Value], Callable[[Call], Value]] = {}
+"""What a call of a method becomes, by the class of the receiver; ``Call.name`` is the method."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with its arguments evaluated."""
+
+    f: FunctionCompiler
+    name: str
+    node: ast.Call
+    arguments: list[Value]
+    named: dict[str, Value] = field(default_factory=dict)
+    template: tuple[Any, ...] = ()
+    receiver: Value | None = None
+
+    def place(self, index: int) -> ast.AST:
+        """Where an argument stands."""
+        if index < len(self.node.args) and len(self.node.args) == len(self.arguments):
+            return self.node.args[index]
+        return self.node
+
+    def bind(self, signature: inspect.Signature) -> dict[str, Value]:
+        """The arguments by parameter; those left out are missing, one with a star is a list."""
+        try:
+            bound = signature.bind(*self.arguments, **self.named)
+        except TypeError as error:
+            shown = str(signature).replace(": Any", "").replace(" -> None", "").replace(" -> Any", "")
+            raise self.f.fail(messages.BAD_ARGUMENTS, self.node, name=self.name, signature=shown,
+                              reason=error) from None
+        return dict(bound.arguments)
+
+    def place_of(self, parameter: str) -> ast.AST:
+        """Where the argument for a parameter stands."""
+        for keyword in self.node.keywords:
+            if keyword.arg == parameter:
+                return keyword.value
+        return self.node
+
+    def wrong(self, parameter: str, expected: str, found: Value, node: ast.AST | None = None) -> Exception:
+        """An argument is not what the function takes."""
+        return self.f.fail(messages.ARGUMENT_TYPE, node or self.node, name=self.name, parameter=parameter,
+                           expected=expected, found=found)
+
+    def constant(self, value: Value, what: str, node: ast.AST | None = None) -> int:
+        """An integer argument that must be known."""
+        return constant_integer(self.f, value, node or self.node, f"{what} of {self.name}")
+
+
+def call(f: FunctionCompiler, node: ast.Call) -> Value:
+    """The value of a call."""
+    callee = f.read(node.func)
+    arguments, named = _arguments(f, node)
+    return call_value(f, callee, node, arguments, named)
+
+
+def _arguments(f: FunctionCompiler, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    arguments: list[Value] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            value = f.read(argument.value)
+            if not isinstance(value, ValueSequence):
+                raise f.fail(messages.NOT_ITERABLE, argument, found=value)
+            arguments += value.items
+        else:
+            arguments.append(f.read(argument))
+    named: dict[str, Value] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise f.fail(messages.UNSUPPORTED_EXPRESSION, keyword.value, what="'**' before an argument",
+                         advice="write the arguments one by one")
+        named[keyword.arg] = f.read(keyword.value)
+    return arguments, named
+
+
+def call_value(f: FunctionCompiler, callee: Value, node: ast.Call, arguments: Sequence[Value],
+               named: Mapping[str, Value] | None = None) -> Value:
+    """The value of a call of something that is known."""
+    given = Call(f, "", node, list(arguments), dict(named or {}))
+    if isinstance(callee, Method):
+        handler = METHODS.get(type(callee.receiver))
+        if handler is None:
+            raise f.fail(messages.NO_ATTRIBUTE, node.func, found=callee.receiver, name=callee.name, hint="")
+        return handler(_with(given, name=callee.name, receiver=callee.receiver))
+    if isinstance(callee, Local):
+        return f.unit.call(given, callee)
+    if not isinstance(callee, Static):
+        raise f.fail(messages.NOT_CALLABLE, node.func, found=callee, hint="")
+    return _call_static(given, callee.value)
+
+
+def _with(given: Call, **changes: Any) -> Call:
+    values = {name: getattr(given, name) for name in ("f", "name", "node", "arguments", "named", "template", "receiver")}
+    return Call(**{**values, **changes})
+
+
+def _call_static(given: Call, callee: Any) -> Value:
+    if isinstance(callee, Instance):
+        return _call_device(_with(given, template=callee.arguments), callee.function)
+    if isinstance(callee, DeviceFunction):
+        return _call_device(given, callee)
+    python = PYTHON_FUNCTIONS.get(callee) if callable(callee) and _is_hashable(callee) else None
+    if python is not None:
+        return python(_with(given, name=getattr(callee, "__name__", str(callee))))
+    if isinstance(callee, JointMatrixType):
+        _no_arguments(given, str(callee))
+        return NewMatrix(callee)
+    if isinstance(callee, FunctionType):
+        if hasattr(callee, "__wrapped__"):
+            callee = inspect.unwrap(callee)
+        return given.f.unit.call(given, given.f.unit.helper(given.f, callee, given.node))
+    target = element_type(callee)
+    if target is not None:
+        return _conversion(given, target)
+    return _call_host(given, callee)
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _call_device(given: Call, function: DeviceFunction) -> Value:
+    handler = DEVICE_FUNCTIONS[function.name]
+    return handler(_with(given, name=function.name))
+
+
+def _no_arguments(given: Call, name: str) -> None:
+    if given.arguments or given.named:
+        raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=name, signature="()", reason="it takes no arguments")
+
+
+def _conversion(given: Call, target: ElementType) -> Value:
+    """``float32(x)``; ``int(x)`` and ``float(x)`` are int32 and float32, as in C++."""
+    if len(given.arguments) != 1 or given.named:
+        raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=str(target), signature="(x)",
+                           reason=f"it takes one number, found {len(given.arguments) + len(given.named)}")
+    return cast(given.f, given.arguments[0], target, given.node)
+
+
+def _call_host(given: Call, callee: Any) -> Value:
+    """A call whose arguments are known, of an object of this package (matrix_params, properties, …)."""
+    f = given.f
+    module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None) or ""
+    if not callable(callee) or not str(module).startswith("coopmat."):
+        is_class = isinstance(callee, type)
+        hint = "; pass numbers to the kernel instead of making objects in it" if is_class else (
+            "; it is no Python function with source, and none of those that docs/joint-matrix.md lists"
+            if isinstance(callee, BuiltinFunctionType) or callable(callee) else "")
+        raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=hint)
+    values = [_known(f, value, given.place(index)) for index, value in enumerate(given.arguments)]
+    named = {name: _known(f, value, given.place_of(name)) for name, value in given.named.items()}
+    with f.host_errors_at(given.node):
+        result = callee(*values, **named)
+    return NewMatrix(result) if isinstance(result, JointMatrixType) else f.unit.static(f, result, given.node)
+
+
+def _described(callee: Any) -> str:
+    return f"'{getattr(callee, '__qualname__', None) or callee}'"
+
+
+def _known(f: FunctionCompiler, value: Value, node: ast.AST) -> Any:
+    """The Python object that a value is."""
+    if isinstance(value, Static):
+        return value.value
+    if isinstance(value, ValueSequence):
+        return tuple(_known(f, item, node) for item in value.items)
+    if isinstance(value, Runtime):
+        raise f.fail(messages.NOT_CONSTANT, node, what="this argument", found=value)
+    if isinstance(value, Group) and not value.dimensions:
+        return sub_group
+    raise f.fail(messages.NOT_CONSTANT, node, what="this argument", found=value)
+
+
+def device(name: str) -> Callable[[Handler], Handler]:
+    """Register what a call of the device function ``name`` becomes."""
+    def register(handler: Handler) -> Handler:
+        DEVICE_FUNCTIONS[name] = handler
+        return handler
+    return register

@@ -1,0 +1,314 @@
+"""Expressions: constants, names, operators, choices, indices, attributes, lists."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from types import ModuleType
+
+from coopmat.sycl.compiler import messages, operators
+from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
+from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, integer, truth
+from coopmat.sycl.compiler.values import (
+    AtomicRef,
+    Element,
+    Group,
+    Item,
+    LayoutValue,
+    Local,
+    LocalArray,
+    Matrix,
+    Method,
+    Range,
+    Runtime,
+    Sequence,
+    Static,
+    Value,
+)
+from coopmat.sycl.enumerations import layout
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+from coopmat.tree.conversions import common_type
+
+
+def _constant(f: FunctionCompiler, node: ast.Constant) -> Value:
+    if isinstance(node.value, (complex, bytes)) or node.value is ...:
+        raise f.fail(messages.UNSUPPORTED_EXPRESSION, node, what=repr(node.value), advice="use numbers and bools")
+    return Static(node.value)
+
+
+def _name(f: FunctionCompiler, node: ast.Name) -> Value:
+    return f.lookup(node.id, node)
+
+
+# ------------------------------------------------------------------ operators
+
+
+def _unary(f: FunctionCompiler, node: ast.UnaryOp) -> Value:
+    return operators.unary(f, SYMBOLS[type(node.op)], f.read(node.operand), node)
+
+
+def _binary(f: FunctionCompiler, node: ast.BinOp) -> Value:
+    """A long sum leans to the left: its operators are walked without recursion."""
+    chain: list[ast.BinOp] = []
+    first: ast.expr = node
+    while isinstance(first, ast.BinOp):
+        chain.append(first)
+        first = first.left
+    value = f.read(first)
+    for part in reversed(chain):
+        value = binary(f, SYMBOLS[type(part.op)], value, f.read(part.right), part)
+    return value
+
+
+def _compare(f: FunctionCompiler, node: ast.Compare) -> Value:
+    """``a < b < c``: every operand is evaluated once, and only as far as needed."""
+    left = f.read(node.left)
+    result: Value | None = None
+    for index, (symbol, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        is_last = index == len(node.ops) - 1
+        right = f.read(right_node)
+        if not is_last and isinstance(right, Runtime):
+            right = f.temporary(right.expression, right_node, right.hints)
+        test = _comparison(f, SYMBOLS[type(symbol)], left, right, node)
+        result = test if result is None else _both(f, result, test, node)
+        left = right
+    assert result is not None
+    return result
+
+
+def _both(f: FunctionCompiler, first: Value, second: Value, node: ast.expr) -> Value:
+    if isinstance(first, Static):
+        return second if first.value else first
+    tests = [truth(f, value, node) for value in (first, second)]
+    return Runtime(n.Logical(t.BOOL, f.location(node), True, *tests))
+
+
+def _comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+    if symbol in ("is", "is not", "in", "not in"):
+        return _static_comparison(f, symbol, left, right, node)
+    return binary(f, symbol, left, right, node)
+
+
+def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+    """Identity and membership, of what is known when the kernel is compiled."""
+    items = right.items if isinstance(right, Sequence) else (right,)
+    if not isinstance(left, Static) or not all(isinstance(item, Static) for item in items):
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right,
+                     hint="; use == and !=")
+    values = [item.value for item in items if isinstance(item, Static)]
+    if symbol.endswith("in"):
+        return Static((left.value in values) == (symbol == "in"))
+    return Static((left.value is values[0]) == (symbol == "is"))
+
+
+def _logical(f: FunctionCompiler, node: ast.BoolOp) -> Value:
+    """``and`` and ``or`` give a bool; what is known decides what else is compiled."""
+    is_and = isinstance(node.op, ast.And)
+    result = f.read(node.values[0])
+    for operand in node.values[1:]:
+        if isinstance(result, Static):
+            if bool(result.value) != is_and:
+                return result
+            result = f.read(operand)
+            continue
+        value, statements = f.nested(operand)
+        right = truth(f, value, operand)
+        if statements:
+            right = n.StatementExpression(t.BOOL, right.location, statements, right)
+        result = Runtime(n.Logical(t.BOOL, f.location(node), is_and, truth(f, result, node), right))
+    return result
+
+
+def _choice(f: FunctionCompiler, node: ast.IfExp) -> Value:
+    """``a if c else b``: the operands have their common type."""
+    test = f.read(node.test)
+    if isinstance(test, Static):
+        return f.evaluate(node.body if test.value else node.orelse)
+    condition = truth(f, test, node.test)
+    layouts = [_layout_number(f, part) for part in (node.body, node.orelse)]
+    if all(side is not None for side in layouts):
+        return LayoutValue(n.Conditional(t.INT, f.location(node), condition, *layouts))  # type: ignore[arg-type]
+    (first, before), (second, after) = f.nested(node.body), f.nested(node.orelse)
+    type_ = common(f, first, second, node)
+    sides = [expression(f, value, part, type_) for value, part in ((first, node.body), (second, node.orelse))]
+    sides = [n.StatementExpression(type_, side.location, statements, side) if statements else side
+             for side, statements in zip(sides, (before, after), strict=True)]
+    return Runtime(n.Conditional(type_, f.location(node), condition, *sides))
+
+
+def _layout_number(f: FunctionCompiler, node: ast.expr) -> n.Expression | None:
+    """A layout in memory as a number, if the expression is one."""
+    if not isinstance(node, ast.Attribute | ast.Name):
+        return None
+    value = f.read(node)
+    if isinstance(value, LayoutValue):
+        return value.expression
+    if isinstance(value, Static) and value.value in (layout.row_major, layout.col_major):
+        return n.Constant(t.INT, f.location(node), value.value.value)
+    return None
+
+
+def common(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> t.Type:
+    """The type in which two values meet: equal types, or the usual arithmetic conversions."""
+    types = [operators.type_of(f, value, node) for value in (first, second)]
+    if types[0] == types[1]:
+        return types[0]
+    if any(isinstance(type_, t.Pointer) for type_ in types):
+        raise f.fail(messages.NOT_CONVERTIBLE, node, found=second, type=operators.named(types[0]))
+    for value, other in ((first, types[1]), (second, types[0])):
+        if isinstance(value, Static) and type(value.value) is float and other.is_float:
+            return other
+    return common_type(*types)
+
+
+# ------------------------------------------------------------------ lists and indices
+
+
+def _list(f: FunctionCompiler, node: ast.List) -> Value:
+    return Sequence(tuple(f.read(item) for item in node.elts), is_list=True)
+
+
+def _tuple(f: FunctionCompiler, node: ast.Tuple) -> Value:
+    return Sequence(tuple(f.read(item) for item in node.elts), is_list=False)
+
+
+def _comprehension(f: FunctionCompiler, node: ast.ListComp) -> Value:
+    """A list whose length is known: the element is compiled for each step of the loops."""
+    found: list[Value] = []
+    outside = dict(f.names)
+    _expand(f, node, 0, found)
+    f.names = {name: value for name, value in f.names.items() if name in outside} | {
+        name: outside[name] for name in outside}
+    return Sequence(tuple(found), is_list=True)
+
+
+def _expand(f: FunctionCompiler, node: ast.ListComp, depth: int, found: list[Value]) -> None:
+    from coopmat.sycl.compiler.loops import bind_target, known_items
+
+    if depth == len(node.generators):
+        found.append(f.read(node.elt))
+        return
+    generator = node.generators[depth]
+    for item in known_items(f, f.read(generator.iter), generator.iter):
+        bind_target(f, generator.target, item)
+        tests = [f.read(condition) for condition in generator.ifs]
+        for test, condition in zip(tests, generator.ifs, strict=True):
+            if not isinstance(test, Static):
+                raise f.fail(messages.NOT_CONSTANT, condition, what="the condition of a list comprehension", found=test)
+        if all(test.value for test in tests if isinstance(test, Static)):
+            _expand(f, node, depth + 1, found)
+
+
+def _subscript(f: FunctionCompiler, node: ast.Subscript) -> Value:
+    base = f.read(node.value)
+    if isinstance(base, Static):
+        return _static_subscript(f, base, node)
+    if isinstance(base, Sequence):
+        return _item(f, base, node)
+    if isinstance(base, LocalArray):
+        return _local_element(f, base, node)
+    if isinstance(base, Runtime) and isinstance(base.type, t.Pointer):
+        return element_at(f, base, f.read(node.slice), node)
+    if isinstance(base, Runtime) and isinstance(f.read(node.slice), Static):
+        return base  # the only component of a one-dimensional id
+    raise f.fail(messages.NOT_SUBSCRIPTABLE, node, found=base)
+
+
+def element_at(f: FunctionCompiler, base: Runtime, index: Value, node: ast.expr) -> Element:
+    """``pointer[index]``."""
+    assert isinstance(base.type, t.Pointer)
+    pointer = operators.offset(f, base.expression, index, node)
+    return Element(n.Dereference(base.type.pointee, f.location(node), pointer))
+
+
+def _item(f: FunctionCompiler, base: Sequence, node: ast.Subscript) -> Value:
+    if isinstance(node.slice, ast.Slice):
+        bounds = [None if part is None else operators.constant_integer(f, f.read(part), part, "a bound of a slice")
+                  for part in (node.slice.lower, node.slice.upper, node.slice.step)]
+        return Sequence(base.items[slice(*bounds)], base.is_list)
+    value = f.read(node.slice)
+    if not isinstance(value, Static):
+        raise f.fail(messages.INDEX_NOT_CONSTANT, node.slice, found=value)
+    index = operators.constant_integer(f, value, node.slice, "the index of a list")
+    if not -len(base.items) <= index < len(base.items):
+        raise f.fail(messages.INDEX_OUT_OF_RANGE, node.slice, index=index, found=base)
+    return base.items[index]
+
+
+def _local_element(f: FunctionCompiler, base: LocalArray, node: ast.Subscript) -> Value:
+    """``tile[i, j]``, or ``tile[i]``, which is the rest where there are more dimensions."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(parts) > len(base.shape):
+        raise f.fail(messages.INDEX_COUNT, node, found=base, expected=f"{len(base.shape)} indices", count=len(parts))
+    location = f.location(node)
+    pointer = base.pointer
+    for dimension, part in enumerate(parts):
+        step = 1
+        for extent in base.shape[dimension + 1:]:
+            assert extent is not None
+            step *= extent
+        index = integer(f, f.read(part), part, t.LONG)
+        if step != 1:
+            index = n.Binary(t.LONG, location, n.BinaryOperator.MULTIPLY, index, n.Constant(t.LONG, location, step))
+        pointer = n.PointerOffset(pointer.type, location, pointer, index)
+    rest = base.shape[len(parts):]
+    if rest:
+        return LocalArray(pointer, rest)
+    assert isinstance(pointer.type, t.Pointer)
+    return Element(n.Dereference(pointer.type.pointee, location, pointer))
+
+
+def _static_subscript(f: FunctionCompiler, base: Static, node: ast.Subscript) -> Value:
+    """``joint_matrix_prefetch[8, 32]``, ``ptr[int8]``, or an element of a captured tuple."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    values = [f.read(part) for part in parts]
+    for value, part in zip(values, parts, strict=True):
+        if not isinstance(value, Static):
+            raise f.fail(messages.NOT_CONSTANT, part, what="what is in these square brackets", found=value)
+    index = tuple(value.value for value in values if isinstance(value, Static))
+    if not hasattr(type(base.value), "__getitem__") and not hasattr(base.value, "__class_getitem__"):
+        raise f.fail(messages.NOT_SUBSCRIPTABLE, node.value, found=base)
+    with f.host_errors_at(node):
+        return f.unit.static(f, base.value[index if isinstance(node.slice, ast.Tuple) else index[0]], node)
+
+
+# ------------------------------------------------------------------ attributes
+
+
+def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
+    receiver = f.read(node.value)
+    if isinstance(receiver, (Item, Group, Runtime, Sequence, LocalArray, AtomicRef, Matrix)):
+        return Method(receiver, node.attr)
+    if not isinstance(receiver, Static):
+        raise f.fail(messages.NO_ATTRIBUTE, node, found=receiver, name=node.attr, hint="")
+    found = receiver.value
+    if node.attr.startswith("_") or not hasattr(found, node.attr):
+        close = difflib.get_close_matches(node.attr, [name for name in dir(found) if not name.startswith("_")], n=1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        shown = f"module {found.__name__}" if isinstance(found, ModuleType) else receiver
+        raise f.fail(messages.NO_ATTRIBUTE, node, found=shown, name=node.attr, hint=hint)
+    with f.host_errors_at(node):
+        return f.unit.static(f, getattr(found, node.attr), node)
+
+
+def _lambda(f: FunctionCompiler, node: ast.Lambda) -> Value:
+    return Local(f.source, node, f.module, f)
+
+
+def _formatted(f: FunctionCompiler, node: ast.expr) -> Value:
+    raise f.fail(messages.UNSUPPORTED_EXPRESSION, node, what="a formatted string", advice="device code has no strings")
+
+
+def _call(f: FunctionCompiler, node: ast.Call) -> Value:
+    from coopmat.sycl.compiler.calls import call
+
+    return call(f, node)
+
+
+EXPRESSIONS.update({
+    ast.Constant: _constant, ast.Name: _name, ast.UnaryOp: _unary, ast.BinOp: _binary, ast.Compare: _compare,
+    ast.BoolOp: _logical, ast.IfExp: _choice, ast.List: _list, ast.Tuple: _tuple, ast.ListComp: _comprehension,
+    ast.Subscript: _subscript, ast.Attribute: _attribute, ast.Lambda: _lambda, ast.Call: _call,
+    ast.JoinedStr: _formatted,
+})

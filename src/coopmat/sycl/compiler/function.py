@@ -1,0 +1,294 @@
+"""The compilation of one function: its names, its blocks, its messages.
+
+Expressions, statements and calls are compiled by the functions of their modules, which get a
+:class:`FunctionCompiler` and register themselves in :data:`EXPRESSIONS` and :data:`STATEMENTS`.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from coopmat.diagnostics import Diagnostic, Error, Message, SourceLocation
+from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.operators import convert, expression
+from coopmat.sycl.compiler.scopes import Path, block_path, scope_of
+from coopmat.sycl.compiler.source import Definition, Source
+from coopmat.sycl.compiler.values import Element, Erroneous, Local, Matrix, NewMatrix, Runtime, Static, Value
+from coopmat.sycl.compiler.values import Sequence as ValueSequence
+from coopmat.sycl.constraints import BrokenConstraint
+from coopmat.sycl.pointers import NO_PROPERTIES
+from coopmat.sycl.properties import properties
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+if TYPE_CHECKING:
+    from coopmat.sycl.compiler.unit import Unit
+
+Compile = Callable[["FunctionCompiler", Any], Any]
+EXPRESSIONS: dict[type[ast.expr], Compile] = {}
+STATEMENTS: dict[type[ast.stmt], Compile] = {}
+
+
+class Failed(Exception):
+    """What could not be compiled has been reported."""
+
+
+@dataclass(slots=True)
+class Block:
+    """A statement list being compiled; declarations of names that are first assigned further in come first."""
+
+    path: Path
+    declarations: list[n.Statement] = field(default_factory=list)
+    statements: list[n.Statement] = field(default_factory=list)
+
+    def finish(self, location: SourceLocation | None) -> n.Block:
+        """The block's node."""
+        return n.Block(location, (*self.declarations, *self.statements))
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop around what is compiled. An unrolled one notes whether the copy at hand was left, and how."""
+
+    is_unrolled: bool
+    left_by: str | None = None
+
+
+class FunctionCompiler:
+    """One function, or one specialisation of a helper.
+
+    names: the values of the names that are known so far, captured ones included.
+    result: the type that ``return`` converts to; None while it is being found, VOID for none.
+    returned: what each return statement returns, with its place.
+    """
+
+    def __init__(self, unit: Unit, source: Source, node: Definition, module: Mapping[str, Any],
+                 captured: Mapping[str, Value]) -> None:
+        self.unit = unit
+        self.source = source
+        self.node = node
+        self.module = module
+        self.scope = scope_of(node)
+        self.names: dict[str, Value] = dict(captured)
+        self.blocks: list[Block] = []
+        self.loops: list[Loop] = []
+        self.result: t.Type | None = None
+        self.returned: list[tuple[Value, ast.AST]] = []
+        self.apply_to: n.Variable | None = None  # of joint_matrix_apply: what is returned where nothing else is
+
+    # ------------------------------------------------------------------ messages
+
+    def location(self, node: ast.AST) -> SourceLocation:
+        """Where a node stands."""
+        return self.source.location(node)
+
+    def fail(self, message: Message, node: ast.AST, notes: Sequence[Diagnostic] = (), **values: Any) -> Failed:
+        """Report an error, to be raised."""
+        self.unit.sink.report(message, self.location(node), notes, **values)
+        return Failed()
+
+    def warn(self, message: Message, node: ast.AST, **values: Any) -> None:
+        """Report a warning."""
+        self.unit.sink.report(message, self.location(node), **values)
+
+    @contextmanager
+    def host_errors_at(self, node: ast.AST) -> Iterator[None]:
+        """Inside, what an object of the host does not take is an error at ``node``."""
+        try:
+            yield
+        except BrokenConstraint as error:
+            raise self.fail(error.message, node, **error.values) from None
+        except (Error, ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
+            raise self.fail(messages.HOST_ERROR, node, text=error) from None
+
+    # ------------------------------------------------------------------ expressions
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        handler = EXPRESSIONS.get(type(node))
+        if handler is None:
+            what, advice = _REFUSED_EXPRESSIONS.get(type(node).__name__, (f"this ({type(node).__name__})", _PLAIN))
+            raise self.fail(messages.UNSUPPORTED_EXPRESSION, node, what=what, advice=advice)
+        value: Value = handler(self, node)
+        if isinstance(value, Erroneous):
+            raise Failed
+        return value
+
+    def read(self, node: ast.expr) -> Value:
+        """The value of an expression; that of a variable as it is now."""
+        return self.loaded(self.evaluate(node), node)
+
+    def loaded(self, value: Value, node: ast.AST) -> Value:
+        """What an element holds; other values as they are."""
+        if isinstance(value, Element):
+            return Runtime(n.Load(value.type, self.location(node), value.place), value.hints)
+        return value
+
+    def nested(self, node: ast.expr) -> tuple[Value, tuple[n.Statement, ...]]:
+        """The value of an expression that may not be evaluated at all, and the statements that it takes."""
+        self.blocks.append(Block(self.blocks[-1].path))
+        try:
+            value = self.read(node)
+        finally:
+            block = self.blocks.pop()
+        return value, (*block.declarations, *block.statements)
+
+    # ------------------------------------------------------------------ statements
+
+    def emit(self, statement: n.Statement) -> None:
+        """Append a statement to the block at hand."""
+        self.blocks[-1].statements.append(statement)
+
+    def perform(self, found: n.Expression) -> None:
+        """Append an expression that is evaluated for its effects."""
+        self.emit(n.Evaluate(found.location, found))
+
+    def block(self, statements: Sequence[ast.stmt], node: ast.AST, path: Path | None = None) -> n.Block:
+        """Compile a statement list; each statement that fails is reported, and the others are compiled, too."""
+        outer = self.blocks[-1].path if self.blocks else ()
+        self.blocks.append(Block(path if path is not None else block_path(outer, statements)))  # type: ignore[arg-type]
+        self.statements(statements)
+        return self.blocks.pop().finish(self.location(node))
+
+    def statements(self, statements: Sequence[ast.stmt]) -> None:
+        """Compile statements into the block at hand."""
+        for statement in statements:
+            if self.loops and self.loops[-1].left_by is not None:
+                return
+            try:
+                self.statement(statement)
+            except Failed:
+                self._forget(statement)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Compile one statement."""
+        handler = STATEMENTS.get(type(node))
+        if handler is None:
+            what, advice = _REFUSED_STATEMENTS.get(type(node).__name__, (f"this ({type(node).__name__})", _PLAIN))
+            raise self.fail(messages.UNSUPPORTED_STATEMENT, node, what=what, advice=advice)
+        handler(self, node)
+
+    def _forget(self, node: ast.stmt) -> None:
+        """After an error: names that the statement would have assigned are not complained about again."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id not in self.names:
+                self.names[part.id] = Erroneous()
+
+    # ------------------------------------------------------------------ names
+
+    def lookup(self, name: str, node: ast.AST) -> Value:
+        """What a name stands for."""
+        if name in self.names:
+            return self.names[name]
+        if name in self.scope.names:
+            raise self.fail(messages.UNASSIGNED, node, name=name)
+        if name in self.module:
+            return self.unit.captured(self, name, self.module[name], node)
+        known = [*self.names, *self.scope.names, *self.module]
+        close = difflib.get_close_matches(name, known, n=1)
+        raise self.fail(messages.UNDEFINED_NAME, node, name=name, hint=f"; did you mean '{close[0]}'?" if close else "")
+
+    def capture(self, local: Local) -> Local:
+        """A function of this one with the values of what it reads from around it, as they are now."""
+        if local.scope is not self:
+            return local
+        found = dict(local.captured)
+        for name in sorted(scope_of(local.node).free):
+            if name in self.names or name in self.scope.names:
+                found[name] = self.loaded(self.lookup(name, local.node), local.node)
+        return replace(local, scope=None, captured=found)
+
+    def variable(self, name: str, type_: t.Type, node: ast.AST) -> n.Variable:
+        """A new variable."""
+        return n.Variable(name, type_, self.location(node))
+
+    def temporary(self, value: n.Expression, node: ast.AST, hints: properties = NO_PROPERTIES) -> Runtime:
+        """A value that is computed once and read several times."""
+        if isinstance(value, n.Constant):
+            return Runtime(value, hints)
+        variable = self.variable("", value.type, node)
+        self.emit(n.Declare(self.location(node), variable, value))
+        place = n.VariablePlace(value.type, self.location(node), variable)
+        return Runtime(n.Load(value.type, self.location(node), place), hints)
+
+    def declare(self, name: str, type_: t.Type, node: ast.AST, value: n.Expression | None,
+                hints: properties = NO_PROPERTIES) -> Element:
+        """Bind ``name`` to a new variable, which lives in the innermost block that all its uses are in."""
+        location = self.location(node)
+        variable = self.variable(name, type_, node)
+        place = n.VariablePlace(type_, location, variable)
+        facts = self.scope.names.get(name)
+        home = facts.block if facts is not None else self.blocks[-1].path
+        block = next((block for block in self.blocks if block.path == home), self.blocks[-1])
+        if block.path == self.blocks[-1].path or len(home) > len(self.blocks[-1].path):
+            self.emit(n.Declare(location, variable, value))
+        else:
+            block.declarations.append(n.Declare(location, variable))
+            if value is not None:
+                self.perform(n.Assign(type_, location, place, value))
+        return Element(place, hints)
+
+    def declare_matrix(self, value: NewMatrix, name: str, node: ast.AST) -> Matrix:
+        """A new matrix object."""
+        element = self.declare(name, value.type.tree, node, None)
+        return Matrix(value.type, element.place)
+
+    def materialize(self, value: Value, name: str, node: ast.AST, *, variables: bool) -> Value:
+        """A value that a name can keep: new matrices become objects, what is computed becomes a variable.
+
+        ``variables``: constants of a list become variables, too, because they are assigned to.
+        """
+        if isinstance(value, NewMatrix):
+            return self.declare_matrix(value, name, node)
+        if isinstance(value, ValueSequence):
+            items = tuple(self.materialize(item, f"{name}[{index}]", node, variables=variables)
+                          for index, item in enumerate(value.items))
+            return replace(value, items=items)
+        if isinstance(value, Runtime) or (variables and isinstance(value, Static) and value.is_number):
+            found = expression(self, value, node)
+            hints = value.hints if isinstance(value, Runtime) else NO_PROPERTIES
+            return self.declare(name, found.type, node, found, hints)
+        return value
+
+    def assign(self, target: Element, value: n.Expression, node: ast.AST) -> None:
+        """Store a value in a variable or behind a pointer."""
+        converted = convert(self, value, target.type, node)
+        self.perform(n.Assign(target.type, self.location(node), target.place, converted))
+
+
+_PLAIN = "write it with the statements and expressions that docs/joint-matrix.md lists"
+_REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
+    "Dict": ("a dictionary", "use separate variables"),
+    "Set": ("a set", "use a list or a tuple"),
+    "DictComp": ("a dictionary", "use separate variables"),
+    "SetComp": ("a set", "use a list"),
+    "GeneratorExp": ("a generator", "use a list comprehension over a range of constants"),
+    "Await": ("await", "a kernel runs by itself"),
+    "Yield": ("yield", "store the values in a list or through a pointer"),
+    "YieldFrom": ("yield", "store the values in a list or through a pointer"),
+    "JoinedStr": ("a formatted string", "device code has no strings"),
+    "Starred": ("'*' before an argument", "write the arguments one by one"),
+    "NamedExpr": ("':='", "assign in a statement of its own"),
+}
+_REFUSED_STATEMENTS: dict[str, tuple[str, str]] = {
+    "Try": ("try", "device code has no exceptions; test the condition with if"),
+    "TryStar": ("try", "device code has no exceptions; test the condition with if"),
+    "Raise": ("raise", "device code has no exceptions; store an error code through a pointer"),
+    "With": ("with", "device code has no context managers"),
+    "AsyncWith": ("async", "a kernel runs by itself"),
+    "AsyncFor": ("async", "a kernel runs by itself"),
+    "AsyncFunctionDef": ("async", "a kernel runs by itself"),
+    "ClassDef": ("a class", "define it outside of the kernel"),
+    "Import": ("import", "import at the top of the file"),
+    "ImportFrom": ("import", "import at the top of the file"),
+    "Global": ("global", "pass values as parameters, and results through pointers"),
+    "Nonlocal": ("nonlocal", "a local function gets values only; return the new value"),
+    "Delete": ("del", "a variable lives as long as its function"),
+    "Match": ("match", "use if and elif"),
+    "Assert": ("assert", "device code has no exceptions; test the condition with if"),
+}

@@ -1,0 +1,391 @@
+"""Arithmetic with C++'s rules: the usual conversions on fixed-width types, and constants.
+
+Constants are exact: an int is of any size until it meets something that has a type, where it is int32, or int64 if
+it does not fit. A float constant takes the floating type of the other operand; alone it is float32. ``/`` and
+``//`` of integers truncate and ``%`` has the sign of the left operand, as in C++.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.values import Element, Matrix, NewMatrix, Nothing, Runtime, Sequence, Static, Value, shown_type
+from coopmat.sycl.element_types import BY_SCALAR, ElementType, of_dtype
+from coopmat.tree import constants
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+from coopmat.tree.conversions import common_type, make_convert, promoted_type
+
+if TYPE_CHECKING:
+    from coopmat.sycl.compiler.function import FunctionCompiler
+
+SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.UAdd: "+", ast.USub: "-", ast.Invert: "~", ast.Not: "not",
+    ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+}
+COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
+_INTEGER_ONLY = {"&", "|", "^", "<<", ">>", "%", "//"}
+_ADVICE = {"%": "use fmod(x, y)", "//": "use floor(x / y), or x / y"}
+_MATRIX_HINT = "; use joint_matrix_apply(sg, m, lambda x: …) for operations on each element"
+_TREE_OPERATORS = {"//": "/"}
+
+
+# ------------------------------------------------------------------ numbers as expressions
+
+
+def number_type(number: int | float | bool) -> t.Scalar | None:
+    """The type of a constant where nothing else gives one; None if it is too large."""
+    if isinstance(number, bool):
+        return t.BOOL
+    if isinstance(number, float):
+        return t.FLOAT
+    return next((type_ for type_ in (t.INT, t.LONG, t.ULONG) if constants.wrap(number, type_) == number), None)
+
+
+def type_of(f: FunctionCompiler, value: Value, node: ast.AST) -> t.Type:
+    """The type of a number or pointer."""
+    if isinstance(value, (Runtime, Element)):
+        return value.type
+    if isinstance(value, Static) and value.is_number:
+        found = number_type(value.value)
+        if found is None:
+            raise f.fail(messages.TOO_LARGE, node, value=value.value)
+        return found
+    if isinstance(value, Static) and isinstance(value.value, np.generic):
+        element = of_dtype(value.value.dtype)
+        if element is not None:
+            return element.scalar
+    if isinstance(value, Nothing):
+        raise f.fail(messages.NO_VALUE, node, what="this call")
+    raise f.fail(messages.NOT_A_NUMBER, node, found=value)
+
+
+def expression(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type | None = None) -> n.Expression:
+    """A number or pointer as a tree expression, converted to ``type_`` if that is given."""
+    location = f.location(node)
+    source = type_of(f, value, node)
+    if isinstance(value, Element):
+        found: n.Expression = n.Load(source, location, value.place)
+    elif isinstance(value, Runtime):
+        found = value.expression
+    else:
+        assert isinstance(value, Static)
+        return _constant(f, value.value, source, type_ or source, node)
+    return found if type_ is None else convert(f, found, type_, node)
+
+
+def _constant(f: FunctionCompiler, number: Any, source: t.Type, target: t.Type, node: ast.AST) -> n.Expression:
+    if isinstance(number, np.generic):
+        number = number.item()
+    if not isinstance(target, t.Scalar):
+        raise f.fail(messages.NOT_CONVERTIBLE, node, found=Static(number), type=shown_type(target))
+    found = constants.convert_number(number, t.DOUBLE if isinstance(number, float) else source, target)
+    if found is None:
+        raise f.fail(messages.OUT_OF_RANGE, node, value=number, type=shown_type(target))
+    return n.Constant(target, f.location(node), found)
+
+
+def convert(f: FunctionCompiler, found: n.Expression, type_: t.Type, node: ast.AST) -> n.Expression:
+    """A conversion as C++ does it implicitly between numbers; pointers keep their type, up to const."""
+    source = found.type
+    if source == type_:
+        return found
+    if isinstance(source, t.Scalar) and isinstance(type_, t.Scalar):
+        return _convert_scalar(found, type_)
+    if isinstance(source, t.Pointer) and isinstance(type_, t.Pointer) and source.pointee == type_.pointee:
+        if source.address_space is type_.address_space and type_.const:
+            return n.Bitcast(type_, found.location, found)
+        if type_.address_space is t.AddressSpace.GENERIC and (type_.const or not source.const):
+            return n.CastAddressSpace(type_, found.location, found)
+    raise f.fail(messages.NOT_CONVERTIBLE, node, found=Runtime(found), type=shown_type(type_))
+
+
+def _convert_scalar(found: n.Expression, type_: t.Scalar) -> n.Expression:
+    """bfloat16 converts from and to float."""
+    source = found.type
+    if t.BFLOAT16 in (source, type_) and t.FLOAT not in (source, type_) and not isinstance(found, n.Constant):
+        found = make_convert(found, t.FLOAT)
+    return make_convert(found, type_)
+
+
+def integer(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type | None = None) -> n.Expression:
+    """An integer as a tree expression."""
+    found = type_of(f, value, node)
+    if not found.is_integer:
+        raise f.fail(messages.NOT_AN_INTEGER, node, found=value)
+    return expression(f, value, node, type_)
+
+
+def constant_integer(f: FunctionCompiler, value: Value, node: ast.AST, what: str) -> int:
+    """An integer that must be known now."""
+    if isinstance(value, Static) and not isinstance(value.value, bool):
+        try:
+            return operator.index(value.value)
+        except TypeError:
+            pass
+    if isinstance(value, Runtime) and isinstance(value.expression, n.Constant) and value.type.is_integer:
+        return int(value.expression.value)
+    raise f.fail(messages.NOT_CONSTANT, node, what=what, found=value)
+
+
+def truth(f: FunctionCompiler, value: Value, node: ast.AST) -> n.Expression:
+    """Whether a number is not zero, or a pointer not null, as a bool."""
+    if isinstance(value, Static) and not isinstance(value.value, np.generic):
+        return n.Constant(t.BOOL, f.location(node), bool(value.value))
+    found = expression(f, value, node)
+    if isinstance(found.type, t.Pointer):
+        return n.Binary(t.BOOL, found.location, n.BinaryOperator.NOT_EQUAL, found, n.Zero(found.type, found.location))
+    return _convert_scalar(found, t.BOOL)
+
+
+# ------------------------------------------------------------------ unary operators
+
+
+def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.expr) -> Value:
+    """``+ - ~ not``."""
+    if symbol == "not":
+        if isinstance(value, Static) and not isinstance(value.value, np.generic):
+            return Static(not value.value)
+        return Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, truth(f, value, node)))
+    if isinstance(value, Static) and value.is_number and not (symbol == "~" and isinstance(value.value, float)):
+        return Static({"+": operator.pos, "-": operator.neg, "~": operator.invert}[symbol](
+            value.value if isinstance(value.value, float) else int(value.value)))
+    _refuse_matrices(f, symbol, node, value)
+    type_ = promoted_type(type_of(f, value, node))
+    if isinstance(type_, t.Pointer) or (symbol == "~" and type_.is_float):
+        raise f.fail(messages.INVALID_OPERAND, node, operator=symbol, found=value, hint="")
+    operand = expression(f, value, node, type_)
+    if symbol == "+":
+        return Runtime(operand)
+    return Runtime(_in_float(operand.type, lambda type_, given: n.Unary(
+        type_, f.location(node), n.UnaryOperator(symbol), *given), operand))
+
+
+def _in_float(type_: t.Type, make: Callable[[t.Type, list[n.Expression]], n.Expression],
+              *operands: n.Expression) -> n.Expression:
+    """An operation whose result has ``type_``; on bfloat16 it computes in float and rounds."""
+    if type_ != t.BFLOAT16:
+        return _folded(make(type_, list(operands)))
+    return make_convert(make(t.FLOAT, [make_convert(operand, t.FLOAT) for operand in operands]), t.BFLOAT16)
+
+
+def _folded(found: n.Expression) -> n.Expression:
+    """A constant in place of an operation on typed constants."""
+    operands = [operand for name in ("operand", "left", "right") if (operand := getattr(found, name, None)) is not None]
+    if all(isinstance(operand, n.Constant) for operand in operands):
+        value = constants.evaluate(found)
+        if value is not None and not isinstance(value, tuple):
+            return n.Constant(found.type, found.location, value)
+    return found
+
+
+def _refuse_matrices(f: FunctionCompiler, symbol: str, node: ast.AST, *operands: Value) -> None:
+    if any(isinstance(operand, (Matrix, NewMatrix)) for operand in operands):
+        message = messages.INVALID_OPERANDS if len(operands) == 2 else messages.INVALID_OPERAND
+        names = ("left", "right") if len(operands) == 2 else ("found",)
+        raise f.fail(message, node, operator=symbol, hint=_MATRIX_HINT, **dict(zip(names, operands, strict=True)))
+
+
+# ------------------------------------------------------------------ binary operators
+
+
+def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
+    """An arithmetic operator or a comparison."""
+    if isinstance(left, Static) and isinstance(right, Static) and left.is_number and right.is_number:
+        return Static(_static(f, symbol, left.value, right.value, node))
+    if symbol in ("==", "!=") and isinstance(left, Static) and isinstance(right, Static):
+        return Static((left.value == right.value) == (symbol == "=="))
+    if isinstance(left, Sequence) or isinstance(right, Sequence):
+        return _sequences(f, symbol, left, right, node)
+    _refuse_matrices(f, symbol, node, left, right)
+    types = [type_of(f, operand, node) for operand in (left, right)]
+    if any(isinstance(type_, t.Pointer) for type_ in types):
+        return _pointers(f, symbol, left, right, node)
+    if symbol == "@":
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right, hint="")
+    if symbol in ("<<", ">>"):
+        return Runtime(_shift(f, symbol, left, right, node))
+    common = _common(left, right, *types)
+    if common.is_float and symbol in _INTEGER_ONLY:
+        advice = _ADVICE.get(symbol, "convert the operands to integers")
+        raise f.fail(messages.FLOAT_OPERATOR, node, operator=symbol, left=left, right=right, advice=advice)
+    if symbol == "**":
+        return _power(f, left, right, common, node)
+    operands = [expression(f, operand, node, common) for operand in (left, right)]
+    symbols = n.BinaryOperator(_TREE_OPERATORS.get(symbol, symbol))
+    location = f.location(node)
+    if symbol in COMPARISONS:
+        if common == t.BFLOAT16:
+            operands = [make_convert(operand, t.FLOAT) for operand in operands]
+        return Runtime(_folded(n.Binary(t.BOOL, location, symbols, *operands)))
+    return Runtime(_in_float(common, lambda type_, given: n.Binary(type_, location, symbols, *given), *operands))
+
+
+def _common(left: Value, right: Value, left_type: t.Type, right_type: t.Type) -> t.Scalar:
+    """The usual arithmetic conversions' type, where a float constant takes the other's floating type."""
+    for value, other in ((left, right_type), (right, left_type)):
+        if isinstance(value, Static) and type(value.value) is float:
+            return other if isinstance(other, t.Scalar) and other.is_float else t.FLOAT
+    return common_type(left_type, right_type)
+
+
+def _shift(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> n.Expression:
+    """The result has the left operand's type after promotion."""
+    for operand in (left, right):
+        if not type_of(f, operand, node).is_integer and type_of(f, operand, node) != t.BOOL:
+            raise f.fail(messages.FLOAT_OPERATOR, node, operator=symbol, left=left, right=right,
+                         advice="convert the operands to integers")
+    type_ = promoted_type(type_of(f, left, node))
+    operands = [expression(f, operand, node, type_) for operand in (left, right)]
+    return _folded(n.Binary(type_, f.location(node), n.BinaryOperator(symbol), *operands))
+
+
+def _power(f: FunctionCompiler, base: Value, exponent: Value, common: t.Scalar, node: ast.expr | ast.stmt) -> Value:
+    """An integer power by repeated multiplication, else pow."""
+    if isinstance(exponent, Static) and type(exponent.value) is int and exponent.value >= 0 and exponent.value <= 16:
+        if exponent.value == 0:
+            return Runtime(expression(f, Static(1), node, promoted_type(type_of(f, base, node))))
+        held = f.temporary(expression(f, base, node), node)
+        result: Value = held
+        for _ in range(exponent.value - 1):
+            result = binary(f, "*", result, held, node)
+        return result
+    if common.is_integer:
+        raise f.fail(messages.INVALID_OPERANDS, node, operator="**", left=base, right=exponent,
+                     hint="; the exponent of an integer must be a constant from 0 to 16; use pow(float32(x), y)")
+    wide = t.FLOAT if common == t.BFLOAT16 else common
+    operands = tuple(expression(f, operand, node, wide) for operand in (base, exponent))
+    return Runtime(_convert_scalar(n.Operation(wide, f.location(node), "std.pow", operands), common))
+
+
+def _pointers(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
+    """Pointer arithmetic and comparison."""
+    location = f.location(node)
+    types = [type_of(f, operand, node) for operand in (left, right)]
+    if symbol == "+" and isinstance(types[1], t.Pointer):
+        left, right, types = right, left, types[::-1]
+    if isinstance(types[0], t.Pointer) and symbol in ("+", "-") and types[1].is_integer:
+        moved = offset(f, expression(f, left, node), right, node, negative=symbol == "-")
+        return Runtime(moved, hints_of(left))
+    if isinstance(types[0], t.Pointer) and isinstance(types[1], t.Pointer) and types[0].pointee == types[1].pointee \
+            and types[0].address_space is types[1].address_space:
+        operands = [expression(f, operand, node) for operand in (left, right)]
+        if symbol == "-":
+            return Runtime(n.PointerDifference(t.LONG, location, *operands))
+        if symbol in COMPARISONS:
+            operands[1] = operands[1] if types[0] == types[1] else n.Bitcast(types[0], location, operands[1])
+            return Runtime(n.Binary(t.BOOL, location, n.BinaryOperator(symbol), *operands))
+    raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right, hint="")
+
+
+def hints_of(value: Value) -> Any:
+    """The cache hints of a pointer."""
+    assert isinstance(value, (Runtime, Element))
+    return value.hints
+
+
+def offset(f: FunctionCompiler, pointer: n.Expression, index: Value, node: ast.AST,
+           negative: bool = False) -> n.Expression:
+    """``pointer + index``, or minus."""
+    type_ = type_of(f, index, node)
+    steps = integer(f, index, node, t.ULONG if type_ == t.ULONG and not negative else t.LONG)
+    if negative:
+        steps = n.Constant(t.LONG, steps.location, -int(steps.value)) if isinstance(steps, n.Constant) \
+            else n.Unary(t.LONG, steps.location, n.UnaryOperator.NEGATE, steps)
+    return n.PointerOffset(pointer.type, f.location(node), pointer, steps)
+
+
+def _sequences(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
+    """``[0.0] * 4`` and ``[a, b] + [c]``."""
+    if symbol == "+" and isinstance(left, Sequence) and isinstance(right, Sequence) and left.is_list == right.is_list:
+        return Sequence((*left.items, *right.items), left.is_list)
+    if symbol == "*":
+        if isinstance(right, Sequence):
+            left, right = right, left
+        assert isinstance(left, Sequence)
+        count = constant_integer(f, right, node, "the length of a list")
+        if count > 1 and any(isinstance(item, (NewMatrix, Matrix)) for item in left.items):
+            raise f.fail(messages.INVALID_OPERANDS, node, operator="*", left=left, right=right,
+                         hint="; each matrix must be made by itself: [joint_matrix(…) for _ in range(n)]")
+        return Sequence(left.items * max(count, 0), left.is_list)
+    raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right, hint="")
+
+
+# ------------------------------------------------------------------ constants
+
+
+def _truncating(left: Any, right: Any) -> Any:
+    if isinstance(left, float) or isinstance(right, float):
+        return left / right
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _integers_only(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def checked(left: Any, right: Any) -> Any:
+        if isinstance(left, float) or isinstance(right, float):
+            raise TypeError("the operator is for integers only")
+        return compute(left, right)
+    return checked
+
+
+_CONSTANT: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _truncating, "//": _integers_only(_truncating),
+    "%": _integers_only(lambda a, b: a - b * _truncating(a, b)), "**": operator.pow, "&": operator.and_,
+    "|": operator.or_, "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift, "==": operator.eq,
+    "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}
+_MAX_BITS = 512
+
+
+def _static(f: FunctionCompiler, symbol: str, left: Any, right: Any, node: ast.AST) -> Any:
+    """An operation on two constants."""
+    if symbol in ("**", "<<") and isinstance(right, int) and abs(right) > _MAX_BITS:
+        raise f.fail(messages.CONSTANT_ERROR, node, reason="the result is too large")
+    try:
+        result = _CONSTANT[symbol](left, right)
+    except (ArithmeticError, TypeError, ValueError, KeyError) as error:
+        raise f.fail(messages.CONSTANT_ERROR, node, reason=error) from None
+    if isinstance(result, complex) or (isinstance(result, int) and result.bit_length() > _MAX_BITS):
+        raise f.fail(messages.CONSTANT_ERROR, node, reason="the result is no number of a kernel")
+    if symbol not in COMPARISONS and isinstance(result, bool):
+        return int(result)
+    return result
+
+
+def cast(f: FunctionCompiler, value: Value, target: ElementType, node: ast.AST) -> Value:
+    """``float32(x)``: an explicit conversion; integers wrap, floats to integers truncate."""
+    if target.is_abstract:
+        raise f.fail(messages.NOT_CONVERTIBLE, node, found=value, type=f"{target}: use round_to_tf32 and float32")
+    if isinstance(value, Static) and value.is_number and isinstance(value.value, int) and target.scalar.is_integer:
+        return Runtime(n.Constant(target.scalar, f.location(node), constants.wrap(int(value.value), target.scalar)))
+    found = expression(f, value, node)
+    if isinstance(found.type, t.Pointer):
+        raise f.fail(messages.NOT_CONVERTIBLE, node, found=value, type=target)
+    if isinstance(value, Static) and isinstance(value.value, float):
+        return Runtime(expression(f, value, node, target.scalar))
+    return Runtime(_folded_cast(found, target.scalar))
+
+
+def _folded_cast(found: n.Expression, target: t.Scalar) -> n.Expression:
+    return _convert_scalar(found, target)
+
+
+def named(type_: t.Type) -> str:
+    """A scalar type's name."""
+    return str(BY_SCALAR[type_]) if isinstance(type_, t.Scalar) else shown_type(type_)
+
+
+def is_finite(value: float) -> bool:
+    """Whether a constant is a number."""
+    return math.isfinite(value)

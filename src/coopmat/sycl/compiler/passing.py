@@ -1,0 +1,131 @@
+"""How arguments reach a helper: what is known becomes part of the specialisation, numbers and pointers are passed
+by value, matrices and variables of lists by reference."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from coopmat.sycl.compiler.values import (
+    AtomicRef,
+    Element,
+    Local,
+    LocalArray,
+    Matrix,
+    Method,
+    NewMatrix,
+    Range,
+    Runtime,
+    Sequence,
+    Static,
+    Value,
+)
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+if TYPE_CHECKING:
+    from coopmat.sycl.compiler.function import FunctionCompiler
+
+
+@dataclass
+class Passed:
+    """Arguments on their way. ``key`` tells specialisations apart; ``values`` is what the names are inside."""
+
+    arguments: list[n.Expression] = field(default_factory=list)
+    parameters: list[n.Variable] = field(default_factory=list)
+    values: dict[str, Value] = field(default_factory=dict)
+    keys: list[Any] = field(default_factory=list)
+
+    @property
+    def key(self) -> Any:
+        """What a specialisation depends on."""
+        return tuple(self.keys)
+
+
+def pass_values(f: FunctionCompiler, given: Mapping[str, Value], node: ast.AST) -> Passed:
+    """Pass named values to a function."""
+    passed = Passed()
+    for name, value in given.items():
+        passed.keys.append(name)
+        passed.values[name] = _pass(f, passed, name, value, node)
+    return passed
+
+
+def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: ast.AST) -> Value:
+    """What ``value`` is inside of the function, which gets parameters for it."""
+    if isinstance(value, NewMatrix):
+        value = f.declare_matrix(value, "", node)
+    match value:
+        case Runtime(expression=expression, hints=hints):
+            return Element(_parameter(passed, name, expression, hints), hints)
+        case Element(place=place, hints=hints):
+            return Element(_reference(passed, name, place), hints)
+        case Matrix(type=type_, place=place):
+            passed.keys.append(type_)
+            return Matrix(type_, _reference(passed, name, place))
+        case Sequence(items=items, is_list=is_list):
+            passed.keys.append((len(items), is_list))
+            return Sequence(tuple(_pass(f, passed, f"{name}[{index}]", item, node)
+                                  for index, item in enumerate(items)), is_list)
+        case LocalArray(pointer=pointer, shape=shape):
+            passed.keys.append(("local", shape))
+            return LocalArray(_value(_parameter(passed, name, pointer, None)), shape)
+        case AtomicRef(pointer=pointer, order=order, scope=scope):
+            passed.keys.append(("atomic", order, scope))
+            return replace(value, pointer=_value(_parameter(passed, name, pointer, None)))
+        case Range(start=start, stop=stop, step=step):
+            passed.keys.append("range")
+            return Range(*(f.loaded(_pass(f, passed, name, part, node), node) for part in (start, stop, step)))
+        case Local():
+            return _pass_function(f, passed, name, value, node)
+        case Method(receiver=receiver):
+            passed.keys.append(("method", value.name))
+            return replace(value, receiver=_pass(f, passed, name, receiver, node))
+    passed.keys.append(_key(value))
+    return value
+
+
+def _pass_function(f: FunctionCompiler, passed: Passed, name: str, value: Local, node: ast.AST) -> Value:
+    """A function with what it has captured."""
+    captured = f.capture(value)
+    passed.keys.append(("function", id(value.node)))
+    inside = {}
+    for inner, held in captured.captured.items():
+        passed.keys.append(inner)
+        inside[inner] = _pass(f, passed, f"{name}.{inner}", held, node)
+    return replace(captured, captured=inside)
+
+
+def _key(value: Value) -> Any:
+    """What tells a value that is known from others: True, 1 and 1.0 are different."""
+    if not isinstance(value, Static):
+        return value
+    found = value.value
+    try:
+        hash(found)
+    except TypeError:
+        return type(found), id(found)
+    return type(found), repr(found) if isinstance(found, float) else found
+
+
+def _parameter(passed: Passed, name: str, argument: n.Expression, hints: Any) -> n.VariablePlace:
+    """A parameter that gets a value."""
+    variable = n.Variable(name, argument.type, argument.location)
+    passed.parameters.append(variable)
+    passed.arguments.append(argument)
+    passed.keys.append((argument.type, hints))
+    return n.VariablePlace(argument.type, argument.location, variable)
+
+
+def _value(place: n.VariablePlace) -> n.Load:
+    return n.Load(place.type, place.location, place)
+
+
+def _reference(passed: Passed, name: str, place: n.Place) -> n.Place:
+    """A parameter that gets a place's address."""
+    space = place.address_space if isinstance(place, n.Dereference) else t.AddressSpace.PRIVATE
+    address = n.AddressOf(t.Pointer(place.type, space), place.location, place)
+    pointer = _parameter(passed, name, address, None)
+    return n.Dereference(place.type, place.location, _value(pointer))

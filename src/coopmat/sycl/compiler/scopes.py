@@ -1,0 +1,194 @@
+"""Which names a function assigns, how often, and in which blocks they occur: found before it is compiled."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+Path = tuple[int, ...]
+"""A block's place: the ids of the statement lists that it is inside of, outermost first."""
+
+
+@dataclass(slots=True)
+class NameFacts:
+    """What is known of a local name. ``stores`` counts assignments, loop targets and definitions; ``plain`` those
+    that are plain assignments of one name. ``paths`` are the blocks in which the name occurs."""
+
+    stores: int = 0
+    plain: int = 0
+    item_stores: int = 0
+    is_captured: bool = False
+    paths: list[Path] = field(default_factory=list)
+
+    @property
+    def block(self) -> Path:
+        """The innermost block that all occurrences are in; the function's own for a name that a local function
+        reads, because it may be called from anywhere."""
+        if self.is_captured:
+            return self.paths[0][:1]
+        common = self.paths[0]
+        for path in self.paths[1:]:
+            length = next((i for i, (a, b) in enumerate(zip(common, path, strict=False)) if a != b),
+                          min(len(common), len(path)))
+            common = common[:length]
+        return common
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The local names of a function, and the names that it takes from outside."""
+
+    names: dict[str, NameFacts]
+    free: frozenset[str]
+
+    def is_assigned_once(self, name: str) -> bool:
+        """Whether one plain assignment is all that a name gets."""
+        facts = self.names.get(name)
+        return facts is not None and facts.stores == facts.plain == 1
+
+
+def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
+    """The facts of a function's names."""
+    finder = _Finder()
+    for argument in arguments_of(function):
+        finder.store(argument.arg, ())
+    body = function.body if isinstance(function, ast.FunctionDef) else [ast.Return(function.body)]
+    finder.block(body, ())
+    for name in finder.captured & finder.names.keys():
+        finder.names[name].is_captured = True
+    known = {name: facts for name, facts in finder.names.items() if facts.stores}
+    return Scope(known, frozenset((finder.names.keys() | finder.captured) - known.keys()))
+
+
+def arguments_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
+    """The parameters in order."""
+    found = function.args
+    return [*found.posonlyargs, *found.args, *found.kwonlyargs]
+
+
+def block_path(path: Path, statements: list[ast.stmt]) -> Path:
+    """The path of a block inside another."""
+    return (*path, id(statements))
+
+
+class _Finder(ast.NodeVisitor):
+    """Collects the facts, statement list by statement list."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, NameFacts] = {}
+        self.captured: set[str] = set()
+        self.path: Path = ()
+
+    def facts(self, name: str) -> NameFacts:
+        return self.names.setdefault(name, NameFacts())
+
+    def store(self, name: str, path: Path, plain: bool = False) -> None:
+        facts = self.facts(name)
+        facts.stores += 1
+        facts.plain += plain
+        facts.paths.append(path)
+
+    def block(self, statements: list[ast.stmt], path: Path) -> None:
+        outside, self.path = self.path, block_path(path, statements)
+        for statement in statements:
+            self.visit(statement)
+        self.path = outside
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.facts(node.id).paths.append(self.path)
+        else:
+            self.store(node.id, self.path)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self._target(target, plain=True)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+        self._target(node.target, plain=False)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        self._target(node.target, plain=False)
+
+    def _target(self, target: ast.expr, plain: bool) -> None:
+        if isinstance(target, ast.Name):
+            self.store(target.id, self.path, plain)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for item in target.elts:
+                self._target(item, plain)
+        else:
+            base = target
+            while isinstance(base, ast.Subscript):
+                base = base.value
+            if isinstance(base, ast.Name) and isinstance(target, ast.Subscript):
+                self.facts(base.id).item_stores += 1
+            self.visit(target)
+
+    def visit_If(self, node: ast.If) -> None:
+        self.visit(node.test)
+        self._blocks(node.body, node.orelse)
+
+    def visit_While(self, node: ast.While) -> None:
+        self.visit(node.test)
+        self._blocks(node.body, node.orelse)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        outside, self.path = self.path, block_path(self.path, node.body)
+        self._target(node.target, plain=False)
+        self.path = outside
+        self._blocks(node.body, node.orelse)
+
+    def _blocks(self, *blocks: list[ast.stmt]) -> None:
+        for statements in blocks:
+            if statements:
+                self.block(statements, self.path)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.store(node.name, self.path, plain=True)
+        self._inner(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        self._inner(node)
+
+    def _inner(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
+            self.visit(default)
+        free = scope_of(node).free
+        self.captured |= free
+        for name in free:
+            self.facts(name).paths.append(self.path)
+
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        self._comprehension(node, node.elt)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self._comprehension(node, node.elt)
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, element: ast.expr) -> None:
+        """The targets are names of the comprehension, not of the function."""
+        own = {name.id for generator in node.generators for name in ast.walk(generator.target)
+               if isinstance(name, ast.Name)}
+        inner = _Finder()
+        inner.path = self.path
+        for generator in node.generators:
+            self.visit(generator.iter)
+            for condition in generator.ifs:
+                inner.visit(condition)
+        inner.visit(element)
+        for name, facts in inner.names.items():
+            if name not in own:
+                self.facts(name).paths.extend(facts.paths)
+        self.captured |= inner.captured - own
+
+
+def names_in(node: ast.AST) -> Iterator[str]:
+    """The names that an expression reads."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id

@@ -1,0 +1,272 @@
+"""What an expression of a kernel is while the kernel is compiled.
+
+A :class:`Static` is a Python object that is known now: a number, a type, an enumerator, a function. A
+:class:`Runtime` is computed by the kernel. The others are things that a kernel can name but not compute with:
+matrices, lists, work-items and groups, local functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from coopmat.diagnostics import SourceLocation
+from coopmat.sycl.element_types import BY_SCALAR, ElementType
+from coopmat.sycl.joint_matrices import JointMatrixType
+from coopmat.sycl.pointers import NO_PROPERTIES, PointerType
+from coopmat.sycl.compiler.source import Source
+from coopmat.sycl.enumerations import address_space
+from coopmat.sycl.properties import properties
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Base of all values; ``str()`` says in a message what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Static(Value):
+    """A Python object that is known when the kernel is compiled."""
+
+    value: Any
+
+    @property
+    def is_number(self) -> bool:
+        """Whether this is a Python int, float or bool."""
+        return type(self.value) in (int, float, bool)
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "None"
+        if self.is_number:
+            return f"the constant {self.value}"
+        if isinstance(self.value, FunctionType):
+            return f"the function {self.value.__name__}"
+        return str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime(Value):
+    """A scalar or pointer that the kernel computes. ``hints`` are those of an annotated_ptr."""
+
+    expression: n.Expression
+    hints: properties = NO_PROPERTIES
+
+    @property
+    def type(self) -> t.Type:
+        """Its type in the tree."""
+        return self.expression.type
+
+    @property
+    def pointer(self) -> PointerType | None:
+        """The pointer type, if it is a pointer."""
+        if not isinstance(self.type, t.Pointer) or not isinstance(self.type.pointee, t.Scalar):
+            return None
+        return PointerType(BY_SCALAR[self.type.pointee], address_space(self.type.address_space), self.type.const,
+                           self.hints)
+
+    def __str__(self) -> str:
+        return f"a value of type {shown_type(self.type, self.hints)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Element(Value):
+    """A part of memory that can be assigned to: a variable, or an element behind a pointer. ``hints`` are those of a
+    pointer that it holds."""
+
+    place: n.Place
+    hints: properties = NO_PROPERTIES
+
+    @property
+    def type(self) -> t.Type:
+        """Its type in the tree."""
+        return self.place.type
+
+    def __str__(self) -> str:
+        return f"a value of type {shown_type(self.type)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix(Value):
+    """A joint_matrix object."""
+
+    type: JointMatrixType
+    place: n.Place
+
+    def load(self, location: SourceLocation) -> n.Load:
+        """Its value."""
+        return n.Load(self.type.tree, location, self.place)
+
+    def __str__(self) -> str:
+        return f"a {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewMatrix(Value):
+    """What ``joint_matrix(...)`` gives: an object that the assignment names."""
+
+    type: JointMatrixType
+
+    def __str__(self) -> str:
+        return f"a {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence(Value):
+    """A list (``is_list``) or tuple, whose length and structure are known now."""
+
+    items: tuple[Value, ...]
+    is_list: bool
+
+    def __str__(self) -> str:
+        return f"a {'list' if self.is_list else 'tuple'} of {len(self.items)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Value):
+    """``range(start, stop, step)`` with a part that is not known now."""
+
+    start: Value
+    stop: Value
+    step: Value
+
+    def __str__(self) -> str:
+        return "a range"
+
+
+@dataclass(frozen=True, slots=True)
+class Local(Value):
+    """A function or lambda of the kernel. ``captured`` holds what it reads from around it, once that is known."""
+
+    source: Source
+    node: ast.FunctionDef | ast.Lambda
+    module: Mapping[str, Any]
+    scope: Any  # the FunctionCompiler that it stands in; None if ``captured`` says it all
+    captured: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Its name; "lambda" for one without."""
+        return self.node.name if isinstance(self.node, ast.FunctionDef) else "lambda"
+
+    def __str__(self) -> str:
+        return f"the function {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Value):
+    """The kernel's nd_item."""
+
+    dimensions: int
+
+    def __str__(self) -> str:
+        return f"an nd_item[{self.dimensions}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Value):
+    """A work-group (``dimensions`` > 0) or a sub-group (0)."""
+
+    dimensions: int = 0
+
+    @property
+    def scope(self) -> t.Scope:
+        """Its scope in SPIR-V."""
+        return t.Scope.WORKGROUP if self.dimensions else t.Scope.SUBGROUP
+
+    def __str__(self) -> str:
+        return f"a group[{self.dimensions}]" if self.dimensions else "a sub_group"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArray(Value):
+    """A local accessor: its first element's address, and its shape."""
+
+    pointer: n.Expression
+    shape: tuple[int | None, ...]
+
+    def __str__(self) -> str:
+        return f"a local_accessor of {len(self.shape)} dimensions"
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutValue(Value):
+    """A layout that is known at run time only: an int32, 0 for row_major and 1 for col_major."""
+
+    expression: n.Expression
+
+    def __str__(self) -> str:
+        return "a layout"
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Value):
+    """A method of a value, not called yet."""
+
+    receiver: Value
+    name: str
+
+    def __str__(self) -> str:
+        return f"the method {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicRef(Value):
+    """atomic_ref: the object's address, and the defaults of its operations (in SPIR-V's numbers)."""
+
+    pointer: n.Expression
+    order: int
+    scope: t.Scope
+
+    @property
+    def type(self) -> t.Scalar:
+        """The object's type."""
+        assert isinstance(self.pointer.type, t.Pointer)
+        assert isinstance(self.pointer.type.pointee, t.Scalar)
+        return self.pointer.type.pointee
+
+    def __str__(self) -> str:
+        return f"an atomic_ref[{self.type_name}]"
+
+    @property
+    def type_name(self) -> ElementType:
+        """The object's type, as messages show it."""
+        return BY_SCALAR[self.type]
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Value):
+    """What a call of a function without result gives."""
+
+    expression: n.Expression | None
+
+    def __str__(self) -> str:
+        return "no value"
+
+
+@dataclass(frozen=True, slots=True)
+class Erroneous(Value):
+    """What an assignment that was reported leaves in a name: nothing more is said about it."""
+
+
+def shown_type(type_: t.Type, hints: properties = NO_PROPERTIES) -> str:
+    """A type of the tree as the user writes it."""
+    if isinstance(type_, t.Scalar):
+        return str(BY_SCALAR[type_])
+    if isinstance(type_, t.Pointer) and isinstance(type_.pointee, t.Scalar):
+        return str(PointerType(BY_SCALAR[type_.pointee], address_space(type_.address_space), type_.const, hints))
+    return str(type_)
+
+
+def leaves(value: Value) -> Iterator[Value]:
+    """The values of a nested list, in order; the value itself if it is none."""
+    if isinstance(value, Sequence):
+        for item in value.items:
+            yield from leaves(item)
+    else:
+        yield value
