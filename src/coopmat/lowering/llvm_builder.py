@@ -96,12 +96,18 @@ class LlvmBuilder:
              f'target triple = "{TRIPLE}"'],
             [f"{name} = type {text}" for name, text in self._types.definitions.items()],
             self._globals,
-            *([function.text()] for function in self._functions),
+            *([function.text()] for function in self._callers_first()),
             list(self._declarations.values()),
             list(_ATTRIBUTE_GROUPS),
             [*named, *self._metadata.lines()],
         ]
         return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+    def _callers_first(self) -> list[FunctionText]:
+        """The kernels, then the other functions from the last one on: LLVM's back end learns from the calls that it
+        has seen what a function's pointers point to."""
+        kernels = [function for function in self._functions if function.is_kernel]
+        return kernels + [function for function in reversed(self._functions) if not function.is_kernel]
 
     # -- Program and functions -----------------------------------------------------------
 
@@ -135,7 +141,7 @@ class LlvmBuilder:
         """Nothing to be done: LLVM's order of functions is free."""
 
     def begin_function(self, function: Function) -> list[Value]:
-        text = FunctionText("")
+        text = FunctionText("", function.is_kernel)
         text.locate(self._location)
         self._functions.append(text)
         self._resized.clear()
