@@ -14,6 +14,7 @@ from coopmat.spirv.module import Module
 from coopmat.tree.nodes import Program
 from tests.lowering import (
     test_control_flow,
+    test_joint_matrices,
     test_matrix_lowering,
     test_number_conversions,
     test_places,
@@ -49,6 +50,6 @@ def _slow(test: FunctionType) -> Any:
     return copy
 
 
-for _module in (test_control_flow, test_matrix_lowering, test_places, test_record_layout):
+for _module in (test_control_flow, test_joint_matrices, test_matrix_lowering, test_places, test_record_layout):
     globals().update(_tests_of(_module))
 globals().update({name: _slow(test) for name, test in _tests_of(test_number_conversions).items()})

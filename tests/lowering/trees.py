@@ -123,9 +123,10 @@ def kernel(name: str, parameters: list[n.Variable], *body: n.Statement | n.Expre
     return function(name, t.VOID, parameters, *body, is_kernel=True, **facts)
 
 
-def run(program: n.Program, name: str, items: int, *arguments: Any, local: int | None = None) -> None:
+def run(program: n.Program, name: str, items: int, *arguments: Any, local: int | None = None,
+        device: str = "generic") -> None:
     """Launch a kernel over ``items`` work-items in the simulator; arrays hold the results afterwards."""
-    compiled = simulator.compile(to_spirv(program), describe("generic"), simulator.SimulatorOptions())
+    compiled = simulator.compile(to_spirv(program), describe(device), simulator.SimulatorOptions())
     compiled.launch(name, (items,), (local or items,), list(arguments))
 
 

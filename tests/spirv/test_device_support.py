@@ -93,6 +93,36 @@ def test_a_matrix_that_occurs_in_no_operation() -> None:
     check_supported(module("", "%m = OpUndef %m_i32_9x9_2"), describe("generic"))
 
 
+def test_what_lies_between_two_conversions_is_asked_of_no_device() -> None:
+    """A of bf16 becomes B by way of an accumulator of bf16, which the device does not have."""
+    conversions = """
+        %a = OpUndef %m_bf16_16x16_0
+        %c = OpCooperativeMatrixConvertUseEXT %m_bf16_16x16_2 %a
+        %b = OpCooperativeMatrixConvertUseEXT %m_bf16_16x16_1 %c"""
+    uses = required_matrix_uses(module("", conversions))
+    assert sorted(kind.use for kind in uses.matrices) == [0, 1]
+    check_supported(module("", conversions), describe("intel_gpu_pvc"))
+    used = conversions + """
+        %v = OpVariable %p_m_bf16_16x16_2 Function
+        OpStore %v %c"""
+    with pytest.raises(KernelNotSupported, match="16x16 bf16 matrix with use 'accumulator'"):
+        check_supported(module("", used), describe("intel_gpu_pvc"))
+    with pytest.raises(KernelNotSupported, match="16x16 bf16 matrix with use 'accumulator'"):  # the last one of all
+        check_supported(module("", """
+            %a = OpUndef %m_bf16_16x16_0
+            %c = OpCooperativeMatrixConvertUseEXT %m_bf16_16x16_2 %a"""), describe("intel_gpu_pvc"))
+
+
+def test_tf32_is_named() -> None:
+    wanted = product(("tf32", "tf32", "fp32", "fp32"), 16, 16, 8)
+    check_supported(wanted, describe("nvidia_gpu_sm_80"))
+    check_supported(product(("tf32", "tf32", "fp32", "fp32"), 8, 16, 8), describe("intel_gpu_pvc"))
+    for device in ("nvidia_gpu_sm_75", "amd_gpu_gfx90a", "intel_gpu_dg2_g10", "intel_cpu_gnr"):
+        with pytest.raises(KernelNotSupported, match=rf"{device} does not support the matrix multiply-accumulate "
+                                                     r"tf32\*tf32 \+ fp32 -> fp32, M=16 N=16 K=8"):
+            check_supported(wanted, describe(device))
+
+
 def test_kernels_are_checked_one_by_one() -> None:
     source = product(("fp16", "fp16", "fp32", "fp32"), 3, 3, 3)
     check_supported(source, describe("intel_gpu_pvc"), kernel="another")

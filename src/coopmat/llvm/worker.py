@@ -47,6 +47,7 @@ EXTENSIONS = (
     "SPV_EXT_shader_atomic_float_min_max",
     "SPV_INTEL_2d_block_io",
     "SPV_INTEL_bfloat16_conversion",
+    "SPV_INTEL_cache_controls",
     "SPV_INTEL_int4",
     "SPV_INTEL_joint_matrix",
     "SPV_INTEL_split_barrier",

@@ -45,6 +45,16 @@ class BasicBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """The values of a :class:`coopmat.tree.nodes.Window`: INTs for the offsets, UINTs for the sizes."""
+
+    row: Value
+    column: Value
+    height: Value
+    width: Value
+
+
+@dataclass(frozen=True, slots=True)
 class LoopMerge:
     """What a loop's header knows about the loop: where it ends, where ``continue`` goes, and the hint
     ``unroll`` (None without one, 0 in full, 1 not at all, else the factor)."""
@@ -162,6 +172,10 @@ class Builder(Protocol):
     def cast_address_space(self, pointer: Value, type_: Type) -> Value:
         """``pointer`` moved to or from the generic address space (same pointee)."""
 
+    def with_cache_controls(self, pointer: Value, loads: Sequence[tuple[int, int]],
+                            stores: Sequence[tuple[int, int]]) -> Value:
+        """The same pointer as a new value, which carries hints: (cache level, control) for loads and stores."""
+
     # -- Scalars and vectors -------------------------------------------------------------
 
     def unary(self, operator: UnaryOperator, operand: Value) -> Value:
@@ -223,17 +237,25 @@ class Builder(Protocol):
 
     # -- Cooperative matrices ------------------------------------------------------------
 
-    def matrix_load(self, type_: Matrix, pointer: Value, layout: int, stride: Value) -> Value:
-        """Load; the stride (an integer) counts pointees."""
+    def matrix_load(self, type_: Matrix, pointer: Value, layout: int, stride: Value,
+                    window: Window | None = None) -> Value:
+        """Load; the stride (an integer) counts pointees. With a window, what lies outside of it is 0."""
 
-    def matrix_store(self, pointer: Value, matrix: Value, layout: int, stride: Value) -> None:
-        """Store; the stride (an integer) counts pointees."""
+    def matrix_store(self, pointer: Value, matrix: Value, layout: int, stride: Value,
+                     window: Window | None = None) -> None:
+        """Store; the stride (an integer) counts pointees. With a window, only what lies inside of it."""
+
+    def matrix_prefetch(self, pointer: Value, rows: int, columns: int, level: int, layout: int, stride: Value) -> None:
+        """Fetch rows x columns elements into the cache ``level`` (0 is L1)."""
 
     def matrix_multiply_add(self, type_: Matrix, a: Value, b: Value, c: Value, operands: int) -> Value:
         """``a * b + c``; ``operands`` are SPIR-V's Cooperative Matrix Operands."""
 
-    def matrix_fill(self, type_: Matrix, value: Value) -> Value:
-        """All elements ``value``, of the element type."""
+    def matrix_fill(self, type_: Matrix, value: Value, window: Window | None = None) -> Value:
+        """All elements ``value``, of the element type; with a window those inside of it, the others 0."""
+
+    def matrix_change_use(self, matrix: Value, type_: Matrix) -> Value:
+        """The same elements as a matrix of another use. One of the two uses is ACCUMULATOR."""
 
     def matrix_times_scalar(self, matrix: Value, scalar: Value) -> Value:
         """Each element times ``scalar``, of the element type."""

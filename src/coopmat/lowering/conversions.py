@@ -32,6 +32,9 @@ def convert(context: Context, value: Value, target: t.Type, rounding: str | None
     target = value_type(target)
     if value.type == target:
         return value
+    if isinstance(value.type, t.Matrix) and isinstance(target, t.Matrix) and value.type.use is not target.use:
+        converted = convert(context, value, replace(target, use=value.type.use), rounding, saturate)
+        return _change_use(context, converted, target)
     if is_bool(target):
         return _to_bool(context, value, target)
     if is_bool(value.type):
@@ -66,6 +69,14 @@ def bitcast(context: Context, value: Value, target: t.Type) -> Value:
 
 def _count(type_: t.Type) -> int:
     return type_.count if isinstance(type_, t.Vector) else 1
+
+
+def _change_use(context: Context, matrix: Value, target: t.Matrix) -> Value:
+    """The matrix with ``target``'s use. SPIR-V turns accumulators into A or B and back: A becomes B in two steps."""
+    assert isinstance(matrix.type, t.Matrix)
+    if t.Use.ACCUMULATOR not in (matrix.type.use, target.use):
+        matrix = context.builder.matrix_change_use(matrix, replace(target, use=t.Use.ACCUMULATOR))
+    return context.builder.matrix_change_use(matrix, target)
 
 
 # -- bool ----------------------------------------------------------------------------------

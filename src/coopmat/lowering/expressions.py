@@ -288,6 +288,12 @@ def _(node: n.PointerOffset, context: Context) -> Value:
 
 
 @evaluate.register
+def _(node: n.WithCacheControls, context: Context) -> Value:
+    pointer, = context.evaluate_all((node.pointer,), node)
+    return context.builder.with_cache_controls(pointer, node.loads, node.stores)
+
+
+@evaluate.register
 def _(node: n.PointerDifference, context: Context) -> Value:
     left, right = context.evaluate_all((node.left, node.right), node)
     assert isinstance(left.type, t.Pointer)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.lowering.builder import BasicBlock, LoopMerge, Value
+from coopmat.lowering.builder import BasicBlock, LoopMerge, Value, Window
 from coopmat.lowering.llvm_builder_names import (
     EVENT_INSTRUCTIONS,
     WORK_ITEM_FUNCTIONS,
@@ -36,7 +36,7 @@ from coopmat.lowering.llvm_builder_types import (
 from coopmat.lowering.mangling import function_name, mangled
 from coopmat.lowering.memory import is_bool, member_index, memory_type, physical_record
 from coopmat.lowering.walk import lower
-from coopmat.spirv.grammar import ID_KINDS, Op, instruction
+from coopmat.spirv.grammar import ID_KINDS, Decoration, Op, instruction
 from coopmat.tree import types as t
 from coopmat.tree.nodes import BinaryOperator, Function, Program, UnaryOperator, Variable
 
@@ -96,12 +96,18 @@ class LlvmBuilder:
              f'target triple = "{TRIPLE}"'],
             [f"{name} = type {text}" for name, text in self._types.definitions.items()],
             self._globals,
-            *([function.text()] for function in self._functions),
+            *([function.text()] for function in self._callers_first()),
             list(self._declarations.values()),
             list(_ATTRIBUTE_GROUPS),
             [*named, *self._metadata.lines()],
         ]
         return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+    def _callers_first(self) -> list[FunctionText]:
+        """The kernels, then the other functions from the last one on: LLVM's back end learns from the calls that it
+        has seen what a function's pointers point to."""
+        kernels = [function for function in self._functions if function.is_kernel]
+        return kernels + [function for function in reversed(self._functions) if not function.is_kernel]
 
     # -- Program and functions -----------------------------------------------------------
 
@@ -135,7 +141,7 @@ class LlvmBuilder:
         """Nothing to be done: LLVM's order of functions is free."""
 
     def begin_function(self, function: Function) -> list[Value]:
-        text = FunctionText("")
+        text = FunctionText("", function.is_kernel)
         text.locate(self._location)
         self._functions.append(text)
         self._resized.clear()
@@ -390,6 +396,17 @@ class LlvmBuilder:
         return self._value(type_, "cast",
                            f"addrspacecast {self._typed(pointer)} to {self._types.value(type_)}")
 
+    def with_cache_controls(self, pointer: Value, loads: Sequence[tuple[int, int]],
+                            stores: Sequence[tuple[int, int]]) -> Value:
+        """Decorations as metadata of a getelementptr that goes nowhere: so LLVM and the SPIR-V translator read them."""
+        kinds = ((Decoration.CacheControlLoadINTEL, loads), (Decoration.CacheControlStoreINTEL, stores))
+        nodes = [self._metadata.node((f"i32 {decoration}", f"i32 {level}", f"i32 {control}"))
+                 for decoration, controls in kinds for level, control in controls]
+        pointee = self._types.memory(_pointee(pointer))
+        hints = f", !spirv.Decorations {self._metadata.node(nodes)}" if nodes else ""
+        return self._value(pointer.type, "hinted", f"getelementptr inbounds {_pointable(pointee)}, "
+                                                   f"{self._typed(pointer)}, i64 0{hints}")
+
     # -- Scalars and vectors -------------------------------------------------------------
 
     def unary(self, operator: UnaryOperator, operand: Value) -> Value:
@@ -593,18 +610,29 @@ class LlvmBuilder:
         matrices = [x for x in (*(argument.type for argument in arguments), type_) if isinstance(x, t.Matrix)]
         return self._call(matrix_instruction_name(name, matrices), type_, arguments, result_name="matrix")
 
-    def matrix_load(self, type_: t.Matrix, pointer: Value, layout: int, stride: Value) -> Value:
+    def matrix_load(self, type_: t.Matrix, pointer: Value, layout: int, stride: Value,
+                    window: Window | None = None) -> Value:
         assert isinstance(pointer.type, t.Pointer)
-        name = matrix_instruction_name("CooperativeMatrixLoadKHR", [type_], pointer.type)
-        arguments = [pointer, self.constant(t.UINT, layout), self._as_size(stride)]
+        instruction_ = "CooperativeMatrixLoadKHR" if window is None else "CooperativeMatrixLoadCheckedINTEL"
+        name = matrix_instruction_name(instruction_, [type_], pointer.type)
+        arguments = [pointer, *_offsets(window), self.constant(t.UINT, layout), *_sizes(window), self._as_size(stride)]
         return self._call(name, type_, arguments, result_name="matrix")
 
-    def matrix_store(self, pointer: Value, matrix: Value, layout: int, stride: Value) -> None:
+    def matrix_store(self, pointer: Value, matrix: Value, layout: int, stride: Value,
+                     window: Window | None = None) -> None:
         assert isinstance(pointer.type, t.Pointer)
         assert isinstance(matrix.type, t.Matrix)
-        name = matrix_instruction_name("CooperativeMatrixStoreKHR", [matrix.type], pointer.type)
-        arguments = [pointer, matrix, self.constant(t.UINT, layout), self._as_size(stride)]
-        self._call(name, t.VOID, arguments)
+        instruction_ = "CooperativeMatrixStoreKHR" if window is None else "CooperativeMatrixStoreCheckedINTEL"
+        name = matrix_instruction_name(instruction_, [matrix.type], pointer.type)
+        self._call(name, t.VOID, [pointer, *_offsets(window), matrix, self.constant(t.UINT, layout), *_sizes(window),
+                                  self._as_size(stride)])
+
+    def matrix_prefetch(self, pointer: Value, rows: int, columns: int, level: int, layout: int, stride: Value) -> None:
+        """Without X and Y, as DPC++ and LLVM call it."""
+        numbers = [self.constant(t.UINT, number) for number in (rows, columns, level, layout)]
+        arguments = [pointer, *numbers, self._as_size(stride)]
+        self._call(instruction_name("CooperativeMatrixPrefetchINTEL", [argument.type for argument in arguments]),
+                   t.VOID, arguments)
 
     def _as_size(self, stride: Value) -> Value:
         """The RFC's functions take the stride as a size_t."""
@@ -616,8 +644,14 @@ class LlvmBuilder:
         return self._matrix_call("CooperativeMatrixMulAddKHR", type_,
                                  [a, b, c, self.constant(t.UINT, operands)])
 
-    def matrix_fill(self, type_: t.Matrix, value: Value) -> Value:
-        return self._matrix_call("CompositeConstruct", type_, [value])
+    def matrix_fill(self, type_: t.Matrix, value: Value, window: Window | None = None) -> Value:
+        if window is None:
+            return self._matrix_call("CompositeConstruct", type_, [value])
+        return self._matrix_call("CooperativeMatrixConstructCheckedINTEL", type_,
+                                 [*_offsets(window), *_sizes(window), value])
+
+    def matrix_change_use(self, matrix: Value, type_: t.Matrix) -> Value:
+        return self._matrix_call("CooperativeMatrixConvertUseEXT", type_, [matrix])
 
     def matrix_times_scalar(self, matrix: Value, scalar: Value) -> Value:
         return self._matrix_call("CooperativeMatrixScalarMul", matrix.type, [matrix, scalar])
@@ -631,6 +665,15 @@ class LlvmBuilder:
 
 
 # -- Small questions -----------------------------------------------------------------------
+
+
+def _offsets(window: Window | None) -> tuple[Value, ...]:
+    """X and Y of a checked instruction: the row comes first."""
+    return () if window is None else (window.row, window.column)
+
+
+def _sizes(window: Window | None) -> tuple[Value, ...]:
+    return () if window is None else (window.height, window.width)
 
 
 def _is_constant(value: Value) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.lowering.builder import Value
+from coopmat.lowering.builder import Value, Window
 from coopmat.lowering.context import Context, evaluate
 from coopmat.lowering.conversions import convert
 from coopmat.tree import nodes as n
@@ -14,16 +14,34 @@ def _matrix(type_: t.Type) -> t.Matrix:
     return type_
 
 
+def _window(node: n.MatrixLoad | n.MatrixStore | n.MatrixFill, context: Context) -> Window | None:
+    """The node's window, in the widths that SPIR-V's checked instructions have."""
+    window = node.window
+    if window is None:
+        return None
+    offsets = [convert(context, context.evaluate(part), t.INT) for part in (window.row, window.column)]
+    sizes = [convert(context, context.evaluate(part), t.UINT) for part in (window.height, window.width)]
+    context.builder.locate(node.location)
+    return Window(*offsets, *sizes)
+
+
 @evaluate.register
 def _(node: n.MatrixLoad, context: Context) -> Value:
     pointer, stride = context.evaluate_all((node.pointer, node.stride), node)
-    return context.builder.matrix_load(_matrix(node.type), pointer, node.layout, stride)
+    return context.builder.matrix_load(_matrix(node.type), pointer, node.layout, stride, _window(node, context))
 
 
 @evaluate.register
 def _(node: n.MatrixStore, context: Context) -> Value:
     pointer, matrix, stride = context.evaluate_all((node.pointer, node.matrix, node.stride), node)
-    context.builder.matrix_store(pointer, matrix, node.layout, stride)
+    context.builder.matrix_store(pointer, matrix, node.layout, stride, _window(node, context))
+    return Value(t.VOID, None)
+
+
+@evaluate.register
+def _(node: n.MatrixPrefetch, context: Context) -> Value:
+    pointer, stride = context.evaluate_all((node.pointer, node.stride), node)
+    context.builder.matrix_prefetch(pointer, node.rows, node.columns, node.level, node.layout, stride)
     return Value(t.VOID, None)
 
 
@@ -36,7 +54,7 @@ def _(node: n.MatrixMultiplyAdd, context: Context) -> Value:
 @evaluate.register
 def _(node: n.MatrixFill, context: Context) -> Value:
     value, = context.evaluate_all((node.value,), node)
-    return context.builder.matrix_fill(_matrix(node.type), value)
+    return context.builder.matrix_fill(_matrix(node.type), value, _window(node, context))
 
 
 @evaluate.register

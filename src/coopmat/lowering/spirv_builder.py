@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.lowering.builder import BasicBlock, LoopMerge, Value
+from coopmat.lowering.builder import BasicBlock, LoopMerge, Value, Window
 from coopmat.lowering.mangling import function_name
 from coopmat.lowering.memory import is_bool, member_index, memory_type, natural_alignment, physical_record
 from coopmat.lowering.spirv_blocks import BlockWriter
@@ -296,6 +296,16 @@ class SpirvBuilder:
         to_generic = type_.address_space is t.AddressSpace.GENERIC
         return self._value(Op.PtrCastToGeneric if to_generic else Op.GenericCastToPtr, type_, pointer.handle)
 
+    def with_cache_controls(self, pointer: Value, loads: Sequence[tuple[int, int]],
+                            stores: Sequence[tuple[int, int]]) -> Value:
+        """An access chain that goes nowhere: its id alone is decorated, as the SPIR-V translator does."""
+        same = self._value(Op.PtrAccessChain, pointer.type, pointer.handle, self.constant(t.LONG, 0).handle)
+        for decoration, controls in ((Decoration.CacheControlLoadINTEL, loads),
+                                     (Decoration.CacheControlStoreINTEL, stores)):
+            for level, control in controls:
+                self._module.decorate(same.handle, decoration, level, control)
+        return same
+
     # -- Scalars and vectors -------------------------------------------------------------
 
     def unary(self, operator: UnaryOperator, operand: Value) -> Value:
@@ -406,20 +416,41 @@ class SpirvBuilder:
 
     # -- Cooperative matrices ------------------------------------------------------------
 
-    def matrix_load(self, type_: t.Matrix, pointer: Value, layout: int, stride: Value) -> Value:
-        return self._value(Op.CooperativeMatrixLoadKHR, type_, pointer.handle, self._uint(layout),
-                           stride.handle)
+    def matrix_load(self, type_: t.Matrix, pointer: Value, layout: int, stride: Value,
+                    window: Window | None = None) -> Value:
+        if window is None:
+            return self._value(Op.CooperativeMatrixLoadKHR, type_, pointer.handle, self._uint(layout),
+                               stride.handle)
+        return self._value(Op.CooperativeMatrixLoadCheckedINTEL, type_, pointer.handle, *_offsets(window),
+                           self._uint(layout), *_sizes(window), stride.handle)
 
-    def matrix_store(self, pointer: Value, matrix: Value, layout: int, stride: Value) -> None:
-        self._emit(Op.CooperativeMatrixStoreKHR, pointer.handle, matrix.handle, self._uint(layout),
-                   stride.handle)
+    def matrix_store(self, pointer: Value, matrix: Value, layout: int, stride: Value,
+                     window: Window | None = None) -> None:
+        if window is None:
+            self._emit(Op.CooperativeMatrixStoreKHR, pointer.handle, matrix.handle, self._uint(layout),
+                       stride.handle)
+        else:
+            self._emit(Op.CooperativeMatrixStoreCheckedINTEL, pointer.handle, *_offsets(window), matrix.handle,
+                       self._uint(layout), *_sizes(window), stride.handle)
+
+    def matrix_prefetch(self, pointer: Value, rows: int, columns: int, level: int, layout: int, stride: Value) -> None:
+        origin = self.constant(t.INT, 0).handle
+        self._emit(Op.CooperativeMatrixPrefetchINTEL, pointer.handle, origin, origin, self._uint(rows),
+                   self._uint(columns), level, self._uint(layout), stride.handle)
 
     def matrix_multiply_add(self, type_: t.Matrix, a: Value, b: Value, c: Value, operands: int) -> Value:
         literal = (operands,) if operands else ()
         return self._value(Op.CooperativeMatrixMulAddKHR, type_, a.handle, b.handle, c.handle, *literal)
 
-    def matrix_fill(self, type_: t.Matrix, value: Value) -> Value:
-        return self._value(Op.CompositeConstruct, type_, value.handle)
+    def matrix_fill(self, type_: t.Matrix, value: Value, window: Window | None = None) -> Value:
+        if window is None:
+            return self._value(Op.CompositeConstruct, type_, value.handle)
+        return self._value(Op.CooperativeMatrixConstructCheckedINTEL, type_, *_offsets(window), *_sizes(window),
+                           value.handle)
+
+    def matrix_change_use(self, matrix: Value, type_: t.Matrix) -> Value:
+        """With SPV_EXT_cooperative_matrix_maintenance1: SPV_NV_cooperative_matrix2 cannot make accumulators."""
+        return self._value(Op.CooperativeMatrixConvertUseEXT, type_, matrix.handle)
 
     def matrix_times_scalar(self, matrix: Value, scalar: Value) -> Value:
         """By a filled matrix: OpMatrixTimesScalar is not generally available in OpenCL environments
@@ -439,6 +470,15 @@ class SpirvBuilder:
 
 
 # -- Small questions -----------------------------------------------------------------------
+
+
+def _offsets(window: Window) -> tuple[int, int]:
+    """X and Y of a checked instruction: the row comes first."""
+    return window.row.handle, window.column.handle
+
+
+def _sizes(window: Window) -> tuple[int, int]:
+    return window.height.handle, window.width.handle
 
 
 def _kind(value: Value) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from coopmat.devices import ARCHITECTURES, USES, DeviceDescription
@@ -19,7 +19,6 @@ EXTENSION_OF: dict[Capability, str] = {
     Capability.SubgroupShuffleINTEL: "cl_intel_subgroups",
     Capability.SubgroupBufferBlockIOINTEL: "cl_intel_subgroups",
     Capability.SubgroupMatrixMultiplyAccumulateINTEL: "cl_intel_subgroup_matrix_multiply_accumulate",
-    Capability.TensorFloat32RoundingINTEL: "cl_intel_subgroup_matrix_multiply_accumulate_tf32",
     Capability.BFloat16ConversionINTEL: "cl_intel_bfloat16_conversions",
     Capability.Subgroup2DBlockIOINTEL: "cl_intel_subgroup_2d_block_io",
     Capability.Subgroup2DBlockTransformINTEL: "cl_intel_subgroup_2d_block_io",
@@ -27,6 +26,11 @@ EXTENSION_OF: dict[Capability, str] = {
     Capability.SplitBarrierEXT: "cl_intel_split_work_group_barrier",
 }
 """The OpenCL extension that a device must have so that a module may declare a capability."""
+
+PORTABLE: dict[Capability, str] = {
+    Capability.TensorFloat32RoundingINTEL: "cl_intel_subgroup_matrix_multiply_accumulate_tf32",
+}
+"""The same for what a driver may not take, but the simulator runs as every device: round_to_tf32 in SYCL is for all."""
 
 Finding = tuple[Instruction, str]
 """The first instruction that uses something that the device does not have, and the message."""
@@ -58,8 +62,18 @@ def unsupported_matrices(module: Module, description: DeviceDescription,
 
 def unsupported_capabilities(module: Module, description: DeviceDescription) -> Iterator[Finding]:
     """Each declared capability that belongs to an OpenCL extension that the device does not have."""
+    return _without_extension(module, description, EXTENSION_OF)
+
+
+def simulated_capabilities(module: Module, description: DeviceDescription) -> Iterator[Finding]:
+    """As :func:`unsupported_capabilities`, for those that the simulator runs nevertheless."""
+    return _without_extension(module, description, PORTABLE)
+
+
+def _without_extension(module: Module, description: DeviceDescription,
+                       extension_of: Mapping[Capability, str]) -> Iterator[Finding]:
     for row in module.of_opcode(Op.Capability):
-        extension = EXTENSION_OF.get(row.words[0])  # type: ignore[call-overload]
+        extension = extension_of.get(row.words[0])  # type: ignore[call-overload]
         if extension is not None and extension not in description.extensions:
             having = ", ".join(name for name, other in ARCHITECTURES.items() if extension in other.extensions)
             yield row, (f"{description.name} does not have {extension}, which the capability "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -26,6 +26,9 @@ INTERPRETATIONS: dict[Flags, tuple[str, tuple[int, ...]]] = {
 BLOCK_2D_INSTRUCTIONS = (
     Op.Subgroup2DBlockLoadINTEL, Op.Subgroup2DBlockLoadTransformINTEL, Op.Subgroup2DBlockLoadTransposeINTEL,
     Op.Subgroup2DBlockPrefetchINTEL, Op.Subgroup2DBlockStoreINTEL)
+MATRIX_CONVERSIONS = frozenset({
+    Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert, Op.Bitcast,
+    Op.CooperativeMatrixConvertUseEXT})
 CARRIERS: dict[str, Type] = {"tf32": FloatType(32), "bf16": IntType(16)}
 
 
@@ -56,7 +59,8 @@ class MultiplyAccumulate:
 class MatrixUses:
     """What the kernels of a module need of a device, each with the first instruction that needs it.
 
-    operations and matrices: of cooperative matrices, the latter those that occur in no operation.
+    operations and matrices: of cooperative matrices, the latter those that occur in no operation. What lies between
+    two conversions is no matrix that a device must have: a change of A to B is by way of an accumulator.
     sub_group_operations: of Intel's sub-group matrix instruction. block_2d: the first 2D block read or write.
     """
 
@@ -112,7 +116,11 @@ def required_matrix_uses(module: Module, kernel: str | None = None) -> MatrixUse
     covered: set[MatrixType] = set()
     sub_group_operations: dict[SubGroupMultiply, Instruction] = {}
     block_2d = None
-    for row in _reachable_instructions(module, kernel):
+    rows = list(_reachable_instructions(module, kernel))
+    passing = _between_conversions(rows, matrix_types)
+    for row in rows:
+        if row.result_id in passing:
+            continue
         kind = types[row.type_id] if row.type_id is not None and row.type_id in matrix_types else None
         if isinstance(kind, MatrixType):
             matrices.setdefault(kind, row)
@@ -129,6 +137,20 @@ def required_matrix_uses(module: Module, kernel: str | None = None) -> MatrixUse
             block_2d = row
     alone = {kind: row for kind, row in matrices.items() if kind not in covered}
     return MatrixUses(operations, alone, sub_group_operations, block_2d)
+
+
+def _between_conversions(rows: Sequence[Instruction], matrix_types: Collection[int | None]) -> set[int | None]:
+    """The results of conversions of matrices that only further conversions use."""
+    passing = {row.result_id for row in rows if row.opcode in MATRIX_CONVERSIONS and row.type_id in matrix_types}
+    if not passing:
+        return passing
+    used = set[int | None]()
+    for row in rows:
+        if row.opcode in MATRIX_CONVERSIONS:
+            used.update(row.words)
+        else:
+            passing.difference_update(row.ids())
+    return passing & used
 
 
 def _operand_type(module: Module, types: TypeTable, identifier: int, row: Instruction) -> MatrixType:

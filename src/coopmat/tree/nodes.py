@@ -251,7 +251,7 @@ class Convert(Expression):
     From BOOL: 1 or 0 for a scalar, -1 or 0 in each component of a vector. To BOOL: whether not zero.
     Float to integer truncates unless ``rounding`` ("rte", "rtz", "rtp", "rtn") says otherwise;
     ``saturate`` clamps. Integer to integer wraps. Integer or float to float rounds to nearest even
-    unless ``rounding`` says otherwise. Enumerations convert as int.
+    unless ``rounding`` says otherwise. Enumerations convert as int. Matrices may differ in their use, too.
     """
 
     operand: Expression
@@ -318,6 +318,20 @@ class PointerOffset(Expression):
 
     pointer: Expression
     offset: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class WithCacheControls(Expression):
+    """The same pointer, with hints for what is loaded and stored through it (SPV_INTEL_cache_controls).
+
+    ``loads`` and ``stores`` are pairs of a cache level (0 is L1) and a control: for loads 0 uncached,
+    1 cached, 2 streaming, 3 invalidate after read, 4 constant cached; for stores 0 uncached,
+    1 write-through, 2 write-back, 3 streaming. A level occurs once in each.
+    """
+
+    pointer: Expression
+    loads: tuple[tuple[int, int], ...] = ()
+    stores: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,21 +415,59 @@ class Operation(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """Where in a matrix in memory a cooperative matrix lies (SPV_INTEL_joint_matrix, checked instructions).
+
+    ``row`` and ``column`` (of any integer type, negative ones included) are those of the cooperative
+    matrix's first element in a matrix of ``height`` x ``width`` elements. Elements outside of it are 0 when
+    they are loaded or filled, and are not stored. In SPIR-V, X is the row and Y the column, as in DPC++'s
+    joint_matrix_load_checked(…, height, width, coord_x, coord_y).
+    """
+
+    row: Expression
+    column: Expression
+    height: Expression
+    width: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixLoad(Expression):
     """Load a matrix from memory (RFC 4.4 coop_mat_load). ``layout`` is 0 row- or 1 column-major;
-    ``stride`` is an integer expression, in elements of the pointer's type."""
+    ``stride`` is an integer expression, in elements of the pointer's type.
+
+    With a ``window`` the pointer is that of the whole matrix in memory, whose element (0, 0) it points to;
+    without one it points to the cooperative matrix's own first element.
+    """
 
     pointer: Expression
     layout: int
     stride: Expression
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixStore(Expression):
-    """Store a matrix to memory (RFC 4.4 coop_mat_store); the type is VOID."""
+    """Store a matrix to memory (RFC 4.4 coop_mat_store); the type is VOID. ``window`` as in :class:`MatrixLoad`."""
 
     pointer: Expression
     matrix: Expression
+    layout: int
+    stride: Expression
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixPrefetch(Expression):
+    """A hint that a part of memory will soon be loaded as a matrix; the type is VOID, and it never faults.
+
+    ``pointer`` points to the first of ``rows`` x ``columns`` elements, which come into cache ``level``
+    (0 is L1); ``layout`` and ``stride`` as in :class:`MatrixLoad`.
+    """
+
+    pointer: Expression
+    rows: int
+    columns: int
+    level: int
     layout: int
     stride: Expression
 
@@ -432,9 +484,11 @@ class MatrixMultiplyAdd(Expression):
 
 @dataclass(frozen=True, slots=True)
 class MatrixFill(Expression):
-    """A matrix, all of whose elements are one scalar of its element type."""
+    """A matrix, all of whose elements are one scalar of its element type; with a ``window``, those inside of
+    it, and the others are 0."""
 
     value: Expression
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from coopmat.tree.nodes import Expression, Place, Statement
+from coopmat.tree.nodes import Expression, Place, Statement, Window
 
 Node = Expression | Place | Statement
 _NODE_CLASSES = (Expression, Place, Statement)
@@ -28,6 +28,8 @@ def children(node: Node) -> list[Node]:
             found += [item for item in value if isinstance(item, _NODE_CLASSES)]
         elif isinstance(value, _NODE_CLASSES):
             found.append(value)
+        elif isinstance(value, Window):
+            found += [value.row, value.column, value.height, value.width]
     return found
 
 

@@ -59,6 +59,16 @@ def test_a_device_without_a_capability() -> None:
     assert source.validate("sim:intel_gpu_pvc") == []
 
 
+def test_rounding_to_tf32_is_simulated_everywhere() -> None:
+    source = Module.from_text(kernel("%x = OpUndef %float\n%y = OpRoundFToTF32INTEL %float %x",
+                                     capabilities="TensorFloat32RoundingINTEL",
+                                     extensions="SPV_INTEL_tensor_float32_conversion"))
+    assert source.validate("sim:intel_gpu_pvc") == []
+    (found,) = source.validate("sim:nvidia_gpu_sm_80")
+    assert (found.rule, found.severity) == ("device-simulated", "warning")
+    assert "cl_intel_subgroup_matrix_multiply_accumulate_tf32" in found.message
+
+
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_every_row_of_the_tables_is_valid_on_its_device(name: str) -> None:
     for row in describe(name).combinations:

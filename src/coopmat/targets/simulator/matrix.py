@@ -1,7 +1,8 @@
-"""Cooperative matrices: load, store, multiply-accumulate, length, element coordinates.
+"""Cooperative matrices: load, store, multiply-accumulate, changes of use, length, element coordinates.
 
 A matrix is an array ``[S, rows, columns]``. SPV_KHR_cooperative_matrix; of SPV_INTEL_joint_matrix the
-packed layout, GetElementCoord, Prefetch, and the multiply-accumulate operands for tf32 and bf16.
+packed layout, the checked instructions, GetElementCoord, Prefetch, and the multiply-accumulate operands for tf32
+and bf16; of SPV_EXT_cooperative_matrix_maintenance1 and SPV_NV_cooperative_matrix2 the changes of use.
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.devices.layout import element_of
-from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
 from coopmat.numerics import matrix_multiply_accumulate_exact
-from coopmat.spirv.grammar import CooperativeMatrixOperands, Op
+from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, Op
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import MatrixType, Type
+from coopmat.spirv.types import IntType, MatrixType, Type
 from coopmat.targets.simulator.address_space import FARTHEST
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
 from coopmat.targets.simulator.matrix_memory import MatrixAccess, load_matrix, store_matrix
+from coopmat.targets.simulator.matrix_windows import Window, inside_window, load_window, store_window
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.values import Array
+from coopmat.targets.simulator.values import Array, unsigned
 
 
 def matrix_type(kind: Type, row: Instruction) -> MatrixType:
@@ -93,6 +95,107 @@ def _store(compiler: FunctionCompiler, row: Instruction) -> Step:
         store_matrix(frame, access, frame.slots[slot], *operands(frame))
 
     return execute
+
+
+# --------------------------------------------------------------------------------------
+# Windows of matrices in memory
+# --------------------------------------------------------------------------------------
+
+
+def _window(compiler: FunctionCompiler, row: Instruction, offsets: tuple[int, ...],
+            sizes: tuple[int, ...]) -> Callable[[Frame], Window]:
+    """A closure for the window of a checked instruction: X is the row, Y the column; sizes have no sign."""
+    site = compiler.site(row)
+    places = [compiler.slot(word) for word in (*offsets, *sizes)]
+    names = ("X offset", "Y offset", "height", "width")
+
+    def evaluate(frame: Frame) -> Window:
+        x, y, height, width = (uniform_value(frame, frame.slots[place], site, name)
+                               for place, name in zip(places, names, strict=True))
+        return Window(x.astype(np.int64), y.astype(np.int64), *(_size(size) for size in (height, width)))
+
+    return evaluate
+
+
+def _size(value: Array) -> Array:
+    return np.minimum(unsigned(value), np.uint64(FARTHEST)).astype(np.int64)
+
+
+def _checked_type(kind: Type, row: Instruction) -> MatrixType:
+    matrix = matrix_type(kind, row)
+    if matrix.component == IntType(4):
+        raise Error(f"cannot simulate '{row}': the components of a matrix in a window have at least 8 bits")
+    return matrix
+
+
+def _load_checked(compiler: FunctionCompiler, row: Instruction) -> Step:
+    pointer, x, y, layout, height, width, *rest = row.words
+    kind = _checked_type(compiler.result_type(row), row)
+    access = _access(compiler, row, kind, tuple(rest[1:]), writing=False)
+    operands, window = _operands(compiler, row, (pointer, layout, *rest[:1])), \
+        _window(compiler, row, (x, y), (height, width))
+    result = compiler.result(row)
+
+    def execute(frame: Frame) -> None:
+        frame.slots[result] = load_window(frame, access, *operands(frame), window(frame))
+
+    return execute
+
+
+def _store_checked(compiler: FunctionCompiler, row: Instruction) -> Step:
+    pointer, x, y, value, layout, height, width, *rest = row.words
+    kind = _checked_type(compiler.type_of(value), row)
+    access = _access(compiler, row, kind, tuple(rest[1:]), writing=True)
+    operands, window = _operands(compiler, row, (pointer, layout, *rest[:1])), \
+        _window(compiler, row, (x, y), (height, width))
+    slot = compiler.slot(value)
+
+    def execute(frame: Frame) -> None:
+        store_window(frame, access, frame.slots[slot], *operands(frame), window(frame))
+
+    return execute
+
+
+def _construct_checked(compiler: FunctionCompiler, row: Instruction) -> Step:
+    x, y, height, width, value = row.words
+    kind = matrix_type(compiler.result_type(row), row)
+    window, result = _window(compiler, row, (x, y), (height, width)), compiler.result(row)
+    site, fill = compiler.site(row), compiler.slot(value)
+    nothing_there = np.zeros((), kind.dtype)
+
+    def execute(frame: Frame) -> None:
+        require_full_sub_groups(frame, site)
+        filled = uniform_value(frame, frame.slots[fill], site, "component")
+        frame.slots[result] = np.where(inside_window(kind, window(frame)), filled[:, None, None], nothing_there)
+
+    return execute
+
+
+# --------------------------------------------------------------------------------------
+# Changes of use
+# --------------------------------------------------------------------------------------
+
+
+def _change_use(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """OpCooperativeMatrixConvertUseEXT: the same elements, transposed if decorated so."""
+    decorations = compiler.module.decorations(row.result_id or 0)
+    return _as_other_use(compiler, row, any(name == Decoration.CooperativeMatrixTransposeEXT
+                                            for name, _ in decorations))
+
+
+def _transpose(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """OpCooperativeMatrixTransposeNV."""
+    return _as_other_use(compiler, row, True)
+
+
+def _as_other_use(compiler: FunctionCompiler, row: Instruction, transposed: bool) -> Step:
+    given = matrix_type(compiler.type_of(row.words[0]), row)
+    result = matrix_type(compiler.result_type(row), row)
+    shape = (given.columns, given.rows) if transposed else (given.rows, given.columns)
+    if given.component != result.component or shape != (result.rows, result.columns):
+        raise ValidationError("matrix2-conversion", f"{row.name} keeps components and shape; found {given} to {result}",
+                              row.offset)
+    return compiler.compute(row, lambda value: value.swapaxes(1, 2) if transposed else value, row.words[0])
 
 
 # --------------------------------------------------------------------------------------
@@ -168,6 +271,11 @@ def _element_coordinates(compiler: FunctionCompiler, row: Instruction) -> Step:
 OPERATIONS: dict[int, Handler] = {
     Op.CooperativeMatrixLoadKHR: _load,
     Op.CooperativeMatrixStoreKHR: _store,
+    Op.CooperativeMatrixLoadCheckedINTEL: _load_checked,
+    Op.CooperativeMatrixStoreCheckedINTEL: _store_checked,
+    Op.CooperativeMatrixConstructCheckedINTEL: _construct_checked,
+    Op.CooperativeMatrixConvertUseEXT: _change_use,
+    Op.CooperativeMatrixTransposeNV: _transpose,
     Op.CooperativeMatrixMulAddKHR: _multiply_accumulate,
     Op.CooperativeMatrixLengthKHR: _length,
     Op.CooperativeMatrixGetElementCoordINTEL: _element_coordinates,

@@ -162,33 +162,40 @@ def _checked(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Arr
     if grid is None:
         raise UndefinedBehavior(f"layout {layout} is not possible for a {access.kind} of use {access.kind.use}",
                                 site.where(frame, int(sub_groups[0])))
-    buffer = frame.memory.buffer_at(int(address[0]))
-    if buffer is None or buffer.row.extent is Extent.LANE:
-        what = (f"is {frame.memory.describe(int(address[0]), access.kind.component.size)}" if buffer is None
-                else f"points to private memory, {buffer.row.name}")
-        raise OutOfBounds(f"{site.in_words} needs a pointer to global or local memory; this one "
-                          f"{what}", site.where(frame, int(sub_groups[0])))
-    if access.writing and stride == 0:
-        raise UndefinedBehavior("a matrix cannot be stored with a stride of 0",
-                                site.where(frame, int(sub_groups[0])))
-    if access.writing and not buffer.row.writable:
-        raise SimulationError("a matrix is stored to read-only memory",
-                              site.where(frame, int(sub_groups[0]), None, buffer.row.name))
-    _check_alignment(frame, access, sub_groups, address, stride, buffer)
+    buffer = buffer_of(frame, access, int(address[0]), int(sub_groups[0]), stores_over_itself=stride == 0)
+    check_alignment(frame, access, sub_groups, address, stride, buffer)
     offset = (address & (1 << OFFSET_BITS) - 1) - BIAS
     inside = (offset + grid.low >= 0) & (offset + grid.high <= buffer.row.nbytes)
     if not inside.all():
         if frame.batch.options.bounds:
             wrong = int(np.argmin(inside))
-            _out_of_bounds(frame, access, grid, int(sub_groups[wrong]), int(address[wrong]), buffer)
+            _first_out_of_bounds(frame, access, grid, int(sub_groups[wrong]), int(address[wrong]), buffer)
         sub_groups, offset = sub_groups[inside], offset[inside]
     if len(sub_groups):
         starts = offset if buffer.instances is None else offset + buffer.instances[sub_groups, 0]
         yield Tiles(buffer, grid, sub_groups, starts)
 
 
-def _check_alignment(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Array, stride: int,
-                     buffer: Buffer) -> None:
+def buffer_of(frame: Frame, access: MatrixAccess, address: int, sub_group: int, *,
+              stores_over_itself: bool) -> Buffer:
+    """The buffer that a matrix is moved to or from; raises for memory where that is not possible."""
+    site, buffer = access.site, frame.memory.buffer_at(address)
+    if buffer is None or buffer.row.extent is Extent.LANE:
+        what = (f"is {frame.memory.describe(address, access.kind.component.size)}" if buffer is None
+                else f"points to private memory, {buffer.row.name}")
+        raise OutOfBounds(f"{site.in_words} needs a pointer to global or local memory; this one {what}",
+                          site.where(frame, sub_group))
+    if access.writing and stores_over_itself:
+        raise UndefinedBehavior("a matrix cannot be stored with a stride of 0", site.where(frame, sub_group))
+    if access.writing and not buffer.row.writable:
+        raise SimulationError("a matrix is stored to read-only memory",
+                              site.where(frame, sub_group, None, buffer.row.name))
+    return buffer
+
+
+def check_alignment(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Array, stride: int,
+                    buffer: Buffer) -> None:
+    """Raise Misaligned unless pointers and stride (in bytes) are multiples of what the access needs."""
     size = access.kind.component.size
     crooked = address & access.alignment - 1
     if crooked.any():
@@ -203,16 +210,24 @@ def _check_alignment(frame: Frame, access: MatrixAccess, sub_groups: Array, addr
                          access.site.where(frame, int(sub_groups[0]), None, buffer.row.name))
 
 
-def _out_of_bounds(frame: Frame, access: MatrixAccess, grid: Grid, sub_group: int, address: int,
-                   buffer: Buffer) -> NoReturn:
+def _first_out_of_bounds(frame: Frame, access: MatrixAccess, grid: Grid, sub_group: int, address: int,
+                         buffer: Buffer) -> NoReturn:
     """Name the first element, counted along the rows, that lies outside."""
     kind, size = access.kind, grid.dtype.itemsize
     offset = frame.memory.offset_in(address)
     bytes_of = grid.components(grid.offsets[None], grid.offsets[None])[0, :kind.rows, :kind.columns]
     outside = (bytes_of < -offset) | (bytes_of > buffer.row.nbytes - size - offset)
     row, column = divmod(int(np.argmax(outside)), kind.columns)
+    out_of_bounds(frame, access, (row, column), offset + int(bytes_of[row, column]), sub_group, buffer, size)
+
+
+def out_of_bounds(frame: Frame, access: MatrixAccess, element: tuple[int, int], byte: int, sub_group: int,
+                  buffer: Buffer, size: int | None = None) -> NoReturn:
+    """Raise OutOfBounds for an element (row and column) at a byte of the buffer; ``size``: bytes of what holds it."""
+    kind = access.kind
+    size = size or kind.component.size
+    row, column = element
     lane = int(ownership(kind.rows, kind.columns, kind.sub_group_size)[0][row, column])
-    byte = offset + int(bytes_of[row, column])
     verb = "stores" if access.writing else "loads"
     raise OutOfBounds(
         f"{access.site.in_words} {verb} element ({row}, {column}) of the {kind} at byte {byte}; the buffer "

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from coopmat.diagnostics import Error
 from coopmat.spirv.device_support import (
     Finding,
+    simulated_capabilities,
     unsupported_capabilities,
     unsupported_matrices,
     unsupported_sub_group_sizes,
@@ -20,6 +21,13 @@ from coopmat.spirv.validate.view import ModuleView
 def device_capability(view: ModuleView) -> Findings:
     if view.device is not None:
         yield from _places(view, unsupported_capabilities(view.module, view.device))
+
+
+@rule("device-simulated", "The device has the OpenCL extension of a capability that the simulator runs on any device.",
+      "the extension's document; with a device only", severity="warning")
+def device_simulated(view: ModuleView) -> Findings:
+    if view.device is not None:
+        yield from _places(view, simulated_capabilities(view.module, view.device))
 
 
 @rule("device-sub-group-size", "The device has the sub-group size that a kernel requires.",

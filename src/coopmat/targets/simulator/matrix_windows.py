@@ -1,0 +1,153 @@
+"""Matrices that lie in a window of a matrix in memory (SPV_INTEL_joint_matrix, checked instructions).
+
+The elements inside of the window are gathered and scattered one by one, and only they are accessed: what lies
+outside is 0 or is dropped, and no memory needs to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from coopmat.diagnostics import UndefinedBehavior
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.spirv.types import MatrixType
+from coopmat.targets.simulator.address_space import BIAS, FARTHEST, OFFSET_BITS, Buffer
+from coopmat.targets.simulator.matrix_memory import (
+    PACKED_WORD,
+    MatrixAccess,
+    buffer_of,
+    check_alignment,
+    out_of_bounds,
+)
+from coopmat.targets.simulator.state import Frame
+from coopmat.targets.simulator.values import Array
+
+
+@dataclass(frozen=True)
+class Window:
+    """Row and column of the matrix's first element and the sizes of the matrix in memory: ``[S]`` or ``[1]`` each."""
+
+    row: Array
+    column: Array
+    height: Array
+    width: Array
+
+
+@dataclass(frozen=True)
+class _Elements:
+    """The elements inside the window of sub-groups whose pointers lead to one buffer.
+
+    ``inside`` is ``[n, rows, columns]``; ``starts`` are the byte offsets in the buffer's memory of its true elements.
+    """
+
+    buffer: Buffer
+    sub_groups: Array
+    inside: Array
+    starts: Array
+
+
+def inside_window(kind: MatrixType, window: Window) -> Array:
+    """Which elements of a row- or column-major matrix lie inside: ``[S, rows, columns]`` or ``[1, rows, columns]``."""
+    row, column = np.indices((kind.rows, kind.columns))
+    return _is_inside(window, _row_of(window) + row, _column_of(window) + column)
+
+
+def load_window(frame: Frame, access: MatrixAccess, address: Array, layout: Array, stride: Array,
+                window: Window) -> Array:
+    """The matrices at each sub-group's window: ``[S, rows, columns]``."""
+    kind = access.kind
+    result = np.zeros((frame.batch.sub_groups, kind.rows, kind.columns), kind.dtype)
+    for found in _elements(frame, access, address, layout, stride, window):
+        view = found.buffer.view(kind.dtype)
+        part = np.zeros(found.inside.shape, kind.dtype)
+        part[found.inside] = view[found.starts // kind.component.size]
+        result[found.sub_groups] = part
+    return result
+
+
+def store_window(frame: Frame, access: MatrixAccess, matrix: Array, address: Array, layout: Array, stride: Array,
+                 window: Window) -> None:
+    """Write what is inside of each sub-group's window; where they overlap the last sub-group wins."""
+    kind = access.kind
+    for found in _elements(frame, access, address, layout, stride, window):
+        part = matrix if len(matrix) == 1 else matrix[found.sub_groups]
+        view = found.buffer.view(kind.dtype)
+        view[found.starts // kind.component.size] = np.broadcast_to(part, found.inside.shape)[found.inside]
+
+
+def _elements(frame: Frame, access: MatrixAccess, address: Array, layout: Array, stride: Array,
+              window: Window) -> Iterator[_Elements]:
+    """What the active sub-groups access, by buffer and layout; checked."""
+    active = frame.mask.sub_groups
+    sub_groups = np.arange(frame.batch.sub_groups) if active is None else active
+
+    def chosen(value: Array) -> Array:
+        return np.broadcast_to(value, (frame.batch.sub_groups,))[sub_groups]
+
+    address, layout, stride = chosen(address), chosen(layout), chosen(stride)
+    window = Window(*map(chosen, (window.row, window.column, window.height, window.width)))
+    for order in np.unique(layout).tolist():
+        offsets, inside = _positions(frame, access, int(order), stride, window, int(sub_groups[0]))
+        accessing = (layout == order) & inside.any(axis=(1, 2))
+        for number in np.unique(address[accessing] >> OFFSET_BITS):
+            here = accessing & (address >> OFFSET_BITS == number)
+            yield _checked(frame, access, sub_groups[here], address[here], stride[here], offsets[here], inside[here])
+
+
+def _positions(frame: Frame, access: MatrixAccess, layout: int, stride: Array, window: Window,
+               sub_group: int) -> tuple[Array, Array]:
+    """Bytes from the pointer to each element, and which elements are inside: ``[n, rows, columns]`` both.
+
+    A window into packed memory counts the rows and columns of what is packed, as DPC++'s does.
+    """
+    kind, size = access.kind, access.kind.component.size
+    row, column = np.indices((kind.rows, kind.columns))
+    together = PACKED_WORD // size
+    if layout == Layout.PackedINTEL and kind.use == Use.MatrixBKHR and together > 1 and kind.rows % together == 0:
+        row, column = row // together, column * together + row % together
+    elif layout not in (Layout.RowMajorKHR, Layout.ColumnMajorKHR) and (
+            layout != Layout.PackedINTEL or kind.use != Use.MatrixAKHR):
+        raise UndefinedBehavior(f"layout {layout} is not possible for a {kind} of use {kind.use}",
+                                access.site.where(frame, sub_group))
+    rows, columns = _row_of(window) + row, _column_of(window) + column
+    major, minor = (columns, rows) if layout == Layout.ColumnMajorKHR else (rows, columns)
+    step = stride[:, None, None]
+    farthest = FARTHEST // np.maximum(np.abs(step), 1)  # beyond that no buffer reaches
+    return np.clip(major, -farthest, farthest) * step + minor * size, _is_inside(window, rows, columns)
+
+
+def _is_inside(window: Window, rows: Array, columns: Array) -> Array:
+    height, width = (size[:, None, None] for size in (window.height, window.width))
+    return (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+
+
+def _row_of(window: Window) -> Array:
+    return window.row[:, None, None]
+
+
+def _column_of(window: Window) -> Array:
+    return window.column[:, None, None]
+
+
+def _checked(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Array, stride: Array, offsets: Array,
+             inside: Array) -> _Elements:
+    """The elements of sub-groups whose pointers lead to one buffer, after all checks."""
+    size = access.kind.component.size
+    buffer = buffer_of(frame, access, int(address[0]), int(sub_groups[0]), stores_over_itself=bool((stride == 0).any()))
+    for distance in np.unique(stride):
+        same = stride == distance
+        check_alignment(frame, access, sub_groups[same], address[same], int(distance), buffer)
+    starts = offsets + ((address & (1 << OFFSET_BITS) - 1) - BIAS)[:, None, None]
+    outside = inside & ((starts < 0) | (starts > buffer.row.nbytes - size))
+    if outside.any():
+        if frame.batch.options.bounds:
+            which, row, column = np.argwhere(outside)[0].tolist()
+            out_of_bounds(frame, access, (row, column), int(starts[which, row, column]), int(sub_groups[which]), buffer)
+        inside = inside & ~outside
+    if buffer.instances is not None:
+        starts = starts + buffer.instances[sub_groups, 0][:, None, None]
+    return _Elements(buffer, sub_groups, inside, starts[inside])
