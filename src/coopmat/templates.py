@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import partial
 from typing import Any
 
 
@@ -29,8 +29,8 @@ class template_method:
     """Decorator for a method whose first parameter after ``self`` is the template argument."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        update_wrapper(self, function)
         self.function = function
+        self.__doc__ = function.__doc__
 
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
