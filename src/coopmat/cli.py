@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from coopmat import command_modules
+from coopmat import command_modules, command_query
 from coopmat.cache import find_cache
 from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_options import BuildCommand, build_options
-from coopmat.devices import Combination
 from coopmat.diagnostics import Error, render
 from coopmat.files import read_input, write_atomically
 from coopmat.runtime import Device, Program, Queue, build, device, devices
@@ -103,7 +102,12 @@ def show_devices(
         shown = [one.to_json() for one in chosen]
         print(json.dumps(shown[0] if name is not None else shown, indent=1))
         return
-    console().print(_combination_table(chosen[0]) if name is not None else _device_table(chosen))
+    console().print(_one_device(chosen[0]) if name is not None else _device_table(chosen))
+
+
+def _one_device(shown: Device) -> Table:
+    title = f"{shown.name}: sub-group sizes {_sizes(shown)}"
+    return command_query.combination_table(title, shown.matrix_combinations)
 
 
 def _device_table(shown: list[Device]) -> Table:
@@ -114,23 +118,11 @@ def _device_table(shown: list[Device]) -> Table:
     return result
 
 
-def _combination_table(shown: Device) -> Table:
-    result = table("A", "B", "C", "D", "M", "N", "K", "native", title=f"{shown.name}: sub-group sizes {_sizes(shown)}")
-    for row in shown.matrix_combinations:
-        result.add_row(row.atype, row.btype, row.ctype, row.dtype, *_shape(row), "yes" if row.native else "no")
-    if not shown.matrix_combinations:
-        result.add_row(*["every type"] * 4, *["every size"] * 3, "exact")
-    return result
-
-
 def _sizes(shown: Device) -> str:
     return ", ".join(map(str, shown.sub_group_sizes))
 
 
-def _shape(row: Combination) -> list[str]:
-    pairs = ((row.max_msize, row.msize), (row.max_nsize, row.nsize), (row.max_ksize, row.ksize))
-    return [f"<= {largest}" if largest else str(exact) for largest, exact in pairs]
-
+app.command("query")(command_query.query)
 
 # --------------------------------------------------------------------- check and compile
 

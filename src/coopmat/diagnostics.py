@@ -350,6 +350,16 @@ def _position(location: SourceLocation | None) -> tuple[int, int]:
 class Error(Exception):
     """Root of every error that coopmat raises on purpose; ``str()`` is the message for the user."""
 
+    def code(self) -> Any:
+        """SYCL's error code, a member of ``coopmat.sycl.errc`` (SYCL 4.13.2)."""
+        from coopmat.sycl.exceptions import code_of
+
+        return code_of(self)
+
+    def what(self) -> str:
+        """The message, as C++ calls it."""
+        return str(self)
+
 
 class CompileError(Error):
     """The kernel's source has errors; ``diagnostics`` holds them all in source order, warnings included."""

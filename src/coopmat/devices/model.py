@@ -74,6 +74,11 @@ class Combination:
         return (self.atype, self.btype, self.ctype, self.dtype)
 
     @property
+    def largest(self) -> tuple[int, int, int]:
+        """The largest M, N and K of the row."""
+        return (self.msize or self.max_msize, self.nsize or self.max_nsize, self.ksize or self.max_ksize)
+
+    @property
     def _sizes(self) -> tuple[tuple[int, int], ...]:
         """(limit, exact size) of M, N and K."""
         return ((self.max_msize, self.msize), (self.max_nsize, self.nsize), (self.max_ksize, self.ksize))
@@ -138,6 +143,10 @@ TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """Per family, the members of a combination that must be equal (sycl_ext_oneapi_matrix, appendix)."""
 
+Kind = Literal["cpu", "gpu", "none"]
+KINDS: dict[str, Kind] = {"intel_amx": "cpu", "intel_xmx": "gpu", "nvidia": "gpu", "amd": "gpu", "generic": "none"}
+"""Per family, the kind of its devices."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceDescription:
@@ -181,6 +190,16 @@ class DeviceDescription:
             raise ValueError(f"{self.name}: {row}: the device has no fp64")
 
     @property
+    def kind(self) -> Kind:
+        """Whether it is a CPU, a GPU, or a model of neither."""
+        return KINDS[self.vendor_family]
+
+    @property
+    def has_intel_matrices(self) -> bool:
+        """Whether the device is one of Intel's, or takes everything that they do (sycl_ext_intel_matrix)."""
+        return self.any_combination or self.vendor_family.startswith("intel_")
+
+    @property
     def extensions(self) -> tuple[str, ...]:
         """The OpenCL C feature and extension macros that this device defines."""
         return feature_macros(self.has_fp64, self.xmx_sub_group_sizes)
@@ -200,7 +219,7 @@ class DeviceDescription:
             return min(rows, columns) >= 1
         return any(row.supports_matrix(fmt, use, rows, columns) for row in self.combinations)
 
-    def nearest(self, a: str, b: str, c: str, d: str, m: int, n: int, k: int,
+    def nearest(self, a: str, b: str, c: str, d: str, m: int | None, n: int | None, k: int | None,
                 limit: int = 3) -> list[Combination]:
         """The ``limit`` combinations most like the one asked for: the same types first, then the shape."""
         wanted = (a, b, c, d)
@@ -214,9 +233,15 @@ class DeviceDescription:
     def require(self, a: str, b: str, c: str, d: str, m: int, n: int, k: int) -> None:
         """Raise :class:`KernelNotSupported`, naming the nearest supported combinations, unless supported."""
         if not self.supports(a, b, c, d, m, n, k):
-            raise KernelNotSupported(
-                f"{self.name} does not support the matrix multiply-accumulate {types_text(a, b, c, d)}, "
-                f"M={m} N={n} K={k}; {self._alternatives(self.nearest(a, b, c, d, m, n, k))}")
+            raise KernelNotSupported(self.unsupported(a, b, c, d, m, n, k))
+
+    def unsupported(self, a: str, b: str, c: str, d: str,
+                    m: int | None = None, n: int | None = None, k: int | None = None) -> str:
+        """The message that a combination, of these types and sizes or of these types, is not supported: it
+        names the nearest supported ones."""
+        sizes = "" if m is None else f", M={m} N={n} K={k}"
+        return (f"{self.name} does not support the matrix multiply-accumulate {types_text(a, b, c, d)}{sizes}; "
+                f"{self._alternatives(self.nearest(a, b, c, d, m, n, k))}")
 
     def require_matrix(self, fmt: str, use: Use, rows: int, columns: int) -> None:
         """Raise :class:`KernelNotSupported`, naming the nearest combinations, unless supported."""

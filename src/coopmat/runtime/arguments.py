@@ -39,8 +39,30 @@ def bind(kernel: Kernel, arguments: Sequence[Any]) -> list[np.ndarray | LocalMem
     if len(arguments) != len(parameters):
         raise LaunchError(f"kernel '{kernel.name}' takes {len(parameters)} arguments, found {len(arguments)}: "
                           f"{kernel.signature}")
-    return [_BINDERS[parameter.kind](_Position(kernel.name, index, parameter), argument)
+    return [_bind(_Position(kernel.name, index, parameter), argument)
             for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True))]
+
+
+def behind(argument: Any) -> Any:
+    """What an argument stands for: ``__coopmat_array__()`` gives the array of a pointer, ``__coopmat_local_bytes__()``
+    the size of local memory; every other argument stands for itself.
+
+    Raises LaunchError for memory that was freed.
+    """
+    kind = type(argument)
+    if hasattr(kind, "__coopmat_array__"):
+        return argument.__coopmat_array__()
+    if hasattr(kind, "__coopmat_local_bytes__"):
+        return local(argument.__coopmat_local_bytes__())
+    return argument
+
+
+def _bind(position: _Position, argument: Any) -> np.ndarray | LocalMemory:
+    try:
+        found = behind(argument)
+    except LaunchError as error:
+        raise position.error(str(error)) from None
+    return _BINDERS[position.parameter.kind](position, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +178,20 @@ def _bind_record(position: _Position, argument: Any) -> np.ndarray:
     return np.frombuffer(bytes(content), np.uint8)
 
 
+def as_number(argument: Any) -> int | float | None:
+    """A number of Python's for a number of any kind; None for what is none."""
+    value = argument[()] if isinstance(argument, np.ndarray) and argument.ndim == 0 else argument
+    if isinstance(value, (bool, np.bool_, Integral)):
+        return int(value)
+    if isinstance(value, (Real, ml_dtypes.bfloat16)):
+        return float(value)
+    return None
+
+
 def _number(position: _Position, argument: Any) -> Any:
     """``argument`` as a number that the parameter's type holds exactly."""
-    value = argument
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if isinstance(value, (bool, np.bool_, Integral)):
-        value = int(value)
-    elif isinstance(value, (Real, ml_dtypes.bfloat16)):
-        value = float(value)
-    else:
+    value = as_number(argument)
+    if value is None:
         raise position.error(f"expected a number, found {argument!r} of type {type(argument).__name__}")
     type_ = position.parameter.type
     if type_.kind in ("float", "bfloat"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -13,7 +14,10 @@ from coopmat.diagnostics import Error
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
 from coopmat.targets.simulator import SimulatorOptions
+from coopmat.targets.simulator.launch import MOST_LOCAL_BYTES
+from coopmat.templates import template_method
 
+MAX_WORK_GROUP_SIZE = 1024
 DEFAULT_DEVICE = "sim:generic"
 DEVICE_VARIABLE = "COOPMAT_DEVICE"
 
@@ -45,6 +49,46 @@ class Device:
         """The supported matrix types and sizes (``info::device::matrix_combinations`` of the SYCL
         extension). Empty for ``sim:generic``, which takes every shape and type."""
         return list(self.description.combinations)
+
+    @property
+    def max_work_group_size(self) -> int:
+        """The largest number of work-items in a work-group."""
+        return MAX_WORK_GROUP_SIZE
+
+    @property
+    def local_memory_size(self) -> int:
+        """The local memory of a work-group in bytes, at most."""
+        return MOST_LOCAL_BYTES
+
+    @template_method
+    def get_info(self, template: Any = None, descriptor: Any = None) -> Any:
+        """What a descriptor asks for: ``get_info(info.device.matrix_combinations)``, or with the descriptor in
+        square brackets, as SYCL has it. Error, naming the descriptors, for anything else."""
+        from coopmat.sycl.info import info
+
+        return info.device.ask(self, descriptor if template is None else template)
+
+    def is_cpu(self) -> bool:
+        """Whether it is a CPU, or simulates one."""
+        return self.description.kind == "cpu"
+
+    def is_gpu(self) -> bool:
+        """Whether it is a GPU, or simulates one."""
+        return self.description.kind == "gpu"
+
+    def is_accelerator(self) -> bool:
+        """Whether it is neither CPU nor GPU, but hardware all the same: no device is, so far."""
+        return False
+
+    def has(self, aspect: Any) -> bool:
+        """Whether the device has an aspect, such as ``aspect.fp64``."""
+        from coopmat.sycl.info import has_aspect
+
+        return has_aspect(self.description, aspect)
+
+    def ext_oneapi_architecture_is(self, architecture: str) -> bool:
+        """Whether this is the device's architecture: a member of ``architecture``, or a name. Error if unknown."""
+        return describe(architecture) is self.description
 
     def load(self, module: Module, *, is_checked: bool = False) -> simulator.SimulatedProgram:
         """Prepare a module for execution; KernelNotSupported if its matrices are not the device's.
@@ -79,20 +123,29 @@ def devices() -> list[Device]:
     return [Device(description) for description in ARCHITECTURES.values()]
 
 
-def device(name: str | None = None, *, options: SimulatorOptions | None = None,
-           environment: Mapping[str, str] = os.environ) -> Device:
-    """The device called ``name``, such as ``"sim:intel_gpu_pvc"`` or ``"sim:generic"``.
+Selector = Callable[[Device], int]
+"""Scores a device (SYCL 4.6.1.1): the highest score wins; a negative one means never."""
 
-    Without a name: the one that the environment variable COOPMAT_DEVICE names, else ``sim:generic``.
+
+def device(chosen: str | Device | Selector | None = None, *, options: SimulatorOptions | None = None,
+           environment: Mapping[str, str] = os.environ) -> Device:
+    """The device called ``chosen``, such as ``"sim:intel_gpu_pvc"`` or ``"sim:generic"``; or the device that a
+    selector scores highest, such as ``coopmat.sycl.gpu_selector_v``. A Device stands for itself.
+
+    By default: the one that the environment variable COOPMAT_DEVICE names, else ``sim:generic``.
     ``options`` are the checks of a simulated device. Raises :class:`coopmat.Error` for a name that is
-    not a device.
+    not a device, and if a selector wants none of those that are here.
     """
-    if name is None:
-        name = environment.get(DEVICE_VARIABLE) or DEFAULT_DEVICE
-    if not isinstance(name, str):
-        raise Error(f"a device is chosen by its name, a str such as 'sim:generic', not {type(name).__name__}")
     if options is not None and not isinstance(options, SimulatorOptions):
         raise Error(f"the options of a simulated device are SimulatorOptions, not {type(options).__name__}")
+    if isinstance(chosen, Device):
+        return chosen if options is None else Device(chosen.description, options)
+    if callable(chosen) and not isinstance(chosen, type):
+        return Device(select(chosen).description, options)
+    name = chosen if chosen is not None else environment.get(DEVICE_VARIABLE) or DEFAULT_DEVICE
+    if not isinstance(name, str):
+        raise Error("a device is chosen by its name, a str such as 'sim:generic', or by a selector, "
+                    f"not {type(name).__name__}")
     kind, _, architecture = name.partition(":")
     if kind != "sim" or architecture not in ARCHITECTURES:
         names = [f"sim:{known}" for known in ARCHITECTURES]
@@ -100,3 +153,22 @@ def device(name: str | None = None, *, options: SimulatorOptions | None = None,
         hint = f"; did you mean '{close[0]}'?" if close else ""
         raise Error(f"no device '{name}'{hint} (this version runs kernels on simulated devices: {', '.join(names)})")
     return Device(describe(architecture), options)
+
+
+def select(selector: Selector) -> Device:
+    """The device that a selector scores highest; of several, the first that :func:`devices` lists."""
+    found = devices()
+    scores = [_score(selector, one) for one in found]
+    best = max(scores)
+    if best < 0:
+        name = getattr(selector, "__name__", None) or repr(selector)
+        raise Error(f"{name} selects none of the devices that are here: {', '.join(one.name for one in found)}")
+    return found[scores.index(best)]
+
+
+def _score(selector: Selector, one: Device) -> int:
+    score: Any = selector(one)
+    try:
+        return operator.index(score)
+    except TypeError:
+        raise Error(f"a device selector returns a score, an int; found {score!r} for {one.name}") from None

@@ -1,8 +1,7 @@
-"""Queues and events: launching kernels."""
+"""Queues: launching kernels."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,30 +9,23 @@ import numpy as np
 
 from coopmat.diagnostics import LaunchError
 from coopmat.runtime.arguments import bind
-from coopmat.runtime.device import Device
-from coopmat.runtime.device import device as default_device
+from coopmat.runtime.commands import MemoryCommands
+from coopmat.runtime.device import MAX_WORK_GROUP_SIZE, Device, Selector
+from coopmat.runtime.device import device as find_device
+from coopmat.runtime.events import Event
 from coopmat.runtime.program import Kernel
 
-MAX_WORK_GROUP_SIZE = 1024
 MAX_GLOBAL_SIZE = 2**32
 
 
-class Event:
-    """A launched kernel. ``elapsed`` is the time that it took, in seconds."""
+class Queue(MemoryCommands):
+    """An in-order queue of a device: a Device, or what :func:`coopmat.device` takes (by default, its default).
 
-    def __init__(self, elapsed: float) -> None:
-        self.elapsed = elapsed
+    Commands have finished when the call that submits them returns.
+    """
 
-    def wait(self) -> Event:
-        """Return when the kernel has finished and its results are in the arrays."""
-        return self
-
-
-class Queue:
-    """An in-order queue of a device (by default :func:`coopmat.device`'s default)."""
-
-    def __init__(self, device: Device | str | None = None) -> None:
-        self.device = device if isinstance(device, Device) else default_device(device)
+    def __init__(self, device: Device | str | Selector | None = None) -> None:
+        self.device = find_device(device)
 
     def enqueue(self, kernel: Kernel, global_size: int | Sequence[int], local_size: int | Sequence[int],
                 *args: Any) -> Event:
@@ -54,9 +46,7 @@ class Queue:
         global_sizes, local_sizes = check_sizes(global_size, local_size)
         executable = kernel.program.load(self.device)
         arguments = bind(kernel, args)
-        start = time.perf_counter()
-        executable.launch(kernel.name, global_sizes, local_sizes, arguments)
-        return Event(time.perf_counter() - start)
+        return Event.of(lambda: executable.launch(kernel.name, global_sizes, local_sizes, arguments))
 
     def __repr__(self) -> str:
         return f"<coopmat.Queue on {self.device.name}>"

@@ -35,6 +35,20 @@ LAYOUT_OF_ACCUMULATOR = Message("CM6109", "error",
                                 "the Layout of a joint_matrix of use.accumulator must be layout.dynamic, not {found}: "
                                 "leave it out, and give the layout to joint_matrix_load and joint_matrix_store")
 
+# ------------------------------------------------------------------ CM619x: matrix_params
+
+PARAMS_ARCHITECTURE = Message("CM6190", "error", "matrix_params: {reason}")
+PARAMS_TYPE = Message("CM6191", "error",
+                      "matrix_params: {argument} must be an element type, one of {expected}; found {found}")
+PARAMS_SIZE = Message("CM6192", "error", "matrix_params: {dimension} must be a positive integer; found {found}")
+PARAMS_SOME_SIZES = Message("CM6193", "error",
+                            "matrix_params takes all of the sizes M, N and K, to validate them, or none, for the "
+                            "default ones; found {found}")
+PARAMS_UNSUPPORTED = Message("CM6194", "error", "matrix_params: {reason}")
+PARAMS_NO_DEFAULT = Message("CM6195", "error",
+                            "matrix_params: {architecture} takes matrices of every size and has no default ones: "
+                            "give M, N and K")
+
 
 class BrokenConstraint(Error):
     """Something that the extension does not allow; ``message`` is the row, ``values`` what fills it in."""

@@ -18,13 +18,14 @@ from coopmat.formats import FORMATS
 from coopmat.tree import types as t
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ElementType:
     """A scalar type. ``cpp`` is its C++ spelling, ``scalar`` the type of its values in a kernel.
 
     ``format`` is its name in the device tables, None for bool. An abstract type (``precision.tf32``; section
     "Support for Machine Learning Types") occurs as the element type of a joint_matrix only; its values are
-    those of its storage type.
+    those of its storage type. A type equals its ``matrix_type``, as the example of section "Runtime Query"
+    compares them.
     """
 
     name: str
@@ -52,6 +53,14 @@ class ElementType:
                 bits = int(value) & (1 << self.scalar.bits) - 1
                 return np.array(bits, f"u{self.scalar.bits // 8}").view(self.dtype)[()]
             return np.asarray(value).astype(self.dtype)[()]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ElementType):
+            return self.name == other.name
+        return isinstance(other, str) and self.format == other
+
+    def __hash__(self) -> int:
+        return hash(self.format)
 
     def __str__(self) -> str:
         return self.name

@@ -127,6 +127,45 @@ class errc(_Spelled):
     build = 7
 
 
+class aspect(_Spelled):
+    """What a device can have: ``device.has(aspect.fp64)`` (SYCL 4.6.4.5)."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+    emulated = "emulated"
+    fp16 = "fp16"
+    fp64 = "fp64"
+    atomic64 = "atomic64"
+    queue_profiling = "queue_profiling"
+    usm_device_allocations = "usm_device_allocations"
+    usm_host_allocations = "usm_host_allocations"
+    usm_shared_allocations = "usm_shared_allocations"
+    usm_system_allocations = "usm_system_allocations"
+    ext_intel_matrix = "ext_intel_matrix"
+
+
+class device_type(_Spelled):
+    """Kinds of devices; ``custom`` is what models neither a CPU nor a GPU (``sim:generic``)."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+    custom = "none"
+
+    def __str__(self) -> str:
+        return f"info.device_type.{self.name}"
+
+
+class event_command_status(_Spelled):
+    """How far a command has come. A command is complete when the call that submits it returns."""
+
+    submitted = 0
+    running = 1
+    complete = 2
+
+    def __str__(self) -> str:
+        return f"info.event_command_status.{self.name}"
+
+
 class _Name(StrEnum):
     """Members equal their names, which devices and combinations have as plain texts."""
 

@@ -97,8 +97,8 @@ class multi_ptr:
     As a type: ``multi_ptr[T, access.address_space.global_space, access.decorated.no]``.
     """
 
-    def __init__(self, array: Any, space: address_space = address_space.global_space) -> None:
-        self.array = array_of("multi_ptr", array)
+    def __init__(self, memory: Any, space: address_space = address_space.global_space) -> None:
+        self._memory = memory_of("multi_ptr", memory)
         self.space = space
 
     def __class_getitem__(cls, arguments: Any) -> PointerType:
@@ -109,8 +109,16 @@ class multi_ptr:
                         f"access.address_space.global_space, access.decorated.no]; found {arguments!r}")
         return PointerType.of("multi_ptr", given, space)
 
-    def get(self) -> np.ndarray[Any, Any]:
-        """The array."""
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        """The array that the pointer refers to, also where it is the device's."""
+        return array_of("multi_ptr", self._memory)
+
+    def get(self) -> Any:
+        """The memory: an array, or what malloc_device returned."""
+        return self._memory
+
+    def __coopmat_array__(self) -> np.ndarray[Any, Any]:
         return self.array
 
 
@@ -120,8 +128,8 @@ class annotated_ptr:
     As a type: ``annotated_ptr[T, properties(...)]``.
     """
 
-    def __init__(self, array: Any, annotations: properties = NO_PROPERTIES) -> None:
-        self.array = array_of("annotated_ptr", array)
+    def __init__(self, memory: Any, annotations: properties = NO_PROPERTIES) -> None:
+        self._memory = memory_of("annotated_ptr", memory)
         self.hints = cache_hints(annotations)
 
     def __class_getitem__(cls, arguments: Any) -> PointerType:
@@ -131,8 +139,16 @@ class annotated_ptr:
         return PointerType.of("annotated_ptr", given, address_space.global_space,
                               cache_hints(rest[0] if rest else NO_PROPERTIES))
 
-    def get(self) -> np.ndarray[Any, Any]:
-        """The array."""
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        """The array that the pointer refers to, also where it is the device's."""
+        return array_of("annotated_ptr", self._memory)
+
+    def get(self) -> Any:
+        """The memory: an array, or what malloc_device returned."""
+        return self._memory
+
+    def __coopmat_array__(self) -> np.ndarray[Any, Any]:
         return self.array
 
 
@@ -147,12 +163,40 @@ def cache_hints(annotations: Any) -> properties:
     return annotations
 
 
+def memory_of(what: str, given: Any) -> Any:
+    """The memory that a pointer of the host refers to: an array, or what malloc_device returned."""
+    found = given.get() if isinstance(given, (multi_ptr, annotated_ptr)) else given
+    array_of(what, found)
+    return found
+
+
 def array_of(what: str, given: Any) -> np.ndarray[Any, Any]:
-    """The array that a pointer of the host refers to."""
-    found = given.array if isinstance(given, (multi_ptr, annotated_ptr)) else given
+    """The array of a pointer, or of memory; Error for anything else."""
+    found = given.__coopmat_array__() if hasattr(type(given), "__coopmat_array__") else given
     if not isinstance(found, np.ndarray):
         raise Error(f"{what} takes memory, such as what malloc_shared returns or a numpy array; found {given!r}")
     return found
+
+
+_SPACES_OF_MEMORY = (address_space.global_space, address_space.generic_space)
+"""The address spaces that memory of the host program can be in, as a kernel sees it."""
+
+
+def cast_address_space(space: Any, is_decorated: Any, pointer: Any) -> multi_ptr:
+    """``address_space_cast[space, is_decorated](pointer)`` on the host (SYCL 4.7.7.2).
+
+    ``pointer`` is memory (a numpy array, what malloc_* returns) or a pointer to it. Error for an address space that
+    it cannot be in.
+    """
+    if not isinstance(space, address_space):
+        raise Error("address_space_cast takes an address space, such as access.address_space.global_space; "
+                    f"found {space!r}")
+    if not isinstance(is_decorated, decorated):
+        raise Error(f"address_space_cast takes access.decorated.no or access.decorated.yes; found {is_decorated!r}")
+    if space not in _SPACES_OF_MEMORY:
+        raise Error(f"address_space_cast cannot make a pointer to {space}: memory that the host program passes to a "
+                    f"kernel is in {' or '.join(map(str, _SPACES_OF_MEMORY))}")
+    return multi_ptr(memory_of("address_space_cast", pointer), space)
 
 
 # -------------------------------------------------------------------------------- local memory
@@ -194,6 +238,9 @@ class LocalAccessor:
     def nbytes(self) -> int:
         """Its size in bytes."""
         return int(np.prod(self.shape)) * self.type.element.dtype.itemsize
+
+    def __coopmat_local_bytes__(self) -> int:
+        return self.nbytes
 
 
 class local_accessor:
