@@ -200,6 +200,12 @@ def test_a_prefetch_keeps_its_operands() -> None:
     assert instructions(ir) == ["CooperativeMatrixPrefetchINTEL f32*5 i32 0 8 16 #1 0 64"]
 
 
+def test_a_prefetch_without_offsets_as_dpcpp_has_it() -> None:
+    name = "_Z38__spirv_CooperativeMatrixPrefetchINTELPU3AS1fjjjjm"
+    ir = called(call(name, "void", SOURCE, "i32 8", "i32 16", "i32 1", "i32 0", "i64 64"), SOURCE)
+    assert instructions(ir) == ["CooperativeMatrixPrefetchINTEL f32*5 8 16 #1 0 64"]
+
+
 def test_components_are_reached_through_access_chains() -> None:
     ir = called(body(f"%v = alloca {C}", f"store {C} undef, ptr %v") + "\n"
                 + call("_Z19__spirv_AccessChainPvl", "ptr", "ptr %v", "i64 %i") + "\n"

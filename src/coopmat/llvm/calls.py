@@ -18,6 +18,7 @@ from coopmat.spirv.grammar import (
     Mask,
     Op,
     OperandSpec,
+    operands_of,
     parameters,
 )
 from coopmat.spirv.instruction import Instruction, make, mask_bits
@@ -125,7 +126,7 @@ class _Filler:
         self.words: list[int] = []
 
     def fill(self) -> list[int]:
-        self.fill_all(self.row.operands)
+        self.fill_all(operands_of(self.row, len(self.waiting)))
         if self.waiting:
             count = len(self.call.arguments)
             raise self.call.fail(f"{self.row.name} takes {count - len(self.waiting)} operands, found {count} "

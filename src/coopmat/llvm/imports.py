@@ -271,18 +271,6 @@ def _store_checked(call: Call) -> None:
     _memory_access(call, _matrix_type(call, 3), Op.CooperativeMatrixStoreCheckedINTEL, layout=4)
 
 
-_WITHOUT_OFFSETS = (5, 6)  # arguments of a prefetch as DPC++ and LLVM have it: without X and Y, perhaps with a stride
-
-
-def _prefetch(call: Call) -> None:
-    """A prefetch, whose X and Y are 0 where the call has none."""
-    if len(call.arguments) in _WITHOUT_OFFSETS:
-        call.arguments[1:1] = [call.editor.constant(0)] * 2
-    row = instruction(Op.CooperativeMatrixPrefetchINTEL)
-    assert row is not None
-    call.instruction(row)
-
-
 def _length(call: Call) -> None:
     """The call's operand is a value, the instruction's its type."""
     call.expect(1)
@@ -348,7 +336,6 @@ SPECIAL: dict[str, Callable[[Call], None]] = {
     "CooperativeMatrixStoreKHR": _store,
     "CooperativeMatrixLoadCheckedINTEL": _load_checked,
     "CooperativeMatrixStoreCheckedINTEL": _store_checked,
-    "CooperativeMatrixPrefetchINTEL": _prefetch,
     "CooperativeMatrixLengthKHR": _length,
     "CooperativeMatrixBinaryAdd": _by_component(Op.FAdd, Op.IAdd, 2),
     "CooperativeMatrixBinarySub": _by_component(Op.FSub, Op.ISub, 2),

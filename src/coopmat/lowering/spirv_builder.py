@@ -434,9 +434,9 @@ class SpirvBuilder:
                        self._uint(layout), *_sizes(window), stride.handle)
 
     def matrix_prefetch(self, pointer: Value, rows: int, columns: int, level: int, layout: int, stride: Value) -> None:
-        origin = self.constant(t.INT, 0).handle
-        self._emit(Op.CooperativeMatrixPrefetchINTEL, pointer.handle, origin, origin, self._uint(rows),
-                   self._uint(columns), level, self._uint(layout), stride.handle)
+        """In the form without offsets: the other one, of the extension's text, crashes Intel's graphics compiler."""
+        self._emit(Op.CooperativeMatrixPrefetchINTEL, pointer.handle, self._uint(rows), self._uint(columns), level,
+                   self._uint(layout), stride.handle)
 
     def matrix_multiply_add(self, type_: t.Matrix, a: Value, b: Value, c: Value, operands: int) -> Value:
         literal = (operands,) if operands else ()

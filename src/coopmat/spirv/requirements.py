@@ -76,7 +76,7 @@ _REDUCTIONS_AND_SCANS = frozenset({GroupOperation.Reduce, GroupOperation.Inclusi
 _LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR: 2,
                    Op.CooperativeMatrixLoadCheckedINTEL: 3, Op.CooperativeMatrixStoreCheckedINTEL: 4,
                    Op.CooperativeMatrixPrefetchINTEL: 6}
-"""Instruction → the place of a cooperative matrix's layout."""
+"""Instruction → the place of a cooperative matrix's layout (of a prefetch with offsets)."""
 _NON_SEMANTIC = Requirements((), ("SPV_KHR_non_semantic_info",), (1, 6), None)
 _RELAXED_PRINTF = Requirements((), ("SPV_EXT_relaxed_printf_string_address_space",), None, None)
 _OLDER_NAMES = frozenset({"SPV_INTEL_split_barrier"})
@@ -265,7 +265,8 @@ class Needs:
         elif opcode == Op.TypeCooperativeMatrixKHR:
             yield from self._matrix_component(words[0])
         elif opcode in _LAYOUT_OPERAND:
-            layout = self._constant(words[_LAYOUT_OPERAND[opcode]])
+            without_offsets = opcode == Op.CooperativeMatrixPrefetchINTEL and len(words) <= _LAYOUT_OPERAND[opcode]
+            layout = self._constant(words[_LAYOUT_OPERAND[opcode] - 2 * without_offsets])
             if layout is not None and layout in CooperativeMatrixLayout._value2member_map_:
                 needed = requirements(CooperativeMatrixLayout(layout)).capabilities
                 yield from (needed,) if needed else ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op
@@ -86,16 +88,29 @@ def joint_coordinate(group: Group) -> Findings:
     yield ~_is(group.value(1), Op.TypeInt, 32), "the index of {op} is a 32-bit integer, not {type1}"
 
 
-@rule("joint-prefetch", "A prefetch takes a pointer, 32-bit offsets, constant numbers of rows and columns, a constant "
-      "layout and a stride.", JOINT, Op.CooperativeMatrixPrefetchINTEL)
+@rule("joint-prefetch", "A prefetch takes a pointer, perhaps 32-bit offsets, constant numbers of rows and columns, a "
+      "constant layout and a stride.", f"{JOINT}; without offsets, as LLVM and the SPIR-V translator have it",
+      Op.CooperativeMatrixPrefetchINTEL)
 def joint_prefetch(group: Group) -> Findings:
     yield ~group.value(0).is_pointer, "{op} needs a pointer, not {type0}"
-    for place in (1, 2):
+    with_offsets = group.has(_LAYOUT)
+    for chosen, first in ((with_offsets, 3), (~with_offsets, 1)):
+        if chosen.any():
+            for wrong, message in _prefetch(group.take(chosen), first):
+                yield group.spread(chosen, wrong), message
+
+
+_LAYOUT = 6  # the place of a prefetch's layout, if there are offsets
+
+
+def _prefetch(group: Group, first: int) -> Iterator[tuple[Booleans, str]]:
+    """What is wrong with prefetches whose number of rows is operand ``first``."""
+    for place in range(1, first):
         yield ~_is(group.value(place), Op.TypeInt, 32), f"an offset of {{op}} is a 32-bit integer, not {{type{place}}}"
-    for place, what in ((3, "rows"), (4, "columns")):
+    for place, what in ((first, "rows"), (first + 1, "columns")):
         yield ~(_is(group.value(place), Op.TypeInt, 32) & group.is_constant(place)), \
             f"the number of {what} of {{op}} is a constant 32-bit integer, not {{def{place}}} of {{type{place}}}"
-    yield from layout_operands(group, 6, 7)
+    yield from layout_operands(group, first + 3, first + 4)
 
 
 # Instruction → the capability with which it works on cooperative matrices.
