@@ -298,13 +298,16 @@ class SpirvBuilder:
 
     def with_cache_controls(self, pointer: Value, loads: Sequence[tuple[int, int]],
                             stores: Sequence[tuple[int, int]]) -> Value:
-        """An access chain that goes nowhere: its id alone is decorated, as the SPIR-V translator does."""
-        same = self._value(Op.PtrAccessChain, pointer.type, pointer.handle, self.constant(t.LONG, 0).handle)
+        """The id of an access chain that goes nowhere is decorated, as the SPIR-V translator does."""
+        same = self._access_to_same(pointer)
         for decoration, controls in ((Decoration.CacheControlLoadINTEL, loads),
                                      (Decoration.CacheControlStoreINTEL, stores)):
             for level, control in controls:
                 self._module.decorate(same.handle, decoration, level, control)
         return same
+
+    def _access_to_same(self, pointer: Value) -> Value:
+        return self._value(Op.PtrAccessChain, pointer.type, pointer.handle, self.constant(t.LONG, 0).handle)
 
     # -- Scalars and vectors -------------------------------------------------------------
 
@@ -434,9 +437,12 @@ class SpirvBuilder:
                        self._uint(layout), *_sizes(window), stride.handle)
 
     def matrix_prefetch(self, pointer: Value, rows: int, columns: int, level: int, layout: int, stride: Value) -> None:
-        """In the form without offsets: the other one, of the extension's text, crashes Intel's graphics compiler."""
-        self._emit(Op.CooperativeMatrixPrefetchINTEL, pointer.handle, self._uint(rows), self._uint(columns), level,
-                   self._uint(layout), stride.handle)
+        """In the form without offsets: the other one, of the extension's text, crashes Intel's graphics compiler.
+
+        That also wants an access chain, by which it finds out what the pointer points to.
+        """
+        self._emit(Op.CooperativeMatrixPrefetchINTEL, self._access_to_same(pointer).handle, self._uint(rows),
+                   self._uint(columns), level, self._uint(layout), stride.handle)
 
     def matrix_multiply_add(self, type_: t.Matrix, a: Value, b: Value, c: Value, operands: int) -> Value:
         literal = (operands,) if operands else ()
