@@ -23,6 +23,7 @@ from tests.lowering.trees import (
     binary,
     convert,
     declare,
+    element,
     function,
     kernel,
     load,
@@ -83,8 +84,8 @@ def test_a_prefetch() -> None:
 
 def hinted_read(**controls: tuple[tuple[int, int], ...]) -> Module:
     """``target[0] = source[5]`` with hints."""
-    element = n.PointerOffset(SOURCE.type, None, load(SOURCE), num(5, t.LONG))
-    hinted = n.WithCacheControls(SOURCE.type, None, element, **controls)
+    fifth = n.PointerOffset(SOURCE.type, None, load(SOURCE), num(5, t.LONG))
+    hinted = n.WithCacheControls(SOURCE.type, None, fifth, **controls)
     return module_of(assign(at(TARGET, num(0)), load(n.Dereference(t.FLOAT, None, hinted))))
 
 
@@ -187,6 +188,29 @@ def test_a_device_without_the_matrices_says_so() -> None:
     with pytest.raises(KernelNotSupported, match=r"amd_gpu_gfx90a does not support the matrix multiply-accumulate "
                                                  r"tf32\*tf32 \+ fp32 -> fp32, M=8 N=16 K=8"):
         run(program, "k", 64, *arrays, device="amd_gpu_gfx90a")
+
+
+@pytest.mark.parametrize(("device", "supported"), [
+    ("nvidia_gpu_sm_70", True), ("intel_gpu_pvc", False), ("amd_gpu_gfx90a", False)])
+def test_c_and_d_of_different_types(device: str, supported: bool) -> None:
+    """fp16 * fp16 + fp32 -> fp16: NVIDIA's alone."""
+    program = multiplication(("fp16", "fp16", "fp32", "fp16"), 16, 16, 16)
+    arrays = [np.ones((16, 16), dtype) for dtype in (np.float16, np.float16, np.float32, np.float16)]
+    size = ARCHITECTURES[device].sub_group_sizes[0]
+    if supported:
+        run(program, "k", size, *arrays, device=device)
+        assert (arrays[3] == 17).all()
+    else:
+        with pytest.raises(KernelNotSupported, match=r"fp16\*fp16 \+ fp32 -> fp16, M=16 N=16 K=16; nearest"):
+            run(program, "k", size, *arrays, device=device)
+
+
+def test_hints_of_local_memory_are_dropped() -> None:
+    numbers = variable("numbers", t.Array(t.FLOAT, 4), t.AddressSpace.LOCAL)
+    there = n.AddressOf(pointer(t.FLOAT, t.AddressSpace.LOCAL), None, element(place(numbers), 0))
+    hinted = n.WithCacheControls(there.type, None, there, loads=((0, 1),))
+    module = module_of(declare(numbers), assign(at(TARGET, num(0)), load(n.Dereference(t.FLOAT, None, hinted))))
+    assert Capability.CacheControlsINTEL not in module.capabilities
 
 
 def test_llvm_ir() -> None:

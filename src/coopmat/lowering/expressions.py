@@ -290,6 +290,9 @@ def _(node: n.PointerOffset, context: Context) -> Value:
 @evaluate.register
 def _(node: n.WithCacheControls, context: Context) -> Value:
     pointer, = context.evaluate_all((node.pointer,), node)
+    assert isinstance(pointer.type, t.Pointer)
+    if pointer.type.address_space is t.AddressSpace.LOCAL:  # no cache is there, and the extension allows none
+        return pointer
     return context.builder.with_cache_controls(pointer, node.loads, node.stores)
 
 

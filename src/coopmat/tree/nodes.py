@@ -326,7 +326,8 @@ class WithCacheControls(Expression):
 
     ``loads`` and ``stores`` are pairs of a cache level (0 is L1) and a control: for loads 0 uncached,
     1 cached, 2 streaming, 3 invalidate after read, 4 constant cached; for stores 0 uncached,
-    1 write-through, 2 write-back, 3 streaming. A level occurs once in each.
+    1 write-through, 2 write-back, 3 streaming. A level occurs once in each. The hints are of this pointer
+    alone, not of one that is made from it: a load or store takes it as it is. Those of local memory are dropped.
     """
 
     pointer: Expression
@@ -420,8 +421,9 @@ class Window:
 
     ``row`` and ``column`` (of any integer type, negative ones included) are those of the cooperative
     matrix's first element in a matrix of ``height`` x ``width`` elements. Elements outside of it are 0 when
-    they are loaded or filled, and are not stored. In SPIR-V, X is the row and Y the column, as in DPC++'s
-    joint_matrix_load_checked(…, height, width, coord_x, coord_y).
+    they are loaded or filled, and are not stored. All four are converted to 32 bits, the sizes without a sign.
+    In SPIR-V, X is the row and Y the column, as in DPC++'s joint_matrix_load_checked(…, height, width,
+    coord_x, coord_y): Intel's compiler reads them so. The sizes are those of the matrix, whatever its layout.
     """
 
     row: Expression
