@@ -104,10 +104,10 @@ class LlvmBuilder:
         return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
     def _callers_first(self) -> list[FunctionText]:
-        """The kernels, then the other functions from the last one on: LLVM's back end learns from the calls that it
-        has seen what a function's pointers point to."""
-        kernels = [function for function in self._functions if function.is_kernel]
-        return kernels + [function for function in reversed(self._functions) if not function.is_kernel]
+        """The functions in order, those that take pointers to matrices behind their callers: LLVM's back end learns
+        from the calls that it has seen what such a pointer points to."""
+        others = [function for function in self._functions if not function.takes_matrix_pointers]
+        return others + [function for function in reversed(self._functions) if function.takes_matrix_pointers]
 
     # -- Program and functions -----------------------------------------------------------
 
@@ -141,7 +141,7 @@ class LlvmBuilder:
         """Nothing to be done: LLVM's order of functions is free."""
 
     def begin_function(self, function: Function) -> list[Value]:
-        text = FunctionText("", function.is_kernel)
+        text = FunctionText("", any(map(_points_to_matrix, function.parameters)))
         text.locate(self._location)
         self._functions.append(text)
         self._resized.clear()
@@ -674,6 +674,10 @@ def _offsets(window: Window | None) -> tuple[Value, ...]:
 
 def _sizes(window: Window | None) -> tuple[Value, ...]:
     return () if window is None else (window.height, window.width)
+
+
+def _points_to_matrix(parameter: Variable) -> bool:
+    return isinstance(parameter.type, t.Pointer) and t.contains_matrix(parameter.type.pointee)
 
 
 def _is_constant(value: Value) -> bool:

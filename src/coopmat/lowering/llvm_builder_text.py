@@ -32,7 +32,7 @@ class FunctionText:
     """One function: its first line, its variables, its blocks in order."""
 
     head: str
-    is_kernel: bool
+    takes_matrix_pointers: bool
     names: Names = field(default_factory=Names)
     _variables: list[str] = field(default_factory=list)
     _blocks: list[tuple[str, list[str]]] = field(default_factory=list)
