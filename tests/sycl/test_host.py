@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import mmap
+import subprocess
+import sys
 
 import ml_dtypes
 import numpy as np
@@ -41,6 +43,14 @@ def read(source, dtype, count: int) -> np.ndarray:
     found = np.zeros(count, dtype)
     q.memcpy(found, source, found.nbytes).wait()
     return found
+
+
+# ------------------------------------------------------------------ imports
+
+
+def test_the_package_imports_no_front_end_of_python_kernels() -> None:
+    code = "import sys, coopmat; print([name for name in sys.modules if name.startswith('coopmat.sycl')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 # ------------------------------------------------------------------ allocation
@@ -158,6 +168,7 @@ def test_it_has_no_buffer() -> None:
 def test_places_in_it() -> None:
     whole = malloc_device[int32](10, q)
     q.copy(np.arange(10, dtype=np.int32), whole, 10)
+    assert whole
     assert (repr(whole), whole.count, whole.nbytes) == ("malloc_device[int32](10)", 10, 40)
     assert read(whole + 3, np.int32, 7).tolist() == list(range(3, 10))
     assert read(2 + whole + np.int64(3) - 1, np.int32, 2).tolist() == [4, 5]
