@@ -55,10 +55,10 @@ def is_valid(name: str, types: list[str], shape: tuple[int, int, int]) -> bool:
     try:
         found = matrix_params(architecture(name), *elements(types), *shape)
     except BrokenConstraint as error:
-        assert error.message.code == "CM6194"
+        if error.message.code != "CM6194":
+            raise
         return False
-    assert shape == (found.M, found.N, found.K)
-    return True
+    return shape == (found.M, found.N, found.K)
 
 
 # ------------------------------------------------------------------ validation
@@ -76,8 +76,12 @@ def test_each_row_validates_and_its_neighbours_do_as_the_table_says(name: str, r
     assert {shape for shape in near if is_valid(name, types, shape)} == near & supported
 
 
-@given(st.sampled_from(sorted(APPENDIX)), st.tuples(*[st.sampled_from(sorted(BY_FORMAT))] * 4),
-       st.tuples(*[st.integers(1, 70)] * 3))
+TYPES = sorted({tuple(line.split()[:4]) for text in APPENDIX.values() for line in text.split("\n") if line})
+any_types = st.sampled_from(TYPES) | st.tuples(*[st.sampled_from(sorted(BY_FORMAT))] * 4)
+any_size = st.sampled_from([4, 8, 16, 32, 64]) | st.integers(1, 70)
+
+
+@given(st.sampled_from(sorted(APPENDIX)), any_types, st.tuples(any_size, any_size, any_size))
 def test_any_types_and_sizes(name: str, types: tuple[str, ...], shape: tuple[int, int, int]) -> None:
     assert is_valid(name, list(types), shape) == (shape in shapes_of(name, list(types)))
 
@@ -279,7 +283,7 @@ def test_architecture_is() -> None:
 
 
 @pytest.mark.parametrize(("ask", "message"), [
-    (lambda d: d.get_info("name"), r"expected one of info\.device\.name, .*info\.device\.matrix_combinations; found 'na"),
+    (lambda d: d.get_info("name"), r"expected one of info\.device\.name, .*\.matrix_combinations; found 'name'"),
     (lambda d: d.get_info(info.event.command_execution_status), "found info.event.command_execution_status"),
     (lambda d: d.get_info(), "found None"),
     (lambda d: d.has("fp64"), "expected one of aspect.cpu, .*found 'fp64'"),
@@ -291,6 +295,6 @@ def test_questions_that_nobody_answers(ask, message: str) -> None:
 
 
 def test_a_descriptor_that_does_not_exist() -> None:
-    with pytest.raises(AttributeError, match="info.device has no max_clock; it has name, vendor"):
+    with pytest.raises(AttributeError, match=r"info\.device has no max_clock; it has name, vendor"):
         info.device.max_clock  # noqa: B018
     assert "matrix_combinations" in dir(info.device)

@@ -57,8 +57,8 @@ def test_options_hold_for_what_was_chosen() -> None:
 
 
 def test_none_is_chosen() -> None:
-    with pytest.raises(cm.Error, match="accelerator_selector_v selects none of the devices that are here: "
-                                       "sim:intel_cpu_spr, .*sim:generic"):
+    with pytest.raises(cm.Error, match=r"accelerator_selector_v selects none of the devices that are here: "
+                                       r"sim:intel_cpu_spr, .*sim:generic"):
         cm.device(accelerator_selector_v)
     with pytest.raises(cm.Error, match=r"aspect_selector\(aspect.cpu, aspect.gpu\) selects none"):
         cm.Queue(aspect_selector(aspect.cpu, aspect.gpu))
