@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from coopmat.tree import nodes as n
@@ -30,10 +31,11 @@ def function_facts(function: n.Function) -> FunctionFacts:
     """Collect what :class:`FunctionFacts` holds of a function with a body."""
     assert function.body is not None
     nodes = list(descendants(function.body))
-    read_whole = {id(node.place) for node in nodes if isinstance(node, n.Load)}
+    named = Counter(node.variable for node in nodes if isinstance(node, n.VariablePlace))
+    named.subtract(node.place.variable for node in nodes
+                   if isinstance(node, n.Load) and isinstance(node.place, n.VariablePlace))  # read whole
     return FunctionFacts(
-        in_memory=frozenset(node.variable for node in nodes
-                            if isinstance(node, n.VariablePlace) and id(node) not in read_whole),
+        in_memory=frozenset(variable for variable, others in named.items() if others),
         shared=tuple(node for node in nodes if isinstance(node, n.Declare)
                      and node.variable.address_space is not t.AddressSpace.PRIVATE),
         has_labels=any(isinstance(node, n.Label) for node in nodes),

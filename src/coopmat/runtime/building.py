@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
 
 from coopmat.cache import Cache, find_cache
 from coopmat.collector import collector_paused
@@ -14,12 +15,15 @@ from coopmat.runtime.device import Device
 from coopmat.runtime.device import device as find_device
 from coopmat.runtime.options import Options, parse_options
 from coopmat.runtime.program import Program
-from coopmat.runtime.sources import OpenCLSource, llvm_to_spirv
+from coopmat.runtime.sources import OpenCLSource, PythonSource, llvm_to_spirv
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import Value
 
-Source = str | Path | bytes | Module
-"""OpenCL C text, a file, or SPIR-V."""
+if TYPE_CHECKING:
+    from coopmat.sycl.kernel import SyclKernel
+
+Source = Union[str, Path, bytes, Module, "SyclKernel"]
+"""OpenCL C text, a file, SPIR-V, or a kernel in Python."""
 
 SOURCE_SUFFIXES = (".cl", ".ll", ".spv", ".spvasm")
 
@@ -30,7 +34,8 @@ def build(source: Source, options: Options = (), device: Device | str | None = N
     """Compile ``source`` and, given a device, prepare it for that device.
 
     source: OpenCL C text; a path to a ``.cl``, ``.ll`` (LLVM IR), ``.spv`` (SPIR-V) or ``.spvasm``
-        (SPIR-V text) file; or SPIR-V as bytes or as a :class:`coopmat.spirv.Module`.
+        (SPIR-V text) file; SPIR-V as bytes or as a :class:`coopmat.spirv.Module`; or a Python function with the
+        decorator :func:`coopmat.sycl.kernel`.
     options: those of clBuildProgram, as one text (``"-D K=64 -cl-std=CL1.2"``) or as a sequence of words;
         docs/build-options.md lists them.
     device: the device, or its name; its feature macros are defined, and its matrix combinations checked.
@@ -88,8 +93,21 @@ def _translate(source: Source, options: Options, device: Device | None, cache: C
             return Program(source)
         case Path():
             return _from_file(source, options, device, cache, is_linked)
-    raise Error("a source is OpenCL C text (str), a pathlib.Path, SPIR-V (bytes) or a Module, not "
-                f"{type(source).__name__}")
+    return _from_python(source, options, device, cache)
+
+
+def _from_python(source: Any, options: Options, device: Device | None, cache: Cache) -> Program:
+    from coopmat.sycl.kernel import SyclKernel
+
+    if not isinstance(source, SyclKernel):
+        raise Error("a source is OpenCL C text (str), a pathlib.Path, SPIR-V (bytes), a Module or a kernel in Python, "
+                    f"not {type(source).__name__}")
+    if options:
+        raise Error(f"kernel '{source.name}' is written in Python, which has no build options; found {options!r}")
+    found = PythonSource(source, device if device is not None else Device(describe("generic")))
+    made = found.compile(cache)
+    return Program(made.module, source_name=found.name, warnings=made.warnings, make_llvm_ir=found.llvm_ir,
+                   loadable_by=found.device if made.is_loadable else None, cache=cache)
 
 
 def _from_file(path: Path, options: Options, device: Device | None, cache: Cache, is_linked: bool) -> Program:

@@ -48,6 +48,20 @@ class Queue(MemoryCommands):
         arguments = bind(kernel, args)
         return Event.of(lambda: executable.launch(kernel.name, global_sizes, local_sizes, arguments))
 
+    def parallel_for(self, nd_range: Any, kernel: Any, *args: Any) -> Event:
+        """Compile a kernel in Python for the queue's device, if that has not been done, and run it over ``nd_range``.
+
+        nd_range: :class:`coopmat.sycl.nd_range`, in SYCL's order: the last dimension is the fastest.
+        kernel: a function with the decorator :func:`coopmat.sycl.kernel`, or a plain one, which then requires no
+            sub-group size.
+        args: the arguments after the nd_item, as in :meth:`enqueue`; arrays that the kernel captures are not given.
+
+        Raises what :func:`coopmat.build` and :meth:`enqueue` raise.
+        """
+        from coopmat.runtime.python_kernels import launch
+
+        return launch(self, nd_range, kernel, args)
+
     def __repr__(self) -> str:
         return f"<coopmat.Queue on {self.device.name}>"
 

@@ -20,6 +20,7 @@ from coopmat.source_files import SourceFiles
 from coopmat.spirv.module import Module
 
 if TYPE_CHECKING:
+    from coopmat.sycl.kernel import SyclKernel
     from coopmat.tree import nodes
 
 _TIME_MACROS = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
@@ -88,6 +89,51 @@ class OpenCLSource:
     def _depends_on_time(self) -> bool:
         texts = (self.text.encode("utf-8", "surrogatepass"), *self.files.contents)
         return any(name in text for name in _TIME_MACROS for text in texts)
+
+
+@dataclass(eq=False)
+class PythonSource:
+    """A kernel written in Python (:class:`coopmat.sycl.kernel.SyclKernel`), and the device it is compiled for."""
+
+    kernel: SyclKernel
+    device: Device
+
+    @property
+    def name(self) -> str:
+        """What messages call the source."""
+        return self.kernel.function.__code__.co_filename
+
+    def compile(self, cache: Cache) -> Compilation:
+        """The module and what belongs to it, from the cache if it holds them. Raises CompileError."""
+        entry = self._key()
+        content = None if entry is None else cache.get(entry)
+        found = None if content is None else Compilation.from_bytes(content)
+        if found is None:
+            from coopmat import lowering
+
+            tree, warnings = self._translation
+            module = lowering.to_spirv(tree)
+            found = Compilation(module, warnings, {}, self.device.can_load(module))
+            if entry is not None:
+                cache.put(entry, found.to_bytes())
+        return found
+
+    def llvm_ir(self) -> str:
+        """LLVM IR, verified by LLVM."""
+        from coopmat import llvm, lowering
+
+        ir = lowering.to_llvm_ir(self._translation[0], source_name=self.name)
+        llvm.verify(ir)
+        return ir
+
+    def _key(self) -> str | None:
+        found = self.kernel.key()
+        return None if found is None else key("Python kernel", found, repr(self.device.description))
+
+    @cached_property
+    def _translation(self) -> tuple[nodes.Program, list[Diagnostic]]:
+        """The kernel tree and the warnings."""
+        return self.kernel.compile()
 
 
 def llvm_to_spirv(ir: str, name: str, cache: Cache, *, keeps_imports: bool = False) -> Module:

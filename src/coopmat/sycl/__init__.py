@@ -1,1 +1,111 @@
-"""joint_matrix in Python: the names of sycl_ext_oneapi_matrix, for ``from coopmat.sycl import *``."""
+"""joint_matrix in Python: the names of sycl_ext_oneapi_matrix, for ``from coopmat.sycl import *``.
+
+    from coopmat.sycl import *
+
+    @kernel(sub_group_size=16)
+    def gemm(item: nd_item[2], A: ptr[int8], B: ptr[int8], C: ptr[int32], N: int32, K: int32): ...
+
+    queue("sim:intel_gpu_pvc").parallel_for(nd_range((M // 8, N), (1, 16)), gemm, A, B, C, N, K).wait()
+
+docs/joint-matrix.md describes the language.
+"""
+
+from coopmat.devices import Combination as combination
+from coopmat.runtime import Device, Event, Queue
+from coopmat.runtime import device as device
+from coopmat.sycl.element_types import (
+    bfloat16,
+    boolean,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    precision,
+    size_t,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from coopmat.sycl.enumerations import (
+    access,
+    architecture,
+    aspect,
+    cache_level,
+    cache_mode,
+    errc,
+    layout,
+    matrix_type,
+    memory_order,
+    memory_scope,
+    use,
+)
+from coopmat.sycl.enumerations import fence_space as fence_space
+from coopmat.sycl.exceptions import exception
+from coopmat.sycl.info import info
+from coopmat.sycl.joint_matrices import joint_matrix
+from coopmat.sycl.kernel import kernel
+from coopmat.sycl.matrix_functions import (
+    joint_matrix_apply,
+    joint_matrix_copy,
+    joint_matrix_fill,
+    joint_matrix_fill_checked,
+    joint_matrix_load,
+    joint_matrix_load_checked,
+    joint_matrix_mad,
+    joint_matrix_prefetch,
+    joint_matrix_store,
+    joint_matrix_store_checked,
+    round_to_tf32,
+)
+from coopmat.sycl.memory import (
+    aligned_alloc_device,
+    aligned_alloc_host,
+    aligned_alloc_shared,
+    free,
+    malloc_device,
+    malloc_host,
+    malloc_shared,
+)
+from coopmat.sycl.pointer_functions import address_space_cast
+from coopmat.sycl.pointers import annotated_ptr, const, global_ptr, local_accessor, local_ptr, multi_ptr, ptr
+from coopmat.sycl.properties import (
+    cache_control,
+    prefetch_hint_L1,
+    prefetch_hint_L2,
+    prefetch_hint_L3,
+    prefetch_hint_L4,
+    properties,
+    read_hint,
+    write_hint,
+)
+from coopmat.sycl.queries import matrix_params
+from coopmat.sycl.ranges import group, nd_item, nd_range, sub_group
+from coopmat.sycl.selectors import (
+    accelerator_selector_v,
+    aspect_selector,
+    cpu_selector_v,
+    default_selector_v,
+    gpu_selector_v,
+)
+
+queue = Queue
+event = Event
+
+__all__ = [
+    "Device", "accelerator_selector_v", "access", "address_space_cast", "aligned_alloc_device", "aligned_alloc_host",
+    "aligned_alloc_shared", "annotated_ptr", "architecture", "aspect", "aspect_selector", "bfloat16", "boolean",
+    "cache_control", "cache_level", "cache_mode", "combination", "const", "cpu_selector_v", "default_selector_v",
+    "device", "errc", "event", "exception", "fence_space", "float32", "float64", "free", "global_ptr",
+    "gpu_selector_v", "group", "half", "info", "int8", "int16", "int32", "int64", "joint_matrix",
+    "joint_matrix_apply", "joint_matrix_copy", "joint_matrix_fill", "joint_matrix_fill_checked", "joint_matrix_load",
+    "joint_matrix_load_checked", "joint_matrix_mad", "joint_matrix_prefetch", "joint_matrix_store",
+    "joint_matrix_store_checked", "kernel", "layout", "local_accessor", "local_ptr", "malloc_device", "malloc_host",
+    "malloc_shared", "matrix_params", "matrix_type", "memory_order", "memory_scope", "multi_ptr", "nd_item",
+    "nd_range", "precision", "prefetch_hint_L1", "prefetch_hint_L2", "prefetch_hint_L3", "prefetch_hint_L4",
+    "properties", "ptr", "queue", "read_hint", "round_to_tf32", "size_t", "sub_group", "uint8", "uint16", "uint32",
+    "uint64", "use", "write_hint",
+]

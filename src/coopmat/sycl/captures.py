@@ -85,8 +85,8 @@ def _key(value: Any, text: Any, parts: list[str], seen: set[int]) -> str:
         return f"pointer:{value.array.dtype}:{value.space}:{value.array.flags.writeable}"
     if isinstance(value, LocalAccessor):
         return f"local:{value.type}:{value.shape}"
-    if hasattr(value, "device_array"):
-        return f"device:{value.device_array.dtype}"
+    if hasattr(type(value), "__coopmat_array__"):
+        return f"device:{value.__coopmat_array__().dtype}"
     if isinstance(value, FunctionType) and not value.__module__.startswith(_PACKAGE):
         _function_key(value, closure_of(value), text, parts, seen)
         return f"function:{value.__qualname__}"

@@ -78,16 +78,16 @@ MEMORY_LAYOUT = Message("CM6116", "error",
                         "{name}: the layout in memory must be layout.row_major or layout.col_major; found {found}")
 STRIDE = Message("CM6117", "error", "{name}: the stride must be a positive number of elements; found {found}")
 STORE_ACCUMULATOR = Message("CM6118", "error",
-                            "joint_matrix_store with a layout is for matrices of use.accumulator; this one is a {found}, "
-                            "which is stored without one, with the layout of its type")
+                            "joint_matrix_store with a layout is for matrices of use.accumulator; this one is a "
+                            "{found}, which is stored without one, with the layout of its type")
 CONST_DESTINATION = Message("CM6119", "error", "{name}: nothing can be stored through a {found}")
 MAD_USE = Message("CM6120", "error", "joint_matrix_mad: {role} must have {expected}; found a {found}")
 MAD_SHAPE = Message("CM6121", "error",
-                    "joint_matrix_mad: D is M x N, A is M x K, B is K x N and C is M x N; found D {d}, A {a}, B {b}, C {c}: "
-                    "{rule}")
+                    "joint_matrix_mad: D is M x N, A is M x K, B is K x N and C is M x N; found D {d}, A {a}, B {b}, "
+                    "C {c}: {rule}")
 MAD_TYPES = Message("CM6122", "error",
-                    "joint_matrix_mad: the element types must be all integers or all floating-point numbers; found A {a}, "
-                    "B {b}, C {c}, D {d}")
+                    "joint_matrix_mad: the element types must be all integers or all floating-point numbers; found "
+                    "A {a}, B {b}, C {c}, D {d}")
 FILL_VALUE = Message("CM6123", "error",
                      "{name}: the value must be convertible to the element type {element}; found {found}")
 COPY_SHAPE = Message("CM6124", "error",
@@ -98,10 +98,11 @@ APPLY_CALLABLE = Message("CM6125", "error",
 APPLY_SHAPE = Message("CM6126", "error",
                       "joint_matrix_apply: two matrices must have the same use and shape; found {first} and {second}")
 PREFETCH_SHAPE = Message("CM6127", "error",
-                         "joint_matrix_prefetch needs its shape in square brackets, two positive integers known when the "
-                         "kernel is compiled: joint_matrix_prefetch[Rows, Cols](…); found {found}")
+                         "joint_matrix_prefetch needs its shape in square brackets, two positive integers known when "
+                         "the kernel is compiled: joint_matrix_prefetch[Rows, Cols](…); found {found}")
 PREFETCH_PROPERTIES = Message("CM6128", "error",
-                              "joint_matrix_prefetch: expected properties(prefetch_hint_L1), _L2, _L3 or _L4; found {found}")
+                              "joint_matrix_prefetch: expected properties(prefetch_hint_L1), _L2, _L3 or _L4; found "
+                              "{found}")
 CHECKED_SIZE = Message("CM6129", "error", "{name}: '{parameter}' must be an integer; found {found}")
 ABSTRACT_VALUE = Message("CM6130", "error",
                          "{type} is the element type of a joint_matrix; variables and memory have its storage type "

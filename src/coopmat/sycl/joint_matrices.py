@@ -6,6 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
+from coopmat.diagnostics import Error
 from coopmat.sycl import constraints
 from coopmat.sycl.constraints import BrokenConstraint
 from coopmat.sycl.element_types import BY_FORMAT, ElementType, element_type
@@ -58,6 +59,25 @@ def joint_matrix_type(Group: Any, T: Any, Use: Any, Rows: Any, Cols: Any, Layout
     if rows * columns > MAX_ELEMENTS:
         raise BrokenConstraint(constraints.TOO_LARGE, rows=rows, columns=columns, limit=MAX_ELEMENTS)
     return JointMatrixType(element, Use, rows, columns, _layout(Use, Layout))
+
+
+class joint_matrix:
+    """``joint_matrix(sub_group, T, Use, Rows, Cols[, Layout])``: in a kernel a new matrix object, whose elements are
+    undefined; on the host, and with square brackets, the type, which a kernel calls to make an object.
+
+    Group: sub_group. T: an element type. Use: use.a, use.b or use.accumulator. Layout: row_major or col_major for A
+    and B; left out for accumulators. Raises BrokenConstraint for what the extension does not allow.
+    """
+
+    def __new__(cls, Group: Any, T: Any, Use: Any, Rows: Any, Cols: Any, Layout: Any = None) -> JointMatrixType:  # type: ignore[misc]
+        return joint_matrix_type(Group, T, Use, Rows, Cols, Layout)
+
+    def __class_getitem__(cls, arguments: Any) -> JointMatrixType:
+        given = arguments if isinstance(arguments, tuple) else (arguments,)
+        if not 5 <= len(given) <= 6:
+            raise Error("joint_matrix takes Group, T, Use, Rows, Cols and, for A and B, Layout; found "
+                        f"{len(given)} arguments")
+        return joint_matrix_type(*given)
 
 
 def _size(what: str, given: Any) -> int:

@@ -74,7 +74,8 @@ class SyclKernel:
         return [*values, *(captured[name] for name in names[own:])]
 
     def __call__(self, *_: Any, **__: Any) -> None:
-        raise Error(f"kernel '{self.name}' is not called: launch it with queue.parallel_for(nd_range(…), {self.name}, …)")
+        raise Error(f"kernel '{self.name}' is not called: launch it with "
+                    f"queue.parallel_for(nd_range(…), {self.name}, …)")
 
     def __repr__(self) -> str:
         return f"<coopmat.sycl.kernel {self.__qualname__}>"

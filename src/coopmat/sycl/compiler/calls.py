@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -27,6 +27,7 @@ from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.ranges import sub_group
 
+PACKAGE = "coopmat."
 Handler = Callable[["Call"], Value]
 DEVICE_FUNCTIONS: dict[str, Handler] = {}
 """What a call of a device function becomes, by the function's name."""
@@ -115,7 +116,7 @@ def call_value(f: FunctionCompiler, callee: Value, node: ast.Call, arguments: Se
         handler = METHODS.get(type(callee.receiver))
         if handler is None:
             raise f.fail(messages.NO_ATTRIBUTE, node.func, found=callee.receiver, name=callee.name, hint="")
-        return handler(_with(given, name=callee.name, receiver=callee.receiver))
+        return handler(replace(given, name=callee.name, receiver=callee.receiver))
     if isinstance(callee, Local):
         return f.unit.call(given, callee)
     if not isinstance(callee, Static):
@@ -123,23 +124,18 @@ def call_value(f: FunctionCompiler, callee: Value, node: ast.Call, arguments: Se
     return _call_static(given, callee.value)
 
 
-def _with(given: Call, **changes: Any) -> Call:
-    values = {name: getattr(given, name) for name in ("f", "name", "node", "arguments", "named", "template", "receiver")}
-    return Call(**{**values, **changes})
-
-
 def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, Instance):
-        return _call_device(_with(given, template=callee.arguments), callee.function)
+        return _call_device(replace(given, template=callee.arguments), callee.function)
     if isinstance(callee, DeviceFunction):
         return _call_device(given, callee)
     python = PYTHON_FUNCTIONS.get(callee) if callable(callee) and _is_hashable(callee) else None
     if python is not None:
-        return python(_with(given, name=getattr(callee, "__name__", str(callee))))
+        return python(replace(given, name=getattr(callee, "__name__", str(callee))))
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
-    if isinstance(callee, FunctionType):
+    if isinstance(callee, FunctionType) and not callee.__module__.startswith(PACKAGE):
         if hasattr(callee, "__wrapped__"):
             callee = inspect.unwrap(callee)
         return given.f.unit.call(given, given.f.unit.helper(given.f, callee, given.node))
@@ -159,12 +155,13 @@ def _is_hashable(value: Any) -> bool:
 
 def _call_device(given: Call, function: DeviceFunction) -> Value:
     handler = DEVICE_FUNCTIONS[function.name]
-    return handler(_with(given, name=function.name))
+    return handler(replace(given, name=function.name))
 
 
 def _no_arguments(given: Call, name: str) -> None:
     if given.arguments or given.named:
-        raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=name, signature="()", reason="it takes no arguments")
+        raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=name, signature="()",
+                           reason="it takes no arguments")
 
 
 def _conversion(given: Call, target: ElementType) -> Value:
@@ -179,7 +176,7 @@ def _call_host(given: Call, callee: Any) -> Value:
     """A call whose arguments are known, of an object of this package (matrix_params, properties, …)."""
     f = given.f
     module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None) or ""
-    if not callable(callee) or not str(module).startswith("coopmat."):
+    if not callable(callee) or not str(module).startswith(PACKAGE):
         is_class = isinstance(callee, type)
         hint = "; pass numbers to the kernel instead of making objects in it" if is_class else (
             "; it is no Python function with source, and none of those that docs/joint-matrix.md lists"

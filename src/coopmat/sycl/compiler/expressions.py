@@ -19,7 +19,6 @@ from coopmat.sycl.compiler.values import (
     LocalArray,
     Matrix,
     Method,
-    Range,
     Runtime,
     Sequence,
     Static,

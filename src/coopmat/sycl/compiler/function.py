@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from coopmat.diagnostics import Diagnostic, Error, Message, SourceLocation
+from coopmat.diagnostics import Diagnostic, Error, Message, SourceLocation, note
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.operators import convert, expression
 from coopmat.sycl.compiler.scopes import Path, block_path, scope_of
@@ -89,7 +89,8 @@ class FunctionCompiler:
 
     def fail(self, message: Message, node: ast.AST, notes: Sequence[Diagnostic] = (), **values: Any) -> Failed:
         """Report an error, to be raised."""
-        self.unit.sink.report(message, self.location(node), notes, **values)
+        called = [note(f"in the call of '{name}'", place) for name, place in reversed(self.unit.calls)]
+        self.unit.sink.report(message, self.location(node), [*notes, *called], **values)
         return Failed()
 
     def warn(self, message: Message, node: ast.AST, **values: Any) -> None:

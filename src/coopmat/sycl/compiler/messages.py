@@ -11,8 +11,8 @@ UNSUPPORTED_EXPRESSION = Message("CM6002", "error", "{what} cannot be compiled f
 PARAMETER_KIND = Message("CM6003", "error",
                          "{what} parameters cannot be compiled for a device; give the function plain parameters")
 FIRST_PARAMETER = Message("CM6004", "error",
-                          "the first parameter of a kernel must be annotated with nd_item[1], nd_item[2] or nd_item[3]; "
-                          "found {found}")
+                          "the first parameter of a kernel must be annotated with nd_item[1], nd_item[2] or "
+                          "nd_item[3]; found {found}")
 PARAMETER_TYPE = Message("CM6005", "error",
                          "parameter '{name}' of a kernel needs a type: a scalar (int32, float32, …), ptr[T], "
                          "local_ptr[T], annotated_ptr[T, …] or local_accessor[T]; found {found}")
@@ -26,8 +26,8 @@ UNDEFINED_NAME = Message("CM6020", "error", "undefined name '{name}'{hint}")
 UNASSIGNED = Message("CM6021", "error",
                      "'{name}' is read before it is assigned; give it a value before the first place that reads it")
 CANNOT_CAPTURE = Message("CM6022", "error",
-                         "'{name}' is {found}, which a kernel cannot capture; it can capture numbers, types, functions, "
-                         "arrays, and tuples and lists of them")
+                         "'{name}' is {found}, which a kernel cannot capture; it can capture numbers, types, "
+                         "functions, arrays, and tuples and lists of them")
 NO_ATTRIBUTE = Message("CM6023", "error", "{found} has no attribute '{name}'{hint}")
 NONLOCAL = Message("CM6024", "error",
                    "'{name}' belongs to the function around this one, which gets it by value; return the new value "
@@ -61,16 +61,17 @@ FLOAT_OPERATOR = Message("CM6039", "error", "'{operator}' is for integers only, 
 
 NOT_SUBSCRIPTABLE = Message("CM6040", "error", "{found} cannot be indexed")
 INDEX_NOT_CONSTANT = Message("CM6041", "error",
-                             "the elements of a list are variables of the kernel, so the index must be known when it is "
-                             "compiled; found {found}; a loop over range(…) of constants makes its variable known")
+                             "the elements of a list are variables of the kernel, so the index must be known when "
+                             "it is compiled; found {found}; "
+                             "a loop over range(…) of constants makes its variable known")
 INDEX_OUT_OF_RANGE = Message("CM6042", "error", "index {index} is outside of {found}")
 NOT_ITERABLE = Message("CM6043", "error",
                        "a for loop runs over range(…), a list, a tuple, zip or enumerate of them; found {found}")
 UNPACK = Message("CM6044", "error", "expected {expected} values to unpack, found {found}")
 STEP_ZERO = Message("CM6045", "error", "range() needs a step other than 0")
 UNSIGNED_RANGE = Message("CM6046", "error",
-                         "the loop variable has the unsigned type {type}, which cannot hold the constant {value}; convert "
-                         "the bounds, for example with int64(…)")
+                         "the loop variable has the unsigned type {type}, which cannot hold the constant {value}; "
+                         "convert the bounds, for example with int64(…)")
 LOOP_TOO_LONG = Message("CM6047", "error",
                         "this loop is unrolled, because its variable indexes a list, and would be repeated {count} "
                         "times; at most {limit} are possible")

@@ -8,7 +8,6 @@ it does not fit. A float constant takes the floating type of the other operand; 
 from __future__ import annotations
 
 import ast
-import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.values import Element, Matrix, NewMatrix, Nothing, Runtime, Sequence, Static, Value, shown_type
+from coopmat.sycl.compiler.values import (
+    Element,
+    Matrix,
+    NewMatrix,
+    Nothing,
+    Runtime,
+    Sequence,
+    Static,
+    Value,
+    shown_type,
+)
 from coopmat.sycl.element_types import BY_SCALAR, ElementType, of_dtype
 from coopmat.tree import constants
 from coopmat.tree import nodes as n
@@ -158,8 +167,7 @@ def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.expr) -> Val
             return Static(not value.value)
         return Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, truth(f, value, node)))
     if isinstance(value, Static) and value.is_number and not (symbol == "~" and isinstance(value.value, float)):
-        return Static({"+": operator.pos, "-": operator.neg, "~": operator.invert}[symbol](
-            value.value if isinstance(value.value, float) else int(value.value)))
+        return Static(_UNARY[symbol](value.value if isinstance(value.value, float) else int(value.value)))
     _refuse_matrices(f, symbol, node, value)
     type_ = promoted_type(type_of(f, value, node))
     if isinstance(type_, t.Pointer) or (symbol == "~" and type_.is_float):
@@ -191,9 +199,10 @@ def _folded(found: n.Expression) -> n.Expression:
 
 def _refuse_matrices(f: FunctionCompiler, symbol: str, node: ast.AST, *operands: Value) -> None:
     if any(isinstance(operand, (Matrix, NewMatrix)) for operand in operands):
-        message = messages.INVALID_OPERANDS if len(operands) == 2 else messages.INVALID_OPERAND
-        names = ("left", "right") if len(operands) == 2 else ("found",)
-        raise f.fail(message, node, operator=symbol, hint=_MATRIX_HINT, **dict(zip(names, operands, strict=True)))
+        if len(operands) == 1:
+            raise f.fail(messages.INVALID_OPERAND, node, operator=symbol, hint=_MATRIX_HINT, found=operands[0])
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, hint=_MATRIX_HINT, left=operands[0],
+                     right=operands[1])
 
 
 # ------------------------------------------------------------------ binary operators
@@ -345,6 +354,7 @@ _CONSTANT: dict[str, Callable[[Any, Any], Any]] = {
     "|": operator.or_, "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift, "==": operator.eq,
     "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }
+_UNARY: dict[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
 _MAX_BITS = 512
 
 
@@ -374,18 +384,9 @@ def cast(f: FunctionCompiler, value: Value, target: ElementType, node: ast.AST) 
         raise f.fail(messages.NOT_CONVERTIBLE, node, found=value, type=target)
     if isinstance(value, Static) and isinstance(value.value, float):
         return Runtime(expression(f, value, node, target.scalar))
-    return Runtime(_folded_cast(found, target.scalar))
-
-
-def _folded_cast(found: n.Expression, target: t.Scalar) -> n.Expression:
-    return _convert_scalar(found, target)
+    return Runtime(_convert_scalar(found, target.scalar))
 
 
 def named(type_: t.Type) -> str:
     """A scalar type's name."""
     return str(BY_SCALAR[type_]) if isinstance(type_, t.Scalar) else shown_type(type_)
-
-
-def is_finite(value: float) -> bool:
-    """Whether a constant is a number."""
-    return math.isfinite(value)

@@ -53,7 +53,7 @@ def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
     finder = _Finder()
     for argument in arguments_of(function):
         finder.store(argument.arg, ())
-    body = function.body if isinstance(function, ast.FunctionDef) else [ast.Return(function.body)]
+    body: list[ast.stmt] = function.body if isinstance(function, ast.FunctionDef) else [ast.Return(function.body)]
     finder.block(body, ())
     for name in finder.captured & finder.names.keys():
         finder.names[name].is_captured = True

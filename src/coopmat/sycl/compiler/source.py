@@ -87,6 +87,6 @@ def _fits(node: Any, code: CodeType) -> bool:
 def _begins_at(node: Any, code: CodeType) -> bool:
     """Whether a lambda's body holds the code's instructions: several lambdas may stand in one line."""
     body = node.body if isinstance(node, ast.Lambda) else node
-    return any((body.lineno, body.col_offset) <= (line, column) and (end, last) <= (body.end_lineno, body.end_col_offset)
-               for line, end, column, last in code.co_positions()
-               if None not in (line, end, column, last) and last > column)  # type: ignore[operator]
+    first, after = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    return any(first <= (line, column) and (end, last) <= after for line, end, column, last in code.co_positions()
+               if line is not None and end is not None and column is not None and last is not None and last > column)

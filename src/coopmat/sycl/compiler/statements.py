@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from coopmat.sycl.compiler import loops, messages
+from coopmat.sycl.compiler.calls import METHODS, Call
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, truth, type_of
 from coopmat.sycl.compiler.values import (
+    AtomicRef,
     Element,
     Erroneous,
     Local,
@@ -142,11 +144,14 @@ def _store_variable(f: FunctionCompiler, name: str, variable: Element, value: Va
     found = type_of(f, value, node)
     if found.is_float and not variable.type.is_float:
         raise f.fail(messages.TYPE_CHANGES, node, name=name, type=shown_type(variable.type), found=value,
-                     hint=f"; make its first value a floating-point number, or convert with {shown_type(variable.type)}"
-                          "(…)")
+                     hint=_float_hint(variable.type))
     if isinstance(found, t.Pointer) != isinstance(variable.type, t.Pointer):
         raise f.fail(messages.TYPE_CHANGES, node, name=name, type=shown_type(variable.type), found=value, hint="")
     f.assign(variable, expression(f, value, node), node)
+
+
+def _float_hint(type_: t.Type) -> str:
+    return f"; make its first value a floating-point number, or convert with {shown_type(type_)}(…)"
 
 
 def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
@@ -177,11 +182,10 @@ def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
     """``x += 1``: the place is found once."""
     symbol = SYMBOLS[type(node.op)]
     place = f.evaluate(node.target)
-    from coopmat.sycl.compiler.builtins.atomics import augmented
-    from coopmat.sycl.compiler.values import AtomicRef
-
     if isinstance(place, AtomicRef):
-        augmented(f, place, symbol, f.read(node.value), node)
+        written = ast.copy_location(ast.Call(node.target, [node.value], []), node)
+        result = METHODS[AtomicRef](Call(f, f"{symbol}=", written, [f.read(node.value)], receiver=place))
+        f.perform(expression(f, result, node))
         return
     if isinstance(place, Static) and isinstance(node.target, ast.Name):
         raise f.fail(messages.NONLOCAL, node, name=node.target.id)
@@ -194,7 +198,7 @@ def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
     found = type_of(f, value, node)
     if isinstance(node.target, ast.Name) and found.is_float and not place.type.is_float:
         raise f.fail(messages.TYPE_CHANGES, node, name=node.target.id, type=shown_type(place.type), found=value,
-                     hint=f"; make its first value a floating-point number, or convert with {shown_type(place.type)}(…)")
+                     hint=_float_hint(place.type))
     update = n.Update(place.type, f.location(node), place.place, current,
                       expression(f, value, node, place.type))
     f.perform(update)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import DiagnosticSink, Error
+from coopmat.diagnostics import DiagnosticSink, Error, SourceLocation
 from coopmat.sycl.captures import closure_of
 from coopmat.sycl.compiler import messages, passing
 from coopmat.sycl.compiler.calls import Call
@@ -36,7 +37,7 @@ from coopmat.sycl.compiler.values import (
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.element_types import ElementType, element_type, of_dtype
 from coopmat.sycl.enumerations import address_space
-from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr, multi_ptr
+from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr
 from coopmat.sycl.properties import properties
 from coopmat.sycl.ranges import NdItemType
 from coopmat.tree import nodes as n
@@ -62,6 +63,7 @@ class Unit:
     kernel: FunctionCompiler | None = None
     parameters: list[n.Variable] = field(default_factory=list)
     arrays: dict[str, Value] = field(default_factory=dict)
+    calls: list[tuple[str, SourceLocation]] = field(default_factory=list)  # of the helpers being compiled
 
     # ------------------------------------------------------------------ kernels
 
@@ -91,7 +93,8 @@ class Unit:
         arguments = arguments_of(f.node)
         first = None if not arguments else self._annotation(f, arguments[0])
         if not isinstance(first, NdItemType):
-            raise f.fail(messages.FIRST_PARAMETER, arguments[0] if arguments else f.node, found=_shown(first, arguments))
+            raise f.fail(messages.FIRST_PARAMETER, arguments[0] if arguments else f.node,
+                         found=_shown(first, arguments))
         f.names[arguments[0].arg] = Item(first.dimensions)
         for argument in arguments[1:]:
             type_ = self._annotation(f, argument)
@@ -132,7 +135,7 @@ class Unit:
 
     def captured(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
         """What a name from outside of the kernel is in there; arrays become parameters of the kernel."""
-        if isinstance(value, np.ndarray | multi_ptr | annotated_ptr | LocalAccessor) or hasattr(value, "device_array"):
+        if isinstance(value, np.ndarray | LocalAccessor) or hasattr(type(value), "__coopmat_array__"):
             if self.kernel is not f:
                 raise f.fail(messages.CANNOT_CAPTURE, node, name=name,
                              found="an array, and only the kernel itself can capture those: pass it as an argument; it")
@@ -146,9 +149,7 @@ class Unit:
             found = self._parameter(f, name, replace(value.type, dimensions=1), node)
             assert isinstance(found, LocalArray)
             return replace(found, shape=value.shape)
-        array = getattr(value, "device_array", None)
-        if array is None:
-            array = value if isinstance(value, np.ndarray) else value.array
+        array = value if isinstance(value, np.ndarray) else value.__coopmat_array__()
         element = of_dtype(array.dtype)
         if element is None or element.format is None:
             raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=f"an array of {array.dtype}")
@@ -201,11 +202,21 @@ class Unit:
             return found
         self.specializations[key] = None
         try:
-            found = self.specializations[key] = self._specialize(local, passed)
+            with self._inside(given, local):
+                found = self.specializations[key] = self._specialize(local, passed)
         finally:
             if self.specializations[key] is None:
                 del self.specializations[key]
         return found
+
+    @contextmanager
+    def _inside(self, given: Call, local: Local) -> Iterator[None]:
+        """Errors inside name this call."""
+        self.calls.append((local.name, given.f.location(given.node)))
+        try:
+            yield
+        finally:
+            self.calls.pop()
 
     def _specialize(self, local: Local, passed: passing.Passed) -> Specialization:
         """Compile a helper; a second time if its result's type was not known before."""
@@ -243,8 +254,7 @@ class Unit:
         return found.tree if isinstance(found, PointerType) else None
 
     def _compiler(self, local: Local, passed: passing.Passed) -> FunctionCompiler:
-        f = FunctionCompiler(self, local.source, local.node, local.module, passed.values)
-        return f
+        return FunctionCompiler(self, local.source, local.node, local.module, passed.values)
 
     def element_function(self, f: FunctionCompiler, local: Local, given: Call,
                          values: Sequence[tuple[str, Value]], stored: t.Scalar) -> n.Expression:
@@ -256,7 +266,8 @@ class Unit:
         key = (id(local.node), "element", passed.key)
         found = self.specializations.get(key)
         if found is None:
-            found = self.specializations[key] = self._specialize_for_element(local, passed, values[0][0], stored)
+            with self._inside(given, local):
+                found = self.specializations[key] = self._specialize_for_element(local, passed, values[0][0], stored)
         return n.Call(stored, f.location(given.node), found.function, tuple(passed.arguments))
 
     def _specialize_for_element(self, local: Local, passed: passing.Passed, element: str,

@@ -14,11 +14,11 @@ from types import FunctionType
 from typing import Any
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.sycl.compiler.source import Source
 from coopmat.sycl.element_types import BY_SCALAR, ElementType
+from coopmat.sycl.enumerations import address_space
 from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.pointers import NO_PROPERTIES, PointerType
-from coopmat.sycl.compiler.source import Source
-from coopmat.sycl.enumerations import address_space
 from coopmat.sycl.properties import properties
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t

@@ -68,7 +68,8 @@ def _operands(call: Call, found: dict[str, Matrix]) -> int:
     kinds = {element.scalar.is_float for element in elements.values()}
     is_tf32 = {elements[role] is precision.tf32 for role in "AB"}
     if len(kinds) > 1 or len(is_tf32) > 1:
-        raise call.f.fail(constraints.MAD_TYPES, call.node, **{role.lower(): elements[role] for role in "ABCD"})
+        raise call.f.fail(constraints.MAD_TYPES, call.node, a=elements["A"], b=elements["B"], c=elements["C"],
+                          d=elements["D"])
     signed = sum(bit for role, bit in _SIGNED.items() if elements[role].scalar.kind == "sint")
     return signed | (TF32_COMPONENTS if is_tf32 == {True} else 0)
 
@@ -87,7 +88,7 @@ def fill(call: Call) -> Value:
 def _fill(call: Call, matrix: Matrix, value: Value, window: n.Window | None) -> Value:
     storage, location = matrix.type.element.storage, call.f.location(call.node)
     is_number = isinstance(value, (Runtime, Element, Static))
-    if not is_number or isinstance(value, Static) and not value.is_number and not hasattr(value.value, "dtype") \
+    if not is_number or (isinstance(value, Static) and not value.is_number and not hasattr(value.value, "dtype")) \
             or isinstance(type_of(call.f, value, call.place(2)), t.Pointer):
         raise call.f.fail(constraints.FILL_VALUE, call.place(2), name=call.name, element=storage, found=value)
     converted = expression(call.f, value, call.place(2), storage.scalar)

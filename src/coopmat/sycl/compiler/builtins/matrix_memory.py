@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
@@ -185,6 +186,11 @@ def _store(call: Call, matrix: Matrix, memory: Memory, window: n.Window | None) 
 # ------------------------------------------------------------------ checked forms
 
 
+def _rest(bound: dict[str, Any]) -> list[Value]:
+    """The arguments after the stride."""
+    return list(bound.get("rest", ()))
+
+
 def _checked(call: Call, rest: list[Value], matrix: Matrix) -> tuple[Value | None, n.Window]:
     """``[Layout,] height, width, row, col``."""
     given = rest.pop(0) if len(rest) == 5 else None
@@ -214,7 +220,7 @@ def load_checked(call: Call) -> Value:
     bound = call.bind(stubs.joint_matrix_load_checked.signature)
     check_group(call, bound["g"])
     matrix = matrix_argument(call, bound["res"], "res", 1)
-    given, window = _checked(call, list(bound.get("rest", ())), matrix)  # type: ignore[call-overload]
+    given, window = _checked(call, _rest(bound), matrix)
     memory = _memory(call, matrix, bound["src"], bound["stride"], given, index=2, parameter="src", is_store=False)
     return _load(call, matrix, memory, window)
 
@@ -225,7 +231,7 @@ def store_checked(call: Call) -> Value:
     bound = call.bind(stubs.joint_matrix_store_checked.signature)
     check_group(call, bound["g"])
     matrix = matrix_argument(call, bound["src"], "src", 1)
-    given, window = _checked(call, list(bound.get("rest", ())), matrix)  # type: ignore[call-overload]
+    given, window = _checked(call, _rest(bound), matrix)
     memory = _memory(call, matrix, bound["dest"], bound["stride"], given, index=2, parameter="dest", is_store=True)
     return _store(call, matrix, memory, window)
 

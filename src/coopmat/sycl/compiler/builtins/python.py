@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call
+from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call, Handler
 from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.loops import known_items
 from coopmat.sycl.compiler.operators import binary, expression, type_of
@@ -85,7 +85,7 @@ def _reversed(call: Call) -> Value:
     return Sequence(tuple(reversed(_items(call, 0))), True)
 
 
-def _extreme(symbol: str):  # type: ignore[no-untyped-def]
+def _extreme(symbol: str) -> Handler:
     """min and max of two or more numbers, in their common type."""
     def handler(call: Call) -> Value:
         _no_names(call)
@@ -154,7 +154,7 @@ def _pow(call: Call) -> Value:
     return binary(call.f, "**", call.arguments[0], call.arguments[1], call.node)
 
 
-def _sequence(is_list: bool):  # type: ignore[no-untyped-def]
+def _sequence(is_list: bool) -> Handler:
     def handler(call: Call) -> Value:
         _no_names(call)
         if len(call.arguments) > 1:
