@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,11 +24,11 @@ if TYPE_CHECKING:
 Dependencies = Event | Sequence[Event]
 
 
-@dataclass(frozen=True, slots=True)
 class Context:
     """SYCL's context: here it says no more than which device it is for."""
 
-    device: Device
+    def __init__(self, device: Device) -> None:
+        self.device = device
 
     def get_devices(self) -> list[Device]:
         """The device, in a list."""
