@@ -41,9 +41,13 @@ TF32 = 0x20  # MatrixAAndBTF32ComponentsINTEL
 # --------------------------------------------------------------------------------------
 
 
-def in_window(row: int, column: int, integer: t.Scalar = t.INT) -> n.Window:
-    """A window whose offsets are of run time in name only: a literal of a type of its own."""
-    return n.Window(num(row, integer), num(column, integer), num(HEIGHT, t.ULONG), num(WIDTH, t.UINT))
+def in_window(row: int, column: int, layout: int = 0, integer: t.Scalar = t.INT) -> n.Window:
+    """A window on a matrix of HEIGHT x WIDTH; of a column-major one, the rows in memory are its columns."""
+    offsets, sizes = [num(row, integer), num(column, integer)], [num(HEIGHT, t.ULONG), num(WIDTH, t.UINT)]
+    if layout:
+        offsets.reverse()
+        sizes.reverse()
+    return n.Window(*offsets, *sizes)
 
 
 def window_of(values: np.ndarray, row: int, column: int) -> np.ndarray:
@@ -64,7 +68,8 @@ def test_a_checked_load_gives_zero_outside(scalar: t.Scalar, layout: int) -> Non
     stored = np.ascontiguousarray(values.T if layout else values)
     stride = num(HEIGHT if layout else WIDTH, t.ULONG)
     for row, column in OFFSETS:
-        value = n.MatrixLoad(matrix(scalar), None, load(source), layout, stride, in_window(row, column, t.LONG))
+        value = n.MatrixLoad(matrix(scalar), None, load(source), layout, stride,
+                             in_window(row, column, layout, t.LONG))
         found = np.full((4, 8), 99).astype(DTYPES[scalar])
         launch([target, source], [write(target, value)], found, stored)
         np.testing.assert_array_equal(found, window_of(values, row, column))
@@ -78,7 +83,7 @@ def test_a_checked_store_drops_what_is_outside(scalar: t.Scalar, layout: int) ->
     stride = num(HEIGHT if layout else WIDTH, t.ULONG)
     for row, column in OFFSETS:
         stores = n.MatrixStore(t.VOID, None, load(target), read(matrix(scalar), source), layout, stride,
-                               in_window(row, column))
+                               in_window(row, column, layout))
         found = np.zeros((WIDTH, HEIGHT) if layout else (HEIGHT, WIDTH), DTYPES[scalar])
         launch([target, source], [stores], found, values)
         around = np.zeros((HEIGHT + 40, WIDTH + 40), DTYPES[scalar])
@@ -287,3 +292,14 @@ def test_the_sum_is_rounded_to_the_type_of_d() -> None:
     run(multiplication(("fp16", "fp16", "fp32", "fp16"), 16, 16, 16), "k", 16, a, b, c, d)
     assert d[0, 0] == 1026  # 1025.5, in the middle of 1025 and 1026, to even
     assert d[0, 1] == 1024  # 1024.5 to even
+
+
+def test_tf32_operands_lose_their_low_bits() -> None:
+    """Of each factor 10 bits of fraction are left; the sum, exact in double precision, is rounded once."""
+    generator = np.random.default_rng(11)
+    a, b, c = (generator.uniform(1, 2, shape).astype(np.float32) for shape in ((8, 8), (8, 16), (8, 16)))
+    d = np.zeros((8, 16), np.float32)
+    run(multiplication(("tf32", "tf32", "fp32", "fp32"), 8, 16, 8), "k", 16, a, b, c, d)
+    chopped = [(x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32).astype("f8") for x in (a, b)]
+    np.testing.assert_array_equal(d, (chopped[0] @ chopped[1] + c).astype(np.float32))
+    assert (d != (a.astype("f8") @ b + c).astype(np.float32)).any()

@@ -61,3 +61,13 @@ def test_a_prefetch(tmp_path: Path) -> None:
     """A load into no register."""
     text = compiled(tmp_path, n.MatrixPrefetch(t.VOID, None, load(SOURCE), 8, 16, 0, 0, STRIDE), product())
     assert len(re.findall(r"send\.ugm \(1\|M0\)\s+null .*load_block2d\.ugm\.d16\.a64\.ca\.ca", text)) == 1
+
+
+def test_a_window_on_a_column_major_matrix(tmp_path: Path) -> None:
+    """Rows and columns are those of memory: the same payload, for a transposing load."""
+    window = n.Window(num(8), num(32), num(50, t.UINT), num(60, t.UINT))
+    value = n.MatrixLoad(C, None, load(TARGET), 1, STRIDE, window)
+    text = compiled(tmp_path, n.MatrixStore(t.VOID, None, load(TARGET), value, 0, STRIDE))
+    assert re.search(r"load_block2d\.ugm\.d32t", text)
+    for place, expected in ((2, 60 * 4 - 1), (3, 50 - 1), (4, 64 * 4 - 1), (5, 32), (6, 8)):
+        assert str(expected) in re.findall(rf"mov \(1\|M0\)\s+r\d+\.{place}<1>:ud\s+(\w+):", text), place

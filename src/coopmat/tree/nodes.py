@@ -420,10 +420,13 @@ class Window:
     """Where in a matrix in memory a cooperative matrix lies (SPV_INTEL_joint_matrix, checked instructions).
 
     ``row`` and ``column`` (of any integer type, negative ones included) are those of the cooperative
-    matrix's first element in a matrix of ``height`` x ``width`` elements. Elements outside of it are 0 when
+    matrix's first element in a region of ``height`` x ``width`` elements. Elements outside of it are 0 when
     they are loaded or filled, and are not stored. All four are converted to 32 bits, the sizes without a sign.
-    In SPIR-V, X is the row and Y the column, as in DPC++'s joint_matrix_load_checked(…, height, width,
-    coord_x, coord_y): Intel's compiler reads them so. The sizes are those of the matrix, whatever its layout.
+
+    A load's or store's region is one of memory, whose rows lie a stride apart: for a column-major matrix its
+    rows are the matrix's columns, for a packed one they are the packed rows. So DPC++'s
+    joint_matrix_load_checked(…, height, width, row, column) counts, and so does Intel's compiler, for which
+    SPIR-V's X is the row and Y the column.
     """
 
     row: Expression

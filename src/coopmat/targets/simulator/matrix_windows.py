@@ -29,7 +29,7 @@ from coopmat.targets.simulator.values import Array
 
 @dataclass(frozen=True)
 class Window:
-    """Row and column of the matrix's first element and the sizes of the matrix in memory: ``[S]`` or ``[1]`` each."""
+    """Row and column of the matrix's first element and the sizes of the region: ``[S]`` or ``[1]`` each."""
 
     row: Array
     column: Array
@@ -51,7 +51,7 @@ class _Elements:
 
 
 def inside_window(kind: MatrixType, window: Window) -> Array:
-    """Which elements of a row- or column-major matrix lie inside: ``[S, rows, columns]`` or ``[1, rows, columns]``."""
+    """Which elements of a matrix lie inside: ``[S, rows, columns]`` or ``[1, rows, columns]``."""
     row, column = np.indices((kind.rows, kind.columns))
     return _is_inside(window, _row_of(window) + row, _column_of(window) + column)
 
@@ -102,22 +102,23 @@ def _positions(frame: Frame, access: MatrixAccess, layout: int, stride: Array, w
                sub_group: int) -> tuple[Array, Array]:
     """Bytes from the pointer to each element, and which elements are inside: ``[n, rows, columns]`` both.
 
-    A window into packed memory counts the rows and columns of what is packed, as DPC++'s does.
+    The window is one of memory, whose rows lie a stride apart: those of a column-major matrix are its columns, those
+    of a packed one what is packed. So DPC++ and Intel's compiler count.
     """
     kind, size = access.kind, access.kind.component.size
     row, column = np.indices((kind.rows, kind.columns))
     together = PACKED_WORD // size
-    if layout == Layout.PackedINTEL and kind.use == Use.MatrixBKHR and together > 1 and kind.rows % together == 0:
+    if layout == Layout.ColumnMajorKHR:
+        row, column = column, row
+    elif layout == Layout.PackedINTEL and kind.use == Use.MatrixBKHR and together > 1 and kind.rows % together == 0:
         row, column = row // together, column * together + row % together
-    elif layout not in (Layout.RowMajorKHR, Layout.ColumnMajorKHR) and (
-            layout != Layout.PackedINTEL or kind.use != Use.MatrixAKHR):
+    elif layout != Layout.RowMajorKHR and (layout != Layout.PackedINTEL or kind.use != Use.MatrixAKHR):
         raise UndefinedBehavior(f"layout {layout} is not possible for a {kind} of use {kind.use}",
                                 access.site.where(frame, sub_group))
     rows, columns = _row_of(window) + row, _column_of(window) + column
-    major, minor = (columns, rows) if layout == Layout.ColumnMajorKHR else (rows, columns)
     step = stride[:, None, None]
     farthest = FARTHEST // np.maximum(np.abs(step), 1)  # beyond that no buffer reaches
-    return np.clip(major, -farthest, farthest) * step + minor * size, _is_inside(window, rows, columns)
+    return np.clip(rows, -farthest, farthest) * step + columns * size, _is_inside(window, rows, columns)
 
 
 def _is_inside(window: Window, rows: Array, columns: Array) -> Array:
