@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
-from coopmat.diagnostics import Diagnostic, DiagnosticSink
+from coopmat.diagnostics import Diagnostic, DiagnosticSink, Error
 from coopmat.sycl.compiler import builtins as builtins
 from coopmat.sycl.compiler.unit import Unit
 from coopmat.tree.nodes import Program
 
 __all__ = ["compile_kernel"]
+_RECURSION_LIMIT = 20_000  # frames: some five for each level of nesting
 
 
 def compile_kernel(function: FunctionType, closure: Mapping[str, Any], *, sub_group_size: int | None = None,
@@ -21,5 +23,13 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], *, sub_gr
     closure: what the function has captured. The sizes are those that the kernel requires, in OpenCL's order.
     """
     unit = Unit(DiagnosticSink())
-    unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    try:
+        unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
+    except RecursionError:
+        raise Error(f"an expression or statement of kernel '{function.__name__}' is nested too deeply to be compiled; "
+                    "split it into several") from None
+    finally:
+        sys.setrecursionlimit(limit)
     return Program(unit.functions), unit.sink.finish()

@@ -27,7 +27,7 @@ from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.ranges import sub_group
 
-PACKAGE = "coopmat."
+PACKAGE = "coopmat.sycl."
 Handler = Callable[["Call"], Value]
 DEVICE_FUNCTIONS: dict[str, Handler] = {}
 """What a call of a device function becomes, by the function's name."""
@@ -60,8 +60,7 @@ class Call:
         try:
             bound = signature.bind(*self.arguments, **self.named)
         except TypeError as error:
-            shown = str(signature).replace(": Any", "").replace(" -> None", "").replace(" -> Any", "")
-            raise self.f.fail(messages.BAD_ARGUMENTS, self.node, name=self.name, signature=shown,
+            raise self.f.fail(messages.BAD_ARGUMENTS, self.node, name=self.name, signature=_shown(signature),
                               reason=error) from None
         return dict(bound.arguments)
 
@@ -80,6 +79,15 @@ class Call:
     def constant(self, value: Value, what: str, node: ast.AST | None = None) -> int:
         """An integer argument that must be known."""
         return constant_integer(self.f, value, node or self.node, f"{what} of {self.name}")
+
+
+def _shown(signature: inspect.Signature) -> str:
+    """A signature without types: ``(g, res, src, stride[, Layout])``."""
+    parameters = list(signature.parameters.values())
+    names = [f"*{parameter.name}" if parameter.kind is parameter.VAR_POSITIONAL else parameter.name
+             for parameter in parameters if parameter.default is parameter.empty]
+    optional = [parameter.name for parameter in parameters if parameter.default is not parameter.empty]
+    return f"({', '.join(names)}{''.join(f'[, {name}' for name in optional)}{']' * len(optional)})"
 
 
 def call(f: FunctionCompiler, node: ast.Call) -> Value:
@@ -135,7 +143,7 @@ def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
-    if isinstance(callee, FunctionType) and not callee.__module__.startswith(PACKAGE):
+    if isinstance(callee, FunctionType) and callee.__module__.partition(".")[0] != "coopmat":
         if hasattr(callee, "__wrapped__"):
             callee = inspect.unwrap(callee)
         return given.f.unit.call(given, given.f.unit.helper(given.f, callee, given.node))

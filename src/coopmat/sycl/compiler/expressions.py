@@ -91,6 +91,9 @@ def _comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, nod
 
 def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     """Identity and membership, of what is known when the kernel is compiled."""
+    if symbol.endswith("in") and isinstance(right, Sequence) and not all(
+            isinstance(item, Static) for item in (left, *right.items)):
+        return _membership(f, symbol, left, right, node)
     items = right.items if isinstance(right, Sequence) else (right,)
     if not isinstance(left, Static) or not all(isinstance(item, Static) for item in items):
         raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right,
@@ -99,6 +102,18 @@ def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Val
     if symbol.endswith("in"):
         return Static((left.value in values) == (symbol == "in"))
     return Static((left.value is values[0]) == (symbol == "is"))
+
+
+def _membership(f: FunctionCompiler, symbol: str, left: Value, right: Sequence, node: ast.expr) -> Value:
+    """``x in (1, 2)`` of numbers that the kernel computes: one comparison after the other."""
+    location = f.location(node)
+    if isinstance(left, Runtime):
+        left = f.temporary(left.expression, node)
+    found: n.Expression = n.Constant(t.BOOL, location, False)
+    for item in right.items:
+        test = truth(f, binary(f, "==", left, f.loaded(item, node), node), node)
+        found = test if isinstance(found, n.Constant) else n.Logical(t.BOOL, location, False, found, test)
+    return Runtime(found if symbol == "in" else n.Unary(t.BOOL, location, n.UnaryOperator.NOT, found))
 
 
 def _logical(f: FunctionCompiler, node: ast.BoolOp) -> Value:

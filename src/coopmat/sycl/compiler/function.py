@@ -187,7 +187,8 @@ class FunctionCompiler:
         if name in self.names:
             return self.names[name]
         if name in self.scope.names:
-            raise self.fail(messages.UNASSIGNED, node, name=name)
+            message = messages.NONLOCAL if name in self.module else messages.UNASSIGNED
+            raise self.fail(message, node, name=name)
         if name in self.module:
             return self.unit.captured(self, name, self.module[name], node)
         known = [*self.names, *self.scope.names, *self.module]

@@ -219,7 +219,7 @@ def bind_target(f: FunctionCompiler, target: ast.expr, item: Value) -> None:
 def _counted(f: FunctionCompiler, node: ast.For, bounds: Range) -> None:
     """``for (T i = start; i < stop; i += step)``."""
     if not isinstance(node.target, ast.Name):
-        raise f.fail(messages.UNPACK, node.target, expected=2, found="one number")
+        raise f.fail(messages.UNSUPPORTED_EXPRESSION, node.target, what="this loop target", advice="use a name")
     type_ = _counter_type(f, node, bounds)
     start = expression(f, bounds.start, node.iter, type_)
     stop, step = (_kept(f, part, node, type_) for part in (bounds.stop, bounds.step))

@@ -30,8 +30,8 @@ CANNOT_CAPTURE = Message("CM6022", "error",
                          "functions, arrays, and tuples and lists of them")
 NO_ATTRIBUTE = Message("CM6023", "error", "{found} has no attribute '{name}'{hint}")
 NONLOCAL = Message("CM6024", "error",
-                   "'{name}' belongs to the function around this one, which gets it by value; return the new value "
-                   "instead of assigning it")
+                   "'{name}' is assigned in this function and so is a variable of its own, which has no value here; "
+                   "the '{name}' outside of it cannot be changed by a kernel")
 REBOUND = Message("CM6025", "error",
                   "'{name}' is {before} and cannot be assigned again; use another name for {after}")
 TYPE_CHANGES = Message("CM6026", "error",
@@ -86,6 +86,7 @@ NOT_CALLABLE = Message("CM6050", "error", "{found} cannot be called in a kernel{
 BAD_ARGUMENTS = Message("CM6051", "error", "{name}{signature}: {reason}")
 RECURSION = Message("CM6052", "error", "'{name}' calls itself; a device function cannot be recursive")
 SOURCE_MISSING = Message("CM6053", "error", "'{name}' cannot be compiled: {reason}")
+MISSING_RETURN = Message("CM6061", "error", "'{name}' returns a value in some cases, and in others ends without one")
 RESULT_DIFFERS = Message("CM6054", "error",
                          "'{name}' returns {found} here and {before} elsewhere; all its results must be numbers, or "
                          "pointers of one type")

@@ -4,10 +4,12 @@ by value, matrices and variables of lists by reference."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
@@ -92,10 +94,23 @@ def _pass_function(f: FunctionCompiler, passed: Passed, name: str, value: Local,
     captured = f.capture(value)
     passed.keys.append(("function", id(value.node)))
     inside = {}
-    for inner, held in captured.captured.items():
-        passed.keys.append(inner)
-        inside[inner] = _pass(f, passed, f"{name}.{inner}", held, node)
+    with of_function(f, value, node):
+        for inner, held in captured.captured.items():
+            passed.keys.append(inner)
+            inside[inner] = _pass(f, passed, f"{name}.{inner}", held, node)
     return replace(captured, captured=inside)
+
+
+@contextmanager
+def of_function(f: FunctionCompiler, local: Local, node: ast.AST) -> Iterator[None]:
+    """Inside, what a local function has captured is passed; it must not have captured itself."""
+    if id(local.node) in f.unit.being_passed:
+        raise f.fail(messages.RECURSION, node, name=local.name)
+    f.unit.being_passed.append(id(local.node))
+    try:
+        yield
+    finally:
+        f.unit.being_passed.pop()
 
 
 def _key(value: Value) -> Any:

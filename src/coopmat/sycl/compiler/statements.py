@@ -42,6 +42,8 @@ def _expression(f: FunctionCompiler, node: ast.Expr) -> None:
             f.warn(messages.UNUSED_RESULT, node, name=value.expression.function.name.split(".")[0])
         elif not isinstance(value.expression, (n.Operation, n.Update, n.Assign, n.Comma)):
             f.warn(messages.UNUSED_EXPRESSION, node)
+    else:
+        f.warn(messages.UNUSED_EXPRESSION, node)
 
 
 def _pass(f: FunctionCompiler, node: ast.Pass) -> None:
@@ -63,13 +65,15 @@ def _assign(f: FunctionCompiler, node: ast.Assign) -> None:
         if any(isinstance(part, (Matrix, NewMatrix)) for part in (value,)):
             raise f.fail(messages.MATRIX_COPY, node.value, source=ast.unparse(node.value))
     for target in node.targets:
-        store(f, target, value, node)
+        store(f, target, value, node.value)
 
 
-def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.stmt) -> None:
+def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -> None:
     """Assign a value to a name, an element, or several."""
     if isinstance(target, ast.Tuple | ast.List):
         _unpack(f, target, value, node)
+    elif isinstance(target, ast.Subscript) and _is_tuple(f, target):
+        raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found="an element of a tuple")
     elif isinstance(target, ast.Name):
         _store_name(f, target, value, node)
     elif isinstance(target, ast.Subscript):
@@ -85,6 +89,11 @@ def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.stmt) -
                      advice="assign to a name or to an element")
 
 
+def _is_tuple(f: FunctionCompiler, target: ast.Subscript) -> bool:
+    base = f.read(target.value)
+    return isinstance(base, ValueSequence) and not base.is_list
+
+
 def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None:
     """Nothing is written through a pointer to const."""
     if isinstance(place.place, n.Dereference):
@@ -94,7 +103,7 @@ def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None
                          found=f"behind a {shown_type(pointer)}, which is only read,")
 
 
-def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, node: ast.stmt) -> None:
+def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, node: ast.expr) -> None:
     """``a, b = b, a``: all values are read before the first is assigned."""
     if isinstance(value, Static) and isinstance(value.value, (tuple, list)):
         value = ValueSequence(tuple(f.unit.static(f, item, node) for item in value.value), False)
@@ -104,19 +113,19 @@ def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, nod
         raise f.fail(messages.UNPACK, node, expected=len(target.elts), found=len(value.items))
     items = [f.temporary(loaded.expression, node, loaded.hints) if isinstance(loaded, Runtime) else loaded
              for loaded in (f.loaded(item, node) for item in value.items)]
-    for part, item in zip(target.elts, items, strict=True):
+    is_written_out = isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(items)
+    places = node.elts if isinstance(node, ast.Tuple | ast.List) and is_written_out else [node] * len(items)
+    for part, item, place in zip(target.elts, items, places, strict=True):
         if isinstance(item, Matrix):
-            raise f.fail(messages.MATRIX_COPY, node, source="source")
-        store(f, part, item, node)
+            raise f.fail(messages.MATRIX_COPY, place, source=ast.unparse(place))
+        store(f, part, item, place)
 
 
-def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.stmt) -> None:
+def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.expr) -> None:
     name = target.id
     before = f.names.get(name)
     if isinstance(before, Erroneous):
         before = None
-    if before is None and name not in f.scope.names:
-        raise f.fail(messages.NONLOCAL, target, name=name)
     if isinstance(before, Element):
         _store_variable(f, name, before, value, node)
     elif before is None or f.scope.is_assigned_once(name):
@@ -136,7 +145,7 @@ def _first_value(f: FunctionCompiler, name: str, value: Value, node: ast.AST) ->
     return f.materialize(value, name, node, variables=bool(facts and facts.item_stores))
 
 
-def _store_variable(f: FunctionCompiler, name: str, variable: Element, value: Value, node: ast.stmt) -> None:
+def _store_variable(f: FunctionCompiler, name: str, variable: Element, value: Value, node: ast.expr) -> None:
     """A later assignment converts to the variable's type, except from floating-point to integer."""
     if not isinstance(value, (Runtime, Static)) or (isinstance(value, Static) and not value.is_number
                                                     and not hasattr(value.value, "dtype")):
@@ -187,8 +196,6 @@ def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
         result = METHODS[AtomicRef](Call(f, f"{symbol}=", written, [f.read(node.value)], receiver=place))
         f.perform(expression(f, result, node))
         return
-    if isinstance(place, Static) and isinstance(node.target, ast.Name):
-        raise f.fail(messages.NONLOCAL, node, name=node.target.id)
     if not isinstance(place, Element):
         raise f.fail(messages.INVALID_OPERAND, node, operator=f"{symbol}=", found=place,
                      hint="; use joint_matrix_apply(sg, m, lambda x: …)" if isinstance(place, Matrix) else "")

@@ -15,7 +15,7 @@ import numpy as np
 
 from coopmat.diagnostics import DiagnosticSink, Error, SourceLocation
 from coopmat.sycl.captures import closure_of
-from coopmat.sycl.compiler import messages, passing
+from coopmat.sycl.compiler import flow, messages, passing
 from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler
@@ -64,6 +64,7 @@ class Unit:
     parameters: list[n.Variable] = field(default_factory=list)
     arrays: dict[str, Value] = field(default_factory=dict)
     calls: list[tuple[str, SourceLocation]] = field(default_factory=list)  # of the helpers being compiled
+    being_passed: list[int] = field(default_factory=list)  # ids of the local functions whose captured values are passed
 
     # ------------------------------------------------------------------ kernels
 
@@ -188,7 +189,8 @@ class Unit:
 
     def _invoke(self, given: Call, local: Local, bound: dict[str, Value]) -> Value:
         f, node = given.f, given.node
-        passed = passing.pass_values(f, {**local.captured, **bound}, node)
+        with passing.of_function(f, local, node):
+            passed = passing.pass_values(f, {**local.captured, **bound}, node)
         key = (id(local.node), passed.key)
         found = self._specialization(given, local, passed, key)
         call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
@@ -237,6 +239,8 @@ class Unit:
         body = _body(f)
         if self.sink.error_count > before:
             raise Failed
+        if result != t.VOID and flow.can_end(body):
+            raise f.fail(messages.MISSING_RETURN, local.node, name=local.name)
         hints = next((value.hints for value, _ in f.returned if isinstance(value, Runtime)), properties())
         function = n.Function(name, result, passed.parameters, f.location(local.node), body=body)
         self.functions.append(function)
@@ -251,7 +255,9 @@ class Unit:
             return t.VOID
         if isinstance(found, ElementType):
             return found.storage.scalar
-        return found.tree if isinstance(found, PointerType) else None
+        if not isinstance(found, PointerType):
+            raise f.fail(messages.NOT_A_TYPE, local.node.returns, found=Static(found))
+        return found.tree
 
     def _compiler(self, local: Local, passed: passing.Passed) -> FunctionCompiler:
         return FunctionCompiler(self, local.source, local.node, local.module, passed.values)
@@ -262,7 +268,8 @@ class Unit:
         arguments, the first the element, whose new value the call gives."""
         local = f.capture(local)
         bound = dict(values)
-        passed = passing.pass_values(f, {**local.captured, **bound}, given.node)
+        with passing.of_function(f, local, given.node):
+            passed = passing.pass_values(f, {**local.captured, **bound}, given.node)
         key = (id(local.node), "element", passed.key)
         found = self.specializations.get(key)
         if found is None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from coopmat.diagnostics import SourceLocation
@@ -45,9 +46,11 @@ class Static(Value):
             return "None"
         if self.is_number:
             return f"the constant {self.value}"
-        if isinstance(self.value, FunctionType):
+        if isinstance(self.value, FunctionType | BuiltinFunctionType):
             return f"the function {self.value.__name__}"
-        return str(self.value)
+        if isinstance(self.value, str) and not isinstance(self.value, Enum):
+            return f"the text {self.value!r}"
+        return self.value.__name__ if isinstance(self.value, type | ModuleType) else str(self.value)
 
 
 @dataclass(frozen=True, slots=True)

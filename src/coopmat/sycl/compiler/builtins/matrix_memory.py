@@ -16,6 +16,7 @@ from coopmat.sycl.compiler.values import (
     LayoutValue,
     LocalArray,
     Matrix,
+    NewMatrix,
     Nothing,
     Runtime,
     Static,
@@ -42,8 +43,8 @@ def check_group(call: Call, group: Value) -> None:
 def matrix_argument(call: Call, value: Value, parameter: str, index: int) -> Matrix:
     """An argument that is a joint_matrix object."""
     if not isinstance(value, Matrix):
-        raise call.f.fail(constraints.NOT_A_MATRIX, call.place(index), name=call.name, parameter=parameter, kind="",
-                          found=value)
+        raise call.f.fail(constraints.NOT_A_MATRIX, call.place(index), name=call.name, parameter=parameter,
+                          kind=" that has a name" if isinstance(value, NewMatrix) else "", found=value)
     return value
 
 
