@@ -40,9 +40,10 @@ from coopmat.spirv.grammar import (
 from coopmat.spirv.instruction import Instruction, encode_number, make
 from coopmat.spirv.module import Module
 from coopmat.tree import types as t
-from coopmat.tree.nodes import BinaryOperator, Function, Program, UnaryOperator, Variable
+from coopmat.tree.nodes import BinaryOperator, Function, Language, Program, UnaryOperator, Variable
 
-OPENCL_C_VERSION = 300000
+VERSIONS = {Language.OPENCL_C: 300000, Language.SYCL: 2020}
+"""The version of each source language, as OpSource has it."""
 _VEC3_SIZE = t.Vector(t.SIZE_T, 3)  # type of the built-ins that take a dimension
 _UNDEFINED_COMPONENT = 0xFFFFFFFF
 
@@ -73,7 +74,7 @@ class SpirvBuilder:
         self._contract = program.contract_floating_point
         located = next((f.location for f in program.functions if f.location is not None), None)
         file = None if located is None else self._module.string(located.name)
-        self._module.source(SourceLanguage.OpenCL_C, OPENCL_C_VERSION, file)
+        self._module.source(SourceLanguage[program.language.value], VERSIONS[program.language], file)
 
     def module_variable(self, variable: Variable, initializer: Value | None) -> Value:
         storage = STORAGE_CLASSES[variable.address_space]

@@ -72,6 +72,13 @@ class Function:
         return self.signature if self.overloadable else self.name
 
 
+class Language(Enum):
+    """What a program is written in; the values are SPIR-V's names of it."""
+
+    OPENCL_C = "OpenCL_C"
+    SYCL = "SYCL"
+
+
 @dataclass(slots=True)
 class Program:
     """One translation unit: every function that has a body, callees before or after their callers."""
@@ -79,6 +86,7 @@ class Program:
     functions: list[Function] = field(default_factory=list)
     globals: list[Variable] = field(default_factory=list)
     contract_floating_point: bool = True  # FP_CONTRACT: a*b+c may be fused
+    language: Language = Language.OPENCL_C
 
     @property
     def kernels(self) -> list[Function]:

@@ -10,7 +10,7 @@ from typing import Any
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, Error
 from coopmat.sycl.compiler import builtins as builtins
 from coopmat.sycl.compiler.unit import Unit
-from coopmat.tree.nodes import Program
+from coopmat.tree.nodes import Language, Program
 
 __all__ = ["compile_kernel"]
 _RECURSION_LIMIT = 20_000  # frames: some five for each level of nesting
@@ -32,4 +32,4 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], *, sub_gr
                     "split it into several") from None
     finally:
         sys.setrecursionlimit(limit)
-    return Program(unit.functions), unit.sink.finish()
+    return Program(unit.functions, language=Language.SYCL), unit.sink.finish()

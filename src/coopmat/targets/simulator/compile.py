@@ -15,7 +15,16 @@ import numpy as np
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
 from coopmat.spirv import module as spirv
-from coopmat.spirv.grammar import ID_KINDS, BuiltIn, Decoration, LinkageType, MemoryAccess, Op, StorageClass
+from coopmat.spirv.grammar import (
+    ID_KINDS,
+    BuiltIn,
+    Decoration,
+    LinkageType,
+    MemoryAccess,
+    Op,
+    SourceLanguage,
+    StorageClass,
+)
 from coopmat.spirv.instruction import decode_string
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
@@ -68,6 +77,7 @@ class KernelCompiler:
                  handlers: Mapping[int, Handler], kept: dict[int, Array] | None = None) -> None:
         self.module = module
         self.kernel = kernel
+        self.language = next((row.words[0] for row in module.of_opcode(Op.Source)), SourceLanguage.Unknown)
         self.types = SimulatedTypes(module, sub_group_size)
         self.handlers = handlers
         self.buffers: list[BufferRow] = []
@@ -290,7 +300,7 @@ class FunctionCompiler:
 
     def site(self, row: Instruction) -> Site:
         """The place of an instruction, for messages."""
-        return Site(self.kernel.kernel, self._location, row.name)
+        return Site(self.kernel.kernel, self._location, row.name, self.kernel.language)
 
     def compute(self, row: Instruction, function: Callable[..., Value], *operands: int) -> Step:
         """A closure that applies ``function`` to the operands' values.

@@ -113,11 +113,12 @@ class Site:
     kernel: str
     location: str | None  # file:line[:column]
     instruction: str
+    language: int  # SourceLanguage
 
     @property
     def in_words(self) -> str:
         """The instruction, as messages call it."""
-        return in_words(self.instruction)
+        return in_words(self.instruction, self.language)
 
     def where(self, frame: Frame, sub_group: int | None = None, lane: int | None = None,
               buffer: str | None = None, element: int | None = None) -> Where:

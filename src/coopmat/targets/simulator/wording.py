@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import Op, SourceLanguage
 
 AUTHORS_WORDS: dict[int, str] = {
     Op.ControlBarrier: "barrier",
@@ -32,10 +32,27 @@ AUTHORS_WORDS: dict[int, str] = {
 """What the author wrote for each instruction that concerns a whole group; on other instructions' values
 (scalars, vectors) no message speaks of the instruction."""
 
+SYCL_WORDS: dict[int, str] = {
+    Op.CooperativeMatrixLoadKHR: "joint_matrix_load",
+    Op.CooperativeMatrixStoreKHR: "joint_matrix_store",
+    Op.CooperativeMatrixMulAddKHR: "joint_matrix_mad",
+    Op.CooperativeMatrixLengthKHR: "joint_matrix_apply",
+    Op.CooperativeMatrixLoadCheckedINTEL: "joint_matrix_load_checked",
+    Op.CooperativeMatrixStoreCheckedINTEL: "joint_matrix_store_checked",
+    Op.CooperativeMatrixConstructCheckedINTEL: "joint_matrix_fill_checked",
+    Op.CooperativeMatrixConvertUseEXT: "joint_matrix_copy",
+    Op.CooperativeMatrixGetElementCoordINTEL: "joint_matrix_apply",
+    Op.CompositeConstruct: "joint_matrix_fill",
+    **dict.fromkeys((Op.ConvertFToS, Op.ConvertFToU, Op.ConvertSToF, Op.ConvertUToF, Op.FConvert, Op.SConvert,
+                     Op.UConvert, Op.Bitcast), "joint_matrix_copy"),
+}
+"""What the author of a SYCL kernel wrote instead."""
+
 _BY_NAME = {f"Op{Op(opcode).name}": words for opcode, words in AUTHORS_WORDS.items()}
+_BY_LANGUAGE: dict[int, dict[str, str]] = {SourceLanguage.SYCL: {f"Op{Op(opcode).name}": words for opcode, words in SYCL_WORDS.items()}}
 
 
-def in_words(instruction: str) -> str:
+def in_words(instruction: str, language: int) -> str:
     """``the barrier (OpControlBarrier)``; an instruction without an entry keeps its SPIR-V name alone."""
-    words = _BY_NAME.get(instruction)
+    words = _BY_LANGUAGE.get(language, {}).get(instruction) or _BY_NAME.get(instruction)
     return f"the {words} ({instruction})" if words else instruction
