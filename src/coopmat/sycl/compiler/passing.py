@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
+    LayoutValue,
     Local,
     LocalArray,
     Matrix,
@@ -75,6 +76,9 @@ def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: as
         case AtomicRef(pointer=pointer, order=order, scope=scope):
             passed.keys.append(("atomic", order, scope))
             return replace(value, pointer=_value(_parameter(passed, name, pointer, None)))
+        case LayoutValue(expression=expression):
+            passed.keys.append("layout")
+            return LayoutValue(_value(_parameter(passed, name, expression, None)))
         case Range(start=start, stop=stop, step=step):
             passed.keys.append("range")
             return Range(*(f.loaded(_pass(f, passed, name, part, node), node) for part in (start, stop, step)))
@@ -90,7 +94,7 @@ def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: as
 def _pass_function(f: FunctionCompiler, passed: Passed, name: str, value: Local, node: ast.AST) -> Value:
     """A function with what it has captured."""
     captured = f.capture(value)
-    passed.keys.append(("function", id(value.node)))
+    passed.keys.append(("function", value.key))
     inside = {}
     for inner, held in captured.captured.items():
         passed.keys.append(inner)
