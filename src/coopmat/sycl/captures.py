@@ -51,15 +51,12 @@ def key_of(function: FunctionType, closure: Mapping[str, Any], text: Any) -> str
     ``text`` gives the source of a function. Raises Unkeyable for values whose changes cannot be seen.
     """
     parts: list[str] = []
-    _function_key(function, closure, text, parts, set())
+    _function_key(function, closure, text, parts, {id(function): 0})
     return "\0".join(parts)
 
 
 def _function_key(function: FunctionType, closure: Mapping[str, Any], text: Any, parts: list[str],
-                  seen: set[int]) -> None:
-    if id(function.__code__) in seen:
-        return
-    seen.add(id(function.__code__))
+                  seen: dict[int, int]) -> None:
     name, source = text(function)
     parts += [name, source, function.__qualname__, str(function.__code__.co_firstlineno)]
     parts += [repr(sorted((name, _shown(value)) for name, value in function.__annotations__.items()))]
@@ -71,8 +68,8 @@ def _shown(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else repr(annotation)
 
 
-def _key(value: Any, text: Any, parts: list[str], seen: set[int]) -> str:
-    """A text that is the same for values that compile to the same."""
+def _key(value: Any, text: Any, parts: list[str], seen: dict[int, int]) -> str:
+    """A text that is the same for values that compile to the same; ``seen`` numbers functions and objects."""
     if value is None or isinstance(value, (bool, int, float, str, Enum, np.generic, ModuleType, BuiltinFunctionType)):
         return f"{type(value).__name__}:{value!r}"
     if isinstance(value, (tuple, list)):
@@ -88,19 +85,21 @@ def _key(value: Any, text: Any, parts: list[str], seen: set[int]) -> str:
     if hasattr(type(value), "__coopmat_array__"):
         return f"device:{value.__coopmat_array__().dtype}"
     if isinstance(value, FunctionType) and not value.__module__.startswith(_PACKAGE):
-        _function_key(value, closure_of(value), text, parts, seen)
-        return f"function:{value.__qualname__}"
+        if id(value) not in seen:
+            seen[id(value)] = len(seen)
+            _function_key(value, closure_of(value), text, parts, seen)
+        return f"function:{seen[id(value)]}"
     return _object_key(value, text, parts, seen)
 
 
-def _object_key(value: Any, text: Any, parts: list[str], seen: set[int]) -> str:
+def _object_key(value: Any, text: Any, parts: list[str], seen: dict[int, int]) -> str:
     """Classes, objects of this package, and plain objects that hold numbers."""
     owner = value if isinstance(value, type) else type(value)
     if str(owner.__module__).startswith(_PACKAGE) or owner.__module__ in ("builtins", "numpy", "ml_dtypes"):
         return repr(value)
     if id(value) in seen:
-        return "again"
-    seen.add(id(value))
+        return f"object:{seen[id(value)]}"
+    seen[id(value)] = len(seen)
     if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
         names = [field.name for field in fields(value)] if is_dataclass(value) else [
             name for name in vars(value) if not name.startswith("_")]

@@ -86,6 +86,10 @@ def _both(f: FunctionCompiler, first: Value, second: Value, node: ast.expr) -> V
 def _comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     if symbol in ("is", "is not", "in", "not in"):
         return _static_comparison(f, symbol, left, right, node)
+    if symbol in ("==", "!=") and any(isinstance(side, LayoutValue) for side in (left, right)):
+        numbers = [_number_of_layout(f, side, node) for side in (left, right)]
+        if all(number is not None for number in numbers):
+            return binary(f, symbol, *(Runtime(number) for number in numbers if number is not None), node)
     return binary(f, symbol, left, right, node)
 
 
@@ -155,7 +159,10 @@ def _layout_number(f: FunctionCompiler, node: ast.expr) -> n.Expression | None:
     """A layout in memory as a number, if the expression is one."""
     if not isinstance(node, ast.Attribute | ast.Name):
         return None
-    value = f.read(node)
+    return _number_of_layout(f, f.read(node), node)
+
+
+def _number_of_layout(f: FunctionCompiler, value: Value, node: ast.expr) -> n.Expression | None:
     if isinstance(value, LayoutValue):
         return value.expression
     if isinstance(value, Static) and value.value in (layout.row_major, layout.col_major):

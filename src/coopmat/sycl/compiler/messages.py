@@ -15,7 +15,7 @@ FIRST_PARAMETER = Message("CM6004", "error",
                           "nd_item[3]; found {found}")
 PARAMETER_TYPE = Message("CM6005", "error",
                          "parameter '{name}' of a kernel needs a type: a scalar (int32, float32, …), ptr[T], "
-                         "local_ptr[T], annotated_ptr[T, …] or local_accessor[T]; found {found}")
+                         "local_ptr[T], annotated_ptr[T, …], local_accessor[T] or layout; found {found}")
 KERNEL_RESULT = Message("CM6006", "error", "a kernel cannot return a value; store the result through a pointer")
 BAD_ANNOTATION = Message("CM6007", "error", "the annotation '{text}' cannot be evaluated: {reason}")
 NOT_A_TYPE = Message("CM6008", "error", "expected a type, such as int32 or ptr[float32]; found {found}")

@@ -13,6 +13,7 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
+    LayoutValue,
     Local,
     LocalArray,
     Matrix,
@@ -77,6 +78,9 @@ def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: as
         case AtomicRef(pointer=pointer, order=order, scope=scope):
             passed.keys.append(("atomic", order, scope))
             return replace(value, pointer=_value(_parameter(passed, name, pointer, None)))
+        case LayoutValue(expression=expression):
+            passed.keys.append("layout")
+            return LayoutValue(_value(_parameter(passed, name, expression, None)))
         case Range(start=start, stop=stop, step=step):
             passed.keys.append("range")
             return Range(*(f.loaded(_pass(f, passed, name, part, node), node) for part in (start, stop, step)))
@@ -92,7 +96,7 @@ def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: as
 def _pass_function(f: FunctionCompiler, passed: Passed, name: str, value: Local, node: ast.AST) -> Value:
     """A function with what it has captured."""
     captured = f.capture(value)
-    passed.keys.append(("function", id(value.node)))
+    passed.keys.append(("function", value.key))
     inside = {}
     with of_function(f, value, node):
         for inner, held in captured.captured.items():

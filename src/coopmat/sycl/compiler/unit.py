@@ -8,7 +8,7 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from types import FunctionType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,13 @@ from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler
 from coopmat.sycl.compiler.operators import expression, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
-from coopmat.sycl.compiler.source import definition_of
+from coopmat.sycl.compiler.source import Definition, definition_of
 from coopmat.sycl.compiler.statements import apply_result
 from coopmat.sycl.compiler.values import (
     Element,
     Erroneous,
     Item,
+    LayoutValue,
     Local,
     LocalArray,
     Nothing,
@@ -36,7 +37,7 @@ from coopmat.sycl.compiler.values import (
 )
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.element_types import ElementType, element_type, of_dtype
-from coopmat.sycl.enumerations import address_space
+from coopmat.sycl.enumerations import address_space, layout
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr
 from coopmat.sycl.properties import properties
 from coopmat.sycl.ranges import NdItemType
@@ -65,6 +66,7 @@ class Unit:
     arrays: dict[str, Value] = field(default_factory=dict)
     calls: list[tuple[str, SourceLocation]] = field(default_factory=list)  # of the helpers being compiled
     being_passed: list[int] = field(default_factory=list)  # ids of the local functions whose captured values are passed
+    helpers: dict[FunctionType, Local] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ kernels
 
@@ -72,7 +74,7 @@ class Unit:
                        work_group_size: tuple[int, int, int] | None) -> None:
         """Compile a kernel and what it calls; errors are in the sink."""
         source, node = definition_of(function)
-        f = FunctionCompiler(self, source, node, _module_of(function, closure), {})
+        f = FunctionCompiler(self, source, node, _module_of(function, closure, node), {})
         self.kernel = f
         try:
             self._parameters(f)
@@ -114,6 +116,8 @@ class Unit:
             tree, hints = type_.tree, type_.hints
         elif isinstance(type_, LocalAccessorType) and type_.dimensions == 1:
             tree, hints = type_.pointer.tree, properties()
+        elif type_ is layout:
+            tree, hints = t.INT, properties()
         else:
             raise f.fail(messages.PARAMETER_TYPE, node, name=name, found=_shown_type_of_parameter(type_))
         variable = n.Variable(name, tree, location)
@@ -121,6 +125,8 @@ class Unit:
         place = n.VariablePlace(tree, location, variable)
         if isinstance(type_, LocalAccessorType):
             return LocalArray(n.Load(tree, location, place), (None,))
+        if type_ is layout:
+            return LayoutValue(n.Load(tree, location, place))
         return Element(place, hints)
 
     # ------------------------------------------------------------------ annotations and captured values
@@ -128,6 +134,9 @@ class Unit:
     def type_of_annotation(self, f: FunctionCompiler, node: ast.expr) -> Any:
         """The type that an annotation means; Python's numbers and numpy's types are element types."""
         text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+        evaluated = getattr(f.module, "annotations", {})
+        if text in evaluated:
+            return element_type(evaluated[text]) or evaluated[text]
         try:
             found = eval(text, {"__builtins__": {}}, f.module)
         except Exception as error:
@@ -173,12 +182,15 @@ class Unit:
     # ------------------------------------------------------------------ helpers
 
     def helper(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> Local:
-        """A Python function as one that a kernel can call."""
-        try:
-            source, definition = definition_of(function)
-        except Error as error:
-            raise f.fail(messages.SOURCE_MISSING, node, name=function.__qualname__, reason=error) from None
-        return Local(source, definition, _module_of(function, closure_of(function)), None)
+        """A Python function as one that a kernel can call; the same for each of its calls."""
+        if function not in self.helpers:
+            try:
+                source, definition = definition_of(function)
+            except Error as error:
+                raise f.fail(messages.SOURCE_MISSING, node, name=function.__qualname__, reason=error) from None
+            module = _module_of(function, closure_of(function), definition)
+            self.helpers[function] = Local(source, definition, module, None)
+        return self.helpers[function]
 
     def call(self, given: Call, local: Local) -> Value:
         """A call of a helper or of a local function."""
@@ -191,7 +203,7 @@ class Unit:
         f, node = given.f, given.node
         with passing.of_function(f, local, node):
             passed = passing.pass_values(f, {**local.captured, **bound}, node)
-        key = (id(local.node), passed.key)
+        key = (local.key, passed.key)
         found = self._specialization(given, local, passed, key)
         call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
         return Nothing(call) if call.type == t.VOID else Runtime(call, found.hints)
@@ -270,7 +282,7 @@ class Unit:
         bound = dict(values)
         with passing.of_function(f, local, given.node):
             passed = passing.pass_values(f, {**local.captured, **bound}, given.node)
-        key = (id(local.node), "element", passed.key)
+        key = (local.key, "element", passed.key)
         found = self.specializations.get(key)
         if found is None:
             with self._inside(given, local):
@@ -301,9 +313,19 @@ class Unit:
         return f"{name}.{count}" if count else name
 
 
-def _module_of(function: FunctionType, closure: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the names that a function does not assign stand for."""
-    return ChainMap(dict(closure), function.__globals__, vars(builtins))
+class _Module(ChainMap[str, Any]):
+    """What the names that a function does not assign stand for. ``annotations``: those of its parameters that Python
+    has evaluated, by their text; names that nothing else reads are not in its closure."""
+
+    annotations: Mapping[str, Any] = MappingProxyType({})
+
+
+def _module_of(function: FunctionType, closure: Mapping[str, Any], node: Definition) -> Mapping[str, Any]:
+    found = _Module(dict(closure), function.__globals__, vars(builtins))
+    values = function.__annotations__
+    found.annotations = {ast.unparse(argument.annotation): values[argument.arg] for argument in arguments_of(node)
+                         if argument.annotation is not None and not isinstance(values.get(argument.arg, ""), str)}
+    return found
 
 
 def _body(f: FunctionCompiler) -> n.Block:

@@ -157,6 +157,11 @@ class Local(Value):
         """Its name; "lambda" for one without."""
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "lambda"
 
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells it from other functions: those that one ``def`` makes may have captured different values."""
+        return id(self.node), id(self.module)
+
     def __str__(self) -> str:
         return f"the function {self.name}"
 

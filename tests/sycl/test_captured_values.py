@@ -1,0 +1,95 @@
+"""What kernels and helpers capture: every closure its own values, types in annotations, layouts as arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from coopmat.sycl import (
+    int32,
+    joint_matrix,
+    joint_matrix_load,
+    joint_matrix_store,
+    kernel,
+    layout,
+    nd_item,
+    nd_range,
+    ptr,
+    sub_group,
+    use,
+)
+from tests.sycl.annotated import incremented
+
+q = cm.Queue("sim:intel_gpu_pvc")
+
+
+def scaled_by(factor: int):
+    def scaled(x):
+        return x * factor
+    return scaled
+
+
+def sum_of(first, second, third):
+    @kernel(sub_group_size=16)
+    def kernel_of_sum(item: nd_item[1], A: ptr[int32]):
+        i = item.get_global_id(0)
+        A[i] = first(A[i]) + second(A[i]) * 100 + third(A[i]) * 10000
+    return kernel_of_sum
+
+
+def test_helpers_of_one_definition_keep_their_own_values() -> None:
+    array = np.ones(16, np.int32)
+    q.parallel_for(nd_range(16, 16), sum_of(scaled_by(2), scaled_by(3), scaled_by(4)), array).wait()
+    assert array.tolist() == [40302] * 16
+
+
+def test_functions_that_matrices_are_given_to_keep_their_own_values() -> None:
+    from coopmat.sycl import joint_matrix_apply, joint_matrix_fill
+
+    double, triple = scaled_by(2), scaled_by(3)
+
+    @kernel(sub_group_size=16)
+    def apply_both(item: nd_item[1], A: ptr[int32]):
+        sg = item.get_sub_group()
+        m = joint_matrix(sub_group, int32, use.accumulator, 8, 16)
+        joint_matrix_fill(sg, m, 1)
+        joint_matrix_apply(sg, m, double)
+        joint_matrix_apply(sg, m, triple)
+        joint_matrix_store(sg, m, A, 16, layout.row_major)
+
+    array = np.zeros(128, np.int32)
+    q.parallel_for(nd_range(16, 16), apply_both, array).wait()
+    assert array.tolist() == [6] * 128
+
+
+def test_the_key_tells_helpers_of_one_definition_apart() -> None:
+    two, three, other_three = scaled_by(2), scaled_by(3), scaled_by(3)
+    assert sum_of(two, three, two).key() != sum_of(two, three, three).key()
+    assert sum_of(two, three, two).key() != sum_of(two, scaled_by(4), two).key()
+    assert sum_of(two, three, two).key() == sum_of(two, other_three, two).key()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.float32])
+def test_a_type_that_only_annotations_name(dtype: type) -> None:
+    array = np.arange(16, dtype=dtype)
+    q.parallel_for(nd_range(16, 16), incremented(dtype), array, 2).wait()
+    assert array.tolist() == list(range(2, 18))
+
+
+@kernel(sub_group_size=16)
+def transposed(item: nd_item[1], A: ptr[int32], B: ptr[int32], order: layout):
+    def stored(given):
+        joint_matrix_store(item.get_sub_group(), m, B, 8 if given == layout.col_major else 16, given)
+
+    m = joint_matrix(sub_group, int32, use.accumulator, 8, 16)
+    joint_matrix_load(item.get_sub_group(), m, A, 16 if order != layout.col_major else 8, order)
+    stored(layout.col_major if order == layout.row_major else layout.row_major)
+
+
+@pytest.mark.parametrize("order", [layout.row_major, layout.col_major])
+def test_a_layout_as_an_argument(order: layout) -> None:
+    given, found = np.arange(128, dtype=np.int32), np.zeros(128, np.int32)
+    q.parallel_for(nd_range(16, 16), transposed, given, found, order).wait()
+    shape = (8, 16) if order is layout.row_major else (16, 8)
+    assert (found.reshape(shape[::-1]) == given.reshape(shape).T).all()
