@@ -8,16 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.opencl.builtins.patterns import Build, BuiltinCall, Row
-from coopmat.opencl.builtins.synchronization import (
-    ACQUIRE,
-    ACQUIRE_RELEASE,
-    RELAXED,
-    RELEASE,
-    SEQUENTIALLY_CONSISTENT,
-    checked,
-    order_argument,
-    scope_argument,
-)
+from coopmat.opencl.builtins.synchronization import checked, order_argument, scope_argument
 from coopmat.opencl.messages import builtins as messages
 from coopmat.tree.nodes import (
     Assign,
@@ -34,6 +25,17 @@ from coopmat.tree.nodes import (
     UnaryOperator,
     VariablePlace,
 )
+from coopmat.tree.operations import (
+    ACQUIRE,
+    ACQUIRE_RELEASE,
+    FLOAT_READ_MODIFY_WRITE,
+    READ_MODIFY_WRITE,
+    RELAXED,
+    RELEASE,
+    SEQUENTIALLY_CONSISTENT,
+    STORAGE_SEMANTICS,
+    strengthened,
+)
 from coopmat.tree.types import (
     BOOL,
     DOUBLE,
@@ -47,11 +49,6 @@ from coopmat.tree.types import (
     Scalar,
     Scope,
 )
-
-STORAGE_SEMANTICS = {
-    AddressSpace.GLOBAL: 0x200, AddressSpace.LOCAL: 0x100, AddressSpace.GENERIC: 0x300, AddressSpace.PRIVATE: 0,
-}
-"""The Memory Semantics bits of the memory in which an atomic object lies."""
 
 
 def _semantics(call: BuiltinCall, order: int) -> Constant:
@@ -91,7 +88,7 @@ def atomic_difference(call: BuiltinCall) -> Expression:
     """atomic_fetch_sub of floating-point numbers, for which there is an addition only."""
     pointer, value, *rest = call.arguments
     negative = Unary(value.type, call.location, UnaryOperator.NEGATE, value)
-    return atomic("AtomicFAddEXT", 1)(replace(call, arguments=(pointer, negative, *rest)))
+    return atomic(FLOAT_READ_MODIFY_WRITE["add"], 1)(replace(call, arguments=(pointer, negative, *rest)))
 
 
 def initialize(call: BuiltinCall) -> Expression:
@@ -109,7 +106,7 @@ def compare_exchange(call: BuiltinCall) -> Expression:
     exchanged as integers.
     """
     failure = order_argument(call, 4, SEQUENTIALLY_CONSISTENT, (RELEASE, ACQUIRE_RELEASE))
-    success = _at_least(failure, order_argument(call, 3, SEQUENTIALLY_CONSISTENT))
+    success = strengthened(order_argument(call, 3, SEQUENTIALLY_CONSISTENT), failure)
     scope = scope_argument(call, 5, Scope.DEVICE)
     element = call.overload.element
     assert element is not None
@@ -139,13 +136,6 @@ def compare_exchange(call: BuiltinCall) -> Expression:
     return result
 
 
-def _at_least(failure: int, success: int) -> int:
-    """The order of a successful exchange, made as strong as that of a failed one, which SPIR-V demands."""
-    if failure == SEQUENTIALLY_CONSISTENT:
-        return failure
-    return {RELAXED: ACQUIRE, RELEASE: ACQUIRE_RELEASE}.get(success, success) if failure == ACQUIRE else success
-
-
 def _as_integer(argument: Expression, integer: Scalar) -> Expression:
     """A pointer to an integer of the same width, or the value's bits."""
     type_ = argument.type
@@ -161,17 +151,11 @@ WIDE_INTEGERS = (LONG, ULONG)
 ATOMIC_INTEGERS = LEGACY_INTEGERS + WIDE_INTEGERS
 ATOMIC_TYPES = (*ATOMIC_INTEGERS, FLOAT, DOUBLE)
 
-_READ_MODIFY_WRITE = {
-    "add": "AtomicIAdd", "sub": "AtomicISub", "min": "Atomic{SIGN}Min", "max": "Atomic{SIGN}Max",
-    "and": "AtomicAnd", "or": "AtomicOr", "xor": "AtomicXor",
-}
-
-
 _BASE = {  # name: instruction, values besides the pointer
     "add": ("AtomicIAdd", 1), "sub": ("AtomicISub", 1), "xchg": ("AtomicExchange", 1), "inc": ("AtomicIIncrement", 0),
     "dec": ("AtomicIDecrement", 0), "cmpxchg": ("AtomicCompareExchange", 2),
 }
-_EXTENDED = {name: (instruction, 1) for name, instruction in _READ_MODIFY_WRITE.items() if name not in _BASE}
+_EXTENDED = {name: (instruction, 1) for name, instruction in READ_MODIFY_WRITE.items() if name not in _BASE}
 
 
 def _legacy(prefix: str, functions: dict[str, tuple[str, int]], domain: tuple[Scalar, ...],
@@ -213,7 +197,7 @@ ATOMICS = (
     *(row for strength in ("strong", "weak")
       for row in _with_orders(f"atomic_compare_exchange_{strength}", "bool", f"{_OBJECT}, any gen*, gen",
                               compare_exchange, ATOMIC_TYPES, "memory_order, memory_order")),
-    *(row for name, instruction in _READ_MODIFY_WRITE.items()
+    *(row for name, instruction in READ_MODIFY_WRITE.items()
       for row in _with_orders(f"atomic_fetch_{name}", "gen", f"{_OBJECT}, gen", atomic(instruction, 1),
                               ATOMIC_INTEGERS)),
     *_with_orders("atomic_flag_test_and_set", "bool", "any volatile atomic_flag*",
@@ -224,8 +208,8 @@ ATOMICS = (
 """OpenCL C 6.15.12.7."""
 
 FLOAT_ATOMICS = tuple(
-    row for name, build in (("add", atomic("AtomicFAddEXT", 1)), ("sub", atomic_difference),
-                            ("min", atomic("AtomicFMinEXT", 1)), ("max", atomic("AtomicFMaxEXT", 1)))
+    row for name, build in (*((name, atomic(instruction, 1)) for name, instruction in FLOAT_READ_MODIFY_WRITE.items()),
+                            ("sub", atomic_difference))
     for row in _with_orders(f"atomic_fetch_{name}", "gen", f"{_OBJECT}, gen", build, (FLOAT, DOUBLE),
                             needs=("cl_ext_float_atomics",)))
 """cl_ext_float_atomics, except for half."""

@@ -12,6 +12,14 @@ from coopmat.opencl.builtins.patterns import COUNTS, FLOATS, INTEGERS, NUMBERS, 
 from coopmat.opencl.builtins.synchronization import Reported, checked, constant_argument
 from coopmat.opencl.messages import builtins as messages
 from coopmat.tree.nodes import Convert, Expression, VectorOf, WorkItemQuery
+from coopmat.tree.operations import (
+    CLUSTERED_REDUCE,
+    COMBINATIONS,
+    EXCLUSIVE_SCAN,
+    INCLUSIVE_SCAN,
+    REDUCE,
+    UNIFORM_OPERATIONS,
+)
 from coopmat.tree.types import (
     BOOL,
     CHAR,
@@ -39,19 +47,7 @@ EXTENDED_TYPES = ("cl_khr_subgroup_extended_types",)
 WIDE = (INT, UINT, LONG, ULONG, *FLOATS)
 NARROW = (CHAR, UCHAR, SHORT, USHORT)
 
-REDUCE, INCLUSIVE_SCAN, EXCLUSIVE_SCAN, CLUSTERED_REDUCE = range(4)
-"""SPIR-V's Group Operation."""
 COMBINING = {"reduce": REDUCE, "scan_inclusive": INCLUSIVE_SCAN, "scan_exclusive": EXCLUSIVE_SCAN}
-
-_BY_KIND: dict[str, dict[str, str]] = {
-    "add": {"sint": "IAdd", "uint": "IAdd", "float": "FAdd"},
-    "mul": {"sint": "IMul", "uint": "IMul", "float": "FMul"},
-    "min": {"sint": "SMin", "uint": "UMin", "float": "FMin"},
-    "max": {"sint": "SMax", "uint": "UMax", "float": "FMax"},
-    **{name: dict.fromkeys(("sint", "uint"), f"Bitwise{name.capitalize()}") for name in ("and", "or", "xor")},
-}
-"""The end of an instruction's name by what it computes and the kind of its elements."""
-UNIFORM_OPERATIONS = ("add", "min", "max")
 NUMBER_OPERATIONS = ("add", "mul", "min", "max")
 BIT_OPERATIONS = ("and", "or", "xor")
 
@@ -89,7 +85,7 @@ def combine(prefix: str, what: str, how: int, scope: Scope = Scope.SUBGROUP) -> 
     def build(call: BuiltinCall) -> Expression:
         element = call.overload.element
         assert element is not None
-        return group(f"{prefix}{_BY_KIND[what][element.kind]}", scope, (how,))(call)
+        return group(f"{prefix}{COMBINATIONS[what][element.kind]}", scope, (how,))(call)
     return build
 
 
@@ -109,7 +105,7 @@ def clustered(what: str) -> Build:
     def build(call: BuiltinCall) -> Expression:
         element = call.overload.element
         assert element is not None
-        return call.operation(f"core.GroupNonUniform{_BY_KIND[what][element.kind]}",
+        return call.operation(f"core.GroupNonUniform{COMBINATIONS[what][element.kind]}",
                               call.constant(Scope.SUBGROUP.value), call.arguments[0], _cluster_size(call, 1),
                               literals=(CLUSTERED_REDUCE,))
     return build

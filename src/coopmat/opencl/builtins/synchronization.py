@@ -9,6 +9,7 @@ from coopmat.opencl.builtins.patterns import Build, BuiltinCall, Row
 from coopmat.opencl.builtins.predefined_types import ENUM_CONSTANTS, MEMORY_ORDER
 from coopmat.opencl.messages import builtins as messages
 from coopmat.tree.nodes import Constant, Expression
+from coopmat.tree.operations import ACQUIRE, ACQUIRE_RELEASE, RELAXED, RELEASE, SEQUENTIALLY_CONSISTENT
 from coopmat.tree.types import Scope
 
 # ------------------------------------------------------------------ scopes, orders and flags
@@ -16,7 +17,6 @@ from coopmat.tree.types import Scope
 SCOPES = {0: Scope.INVOCATION, 1: Scope.WORKGROUP, 2: Scope.DEVICE, 3: Scope.CROSS_DEVICE, 4: Scope.SUBGROUP}
 """The values of memory_scope."""
 
-RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE, SEQUENTIALLY_CONSISTENT = 0, 0x2, 0x4, 0x8, 0x10
 ORDERS = {0: RELAXED, 2: ACQUIRE, 3: RELEASE, 4: ACQUIRE_RELEASE, 5: SEQUENTIALLY_CONSISTENT}
 """The values of memory_order, as bits of Memory Semantics."""
 
