@@ -23,6 +23,8 @@ from coopmat.opencl.builtins.patterns import Overload, Row, expand
 from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages import rows as message_rows
 from coopmat.runtime.options import GROUPS as GROUPS_OF_OPTIONS
+from coopmat.sycl import constraints
+from coopmat.sycl.compiler import messages as python_messages
 from coopmat.warning_levels import members
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -40,13 +42,16 @@ PARTS = {
     "CM3": "Declarations, types, expressions and statements",
     "CM4": "Cooperative matrices",
     "CM5": "Lowering",
+    "CM60": "Kernels in Python",
+    "CM61": "What joint_matrix demands",
 }
 
 
 def messages() -> list[Message]:
     """Every row of every message table, in the order of the codes."""
-    lowering_rows = [value for value in vars(lowering_messages).values() if isinstance(value, Message)]
-    return sorted({TOO_MANY_ERRORS, *message_rows(), *lowering_rows}, key=lambda row: row.code)
+    tables = (lowering_messages, python_messages, constraints)
+    others = [value for table in tables for value in vars(table).values() if isinstance(value, Message)]
+    return sorted({TOO_MANY_ERRORS, *message_rows(), *others}, key=lambda row: row.code)
 
 
 def diagnostics_page() -> str:
@@ -81,8 +86,9 @@ def _groups() -> list[str]:
 
 
 def _template(row: Message) -> str:
+    """The message with its gaps named, as Markdown that shows it as it is: no table cells, no links."""
     text = re.sub(r"\{(\w+)[^}]*\}", r"⟨\1⟩", row.template)
-    return text.replace("{{", "{").replace("}}", "}").replace("|", "\\|")
+    return text.replace("{{", "{").replace("}}", "}").replace("|", "\\|").replace("](", "]\\(")
 
 
 BUILTINS: dict[str, tuple[Row, ...]] = {

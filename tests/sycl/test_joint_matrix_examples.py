@@ -1,0 +1,74 @@
+"""The joint_matrix examples: right on every device that has their types, and a refusal that helps on the others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coopmat import Error, devices
+from coopmat.sycl import int8, int32, kernel, nd_item, ptr
+from examples import joint_matrix_epilogue, joint_matrix_gemm, joint_matrix_tf32
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+MODULES = {  # example: the type of A in the device tables
+    joint_matrix_gemm: "sint8",
+    joint_matrix_tf32: "tf32",
+    joint_matrix_epilogue: "bf16",
+}
+
+
+def has(name: str, element: str) -> bool:
+    """Whether a device multiplies matrices of a type; the one without a table takes all."""
+    found = next(one for one in devices() if one.name == name).matrix_combinations
+    return not found or any(row.atype == row.btype == element for row in found)
+
+
+NAMES = [one.name for one in devices()]
+RIGHT = [pytest.param(module, name, id=f"{module.__name__}-{name}") for module, element in MODULES.items()
+         for name in NAMES if has(name, element)]
+REFUSED = [pytest.param(module, name, element, id=f"{module.__name__}-{name}") for module, element in MODULES.items()
+           for name in NAMES if not has(name, element)]
+
+
+@pytest.mark.parametrize(("module", "name"), RIGHT)
+def test_result(module, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert module.main([name]) == 0
+    found = capsys.readouterr().out
+    assert found.startswith(f"{name}: ")
+    assert "right" in found
+
+
+@pytest.mark.parametrize(("module", "name", "element"), REFUSED)
+def test_a_device_without_the_types(module, name: str, element: str) -> None:
+    with pytest.raises(Error, match=rf"does not support .*{element}\*{element}.*nearest supported"):
+        module.main([name])
+
+
+@kernel
+def nothing(item: nd_item[2], A: ptr[int8], B: ptr[int8], C: ptr[int32], N: int, K: int, alpha: int):
+    pass
+
+
+def test_a_wrong_result_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint_matrix_gemm, "gemm_kernel", lambda *_: nothing)
+    assert joint_matrix_gemm.main([]) == 1
+
+
+def run(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(file), *arguments], capture_output=True, text=True, timeout=120,
+                          check=False)
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("joint_matrix_*.py")), ids=lambda file: file.stem)
+def test_as_a_program(file: Path) -> None:
+    """Without arguments on PVC; a device that does not exist is one line on the standard error."""
+    found = run(file)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.startswith("sim:intel_gpu_pvc: ")
+    found = run(file, "sim:none")
+    assert found.returncode == 1
+    assert found.stderr.count("\n") == 1
+    assert "sim:none" in found.stderr
