@@ -10,10 +10,15 @@ Path = tuple[int, ...]
 """A block's place: the ids of the statement lists that it is inside of, outermost first."""
 
 
+_READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "min", "max", "sum", "list", "tuple"))
+"""Functions of Python that do not assign elements of what they get."""
+
+
 @dataclass(slots=True)
 class NameFacts:
     """What is known of a local name. ``stores`` counts assignments, loop targets and definitions; ``plain`` those
-    that are plain assignments of one name. ``paths`` are the blocks in which the name occurs."""
+    that are plain assignments of one name, ``item_stores`` those of its elements; a call that gets the name as an
+    argument may assign elements, too. ``paths`` are the blocks in which the name occurs."""
 
     stores: int = 0
     plain: int = 0
@@ -128,6 +133,13 @@ class _Finder(ast.NodeVisitor):
             if isinstance(base, ast.Name) and isinstance(target, ast.Subscript):
                 self.facts(base.id).item_stores += 1
             self.visit(target)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if not (isinstance(node.func, ast.Name) and node.func.id in _READING):
+            for argument in node.args:
+                if isinstance(argument, ast.Name):
+                    self.facts(argument.id).item_stores += 1
+        self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
         self.visit(node.test)
