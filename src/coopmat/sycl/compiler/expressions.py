@@ -87,9 +87,9 @@ def _comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, nod
     if symbol in ("is", "is not", "in", "not in"):
         return _static_comparison(f, symbol, left, right, node)
     if symbol in ("==", "!=") and any(isinstance(side, LayoutValue) for side in (left, right)):
-        numbers = [_number_of_layout(f, side, node) for side in (left, right)]
-        if all(number is not None for number in numbers):
-            return binary(f, symbol, *(Runtime(number) for number in numbers if number is not None), node)
+        first, second = (_number_of_layout(f, side, node) for side in (left, right))
+        if first is not None and second is not None:
+            return binary(f, symbol, Runtime(first), Runtime(second), node)
     return binary(f, symbol, left, right, node)
 
 
