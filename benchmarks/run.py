@@ -11,10 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import compile_time
+import python_kernels
 import simulator
 import spirv_modules
 
-BENCHMARKS = {"simulator": simulator.run, "compile_time": compile_time.run, "spirv_modules": spirv_modules.run}
+BENCHMARKS = {"simulator": simulator.run, "compile_time": compile_time.run, "spirv_modules": spirv_modules.run,
+              "python_kernels": python_kernels.run}
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.diagnostics import Error
 from coopmat.sycl.pointers import LocalAccessor, annotated_ptr, multi_ptr
 
 _PACKAGE = "coopmat."
@@ -17,6 +20,18 @@ _PACKAGE = "coopmat."
 
 class Unkeyable(Exception):
     """An object that no key can stand for: what it is compiled into is not kept."""
+
+
+def text_of(function: FunctionType) -> tuple[str, str]:
+    """Name and text of the file that a function comes from; Error if the text cannot be had."""
+    name = function.__code__.co_filename
+    lines = linecache.getlines(name, function.__globals__)
+    if lines:
+        return name, "".join(lines)
+    if name == "<string>" and "-c" in sys.orig_argv:  # python -c TEXT
+        return name, sys.orig_argv[sys.orig_argv.index("-c") + 1]
+    raise Error(f"the source of '{function.__qualname__}' is not available (it was defined in {name}): kernels are "
+                "compiled from their source, so define them in a file or a notebook")
 
 
 def closure_of(function: FunctionType) -> dict[str, Any]:
@@ -45,35 +60,35 @@ def captured_by(function: FunctionType, closure: Mapping[str, Any]) -> dict[str,
     return {**found, **closure}
 
 
-def key_of(function: FunctionType, closure: Mapping[str, Any], text: Any) -> str:
+def key_of(function: FunctionType, closure: Mapping[str, Any]) -> str:
     """What a function's compilation depends on: its source, and the values that it reads.
 
-    ``text`` gives the source of a function. Raises Unkeyable for values whose changes cannot be seen.
+    Raises Unkeyable for values whose changes cannot be seen, and Error for a function without source.
     """
     parts: list[str] = []
-    _function_key(function, closure, text, parts, {id(function): 0})
+    _function_key(function, closure, parts, {id(function): 0})
     return "\0".join(parts)
 
 
-def _function_key(function: FunctionType, closure: Mapping[str, Any], text: Any, parts: list[str],
+def _function_key(function: FunctionType, closure: Mapping[str, Any], parts: list[str],
                   seen: dict[int, int]) -> None:
-    name, source = text(function)
+    name, source = text_of(function)
     parts += [name, source, function.__qualname__, str(function.__code__.co_firstlineno)]
     parts += [repr(sorted((name, _shown(value)) for name, value in function.__annotations__.items()))]
     for captured, value in captured_by(function, closure).items():
-        parts += [captured, _key(value, text, parts, seen)]
+        parts += [captured, _key(value, parts, seen)]
 
 
 def _shown(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else repr(annotation)
 
 
-def _key(value: Any, text: Any, parts: list[str], seen: dict[int, int]) -> str:
+def _key(value: Any, parts: list[str], seen: dict[int, int]) -> str:
     """A text that is the same for values that compile to the same; ``seen`` numbers functions and objects."""
     if value is None or isinstance(value, (bool, int, float, str, Enum, np.generic, ModuleType, BuiltinFunctionType)):
         return f"{type(value).__name__}:{value!r}"
     if isinstance(value, (tuple, list)):
-        return f"{type(value).__name__}({','.join(_key(item, text, parts, seen) for item in value)})"
+        return f"{type(value).__name__}({','.join(_key(item, parts, seen) for item in value)})"
     if isinstance(value, np.ndarray):
         return f"array:{value.dtype}:{value.flags.writeable}"
     if isinstance(value, annotated_ptr):
@@ -87,12 +102,12 @@ def _key(value: Any, text: Any, parts: list[str], seen: dict[int, int]) -> str:
     if isinstance(value, FunctionType) and not value.__module__.startswith(_PACKAGE):
         if id(value) not in seen:
             seen[id(value)] = len(seen)
-            _function_key(value, closure_of(value), text, parts, seen)
+            _function_key(value, closure_of(value), parts, seen)
         return f"function:{seen[id(value)]}"
-    return _object_key(value, text, parts, seen)
+    return _object_key(value, parts, seen)
 
 
-def _object_key(value: Any, text: Any, parts: list[str], seen: dict[int, int]) -> str:
+def _object_key(value: Any, parts: list[str], seen: dict[int, int]) -> str:
     """Classes, objects of this package, and plain objects that hold numbers."""
     owner = value if isinstance(value, type) else type(value)
     if str(owner.__module__).startswith(_PACKAGE) or owner.__module__ in ("builtins", "numpy", "ml_dtypes"):
@@ -103,6 +118,6 @@ def _object_key(value: Any, text: Any, parts: list[str], seen: dict[int, int]) -
     if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
         names = [field.name for field in fields(value)] if is_dataclass(value) else [
             name for name in vars(value) if not name.startswith("_")]
-        held = ",".join(f"{name}={_key(getattr(value, name, None), text, parts, seen)}" for name in sorted(names))
+        held = ",".join(f"{name}={_key(getattr(value, name, None), parts, seen)}" for name in sorted(names))
         return f"{owner.__qualname__}({held})"
     raise Unkeyable

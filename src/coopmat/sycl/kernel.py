@@ -47,10 +47,8 @@ class SyclKernel:
 
     def key(self) -> str | None:
         """What its compilation depends on; None if it reads objects whose changes cannot be seen."""
-        from coopmat.sycl.compiler.source import text_of
-
         try:
-            found = key_of(self.function, self.closure, text_of)
+            found = key_of(self.function, self.closure)
         except Unkeyable:
             return None
         return f"{found}\0{self.sub_group_size}\0{self.work_group_size}"

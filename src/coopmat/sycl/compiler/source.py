@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import linecache
-import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
 from coopmat.diagnostics import Error, SourceFile, SourceLocation
+from coopmat.sycl.captures import text_of
 
 Definition = ast.FunctionDef | ast.Lambda
 
@@ -35,18 +34,6 @@ class Source:
 
 def _characters(text: str, octets: int) -> int:
     return octets if text.isascii() else len(text.encode()[:octets].decode("utf-8", "ignore"))
-
-
-def text_of(function: FunctionType) -> tuple[str, str]:
-    """Name and text of the file that a function comes from; Error if the text cannot be had."""
-    name = function.__code__.co_filename
-    lines = linecache.getlines(name, function.__globals__)
-    if lines:
-        return name, "".join(lines)
-    if name == "<string>" and "-c" in sys.orig_argv:  # python -c TEXT
-        return name, sys.orig_argv[sys.orig_argv.index("-c") + 1]
-    raise Error(f"the source of '{function.__qualname__}' is not available (it was defined in {name}): kernels are "
-                "compiled from their source, so define them in a file or a notebook")
 
 
 @lru_cache(maxsize=32)
