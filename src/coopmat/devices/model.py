@@ -143,6 +143,10 @@ TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """Per family, the members of a combination that must be equal (sycl_ext_oneapi_matrix, appendix)."""
 
+STRIDE_MULTIPLES: dict[str, dict[str, int]] = {"nvidia": {"fp16": 8, "fp32": 4}}
+"""Per family and element type of a matrix, what the stride of loads and stores must be a multiple of, in elements
+(sycl_ext_oneapi_matrix, appendix "Nvidia Tensor Cores Supported Combinations")."""
+
 Kind = Literal["cpu", "gpu", "none"]
 KINDS: dict[str, Kind] = {"intel_amx": "cpu", "intel_xmx": "gpu", "nvidia": "gpu", "amd": "gpu", "generic": "none"}
 """Per family, the kind of its devices."""
@@ -198,6 +202,11 @@ class DeviceDescription:
     def has_intel_matrices(self) -> bool:
         """Whether the device is one of Intel's, or takes everything that they do (sycl_ext_intel_matrix)."""
         return self.any_combination or self.vendor_family.startswith("intel_")
+
+    def stride_multiple(self, fmt: str) -> int:
+        """What the stride of loads and stores of matrices with this element type must be a multiple of, in
+        elements; 1 where every stride is possible."""
+        return STRIDE_MULTIPLES.get(self.vendor_family, {}).get(fmt, 1)
 
     @property
     def extensions(self) -> tuple[str, ...]:

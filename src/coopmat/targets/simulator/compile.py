@@ -12,6 +12,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from coopmat.devices.model import DeviceDescription
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
 from coopmat.spirv import module as spirv
@@ -74,10 +75,12 @@ class KernelCompiler:
     """
 
     def __init__(self, module: Module, kernel: str, sub_group_size: int,
-                 handlers: Mapping[int, Handler], kept: dict[int, Array] | None = None) -> None:
+                 handlers: Mapping[int, Handler], device: DeviceDescription,
+                 kept: dict[int, Array] | None = None) -> None:
         self.module = module
         self.kernel = kernel
         self.language = next((row.words[0] for row in module.of_opcode(Op.Source)), SourceLanguage.Unknown)
+        self.device = device
         self.types = SimulatedTypes(module, sub_group_size)
         self.handlers = handlers
         self.buffers: list[BufferRow] = []

@@ -15,15 +15,15 @@ import numpy as np
 from coopmat.devices.layout import element_of
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
 from coopmat.numerics import matrix_multiply_accumulate_exact
-from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, Op
+from coopmat.spirv.grammar import CooperativeMatrixOperands, CooperativeMatrixUse, Decoration, Op
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import IntType, MatrixType, Type
+from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.simulator.address_space import FARTHEST
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
-from coopmat.targets.simulator.matrix_memory import MatrixAccess, load_matrix, store_matrix
+from coopmat.targets.simulator.matrix_memory import MatrixAccess, StrideRule, load_matrix, store_matrix
 from coopmat.targets.simulator.matrix_windows import Window, inside_window, load_window, store_window
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, unsigned
@@ -71,7 +71,16 @@ def _operands(compiler: FunctionCompiler, row: Instruction, words: tuple[int, ..
 def _access(compiler: FunctionCompiler, row: Instruction, kind: MatrixType, memory_operands: tuple[int, ...],
             *, writing: bool) -> MatrixAccess:
     alignment = max(kind.component.size, compiler.alignment(memory_operands) or 1)
-    return MatrixAccess(kind, alignment, compiler.site(row), writing)
+    return MatrixAccess(kind, alignment, compiler.site(row), writing, _stride_rule(compiler, kind))
+
+
+def _stride_rule(compiler: FunctionCompiler, kind: MatrixType) -> StrideRule:
+    """The device's rule for matrices of half and float; components of A and B that are floats hold tf32."""
+    device, component = compiler.kernel.device, kind.component
+    if not isinstance(component, FloatType) or component.encoding is not None or (
+            component.width == 32 and kind.use != CooperativeMatrixUse.MatrixAccumulatorKHR):
+        return StrideRule()
+    return StrideRule(device.stride_multiple(f"fp{component.width}"), device.name)
 
 
 def _load(compiler: FunctionCompiler, row: Instruction) -> Step:

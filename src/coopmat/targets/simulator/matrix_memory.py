@@ -25,13 +25,23 @@ PACKED_WORD = 4  # bytes: what PackedINTEL interleaves consecutive rows into
 
 
 @dataclass(frozen=True)
+class StrideRule:
+    """What a device demands of the stride: a multiple of so many components."""
+
+    multiple: int = 1
+    device: str = ""
+
+
+@dataclass(frozen=True)
 class MatrixAccess:
-    """A load or store instruction: the matrix type, and the alignment in bytes that the pointer needs."""
+    """A load or store instruction: the matrix type, the alignment in bytes that the pointer needs, and what the
+    stride must be."""
 
     kind: MatrixType
     alignment: int
     site: Site
     writing: bool
+    stride_rule: StrideRule = StrideRule()
 
 
 @dataclass(frozen=True)
@@ -195,7 +205,7 @@ def buffer_of(frame: Frame, access: MatrixAccess, address: int, sub_group: int, 
 
 def check_alignment(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Array, stride: int,
                     buffer: Buffer) -> None:
-    """Raise Misaligned unless pointers and stride (in bytes) are multiples of what the access needs."""
+    """Raise Misaligned unless pointers and stride (in bytes) are multiples of what the access and the device need."""
     size = access.kind.component.size
     crooked = address & access.alignment - 1
     if crooked.any():
@@ -207,6 +217,11 @@ def check_alignment(frame: Frame, access: MatrixAccess, sub_groups: Array, addre
     if stride % size:
         raise Misaligned(f"the stride of {access.site.in_words} must be a multiple of the component size, "
                          f"{size} bytes; it is {stride} bytes",
+                         access.site.where(frame, int(sub_groups[0]), None, buffer.row.name))
+    rule = access.stride_rule
+    if stride // size % rule.multiple:
+        raise Misaligned(f"on {rule.device} the stride of {access.site.in_words} must be a multiple of "
+                         f"{rule.multiple} elements for a {access.kind}; it is {stride // size}",
                          access.site.where(frame, int(sub_groups[0]), None, buffer.row.name))
 
 

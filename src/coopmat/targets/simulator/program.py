@@ -169,7 +169,7 @@ def compile_kernel(module: Module, signature: KernelSignature, description: Devi
     entry = next(entry for entry in module.entry_points
                  if entry.name == signature.name and entry.model == ExecutionModel.Kernel)
     with well_formed(f"kernel '{signature.name}'"):
-        compiler = KernelCompiler(module, signature.name, size, HANDLERS, kept)
+        compiler = KernelCompiler(module, signature.name, size, HANDLERS, description, kept)
         function = compiler.function(entry.function_id)
         return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),
                               size, _matrix_bytes(module, compiler.types))
