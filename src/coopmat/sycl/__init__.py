@@ -48,6 +48,13 @@ from coopmat.sycl.exceptions import exception
 from coopmat.sycl.info import info
 from coopmat.sycl.joint_matrices import joint_matrix
 from coopmat.sycl.kernel import kernel
+from coopmat.sycl.math_functions import *  # noqa: F403
+from coopmat.sycl.math_functions import __all__ as _math_functions
+from coopmat.sycl.math_functions import abs as abs
+from coopmat.sycl.math_functions import max as max
+from coopmat.sycl.math_functions import min as min
+from coopmat.sycl.math_functions import pow as pow
+from coopmat.sycl.math_functions import round as round
 from coopmat.sycl.matrix_functions import (
     joint_matrix_apply,
     joint_matrix_copy,
@@ -109,3 +116,4 @@ __all__ = [
     "properties", "ptr", "queue", "read_hint", "round_to_tf32", "size_t", "sub_group", "uint8", "uint16", "uint32",
     "uint64", "use", "write_hint",
 ]
+__all__ += _math_functions
