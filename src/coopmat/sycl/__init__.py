@@ -13,6 +13,7 @@ docs/joint-matrix.md describes the language.
 from coopmat.devices import Combination as combination
 from coopmat.runtime import Device, Event, Queue
 from coopmat.runtime import device as device
+from coopmat.sycl.atomic_functions import atomic_fence, atomic_ref
 from coopmat.sycl.element_types import (
     bfloat16,
     boolean,
@@ -45,9 +46,40 @@ from coopmat.sycl.enumerations import (
 )
 from coopmat.sycl.enumerations import fence_space as fence_space
 from coopmat.sycl.exceptions import exception
+from coopmat.sycl.group_functions import (
+    all_of_group,
+    any_of_group,
+    bit_and,
+    bit_or,
+    bit_xor,
+    exclusive_scan_over_group,
+    group_barrier,
+    group_broadcast,
+    inclusive_scan_over_group,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    multiplies,
+    none_of_group,
+    permute_group_by_xor,
+    plus,
+    reduce_over_group,
+    select_from_group,
+    shift_group_left,
+    shift_group_right,
+)
 from coopmat.sycl.info import info
 from coopmat.sycl.joint_matrices import joint_matrix
 from coopmat.sycl.kernel import kernel
+from coopmat.sycl.local_memory import group_local_memory_for_overwrite
+from coopmat.sycl.math_functions import *  # noqa: F403
+from coopmat.sycl.math_functions import __all__ as _math_functions
+from coopmat.sycl.math_functions import abs as abs
+from coopmat.sycl.math_functions import max as max
+from coopmat.sycl.math_functions import min as min
+from coopmat.sycl.math_functions import pow as pow
+from coopmat.sycl.math_functions import round as round
 from coopmat.sycl.matrix_functions import (
     joint_matrix_apply,
     joint_matrix_copy,
@@ -97,15 +129,20 @@ event = Event
 
 __all__ = [
     "Device", "accelerator_selector_v", "access", "address_space_cast", "aligned_alloc_device", "aligned_alloc_host",
-    "aligned_alloc_shared", "annotated_ptr", "architecture", "aspect", "aspect_selector", "bfloat16", "boolean",
+    "aligned_alloc_shared", "all_of_group", "annotated_ptr", "any_of_group", "architecture", "aspect",
+    "aspect_selector", "atomic_fence", "atomic_ref", "bfloat16", "bit_and", "bit_or", "bit_xor", "boolean",
     "cache_control", "cache_level", "cache_mode", "combination", "const", "cpu_selector_v", "default_selector_v",
-    "device", "errc", "event", "exception", "fence_space", "float32", "float64", "free", "global_ptr",
-    "gpu_selector_v", "group", "half", "info", "int8", "int16", "int32", "int64", "joint_matrix",
+    "device", "errc", "event", "exception", "exclusive_scan_over_group", "fence_space", "float32", "float64", "free",
+    "global_ptr", "gpu_selector_v", "group", "group_barrier", "group_broadcast", "group_local_memory_for_overwrite",
+    "half", "inclusive_scan_over_group", "info", "int8", "int16", "int32", "int64", "joint_matrix",
     "joint_matrix_apply", "joint_matrix_copy", "joint_matrix_fill", "joint_matrix_fill_checked", "joint_matrix_load",
     "joint_matrix_load_checked", "joint_matrix_mad", "joint_matrix_prefetch", "joint_matrix_store",
-    "joint_matrix_store_checked", "kernel", "layout", "local_accessor", "local_ptr", "malloc_device", "malloc_host",
-    "malloc_shared", "matrix_params", "matrix_type", "memory_order", "memory_scope", "multi_ptr", "nd_item",
-    "nd_range", "precision", "prefetch_hint_L1", "prefetch_hint_L2", "prefetch_hint_L3", "prefetch_hint_L4",
-    "properties", "ptr", "queue", "read_hint", "round_to_tf32", "size_t", "sub_group", "uint8", "uint16", "uint32",
+    "joint_matrix_store_checked", "kernel", "layout", "local_accessor", "local_ptr", "logical_and", "logical_or",
+    "malloc_device", "malloc_host", "malloc_shared", "matrix_params", "matrix_type", "maximum", "memory_order",
+    "memory_scope", "minimum", "multi_ptr", "multiplies", "nd_item", "nd_range", "none_of_group",
+    "permute_group_by_xor", "plus", "precision", "prefetch_hint_L1", "prefetch_hint_L2", "prefetch_hint_L3",
+    "prefetch_hint_L4", "properties", "ptr", "queue", "read_hint", "reduce_over_group", "round_to_tf32",
+    "select_from_group", "shift_group_left", "shift_group_right", "size_t", "sub_group", "uint8", "uint16", "uint32",
     "uint64", "use", "write_hint",
 ]
+__all__ += _math_functions

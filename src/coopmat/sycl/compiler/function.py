@@ -18,7 +18,18 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.operators import convert, expression
 from coopmat.sycl.compiler.scopes import Path, block_path, scope_of
 from coopmat.sycl.compiler.source import Definition, Source
-from coopmat.sycl.compiler.values import Element, Erroneous, Local, Matrix, NewMatrix, Runtime, Static, Value
+from coopmat.sycl.compiler.values import (
+    AtomicRef,
+    Element,
+    Erroneous,
+    Local,
+    LocalArray,
+    Matrix,
+    NewMatrix,
+    Runtime,
+    Static,
+    Value,
+)
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.constraints import BrokenConstraint
 from coopmat.sycl.pointers import NO_PROPERTIES
@@ -251,6 +262,9 @@ class FunctionCompiler:
             items = tuple(self.materialize(item, f"{name}[{index}]", node, variables=variables)
                           for index, item in enumerate(value.items))
             return replace(value, items=items)
+        if isinstance(value, AtomicRef | LocalArray):
+            pointer = self.declare(name, value.pointer.type, node, value.pointer)
+            return replace(value, pointer=expression(self, pointer, node))
         if isinstance(value, Runtime) or (variables and isinstance(value, Static) and value.is_number):
             found = expression(self, value, node)
             hints = value.hints if isinstance(value, Runtime) else NO_PROPERTIES

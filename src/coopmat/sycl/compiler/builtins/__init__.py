@@ -1,5 +1,16 @@
 """What calls become: a handler for each device function, function of Python and method."""
 
-from coopmat.sycl.compiler.builtins import matrices, matrix_memory, pointers, python, work_items
+from coopmat.sycl.compiler.builtins import (
+    atomics,
+    groups,
+    local_memory,
+    mathematics,
+    matrices,
+    matrix_memory,
+    pointers,
+    python,
+    work_items,
+)
 
-__all__ = ["matrices", "matrix_memory", "pointers", "python", "work_items"]
+__all__ = ["atomics", "groups", "local_memory", "mathematics", "matrices", "matrix_memory", "pointers", "python",
+           "work_items"]

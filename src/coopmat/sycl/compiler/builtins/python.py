@@ -117,7 +117,7 @@ def _lesser(call: Call, symbol: str, first: Value, second: Value) -> Value:
     return Runtime(make_convert(found, type_) if type_ == t.BFLOAT16 else found)
 
 
-def _absolute(call: Call) -> Value:
+def absolute(call: Call) -> Value:
     """``abs``: fabs, or the absolute value in the promoted integer type."""
     _no_names(call)
     if len(call.arguments) != 1:
@@ -163,7 +163,9 @@ def _sequence(is_list: bool) -> Handler:
     return handler
 
 
+minimum, maximum = _extreme("min"), _extreme("max")
+
 PYTHON_FUNCTIONS.update({
-    range: _range, len: _len, zip: _zip, enumerate: _enumerate, reversed: _reversed, min: _extreme("min"),
-    max: _extreme("max"), abs: _absolute, sum: _sum, pow: _pow, list: _sequence(True), tuple: _sequence(False),
+    range: _range, len: _len, zip: _zip, enumerate: _enumerate, reversed: _reversed, min: minimum, max: maximum,
+    abs: absolute, sum: _sum, pow: _pow, list: _sequence(True), tuple: _sequence(False),
 })

@@ -6,7 +6,7 @@ SYCL's last dimension is the fastest, OpenCL's dimension 0 is: dimension d of D 
 from __future__ import annotations
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import METHODS, Call
+from coopmat.sycl.compiler.calls import METHODS, Call, Handler
 from coopmat.sycl.compiler.operators import binary, integer
 from coopmat.sycl.compiler.values import (
     Group,
@@ -21,6 +21,7 @@ from coopmat.sycl.compiler.values import (
 from coopmat.sycl.enumerations import fence_space, memory_scope
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
+from coopmat.tree.operations import SEQUENTIALLY_CONSISTENT
 
 _BY_DIMENSION = {  # method: BuiltIn, value outside of the dimensions
     "get_global_id": "GlobalInvocationId", "get_local_id": "LocalInvocationId", "get_group": "WorkgroupId",
@@ -40,10 +41,11 @@ _ITEM_METHODS = ("get_global_id", "get_local_id", "get_group", "get_global_range
 _GROUP_METHODS = ("get_group_id", "get_local_id", "get_local_range", "get_group_range", "get_max_local_range",
                   "get_local_linear_id", "get_group_linear_id", "get_local_linear_range", "get_group_linear_range",
                   "leader")
-SEQUENTIALLY_CONSISTENT = 0x10
+SUB_GROUP_METHODS: dict[str, Handler] = {}
+"""Methods of a sub-group that are functions of groups, too."""
 
 
-def _no_method(call: Call, known: tuple[str, ...]) -> Exception:
+def no_method(call: Call, known: tuple[str, ...]) -> Exception:
     import difflib
 
     close = difflib.get_close_matches(call.name, known, n=1)
@@ -55,9 +57,9 @@ def _item(call: Call) -> Value:
     item = call.receiver
     assert isinstance(item, Item)
     if call.name not in _ITEM_METHODS:
-        raise _no_method(call, _ITEM_METHODS)
+        raise no_method(call, _ITEM_METHODS)
     if call.name == "barrier":
-        return _barrier(call)
+        return _barrier(call, t.Scope.WORKGROUP)
     if call.name == "get_group" and not call.arguments:
         return Group(item.dimensions)
     if call.name == "get_sub_group":
@@ -128,12 +130,12 @@ def _product(call: Call, builtin: str, dimensions: int) -> Value:
     return result
 
 
-def _barrier(call: Call) -> Value:
-    """``item.barrier()``, or with the memory that it orders."""
+def _barrier(call: Call, scope: t.Scope) -> Value:
+    """``item.barrier()``, or with the memory that it orders; also of a sub_group."""
     space = call.arguments[0] if call.arguments else Static(fence_space.global_and_local)
     if len(call.arguments) > 1 or not isinstance(space, Static) or not isinstance(space.value, fence_space):
         raise call.wrong("access_space", "fence_space.local_space, .global_space or .global_and_local", space)
-    return barrier(call, t.Scope.WORKGROUP, t.Scope.WORKGROUP, space.value.value)
+    return barrier(call, scope, scope, space.value.value)
 
 
 def barrier(call: Call, execution: t.Scope, memory: t.Scope, storage: int = 0x300) -> Nothing:
@@ -150,7 +152,7 @@ def _group(call: Call) -> Value:
     if not group.dimensions:
         return _sub_group(call)
     if call.name not in _GROUP_METHODS:
-        raise _no_method(call, _GROUP_METHODS)
+        raise no_method(call, _GROUP_METHODS)
     if call.name == "leader":
         return _is_zero(call, query(call, "LocalInvocationIndex", t.SIZE_T))
     if call.name == "get_group_linear_id":
@@ -168,8 +170,12 @@ def _group(call: Call) -> Value:
 def _sub_group(call: Call) -> Value:
     if call.name == "leader":
         return _is_zero(call, query(call, "SubgroupLocalInvocationId", t.UINT))
+    if call.name == "barrier":
+        return _barrier(call, t.Scope.SUBGROUP)
+    if call.name in SUB_GROUP_METHODS:
+        return SUB_GROUP_METHODS[call.name](call)
     if call.name not in _OF_SUB_GROUP:
-        raise _no_method(call, (*_OF_SUB_GROUP, "leader"))
+        raise no_method(call, (*_OF_SUB_GROUP, "leader", "barrier", *SUB_GROUP_METHODS))
     for argument in call.arguments:
         if call.constant(argument, "the dimension", call.place(0)) != 0:
             raise call.f.fail(messages.INDEX_OUT_OF_RANGE, call.place(0), index=1, found="a sub_group's one dimension")
@@ -187,7 +193,7 @@ def _of_value(call: Call) -> Value:
     assert isinstance(value, Runtime)
     names = ("get", "get_raw", "get_decorated") if isinstance(value.type, t.Pointer) else ("get",)
     if call.name not in names:
-        raise _no_method(call, names)
+        raise no_method(call, names)
     if isinstance(value.type, t.Pointer):
         _no_arguments(call)
     return value
@@ -216,7 +222,7 @@ def _of_local_array(call: Call) -> Value:
     value = call.receiver
     assert isinstance(value, LocalArray)
     if call.name not in ("get_multi_ptr", "get_pointer"):
-        raise _no_method(call, ("get_multi_ptr", "get_pointer"))
+        raise no_method(call, ("get_multi_ptr", "get_pointer"))
     _no_arguments(call)
     return Runtime(value.pointer)
 

@@ -1,0 +1,43 @@
+"""group_local_memory_for_overwrite: arrays in local memory that a kernel declares."""
+
+from __future__ import annotations
+
+from coopmat.sycl import local_memory as stubs
+from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.calls import Call, device
+from coopmat.sycl.compiler.values import Group, LocalArray, Value
+from coopmat.sycl.element_types import element_type
+from coopmat.sycl.ranges import MAX_DIMENSIONS
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+_EXPECTED = f"an element type and up to {MAX_DIMENSIONS} positive sizes, such as [float32, 16, 16]"
+
+
+@device("group_local_memory_for_overwrite")
+def group_local_memory_for_overwrite(call: Call) -> Value:
+    """A variable of the work-group, and the address of its first element."""
+    f, location = call.f, call.f.location(call.node)
+    given = call.bind(stubs.group_local_memory_for_overwrite.signature)["g"]
+    if not isinstance(given, Group) or not given.dimensions:
+        raise call.wrong("g", "a work-group (item.get_group())", given, call.place(0))
+    first, *shape = call.template or (None,)
+    element = element_type(first)
+    if element is None or element.is_abstract or len(shape) > MAX_DIMENSIONS or not all(map(_is_size, shape)):
+        raise f.fail(messages.TEMPLATE_ARGUMENTS, call.node.func, name=call.name, expected=_EXPECTED,
+                     found=", ".join(map(str, call.template)) or "none")
+    shape = shape or [1]
+    count = 1
+    for extent in shape:
+        count *= extent
+    type_ = t.Array(element.scalar, count)
+    variable = n.Variable("local", type_, location, t.AddressSpace.LOCAL)
+    f.emit(n.Declare(location, variable))
+    whole = n.VariablePlace(type_, location, variable)
+    place = n.ElementPlace(element.scalar, location, whole, n.Constant(t.INT, location, 0))
+    pointer = n.AddressOf(t.Pointer(element.scalar, t.AddressSpace.LOCAL), location, place)
+    return LocalArray(pointer, tuple(shape))
+
+
+def _is_size(extent: object) -> bool:
+    return isinstance(extent, int) and not isinstance(extent, bool) and extent > 0
