@@ -184,7 +184,7 @@ def _unrolled(f: FunctionCompiler, node: ast.For, items: list[Value]) -> None:
     """The body once for each item; names that only the body has are new in each copy."""
     path = block_path(f.blocks[-1].path, node.body)
     inner = {name for name, facts in f.scope.names.items() if facts.block[:len(path)] == path}
-    loop = UnrolledLoop(is_unrolled=True)
+    loop, before = UnrolledLoop(is_unrolled=True), dict(f.names)
     for item in items:
         for name in inner:
             f.names.pop(name, None)
@@ -197,6 +197,23 @@ def _unrolled(f: FunctionCompiler, node: ast.For, items: list[Value]) -> None:
             f.loops.pop()
         if loop.left_by == "break":
             break
+    for name in set(names_in(node.target)):
+        _leave(f, name, before.get(name), node)
+
+
+def _leave(f: FunctionCompiler, name: str, before: Value | None, node: ast.For) -> None:
+    """After an unrolled loop, a number in its variable is one that the kernel computes, because the loop may stand
+    under a condition or in another loop; where nothing else uses the variable, it is gone."""
+    last = f.names.get(name)
+    if f.scope.is_loop_variable(name):
+        f.names.pop(name, None)
+    elif last is not before and (isinstance(last, Runtime) or (isinstance(last, Static) and last.is_number)):
+        value = expression(f, last, node)
+        if isinstance(before, Element):
+            f.names[name] = before
+            f.assign(before, value, node)
+        else:
+            f.names[name] = f.declare(name, value.type, node, value)
 
 
 def bind_target(f: FunctionCompiler, target: ast.expr, item: Value) -> None:
@@ -287,8 +304,10 @@ def _counter(f: FunctionCompiler, node: ast.For, type_: t.Scalar, start: n.Expre
 
 
 def _is_own(f: FunctionCompiler, node: ast.For) -> bool:
-    """Whether the loop variable occurs in this loop alone, which does not assign it."""
+    """Whether the loop variable occurs in this loop alone, which does not assign it; or in such loops."""
     assert isinstance(node.target, ast.Name)
+    if f.scope.is_loop_variable(node.target.id):
+        return True
     path = block_path(f.blocks[-1].path, node.body)
     facts: NameFacts = f.scope.names[node.target.id]
     return facts.stores == 1 and facts.block[:len(path)] == path

@@ -17,11 +17,14 @@ _READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "min", "ma
 @dataclass(slots=True)
 class NameFacts:
     """What is known of a local name. ``stores`` counts assignments, loop targets and definitions; ``plain`` those
-    that are plain assignments of one name, ``item_stores`` those of its elements; a call that gets the name as an
-    argument may assign elements, too. ``paths`` are the blocks in which the name occurs."""
+    that are plain assignments of one name, ``item_stores`` those of its elements (a call that gets the name as an
+    argument may assign elements, too), ``looped`` loop targets. ``leaks``: it is read where no loop around has it as
+    its target, or assigned where one has. ``paths`` are the blocks in which the name occurs."""
 
     stores: int = 0
     plain: int = 0
+    looped: int = 0
+    leaks: bool = False
     item_stores: int = 0
     is_captured: bool = False
     paths: list[Path] = field(default_factory=list)
@@ -51,6 +54,11 @@ class Scope:
         """Whether one plain assignment is all that a name gets."""
         facts = self.names.get(name)
         return facts is not None and facts.stores == facts.plain == 1
+
+    def is_loop_variable(self, name: str) -> bool:
+        """Whether a name belongs to loops alone: no value of it leaves a loop, or enters one."""
+        facts = self.names[name]
+        return facts.stores == facts.looped and not facts.leaks
 
 
 def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
@@ -84,6 +92,7 @@ class _Finder(ast.NodeVisitor):
         self.names: dict[str, NameFacts] = {}
         self.captured: set[str] = set()
         self.path: Path = ()
+        self.targets: frozenset[str] = frozenset()  # of the loops around
 
     def facts(self, name: str) -> NameFacts:
         return self.names.setdefault(name, NameFacts())
@@ -92,7 +101,13 @@ class _Finder(ast.NodeVisitor):
         facts = self.facts(name)
         facts.stores += 1
         facts.plain += plain
+        facts.leaks |= name in self.targets
         facts.paths.append(path)
+
+    def read(self, name: str) -> None:
+        facts = self.facts(name)
+        facts.leaks |= name not in self.targets
+        facts.paths.append(self.path)
 
     def block(self, statements: list[ast.stmt], path: Path) -> None:
         outside, self.path = self.path, block_path(path, statements)
@@ -102,7 +117,7 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
-            self.facts(node.id).paths.append(self.path)
+            self.read(node.id)
         else:
             self.store(node.id, self.path)
 
@@ -154,7 +169,13 @@ class _Finder(ast.NodeVisitor):
         outside, self.path = self.path, block_path(self.path, node.body)
         self._target(node.target, plain=False)
         self.path = outside
-        self._blocks(node.body, node.orelse)
+        around, own = self.targets, frozenset(names_in(node.target))
+        for name in own:
+            self.facts(name).looped += 1
+        self.targets |= own
+        self._blocks(node.body)
+        self.targets = around
+        self._blocks(node.orelse)
 
     def _blocks(self, *blocks: list[ast.stmt]) -> None:
         for statements in blocks:
@@ -174,7 +195,7 @@ class _Finder(ast.NodeVisitor):
         free = scope_of(node).free
         self.captured |= free
         for name in free:
-            self.facts(name).paths.append(self.path)
+            self.read(name)
 
     def visit_ListComp(self, node: ast.ListComp) -> None:
         self._comprehension(node, node.elt)
@@ -187,7 +208,7 @@ class _Finder(ast.NodeVisitor):
         own = {name.id for generator in node.generators for name in ast.walk(generator.target)
                if isinstance(name, ast.Name)}
         inner = _Finder()
-        inner.path = self.path
+        inner.path, inner.targets = self.path, self.targets
         for generator in node.generators:
             self.visit(generator.iter)
             for condition in generator.ifs:
@@ -196,6 +217,7 @@ class _Finder(ast.NodeVisitor):
         for name, facts in inner.names.items():
             if name not in own:
                 self.facts(name).paths.extend(facts.paths)
+                self.facts(name).leaks |= facts.leaks
         self.captured |= inner.captured - own
 
 
