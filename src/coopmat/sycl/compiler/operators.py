@@ -26,6 +26,7 @@ from coopmat.sycl.compiler.values import (
     Value,
     shown_type,
 )
+from coopmat.sycl.constraints import ABSTRACT_VALUE
 from coopmat.sycl.element_types import BY_SCALAR, ElementType, of_dtype
 from coopmat.tree import constants
 from coopmat.tree import nodes as n
@@ -376,7 +377,7 @@ def _static(f: FunctionCompiler, symbol: str, left: Any, right: Any, node: ast.A
 def cast(f: FunctionCompiler, value: Value, target: ElementType, node: ast.AST) -> Value:
     """``float32(x)``: an explicit conversion; integers wrap, floats to integers truncate."""
     if target.is_abstract:
-        raise f.fail(messages.NOT_CONVERTIBLE, node, found=value, type=f"{target}: use round_to_tf32 and float32")
+        raise f.fail(ABSTRACT_VALUE, node, type=target, storage=target.storage)
     if isinstance(value, Static) and value.is_number and isinstance(value.value, int) and target.scalar.is_integer:
         return Runtime(n.Constant(target.scalar, f.location(node), constants.wrap(int(value.value), target.scalar)))
     found = expression(f, value, node)

@@ -36,6 +36,7 @@ from coopmat.sycl.compiler.values import (
     Value,
 )
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
+from coopmat.sycl.constraints import ABSTRACT_VALUE
 from coopmat.sycl.element_types import ElementType, element_type, of_dtype
 from coopmat.sycl.enumerations import address_space, layout
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr
@@ -110,7 +111,7 @@ class Unit:
         """A parameter of the kernel, and what it is in there."""
         location = f.location(node)
         tree: t.Type
-        if isinstance(type_, ElementType) and not type_.is_abstract and type_.format is not None:
+        if isinstance(type_, ElementType) and type_.format is not None:
             tree, hints = type_.scalar, properties()
         elif isinstance(type_, PointerType):
             tree, hints = type_.tree, type_.hints
@@ -133,15 +134,21 @@ class Unit:
 
     def type_of_annotation(self, f: FunctionCompiler, node: ast.expr) -> Any:
         """The type that an annotation means; Python's numbers and numpy's types are element types."""
+        found = self._evaluated(f, node)
+        type_ = element_type(found)
+        if type_ is not None and type_.is_abstract:
+            raise f.fail(ABSTRACT_VALUE, node, type=type_, storage=type_.storage)
+        return type_ or found
+
+    def _evaluated(self, f: FunctionCompiler, node: ast.expr) -> Any:
         text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
         evaluated = getattr(f.module, "annotations", {})
         if text in evaluated:
-            return element_type(evaluated[text]) or evaluated[text]
+            return evaluated[text]
         try:
-            found = eval(text, {"__builtins__": {}}, f.module)
+            return eval(text, {"__builtins__": {}}, f.module)
         except Exception as error:
             raise f.fail(messages.BAD_ANNOTATION, node, text=text, reason=error) from None
-        return element_type(found) or found
 
     def captured(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
         """What a name from outside of the kernel is in there; arrays become parameters of the kernel."""

@@ -164,7 +164,7 @@ def _function(call: Call, function: Value, matrices: int) -> Value:
         count = len(arguments_of(function.node)) - len(function.node.args.defaults)
         if count not in ((2,) if matrices == 2 else (1, 3)):
             raise call.f.fail(constraints.APPLY_CALLABLE, call.place(len(call.arguments) - 1), expected=expected,
-                              found=f"{function} of {count} parameters")
+                              found=f"{function} of {count} parameter{'s' * (count != 1)}")
     elif not isinstance(function, Static) or not callable(function.value):
         raise call.f.fail(constraints.APPLY_CALLABLE, call.place(len(call.arguments) - 1), expected=expected,
                           found=function)

@@ -8,6 +8,7 @@ from typing import Any
 
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
+from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import Call, device
 from coopmat.sycl.compiler.function import FunctionCompiler
 from coopmat.sycl.compiler.operators import expression, integer, type_of
@@ -196,9 +197,9 @@ def _checked(call: Call, rest: list[Value], matrix: Matrix) -> tuple[Value | Non
     """``[Layout,] height, width, row, col``."""
     given = rest.pop(0) if len(rest) == 5 else None
     if len(rest) != 4:
-        raise call.f.fail(constraints.NEEDS_LAYOUT if matrix.type.layout is layout.dynamic and len(rest) < 4
-                          else constraints.CHECKED_SIZE, call.node, name=call.name, parameter="height, width, row, col",
-                          found=f"{len(rest)} arguments after the stride")
+        raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name,
+                          signature="(g, matrix, pointer, stride, [Layout,] height, width, row, col)",
+                          reason=f"found {len(rest)} arguments after the stride")
     if given is None and matrix.type.layout is layout.dynamic:
         raise call.f.fail(constraints.NEEDS_LAYOUT, call.node, name=call.name)
     return given, window_of(call, rest, len(call.arguments) - 4)
