@@ -231,9 +231,17 @@ def _subscript(f: FunctionCompiler, node: ast.Subscript) -> Value:
         return _local_element(f, base, node)
     if isinstance(base, Runtime) and isinstance(base.type, t.Pointer):
         return element_at(f, base, f.read(node.slice), node)
-    if isinstance(base, Runtime) and isinstance(f.read(node.slice), Static):
-        return base  # the only component of a one-dimensional id
+    if isinstance(base, Runtime) and base.type in (t.UINT, t.SIZE_T):
+        return _component(f, base, node)
     raise f.fail(messages.NOT_SUBSCRIPTABLE, node, found=base)
+
+
+def _component(f: FunctionCompiler, base: Runtime, node: ast.Subscript) -> Runtime:
+    """``sg.get_local_id()[0]``: the only component of a one-dimensional id."""
+    index = operators.constant_integer(f, f.read(node.slice), node.slice, "the index of an id")
+    if index != 0:
+        raise f.fail(messages.INDEX_OUT_OF_RANGE, node.slice, index=index, found="a one-dimensional id")
+    return base
 
 
 def element_at(f: FunctionCompiler, base: Runtime, index: Value, node: ast.expr) -> Element:

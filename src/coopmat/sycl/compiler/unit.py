@@ -154,8 +154,8 @@ class Unit:
         """What a name from outside of the kernel is in there; arrays become parameters of the kernel."""
         if isinstance(value, np.ndarray | LocalAccessor) or hasattr(type(value), "__coopmat_array__"):
             if self.kernel is not f:
-                raise f.fail(messages.CANNOT_CAPTURE, node, name=name,
-                             found="an array, and only the kernel itself can capture those: pass it as an argument; it")
+                found = "an array read in a helper (the kernel itself captures arrays: pass it as an argument)"
+                raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=found)
             if name not in self.arrays:
                 self.arrays[name] = self._captured_array(f, name, value, node)
             return self.arrays[name]
