@@ -148,7 +148,8 @@ def test_loops_of_compare_exchange(element: str) -> None:
         if ref.compare_exchange_strong(0, 1, memory_order.acq_rel, memory_order.acquire, memory_scope.device):
             made[0] = 1
         ref.compare_exchange_strong(0, 1, memory_order.seq_cst)
-        made[1] = old == 1 or made[1] == 1
+        if old == 1:
+            made[1] = 1
 
     launch(triple, 16, 16)
     assert cell[0] == 3**16
@@ -424,6 +425,6 @@ def test_a_plain_assignment_is_no_store() -> None:
         ref = atomic_ref[int32, relaxed, device](x[0])
         ref = 5  # noqa: F841
 
-    code, message, place = error_of(k)
-    assert (code, place) == ("CM6025", "ref = 5  # noqa: F841")
-    assert "ref.store" in message
+    assert error_of(k) == (
+        "CM6070", "'ref' is an atomic_ref[int32]: write ref.store(…) to store to its element, or use another name",
+        "ref = 5  # noqa: F841")
