@@ -98,3 +98,8 @@ UNUSED_RESULT = Message("CM6057", "warning",
 UNUSED_EXPRESSION = Message("CM6058", "warning", "the value of this expression is not used", "unused-value")
 NO_FUNCTION_FOR = Message("CM6059", "error", "no {name} for arguments of type {types}; {expected}")
 HOST_ERROR = Message("CM6060", "error", "{text}")
+
+# ------------------------------------------------------------------ CM607x: built-in functions
+
+ATOMIC_ASSIGNED = Message("CM6070", "error",
+                          "'{name}' is {found}: write {name}.store(…) to store to its element, or use another name")

@@ -132,6 +132,8 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
         f.names[name] = _first_value(f, name, value, node)
     elif isinstance(before, Static) and isinstance(value, Static) and before.value is value.value:
         return
+    elif isinstance(before, AtomicRef):
+        raise f.fail(messages.ATOMIC_ASSIGNED, target, name=name, found=before)
     else:
         raise f.fail(messages.REBOUND, target, name=name, before=before, after=value)
 

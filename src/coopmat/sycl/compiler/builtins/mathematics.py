@@ -84,9 +84,9 @@ def _type(call: Call, values: list[Value], function: MathFunction) -> t.Scalar:
     if function.domain in (Domain.INTEGER, Domain.INTEGER_32):
         return _integer_type(call, values, function)
     type_ = _floating_type(call, values)
+    if type_ == {Domain.SINGLE: t.DOUBLE, Domain.REPRESENTATION: t.BFLOAT16}.get(function.domain):
+        raise _no_function(call, values, function)
     if function.domain is Domain.SINGLE:
-        if type_ == t.DOUBLE:
-            raise _no_function(call, values, function)
         return t.FLOAT
     if function.domain is Domain.NUMBER and not any(
             isinstance(value.value, float) if isinstance(value, Static) and value.is_number
@@ -126,7 +126,9 @@ def _place(call: Call, name: str, index: int) -> ast.AST:
 
 def _folded(function: MathFunction, values: list[Value]) -> Value | None:
     """The value of a floating-point function of constants, which is a constant, too: computed in float64, it takes
-    its type from what it meets."""
+    its type from what it meets.
+
+    None if it cannot be known: an argument is not, or its value depends on the type."""
     if function.domain not in (Domain.FLOATING, Domain.SINGLE) or function.host is None \
             or not all(_is_constant(value) for value in values):
         return None
