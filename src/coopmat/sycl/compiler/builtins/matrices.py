@@ -206,13 +206,20 @@ def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Express
     names = [parameter.arg for parameter in arguments_of(function.node)]
     values = [(names[0], value)]
     if len(names) - len(function.node.args.defaults) == 3:
-        pair = t.Vector(t.INT, 2)
-        found = f.temporary(n.MatrixCoordinates(pair, location, matrix.load(location), index), call.node)
-        values += [(name, Runtime(n.Convert(t.SIZE_T, location, n.Swizzle(t.INT, location, found.expression, (part,)))))
-                   for part, name in enumerate(names[1:3])]
+        values += zip(names[1:3], _coordinates(call, matrix, index), strict=True)
     values += _defaults(call, function, {name for name, _ in values})
     result = f.unit.element_function(f, function, call, values, stored)
     f.perform(n.Assign(stored, location, element.place, result))
+
+
+def _coordinates(call: Call, matrix: Matrix, index: n.Expression) -> list[Runtime]:
+    """Row and column of a component, as size_t."""
+    f, location, pair = call.f, call.f.location(call.node), t.Vector(t.INT, 2)
+    variable = f.variable("", pair, call.node)
+    f.emit(n.Declare(location, variable, n.MatrixCoordinates(pair, location, matrix.load(location), index)))
+    place = n.VariablePlace(pair, location, variable)
+    parts = [n.ElementPlace(t.INT, location, place, n.Constant(t.INT, location, part)) for part in range(2)]
+    return [Runtime(n.Convert(t.SIZE_T, location, n.Load(t.INT, location, part))) for part in parts]
 
 
 def _defaults(call: Call, function: Local, bound: set[str]) -> list[tuple[str, Value]]:

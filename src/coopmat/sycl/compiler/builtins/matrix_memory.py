@@ -95,11 +95,11 @@ def hinted(value: Runtime, location: object) -> n.Expression:
 
 
 def stride_argument(call: Call, stride: Value, index: int) -> n.Expression:
-    """The stride, in elements."""
+    """The stride, in elements: a size_t."""
     f, node = call.f, call.place(index)
     if not type_of(f, stride, node).is_integer or (isinstance(stride, Static) and stride.value < 1):
         raise f.fail(constraints.STRIDE, node, name=call.name, found=stride)
-    return integer(f, stride, node)
+    return integer(f, stride, node, t.SIZE_T)
 
 
 def _layout(call: Call, matrix: Matrix, given: Value | None) -> layout | n.Expression:
