@@ -57,7 +57,7 @@ class MathFunction(DeviceFunction):
         stub.__doc__ = f"``{name}({parameters})``: {summary}. Takes {domain.value}."
         stub.__signature__ = Signature(  # type: ignore[attr-defined]
             [Parameter(part, Parameter.POSITIONAL_OR_KEYWORD) for part in parameters.split(", ")])
-        super().__init__(stub, runs_on_host=True)
+        super().__init__(stub, runs_on_host=host is not None)
         self.domain = domain
         self.host = host
         self.operation = operation

@@ -19,7 +19,7 @@ from coopmat.sycl.compiler import flow, messages, passing
 from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler
-from coopmat.sycl.compiler.operators import expression, type_of
+from coopmat.sycl.compiler.operators import expression, truth, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.source import Definition, definition_of
 from coopmat.sycl.compiler.statements import apply_result
@@ -37,7 +37,7 @@ from coopmat.sycl.compiler.values import (
 )
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.constraints import ABSTRACT_VALUE
-from coopmat.sycl.element_types import ElementType, element_type, of_dtype
+from coopmat.sycl.element_types import ElementType, boolean, element_type, of_dtype
 from coopmat.sycl.enumerations import address_space, layout
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr
 from coopmat.sycl.properties import properties
@@ -117,8 +117,8 @@ class Unit:
             tree, hints = type_.tree, type_.hints
         elif isinstance(type_, LocalAccessorType) and type_.dimensions == 1:
             tree, hints = type_.pointer.tree, properties()
-        elif type_ is layout:
-            tree, hints = t.INT, properties()
+        elif type_ in (layout, boolean):  # which kernels cannot have as parameters: they get a number
+            tree, hints = t.INT if type_ is layout else t.UCHAR, properties()
         else:
             raise f.fail(messages.PARAMETER_TYPE, node, name=name, found=_shown_type_of_parameter(type_))
         variable = n.Variable(name, tree, location)
@@ -128,6 +128,8 @@ class Unit:
             return LocalArray(n.Load(tree, location, place), (None,))
         if type_ is layout:
             return LayoutValue(n.Load(tree, location, place))
+        if type_ == boolean:
+            return Runtime(truth(f, Element(place), node))
         return Element(place, hints)
 
     # ------------------------------------------------------------------ annotations and captured values
@@ -168,7 +170,7 @@ class Unit:
             return replace(found, shape=value.shape)
         array = value if isinstance(value, np.ndarray) else value.__coopmat_array__()
         element = of_dtype(array.dtype)
-        if element is None or element.format is None:
+        if element is None:
             raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=f"an array of {array.dtype}")
         hints = value.hints if isinstance(value, annotated_ptr) else properties()
         type_ = PointerType(element, address_space.global_space, not array.flags.writeable, hints)
