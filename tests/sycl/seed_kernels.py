@@ -74,9 +74,9 @@ def control(item: nd_item[1], x: ptr[int32], y: ptr[int32], n: int):
         if j == 3:
             continue
         total += j if j % 2 else -j
-        while total > 50 and not (total % 7 == 0):
+        while total > 50 and not total % 7 < 1:
             total -= 7
-    if 0 <= i < n and x[i] != 5 or i == 9:
+    if (0 <= i < n and x[i] != 5) or i == 9:
         y[i] = clamp(total, high=x[i]) + collatz(x[i] & 0xFF)
     elif n:
         y[i] = total << 2 ^ 3

@@ -210,17 +210,9 @@ def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Express
         found = f.temporary(n.MatrixCoordinates(pair, location, matrix.load(location), index), call.node)
         values += [(name, Runtime(n.Convert(t.SIZE_T, location, n.Swizzle(t.INT, location, found.expression, (part,)))))
                    for part, name in enumerate(names[1:3])]
-    values += _defaults(call, function, {name for name, _ in values})
+    values += [(name, value) for name, value in function.defaults.items() if name not in dict(values)]
     result = f.unit.element_function(f, function, call, values, stored)
     f.perform(n.Assign(stored, location, element.place, result))
-
-
-def _defaults(call: Call, function: Local, bound: set[str]) -> list[tuple[str, Value]]:
-    """Parameters with defaults, such as ``lambda x, a=alpha: x * a``."""
-    arguments = arguments_of(function.node)
-    defaults = function.node.args.defaults
-    pairs = zip(arguments[len(arguments) - len(defaults):], defaults, strict=True)
-    return [(argument.arg, call.f.read(default)) for argument, default in pairs if argument.arg not in bound]
 
 
 def _apply_to_two(call: Call, elements: list[Element], function: Value) -> None:
