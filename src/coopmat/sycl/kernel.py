@@ -49,7 +49,7 @@ class SyclKernel:
         """What its compilation depends on; None if it reads objects whose changes cannot be seen."""
         try:
             found = key_of(self.function, self.closure)
-        except (Unkeyable, Error):  # what has no source is reported by its compilation
+        except (Unkeyable, Error, RecursionError):  # what has no source is reported by its compilation
             return None
         return f"{found}\0{self.sub_group_size}\0{self.work_group_size}"
 

@@ -18,7 +18,7 @@ from coopmat.sycl.captures import closure_of
 from coopmat.sycl.compiler import flow, messages, passing
 from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.expressions import common
-from coopmat.sycl.compiler.function import Failed, FunctionCompiler
+from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp
 from coopmat.sycl.compiler.operators import expression, truth, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.source import Definition, definition_of
@@ -45,6 +45,9 @@ from coopmat.sycl.ranges import NdItemType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
+MAX_SPECIALIZATIONS = 2048
+MAX_COPIES = 16_384
+
 
 @dataclass(frozen=True, slots=True)
 class Specialization:
@@ -68,6 +71,14 @@ class Unit:
     calls: list[tuple[str, SourceLocation]] = field(default_factory=list)  # of the helpers being compiled
     being_passed: list[int] = field(default_factory=list)  # ids of the local functions whose captured values are passed
     helpers: dict[FunctionType, Local] = field(default_factory=dict)
+    copies: int = 0  # of the bodies of unrolled loops and comprehensions
+
+    def count_copies(self, f: FunctionCompiler, count: int, node: ast.AST) -> None:
+        """Note that something is about to be compiled ``count`` times; what is in it counts for itself."""
+        self.copies += count
+        if self.copies > MAX_COPIES:
+            f.fail(messages.TOO_MANY_COPIES, node, limit=MAX_COPIES)
+            raise GaveUp
 
     # ------------------------------------------------------------------ kernels
 
@@ -84,7 +95,10 @@ class Unit:
         f.result = t.VOID
         location = f.location(node)
         name = self.unique(node.name if isinstance(node, ast.FunctionDef) else "lambda_kernel")
-        body = _body(f)
+        try:
+            body = _body(f)
+        except GaveUp:
+            return
         for value, place in f.returned:
             if not (isinstance(value, Static) and value.value is None):
                 f.fail(messages.KERNEL_RESULT, place)
@@ -198,8 +212,14 @@ class Unit:
             except Error as error:
                 raise f.fail(messages.SOURCE_MISSING, node, name=function.__qualname__, reason=error) from None
             module = _module_of(function, closure_of(function), definition)
-            self.helpers[function] = Local(source, definition, module, None)
+            self.helpers[function] = Local(source, definition, module, None, self._defaults(f, function, node))
         return self.helpers[function]
+
+    def _defaults(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> dict[str, Value]:
+        values = function.__defaults__ or ()
+        names = function.__code__.co_varnames[:function.__code__.co_argcount]
+        found = {**dict(zip(names[len(names) - len(values):], values, strict=True)), **(function.__kwdefaults__ or {})}
+        return {f"{name}=": self.static(f, value, node, name) for name, value in found.items()}
 
     def call(self, given: Call, local: Local) -> Value:
         """A call of a helper or of a local function."""
@@ -211,7 +231,7 @@ class Unit:
     def _invoke(self, given: Call, local: Local, bound: dict[str, Value]) -> Value:
         f, node = given.f, given.node
         with passing.of_function(f, local, node):
-            passed = passing.pass_values(f, {**local.captured, **bound}, node)
+            passed = passing.pass_values(f, {**local.closure, **bound}, node)
         key = (local.key, passed.key)
         found = self._specialization(given, local, passed, key)
         call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
@@ -223,6 +243,9 @@ class Unit:
             if found is None:
                 raise given.f.fail(messages.RECURSION, given.node, name=local.name)
             return found
+        if len(self.specializations) >= MAX_SPECIALIZATIONS:
+            given.f.fail(messages.TOO_MANY_SPECIALIZATIONS, given.node, name=local.name, limit=MAX_SPECIALIZATIONS)
+            raise GaveUp
         self.specializations[key] = None
         try:
             with self._inside(given, local):
@@ -247,14 +270,11 @@ class Unit:
         before = self.sink.error_count
         result: t.Type | None = self._declared_result(local)
         if result is None:
-            saved = self.functions[:], dict(self.specializations)
             f = self._compiler(local, passed)
             _body(f)
             if self.sink.error_count > before:
                 raise Failed
             result = _result_type(f, local.name)
-            if result != t.VOID:
-                self.functions, self.specializations = saved[0], saved[1]
         f = self._compiler(local, passed)
         f.result = result
         body = _body(f)
@@ -290,7 +310,7 @@ class Unit:
         local = f.capture(local)
         bound = dict(values)
         with passing.of_function(f, local, given.node):
-            passed = passing.pass_values(f, {**local.captured, **bound}, given.node)
+            passed = passing.pass_values(f, {**local.closure, **bound}, given.node)
         key = (local.key, "element", passed.key)
         found = self.specializations.get(key)
         if found is None:
@@ -365,7 +385,7 @@ def _bind(given: Call, local: Local, unit: Unit) -> dict[str, Value]:
             raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=local.name, signature=f"({', '.join(names)})",
                                reason=f"argument '{name}' {problem}")
         bound[name] = value
-    _fill_defaults(f, local, bound)
+    bound = {**local.defaults, **bound}
     missing = [name for name in names if name not in bound]
     if missing or len(given.arguments) > len(names):
         reason = f"argument '{missing[0]}' is missing" if missing else \
@@ -376,16 +396,6 @@ def _bind(given: Call, local: Local, unit: Unit) -> dict[str, Value]:
         if parameter.annotation is not None:
             bound[parameter.arg] = _annotated(given, f, parameter, bound[parameter.arg])
     return {name: bound[name] for name in names}
-
-
-def _fill_defaults(f: FunctionCompiler, local: Local, bound: dict[str, Value]) -> None:
-    found = local.node.args
-    positional = [*found.posonlyargs, *found.args]
-    pairs = [*zip(positional[len(positional) - len(found.defaults):], found.defaults, strict=True),
-             *((arg, default) for arg, default in zip(found.kwonlyargs, found.kw_defaults, strict=True) if default)]
-    for argument, default in pairs:
-        if argument.arg not in bound:
-            bound[argument.arg] = f.read(default)
 
 
 def _annotated(given: Call, f: FunctionCompiler, parameter: ast.arg, value: Value) -> Value:

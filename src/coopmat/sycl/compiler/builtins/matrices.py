@@ -207,7 +207,7 @@ def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Express
     values = [(names[0], value)]
     if len(names) - len(function.node.args.defaults) == 3:
         values += zip(names[1:3], _coordinates(call, matrix, index), strict=True)
-    values += _defaults(call, function, {name for name, _ in values})
+    values += [(name, value) for name, value in function.defaults.items() if name not in dict(values)]
     result = f.unit.element_function(f, function, call, values, stored)
     f.perform(n.Assign(stored, location, element.place, result))
 
@@ -220,14 +220,6 @@ def _coordinates(call: Call, matrix: Matrix, index: n.Expression) -> list[Runtim
     place = n.VariablePlace(pair, location, variable)
     parts = [n.ElementPlace(t.INT, location, place, n.Constant(t.INT, location, part)) for part in range(2)]
     return [Runtime(n.Convert(t.SIZE_T, location, n.Load(t.INT, location, part))) for part in parts]
-
-
-def _defaults(call: Call, function: Local, bound: set[str]) -> list[tuple[str, Value]]:
-    """Parameters with defaults, such as ``lambda x, a=alpha: x * a``."""
-    arguments = arguments_of(function.node)
-    defaults = function.node.args.defaults
-    pairs = zip(arguments[len(arguments) - len(defaults):], defaults, strict=True)
-    return [(argument.arg, call.f.read(default)) for argument, default in pairs if argument.arg not in bound]
 
 
 def _apply_to_two(call: Call, elements: list[Element], function: Value) -> None:
