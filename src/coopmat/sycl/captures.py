@@ -34,8 +34,14 @@ def text_of(function: FunctionType) -> tuple[str, str]:
         return name, "".join(lines)
     if name == "<string>" and "-c" in sys.orig_argv:  # python -c TEXT
         return name, sys.orig_argv[sys.orig_argv.index("-c") + 1]
-    raise Error(f"the source of '{function.__qualname__}' is not available (it was defined in {name}): kernels are "
-                "compiled from their source, so define them in a file or a notebook")
+    raise without_source(function)
+
+
+def without_source(function: FunctionType) -> Error:
+    """What is wrong with a function whose source cannot be had."""
+    return Error(f"the source of '{function.__qualname__}' is not available (it was defined in "
+                 f"{function.__code__.co_filename}): kernels are compiled from their source, so define them in a file "
+                 "or a notebook")
 
 
 def closure_of(function: FunctionType) -> dict[str, Any]:
