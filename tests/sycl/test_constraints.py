@@ -65,7 +65,7 @@ def test_an_unsupported_combination_is_refused_before_anything_runs(given) -> No
 def test_an_unsupported_matrix_is_refused_before_anything_runs(given: tuple) -> None:
     architecture, element, _, rows, columns = given
     array, size = np.full(64, 7, np.int32), ARCHITECTURES[architecture].sub_group_sizes[0]
-    shown = f":[0-9]+:9: error: {architecture} does not support a {rows}x{columns} {element.format} matrix with use '"
+    shown = f":[0-9]+:13: error: {architecture} does not support a {rows}x{columns} {element.format} matrix with use '"
     with pytest.raises(cm.KernelNotSupported, match=shown):
         cm.Queue(f"sim:{architecture}").parallel_for(nd_range(size, size), filled(*given[1:]), array)
     assert (array == 7).all()
