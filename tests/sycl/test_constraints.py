@@ -3,6 +3,8 @@ does not support or cannot do."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from coopmat.sycl.constraints import BrokenConstraint
 from coopmat.sycl.exceptions import code_of
 from tests.sycl.divergent_kernels import DIVERGENT, ORDERLY
 from tests.sycl.refused import CLOSE, OPEN, Case, check, codes, codes_of, loaded, read_cases
-from tests.sycl.unsupported_kernels import MATRICES, UNSUPPORTED, filled, product_of
+from tests.sycl.unsupported_kernels import MATRICES, UNSUPPORTED, chosen, declared, filled, in_helpers, product_of
 
 CASES = read_cases("constraints.txt")
 ON_THE_HOST = [case for case in CASES if case.code.startswith(("CM610", "CM619"))
@@ -61,12 +63,32 @@ def test_an_unsupported_combination_is_refused_before_anything_runs(given) -> No
 
 @pytest.mark.parametrize("given", MATRICES, ids=lambda given: " ".join(map(str, given)))
 def test_an_unsupported_matrix_is_refused_before_anything_runs(given: tuple) -> None:
-    architecture, *matrix = given
+    architecture, element, _, rows, columns = given
     array, size = np.full(64, 7, np.int32), ARCHITECTURES[architecture].sub_group_sizes[0]
-    shown = f"{architecture} does not support a {matrix[2]}x{matrix[3]} {matrix[0].format} matrix with use '"
+    shown = f":[0-9]+:13: error: {architecture} does not support a {rows}x{columns} {element.format} matrix with use '"
     with pytest.raises(cm.KernelNotSupported, match=shown):
-        cm.Queue(f"sim:{architecture}").parallel_for(nd_range(size, size), filled(*matrix), array)
+        cm.Queue(f"sim:{architecture}").parallel_for(nd_range(size, size), filled(*given[1:]), array)
     assert (array == 7).all()
+
+
+@pytest.mark.parametrize(("kernel", "line"), [(declared, "m = joint_matrix("), (in_helpers, "m = joint_matrix(")])
+def test_every_matrix_of_a_kernel_must_be_supported(kernel, line: str) -> None:
+    array = np.full(64, 7, np.int32)
+    for submit in (lambda: cm.build(kernel, device=cm.device("sim:intel_gpu_pvc")),
+                   lambda: cm.Queue("sim:intel_gpu_pvc").parallel_for(nd_range(16, 16), kernel, array)):
+        with pytest.raises(cm.KernelNotSupported, match="intel_gpu_pvc does not support a ") as caught:
+            submit()
+        file, number, *_ = str(caught.value).split(":")
+        assert line in Path(file).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+    assert (array == 7).all()
+    cm.Queue("sim:generic").parallel_for(nd_range(16, 16), kernel, array)
+    assert array[0] == 1
+
+
+def test_what_is_not_compiled_need_not_be_supported() -> None:
+    array = np.full(64, 7, np.int32)
+    cm.Queue("sim:intel_gpu_pvc").parallel_for(nd_range(16, 16), chosen, array)
+    assert array[0] == 1
 
 
 def test_the_same_combinations_run_where_everything_is_supported() -> None:
@@ -86,8 +108,7 @@ def test_a_group_function_in_divergent_control_flow(kernel, architecture: str) -
     with pytest.raises(cm.DivergentGroupOperation) as caught:
         cm.Queue(f"sim:{architecture}").parallel_for(nd_range(size, size), kernel, array, size // 2)
     file, line, *_ = str(caught.value.where.location).split(":")
-    with open(file, encoding="utf-8") as text:
-        assert text.read().splitlines()[int(line) - 1].endswith("# here")
+    assert Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1].endswith("# here")
 
 
 @pytest.mark.parametrize("kernel", [*DIVERGENT, *ORDERLY], ids=lambda kernel: kernel.name)

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from coopmat.sycl import (
+    architecture,
     bfloat16,
     float32,
     float64,
@@ -14,11 +15,13 @@ from coopmat.sycl import (
     joint_matrix_mad,
     kernel,
     layout,
+    matrix_params,
     nd_item,
     precision,
     ptr,
     sub_group,
     uint8,
+    uint32,
     use,
 )
 
@@ -46,6 +49,8 @@ UNSUPPORTED = [
     Unsupported("intel_gpu_pvc", (half, half, float32, half, 8, 16, 16)),
     Unsupported("intel_gpu_pvc", (half, half, half, half, 8, 16, 16)),
     Unsupported("intel_gpu_pvc", (float64,) * 4 + (8, 8, 4)),
+    Unsupported("intel_gpu_pvc", (int8, int8, int32, uint32, 8, 16, 32)),
+    Unsupported("intel_gpu_pvc", (int8, int8, uint32, uint32, 8, 16, 32)),
     Unsupported("intel_gpu_dg2_g10", (*INT8, 8, 16, 32)),
     Unsupported("intel_gpu_dg2_g12", (*TF32, 8, 8, 8)),
     Unsupported("intel_cpu_spr", (*FP16, 16, 16, 32)),
@@ -95,8 +100,38 @@ def filled(T, role, rows, columns):
     return fill
 
 
+@kernel
+def declared(item: nd_item[1], C: ptr[int32]):
+    """A matrix that nothing is done with."""
+    C[item.get_global_id(0)] = 1
+    _m = joint_matrix(sub_group, int8, use.a, 9, 32, layout.row_major)
+
+
+@kernel
+def in_helpers(item: nd_item[1], C: ptr[int32]):
+    def made(depth):
+        m = joint_matrix(sub_group, int8, use.a, 8, 16 * depth, layout.row_major)
+        joint_matrix_fill(item.get_sub_group(), m, depth)
+
+    C[item.get_global_id(0)] = 1
+    made(2)
+    made(3)
+
+
+@kernel
+def chosen(item: nd_item[1], C: ptr[int32]):
+    """What is not compiled, because its condition is known to be false, need not be supported."""
+    C[item.get_global_id(0)] = 1
+    if matrix_params(architecture.intel_gpu_pvc, int8, int8, int32).M > 8:
+        m = joint_matrix(sub_group, int8, use.a, 16, 32, layout.row_major)
+    else:
+        m = joint_matrix(sub_group, int8, use.a, 8, 32, layout.row_major)
+    joint_matrix_fill(item.get_sub_group(), m, 1)
+
+
 MATRICES = [("intel_gpu_pvc", float64, use.a, 8, 4), ("intel_gpu_pvc", int8, use.a, 9, 32),
             ("intel_gpu_pvc", int8, use.b, 16, 32), ("intel_gpu_pvc", int8, use.accumulator, 8, 16),
             ("intel_cpu_spr", half, use.a, 8, 16), ("intel_cpu_spr", bfloat16, use.b, 33, 16),
-            ("nvidia_gpu_sm_75", bfloat16, use.a, 16, 16), ("nvidia_gpu_sm_80", float32, use.b, 16, 8),
+            ("nvidia_gpu_sm_75", bfloat16, use.a, 16, 16), ("nvidia_gpu_sm_80", float32, use.a, 16, 8),
+            ("intel_gpu_pvc", uint32, use.accumulator, 8, 16), ("intel_cpu_spr", float32, use.b, 8, 16),
             ("amd_gpu_gfx90a", bfloat16, use.a, 16, 4), ("amd_gpu_gfx90a", float32, use.accumulator, 16, 32)]

@@ -262,6 +262,7 @@ class FunctionCompiler:
 
     def declare_matrix(self, value: NewMatrix, name: str, node: ast.AST) -> Matrix:
         """A new matrix object."""
+        self.unit.uses.matrices.setdefault(value.type, self.location(node))
         element = self.declare(name, value.type.tree, node, None)
         return Matrix(value.type, element.place)
 

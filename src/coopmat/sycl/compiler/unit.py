@@ -23,6 +23,7 @@ from coopmat.sycl.compiler.operators import expression, truth, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.source import Definition, definition_of
 from coopmat.sycl.compiler.statements import apply_result
+from coopmat.sycl.compiler.support import MatrixUses
 from coopmat.sycl.compiler.values import (
     Element,
     Erroneous,
@@ -71,6 +72,7 @@ class Unit:
     calls: list[tuple[str, SourceLocation]] = field(default_factory=list)  # of the helpers being compiled
     being_passed: list[int] = field(default_factory=list)  # ids of the local functions whose captured values are passed
     helpers: dict[FunctionType, Local] = field(default_factory=dict)
+    uses: MatrixUses = field(default_factory=MatrixUses)
     copies: int = 0  # of the bodies of unrolled loops and comprehensions
 
     def count_copies(self, f: FunctionCompiler, count: int, node: ast.AST) -> None:

@@ -47,6 +47,7 @@ def multiply_add(call: Call) -> Value:
     _check_shapes(call, found)
     operands = _operands(call, found)
     location, type_ = call.f.location(call.node), found["D"].type.tree
+    call.f.unit.uses.products.setdefault(tuple(found[role].type for role in "ABCD"), location)
     a, b, c = (found[role].load(location) for role in "ABC")
     product = n.MatrixMultiplyAdd(type_, location, a, b, c, operands)
     return Nothing(n.Assign(type_, location, found["D"].place, product))
