@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import coopmat as cm
 from coopmat.sycl import (
+    access,
     all_of_group,
     any_of_group,
     bit_and,
@@ -287,7 +288,7 @@ def test_barriers_order_local_memory() -> None:
         tile[i] = int32(i)
         group_barrier(item.get_group())
         found = tile[WORK_GROUP - 1 - i]
-        item.barrier()
+        item.barrier(access.fence_space.local_space)
         tile[i] = found
         group_barrier(sg, memory_scope.work_group)
         sg.barrier()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import coopmat as cm
 import coopmat.sycl as sycl
+from coopmat.devices import describe
 from coopmat.sycl import (
     abs_diff,
     acospi,
@@ -22,13 +23,19 @@ from coopmat.sycl import (
     exp,
     float32,
     half_precision,
+    joint_matrix,
+    joint_matrix_apply,
+    joint_matrix_load,
+    joint_matrix_store,
     kernel,
+    layout,
     mad24,
     mix,
     native,
     nd_item,
     ptr,
     sqrt,
+    use,
 )
 from coopmat.sycl.math_functions import FUNCTIONS, Domain
 from tests.opencl.test_builtins_numerics import FLOATING, NATIVE_FUNCTIONS, assert_close, clamp_to, wrap
@@ -369,6 +376,49 @@ def test_names_of_python_are_not_shadowed() -> None:
     assert "native" in names
     assert not {"abs", "min", "max", "pow", "round"} & names.keys()
     assert all(function.__doc__ for function in FUNCTIONS.values())
+
+
+# ------------------------------------------------------------------ in joint_matrix_apply
+
+
+def gelu(x):
+    """The function that a device and the host run."""
+    return 0.5 * x * (1 + sycl.erf(x / sqrt(2.0)))
+
+
+SHAPES = {"intel_gpu_pvc": (8, 16), "nvidia_gpu_sm_80": (16, 16), "amd_gpu_gfx90a": (16, 16),
+          "intel_cpu_spr": (16, 16), "generic": (16, 16)}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_element_wise_functions_of_matrices(device: str) -> None:
+    """A helper, a lambda and a device function itself, for each element; the host computes the same."""
+    rows, columns = SHAPES[device]
+    x = np.random.default_rng(4).uniform(-3, 3, (rows, columns)).astype(np.float32)
+    out = np.zeros((3, rows, columns), np.float32)
+    size = rows * columns
+    items = max(describe(device).sub_group_sizes[0], 1)
+
+    @kernel(sub_group_size=items)
+    def epilogues(item: nd_item[1], C: ptr[float32], R: ptr[float32]):
+        sg = item.get_sub_group()
+        c = joint_matrix(sg, float32, use.accumulator, rows, columns)
+        joint_matrix_load(sg, c, C, columns, layout.row_major)
+        joint_matrix_apply(sg, c, gelu)
+        joint_matrix_store(sg, c, R, columns, layout.row_major)
+        joint_matrix_load(sg, c, C, columns, layout.row_major)
+        joint_matrix_apply(sg, c, lambda v: native.exp(clamp(v, -1, 1)) + math.pi)
+        joint_matrix_store(sg, c, R + size, columns, layout.row_major)
+        joint_matrix_load(sg, c, C, columns, layout.row_major)
+        joint_matrix_apply(sg, c, sycl.tanh)
+        joint_matrix_store(sg, c, R + 2 * size, columns, layout.row_major)
+
+    launch(epilogues, items, items, x, out, device=device)
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(out[0], gelu(wide), rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(out[0], gelu(x), rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(out[1], np.exp(np.clip(wide, -1, 1)) + math.pi, rtol=1e-6)
+    np.testing.assert_allclose(out[2], np.tanh(wide), rtol=1e-6)
 
 
 # ------------------------------------------------------------------ errors
