@@ -14,20 +14,19 @@ from coopmat.sycl import (
     access,
     atomic_fence,
     atomic_ref,
-    const,
     float32,
     group_barrier,
     int32,
     kernel,
     local_accessor,
-    local_ptr,
     memory_order,
     memory_scope,
     nd_item,
     ptr,
     uint32,
 )
-from tests.sycl.device_kit import DEVICES, error_of, launch, validate
+from tests.sycl.device_kit import DEVICES, launch, validate
+from tests.sycl.refused import Case, check, read_cases
 
 ITEMS = 64
 INTEGERS = ("int32", "uint32", "int64", "uint64")
@@ -305,126 +304,6 @@ def test_spirv_val_accepts_them(element: str, tmp_path) -> None:
 # ------------------------------------------------------------------ errors
 
 
-TEMPLATE = "a type, a memory_order, a memory_scope and perhaps an access.address_space, such as " \
-           "atomic_ref[int32, memory_order.relaxed, memory_scope.device]"
-
-
-def test_template_arguments() -> None:
-    @kernel
-    def missing(item: nd_item[1], x: ptr[int32]):
-        atomic_ref(x[0]).fetch_add(1)
-
-    @kernel
-    def narrow(item: nd_item[1], x: ptr[cm.sycl.int8]):
-        atomic_ref[cm.sycl.int8, relaxed, device](x[0]).fetch_add(1)
-
-    @kernel
-    def order(item: nd_item[1], x: ptr[int32]):
-        atomic_ref[int32, memory_order.release, device](x[0]).fetch_add(1)
-
-    assert error_of(missing) == ("CM6056", f"atomic_ref[…] takes {TEMPLATE}; found none",
-                                 "atomic_ref(x[0]).fetch_add(1)")
-    assert error_of(narrow) == (
-        "CM6056", "atomic_ref[…] takes a type of int32, uint32, int64, uint64, float32 or float64; found int8, "
-                  "memory_order.relaxed, memory_scope.device",
-        "atomic_ref[cm.sycl.int8, relaxed, device](x[0]).fetch_add(1)")
-    assert error_of(order) == (
-        "CM6056", "atomic_ref[…] takes a default order of memory_order.relaxed, memory_order.acq_rel or "
-                  "memory_order.seq_cst; found int32, memory_order.release, memory_scope.device",
-        "atomic_ref[int32, memory_order.release, device](x[0]).fetch_add(1)")
-
-
-def test_what_is_no_element_of_memory() -> None:
-    @kernel
-    def variable(item: nd_item[1], x: ptr[int32]):
-        y = x[0]
-        atomic_ref[int32, relaxed, device](y).fetch_add(1)
-
-    @kernel
-    def read_only(item: nd_item[1], x: ptr[const[int32]]):
-        atomic_ref[int32, relaxed, device](x[0]).fetch_add(1)
-
-    @kernel
-    def other_type(item: nd_item[1], x: ptr[uint32]):
-        atomic_ref[int32, relaxed, device](x[0]).fetch_add(1)
-
-    @kernel
-    def other_space(item: nd_item[1], x: local_ptr[int32]):
-        atomic_ref[int32, relaxed, device, global_space](x[0]).fetch_add(1)
-
-    assert error_of(variable) == (
-        "CM6055", "atomic_ref: argument 'ref' must be an element of global or local memory, such as A[i]; found a "
-                  "value of type int32", "y).fetch_add(1)")
-    assert error_of(read_only) == (
-        "CM6055", "atomic_ref: argument 'ref' must be an element that can be written; found a value of type "
-                  "ptr[const[int32]]", "x[0]).fetch_add(1)")
-    assert error_of(other_type) == (
-        "CM6055", "atomic_ref: argument 'ref' must be of type int32; found a value of type uint32",
-        "x[0]).fetch_add(1)")
-    assert error_of(other_space) == (
-        "CM6055", "atomic_ref: argument 'ref' must be in access.address_space.global_space; found a value of type "
-                  "local_ptr[int32]", "x[0]).fetch_add(1)")
-
-
-def test_orders_that_do_not_fit() -> None:
-    @kernel
-    def reading(item: nd_item[1], x: ptr[int32]):
-        x[1] = atomic_ref[int32, relaxed, device](x[0]).load(memory_order.release)
-
-    @kernel
-    def writing(item: nd_item[1], x: ptr[int32]):
-        atomic_ref[int32, relaxed, device](x[0]).store(1, memory_order.acq_rel)
-
-    @kernel
-    def failing(item: nd_item[1], x: ptr[int32]):
-        ref = atomic_ref[int32, relaxed, device](x[0])
-        ref.compare_exchange_weak(1, 2, memory_order.acq_rel, memory_order.release)
-
-    assert error_of(reading) == (
-        "CM6055", "load: argument 'order' must be memory_order.relaxed, memory_order.acquire or memory_order.seq_cst; "
-                  "found memory_order.release", "memory_order.release)")
-    assert error_of(writing) == (
-        "CM6055", "store: argument 'order' must be memory_order.relaxed, memory_order.release or "
-                  "memory_order.seq_cst; found memory_order.acq_rel", "memory_order.acq_rel)")
-    assert error_of(failing) == (
-        "CM6055", "compare_exchange_weak: argument 'failure' must be memory_order.relaxed, memory_order.acquire or "
-                  "memory_order.seq_cst; found memory_order.release", "memory_order.release)")
-
-
-def test_methods_and_operators_that_do_not_exist() -> None:
-    @kernel
-    def bits(item: nd_item[1], x: ptr[float32]):
-        atomic_ref[float32, relaxed, device](x[0]).fetch_or(1)
-
-    @kernel
-    def unknown(item: nd_item[1], x: ptr[float32]):
-        atomic_ref[float32, relaxed, device](x[0]).fetch_mul(2)
-
-    @kernel
-    def times(item: nd_item[1], x: ptr[float32]):
-        ref = atomic_ref[float32, relaxed, device](x[0])
-        ref *= 2
-
-    @kernel
-    def count(item: nd_item[1], x: ptr[float32]):
-        atomic_ref[float32, relaxed, device](x[0]).fetch_add()
-
-    assert error_of(bits) == ("CM6059", "no fetch_or for arguments of type float32; it is for integers",
-                              "atomic_ref[float32, relaxed, device](x[0]).fetch_or(1)")
-    assert error_of(unknown)[:2] == ("CM6023", "an atomic_ref[float32] has no attribute 'fetch_mul'; "
-                                               "did you mean 'fetch_sub'?")
-    assert error_of(times) == ("CM6031", "'*=' cannot be applied to an atomic_ref[float32]; it has +=, -=, &=, |=, ^=",
-                               "ref *= 2")
-    assert error_of(count) == ("CM6051", "fetch_add(operand, order=…, scope=…): found 0 arguments",
-                               "atomic_ref[float32, relaxed, device](x[0]).fetch_add()")
-
-
-def test_a_plain_assignment_is_no_store() -> None:
-    @kernel
-    def k(item: nd_item[1], x: ptr[int32]):
-        ref = atomic_ref[int32, relaxed, device](x[0])
-        ref = 5  # noqa: F841
-
-    assert error_of(k) == (
-        "CM6070", "'ref' is an atomic_ref[int32]: write ref.store(…) to store to its element, or use another name",
-        "ref = 5  # noqa: F841")
+@pytest.mark.parametrize("case", read_cases("atomics.txt"), ids=lambda case: case.text)
+def test_a_message(case: Case) -> None:
+    check(case)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import coopmat as cm
 from coopmat.sycl import (
+    access,
     all_of_group,
     any_of_group,
     bit_and,
@@ -24,7 +25,6 @@ from coopmat.sycl import (
     group_barrier,
     group_broadcast,
     inclusive_scan_over_group,
-    int8,
     int32,
     kernel,
     logical_and,
@@ -37,14 +37,14 @@ from coopmat.sycl import (
     none_of_group,
     permute_group_by_xor,
     plus,
-    ptr,
     reduce_over_group,
     select_from_group,
     shift_group_left,
     shift_group_right,
     sub_group,
 )
-from tests.sycl.device_kit import DEVICES, error_of, launch, validate
+from tests.sycl.device_kit import DEVICES, launch, validate
+from tests.sycl.refused import Case, check, read_cases
 
 SIZES = {"intel_gpu_pvc": (16, 32), "nvidia_gpu_sm_80": (32,), "amd_gpu_gfx90a": (64,), "intel_cpu_spr": (16, 8),
          "generic": (4, 16)}
@@ -288,7 +288,7 @@ def test_barriers_order_local_memory() -> None:
         tile[i] = int32(i)
         group_barrier(item.get_group())
         found = tile[WORK_GROUP - 1 - i]
-        item.barrier()
+        item.barrier(access.fence_space.local_space)
         tile[i] = found
         group_barrier(sg, memory_scope.work_group)
         sg.barrier()
@@ -336,68 +336,9 @@ def test_spirv_val_accepts_them(tmp_path) -> None:
 # ------------------------------------------------------------------ errors
 
 
-def test_what_is_no_group() -> None:
-    @kernel
-    def k(item: nd_item[1], x: ptr[int32]):
-        x[0] = reduce_over_group(item, x[0], plus())
-
-    assert error_of(k) == (
-        "CM6055", "reduce_over_group: argument 'g' must be a sub_group (item.get_sub_group()) or a work-group "
-                  "(item.get_group()); found an nd_item[1]", "item, x[0], plus())")
-
-
-def test_shuffles_are_for_sub_groups() -> None:
-    @kernel
-    def k(item: nd_item[2], x: ptr[int32]):
-        x[0] = shift_group_left(item.get_group(), x[0])
-
-    assert error_of(k) == (
-        "CM6055", "shift_group_left: argument 'g' must be a sub_group (item.get_sub_group()); found a group[2]",
-        "item.get_group(), x[0])")
-
-
-def test_operators_that_do_not_fit() -> None:
-    @kernel
-    def bits(item: nd_item[1], x: ptr[float32]):
-        x[0] = reduce_over_group(item.get_sub_group(), x[0], bit_and())
-
-    @kernel
-    def unknown(item: nd_item[1], x: ptr[int32]):
-        x[0] = reduce_over_group(item.get_sub_group(), x[0], max)
-
-    @kernel
-    def missing(item: nd_item[1], x: ptr[int32]):
-        x[0] = exclusive_scan_over_group(item.get_sub_group(), x[0])
-
-    assert error_of(bits) == (
-        "CM6059", "no reduce_over_group with bit_and for arguments of type float32; it takes integers",
-        "x[0], bit_and())")
-    assert error_of(unknown) == (
-        "CM6055", "reduce_over_group: argument 'op' must be plus, multiplies, minimum, maximum, bit_and, bit_or, "
-                  "bit_xor, logical_and or logical_or; found the function max", "max)")
-    assert error_of(missing) == (
-        "CM6051", "exclusive_scan_over_group(g, x, op) or (g, x, init, op): found 2 arguments",
-        "exclusive_scan_over_group(item.get_sub_group(), x[0])")
-
-
-def test_wrong_ids_and_scopes() -> None:
-    @kernel
-    def components(item: nd_item[2], x: ptr[int8]):
-        x[0] = group_broadcast(item.get_group(), x[0], (1, 2, 3))
-
-    @kernel
-    def scope(item: nd_item[1]):
-        group_barrier(item.get_group(), 3)
-
-    @kernel
-    def matrix(item: nd_item[1], x: ptr[int8]):
-        x[0] = any_of_group(item.get_sub_group(), x)
-
-    assert error_of(components) == ("CM6049", "this local id takes 2 numbers, found 3", "(1, 2, 3))")
-    assert error_of(scope) == (
-        "CM6055", "group_barrier: argument 'fence_scope' must be a memory_scope; found the constant 3", "3)")
-    assert error_of(matrix) == (
-        "CM6055", "any_of_group: argument 'x' must be a number; found a value of type ptr[int8]", "x)")
+@pytest.mark.parametrize("case", read_cases("groups.txt"), ids=lambda case: case.text)
+def test_a_message(case: Case) -> None:
+    check(case)
 
 
 def test_they_are_for_kernels_only() -> None:

@@ -30,7 +30,8 @@ from coopmat.sycl import (
     use,
 )
 from coopmat.sycl.element_types import VALUE_TYPES, boolean
-from tests.sycl.device_kit import DEVICES, error_of, launch, validate
+from tests.sycl.device_kit import DEVICES, launch, validate
+from tests.sycl.refused import Case, check, read_cases
 
 ITEMS = 64
 local = group_local_memory_for_overwrite
@@ -264,51 +265,9 @@ def test_spirv_val_accepts_them(tmp_path) -> None:
 # ------------------------------------------------------------------ errors
 
 
-def test_what_a_declaration_takes() -> None:
-    @kernel
-    def size(item: nd_item[1], x: ptr[int32]):
-        tile = local[int32, 0](item.get_group())
-        tile[0] = x[0]
-
-    @kernel
-    def type_(item: nd_item[1], x: ptr[int32]):
-        tile = local[4](item.get_group())
-        tile[0] = x[0]
-
-    @kernel
-    def scope(item: nd_item[1], x: ptr[int32]):
-        tile = local[int32, 4](item.get_sub_group())
-        tile[0] = x[0]
-
-    @kernel
-    def unknown_size(item: nd_item[1], x: ptr[int32]):
-        tile = local[int32, x[0]](item.get_group())
-        tile[0] = x[0]
-
-    takes = "group_local_memory_for_overwrite[…] takes an element type and up to 3 positive sizes, such as " \
-            "[float32, 16, 16]"
-    assert error_of(size) == ("CM6056", f"{takes}; found int32, 0", "local[int32, 0](item.get_group())")
-    assert error_of(type_) == ("CM6056", f"{takes}; found 4", "local[4](item.get_group())")
-    assert error_of(scope) == (
-        "CM6055", "group_local_memory_for_overwrite: argument 'g' must be a work-group (item.get_group()); "
-                  "found a sub_group", "item.get_sub_group())")
-    assert error_of(unknown_size)[0] == "CM6034"
-
-
-def test_indices_of_local_arrays() -> None:
-    tile = local_accessor[int32, 2]((4, 4))
-
-    @kernel
-    def too_many(item: nd_item[1]):
-        tile[0, 1, 2] = 1
-
-    @kernel
-    def whole(item: nd_item[1]):
-        tile[0] = 1
-
-    assert error_of(too_many) == (
-        "CM6049", "a local_accessor of 2 dimensions takes 2 indices, found 3", "tile[0, 1, 2] = 1")
-    assert error_of(whole)[0] == "CM6029"
+@pytest.mark.parametrize("case", read_cases("local_memory.txt"), ids=lambda case: case.text)
+def test_a_message(case: Case) -> None:
+    check(case)
 
 
 def test_it_is_for_kernels_only() -> None:

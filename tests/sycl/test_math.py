@@ -13,27 +13,34 @@ from hypothesis import strategies as st
 
 import coopmat as cm
 import coopmat.sycl as sycl
+from coopmat.devices import describe
 from coopmat.sycl import (
     abs_diff,
     acospi,
     atan2,
     bfloat16,
     clamp,
-    clz,
     exp,
     float32,
     half_precision,
+    joint_matrix,
+    joint_matrix_apply,
+    joint_matrix_load,
+    joint_matrix_store,
     kernel,
+    layout,
     mad24,
     mix,
     native,
     nd_item,
     ptr,
     sqrt,
+    use,
 )
 from coopmat.sycl.math_functions import FUNCTIONS, Domain
 from tests.opencl.test_builtins_numerics import FLOATING, NATIVE_FUNCTIONS, assert_close, clamp_to, wrap
-from tests.sycl.device_kit import DEVICES, error_of, launch, validate
+from tests.sycl.device_kit import DEVICES, launch, validate
+from tests.sycl.refused import Case, check, read_cases
 
 # ------------------------------------------------------------------ floating-point functions
 
@@ -371,81 +378,68 @@ def test_names_of_python_are_not_shadowed() -> None:
     assert all(function.__doc__ for function in FUNCTIONS.values())
 
 
+# ------------------------------------------------------------------ in joint_matrix_apply
+
+
+def gelu(x):
+    """The function that a device and the host run."""
+    return 0.5 * x * (1 + sycl.erf(x / sqrt(2.0)))
+
+
+SHAPES = {"intel_gpu_pvc": (8, 16), "nvidia_gpu_sm_80": (16, 16), "amd_gpu_gfx90a": (16, 16),
+          "intel_cpu_spr": (16, 16), "generic": (16, 16)}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_element_wise_functions_of_matrices(device: str) -> None:
+    """A helper, a lambda and a device function itself, for each element; the host computes the same."""
+    rows, columns = SHAPES[device]
+    x = np.random.default_rng(4).uniform(-3, 3, (rows, columns)).astype(np.float32)
+    out = np.zeros((3, rows, columns), np.float32)
+    size = rows * columns
+    items = max(describe(device).sub_group_sizes[0], 1)
+
+    @kernel(sub_group_size=items)
+    def epilogues(item: nd_item[1], C: ptr[float32], R: ptr[float32]):
+        sg = item.get_sub_group()
+        c = joint_matrix(sg, float32, use.accumulator, rows, columns)
+        joint_matrix_load(sg, c, C, columns, layout.row_major)
+        joint_matrix_apply(sg, c, gelu)
+        joint_matrix_store(sg, c, R, columns, layout.row_major)
+        joint_matrix_load(sg, c, C, columns, layout.row_major)
+        joint_matrix_apply(sg, c, lambda v: native.exp(clamp(v, -1, 1)) + math.pi)
+        joint_matrix_store(sg, c, R + size, columns, layout.row_major)
+        joint_matrix_load(sg, c, C, columns, layout.row_major)
+        joint_matrix_apply(sg, c, sycl.tanh)
+        joint_matrix_store(sg, c, R + 2 * size, columns, layout.row_major)
+
+    launch(epilogues, items, items, x, out, device=device)
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(out[0], gelu(wide), rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(out[0], gelu(x), rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(out[1], np.exp(np.clip(wide, -1, 1)) + math.pi, rtol=1e-6)
+    np.testing.assert_allclose(out[2], np.tanh(wide), rtol=1e-6)
+
+
 # ------------------------------------------------------------------ errors
 
 
-def test_a_float_where_integers_are_expected() -> None:
-    @kernel
-    def k(item: nd_item[1], x: ptr[float32]):
-        x[0] = 1 + clz(x[0])
-
-    assert error_of(k) == ("CM6059", "no clz for arguments of type float32; it takes integers", "clz(x[0])")
-
-
-def test_float64_where_float32_is_expected() -> None:
-    x = np.zeros(1, np.float64)
-
-    @kernel
-    def k(item: nd_item[1]):
-        x[0] = native.exp(x[0])
-
-    assert error_of(k) == ("CM6059", "no native.exp for arguments of type float64; it takes float32",
-                           "native.exp(x[0])")
-
-
-def test_neighbours_of_bfloat16() -> None:
-    x = np.zeros(1, ml_dtypes.bfloat16)
-
-    @kernel
-    def k(item: nd_item[1]):
-        x[0] = sycl.nextafter(x[0], 1)
-
-    assert error_of(k) == ("CM6059", "no nextafter for arguments of type bfloat16, int32; it takes half, float32 or "
-                                     "float64", "sycl.nextafter(x[0], 1)")
-
-
-def test_wide_integers_where_24_bits_are_multiplied() -> None:
-    x = np.zeros(1, np.int64)
-
-    @kernel
-    def k(item: nd_item[1]):
-        x[0] = mad24(x[0], 1, 2)
-
-    assert error_of(k) == ("CM6059", "no mad24 for arguments of type int64, int32, int32; "
-                                     "it takes integers of at most 32 bits", "mad24(x[0], 1, 2)")
-
-
-def test_wrong_counts_and_kinds() -> None:
-    @kernel
-    def too_many(item: nd_item[1], x: ptr[float32]):
-        x[0] = exp(x[0], x[1])
-
-    @kernel
-    def no_number(item: nd_item[1], x: ptr[float32]):
-        x[0] = atan2(x[0], x)
-
-    @kernel
-    def no_integer(item: nd_item[1], x: ptr[float32]):
-        x[0] = sycl.ldexp(x[0], 1.5)
-
-    @kernel
-    def unknown(item: nd_item[1], x: ptr[float32]):
-        x[0] = native.exp3(x[0])
-
-    assert error_of(too_many) == ("CM6051", "exp(x): too many positional arguments", "exp(x[0], x[1])")
-    assert error_of(no_number) == (
-        "CM6055", "atan2: argument 'x' must be a number; found a value of type ptr[float32]", "x)")
-    assert error_of(no_integer) == ("CM6033", "expected an integer, found the constant 1.5", "1.5)")
-    assert error_of(unknown) == ("CM6023", "native has no attribute 'exp3'; did you mean 'exp'?", "native.exp3(x[0])")
+@pytest.mark.parametrize("case", read_cases("math.txt"), ids=lambda case: case.text)
+def test_a_message(case: Case) -> None:
+    check(case)
 
 
 def test_what_the_host_cannot_compute() -> None:
-    @kernel
-    def k(item: nd_item[1], x: ptr[float32]):
-        x[0] = math.floor(math.inf)
-
-    assert error_of(k) == ("CM6060", "cannot convert float infinity to integer", "math.inf)")
     with pytest.raises(cm.Error, match="abs_diff is a device function"):
         abs_diff(1, 2)
     with pytest.raises(TypeError, match="too many positional arguments"):
         acospi(1, 2)
+
+
+def test_infinity_has_no_integer() -> None:
+    @kernel
+    def k(item: nd_item[1], x: ptr[float32]):
+        x[0] = math.floor(math.inf)
+
+    with pytest.raises(cm.CompileError, match="cannot convert float infinity to integer"):
+        cm.build(k)

@@ -111,3 +111,5 @@ HOST_ERROR = Message("CM6060", "error", "{text}")
 
 ATOMIC_ASSIGNED = Message("CM6070", "error",
                           "'{name}' is {found}: write {name}.store(…) to store to its element, or use another name")
+LOCAL_TOO_LARGE = Message("CM6071", "error",
+                          "{octets} bytes of local memory are too many; no device has {limit} or more")

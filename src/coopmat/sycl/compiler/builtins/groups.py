@@ -99,8 +99,8 @@ def _position(call: Call, group: Group, given: Value) -> n.Expression:
         return integer(f, given, node, t.UINT)
     if isinstance(given, Sequence):
         if len(given.items) != group.dimensions:
-            raise f.fail(messages.INDEX_COUNT, node, found="this local id",
-                         expected=f"{group.dimensions} numbers", count=len(given.items))
+            expected = "1 number" if group.dimensions == 1 else f"{group.dimensions} numbers"
+            raise f.fail(messages.INDEX_COUNT, node, found="this local id", expected=expected, count=len(given.items))
         parts = [integer(f, part, node, t.SIZE_T) for part in reversed(given.items)]
     else:
         parts = _components(call, f.temporary(integer(f, given, node, t.SIZE_T), node), group.dimensions)
