@@ -101,7 +101,7 @@ class Mutator:
         return copy.deepcopy(self.random.choice(self.donors))
 
     def names(self) -> list[str]:
-        return sorted({node.id for node in ast.walk(self.function) if isinstance(node, ast.Name)})
+        return sorted({node.id for node in ast.walk(self.function) if isinstance(node, ast.Name)} | {"x"})
 
     def replace_expression(self) -> None:
         if found := self.expressions():

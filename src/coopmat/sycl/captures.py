@@ -121,7 +121,7 @@ def _key(value: Any, parts: list[str], seen: dict[int, int], names: frozenset[st
         return f"local:{value.type}:{value.shape}"
     if hasattr(type(value), "__coopmat_array__"):
         return f"device:{value.__coopmat_array__().dtype}"
-    if isinstance(value, FunctionType) and not value.__module__.startswith(_PACKAGE):
+    if isinstance(value, FunctionType) and not str(value.__module__).startswith(_PACKAGE):
         if id(value) not in seen:
             seen[id(value)] = len(seen)
             _function_key(value, closure_of(value), parts, seen)

@@ -142,7 +142,7 @@ def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
-    if isinstance(callee, FunctionType) and callee.__module__.partition(".")[0] != "coopmat":
+    if isinstance(callee, FunctionType) and str(callee.__module__).partition(".")[0] != "coopmat":
         if hasattr(callee, "__wrapped__"):
             callee = inspect.unwrap(callee)
         return given.f.unit.call(given, given.f.unit.helper(given.f, callee, given.node))
