@@ -192,6 +192,6 @@ def where_all_agree(item: nd_item[1], C: ptr[int32], limit: int32):
         joint_matrix_store(sg, c, C, 16, ROW)
 
 
-DIVERGENT = (load, store, fill, multiply_and_add, copy, apply, prefetch, load_checked, store_checked, fill_checked, barrier,
-             in_a_helper)
+DIVERGENT = (load, store, fill, multiply_and_add, copy, apply, prefetch, load_checked, store_checked, fill_checked,
+             barrier, in_a_helper)
 ORDERLY = (after_divergence, divergent_elements, where_all_agree)
