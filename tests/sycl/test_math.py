@@ -320,6 +320,34 @@ def test_functions_of_python_and_numpy() -> None:
         math.floor, math.ceil, math.trunc, round)] + [[i + 2 for i in range(6)]]
 
 
+@pytest.mark.parametrize("element", ["half", "float32", "float64"])
+def test_bits_of_floating_point_numbers(element: str) -> None:
+    dtype, word = TYPES[element], f"u{np.dtype(TYPES[element]).itemsize}"
+    a, b, mask = (np.random.default_rng(seed).integers(0, 1 << 15, 16).astype(word).view(dtype) for seed in range(3))
+    out = np.zeros((1, 16), dtype)
+    launch(table_kernel([FUNCTIONS["bitselect"]], [a, b, mask], out), 16, 16)
+    bits = [column.view(word) for column in (a, b, mask)]
+    assert out.view(word).tolist() == [(bits[0] & ~bits[2] | bits[1] & bits[2]).tolist()]
+
+
+def test_select_and_extremes_of_bfloat16() -> None:
+    x = np.array([1.5, -2.5, 3.0, -0.0], bfloat16)
+    out = np.zeros((5, 4), bfloat16)
+
+    @kernel
+    def k(item: nd_item[1]):
+        i = item.get_global_id(0)
+        out[i] = sycl.select(x[i], 7, x[i] > 0)
+        out[4 + i] = sycl.abs(x[i])
+        out[8 + i] = sycl.min(x[i], 1)
+        out[12 + i] = np.maximum(x[i], 0.5)
+        out[16 + i] = math.floor(x[i]) + round(x[i])
+
+    launch(k, 4, 4)
+    assert out.astype(float).tolist() == [[7, -2.5, 7, 0], [1.5, 2.5, 3, 0], [1, -2.5, 1, 0], [1.5, 0.5, 3, 0.5],
+                                          [3, -5, 6, 0]]
+
+
 def test_select_takes_the_second_where_the_condition_holds() -> None:
     x, out = np.arange(4, dtype=np.int32), np.zeros(4, np.float32)
 
