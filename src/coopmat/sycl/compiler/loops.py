@@ -63,7 +63,7 @@ def while_statement(f: FunctionCompiler, node: ast.While) -> None:
     """``while``; statements that the condition takes are carried out in every step."""
     _refuse_else(f, node)
     value, statements = f.nested(node.test)
-    if isinstance(value, Static) and not value.value:
+    if isinstance(value, Static) and not f.known_truth(value, node.test):
         return
     location = f.location(node)
     condition = None if isinstance(value, Static) else truth(f, value, node.test)
