@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from coopmat.sycl import float32, int32, kernel, nd_item, ptr
-from tests.sycl.device_kit import error_of
-from tests.sycl.language_kit import COUNT, results
+from tests.sycl.language_kit import COUNT, error_of, results
 
 SHAPE = (2, 3)
 
