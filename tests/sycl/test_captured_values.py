@@ -93,3 +93,19 @@ def test_a_layout_as_an_argument(order: layout) -> None:
     q.parallel_for(nd_range(16, 16), transposed, given, found, order).wait()
     shape = (8, 16) if order is layout.row_major else (16, 8)
     assert (found.reshape(shape[::-1]) == given.reshape(shape).T).all()
+
+
+@kernel(sub_group_size=16)
+def chosen_before(item: nd_item[1], A: ptr[int32], B: ptr[int32], n: int32):
+    m = joint_matrix(sub_group, int32, use.accumulator, 8, 16)
+    order = layout.row_major if n > 0 else layout.col_major
+    n = -n
+    joint_matrix_load(item.get_sub_group(), m, A, 16 if order == layout.row_major else 8, order)
+    joint_matrix_store(item.get_sub_group(), m, B, 16, layout.row_major)
+
+
+@pytest.mark.parametrize("n", [1, -1])
+def test_a_layout_stays_what_it_was_when_it_was_assigned(n: int) -> None:
+    given, found = np.arange(128, dtype=np.int32), np.zeros((8, 16), np.int32)
+    q.parallel_for(nd_range(16, 16), chosen_before, given, found, n).wait()
+    assert (found == (given.reshape(8, 16) if n > 0 else given.reshape(16, 8).T)).all()

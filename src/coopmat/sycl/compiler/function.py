@@ -22,6 +22,7 @@ from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
     Erroneous,
+    LayoutValue,
     Local,
     LocalArray,
     Matrix,
@@ -287,6 +288,9 @@ class FunctionCompiler:
         if isinstance(value, AtomicRef | LocalArray):
             pointer = self.declare(name, value.pointer.type, node, value.pointer)
             return replace(value, pointer=expression(self, pointer, node))
+        if isinstance(value, LayoutValue):
+            number = self.declare(name, value.expression.type, node, value.expression)
+            return LayoutValue(expression(self, number, node))
         if isinstance(value, Runtime) or (variables and isinstance(value, Static) and value.is_number):
             found = expression(self, value, node)
             hints = value.hints if isinstance(value, Runtime) else NO_PROPERTIES
