@@ -31,6 +31,8 @@ from coopmat.sycl.compiler.values import (
     LayoutValue,
     Local,
     LocalArray,
+    Matrix,
+    NewMatrix,
     Nothing,
     Runtime,
     Static,
@@ -431,6 +433,8 @@ def _result_type(f: FunctionCompiler, name: str) -> t.Type:
         return t.VOID
     result: Value = first
     for value, node in f.returned:
+        if isinstance(value, Matrix | NewMatrix):
+            raise f.fail(messages.MATRIX_RESULT, node, name=name, found=value)
         if not isinstance(value, (Runtime, Static)):
             raise f.fail(messages.RESULT_DIFFERS, node, name=name, found=value, before="a number")
         type_ = common(f, result, value, node)
