@@ -71,11 +71,10 @@ def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -
     """Assign a value to a name, an element, or several."""
     if isinstance(target, ast.Tuple | ast.List):
         _unpack(f, target, value, node)
-    elif isinstance(target, ast.Subscript) and _is_tuple(f, target):
-        raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found="an element of a tuple")
     elif isinstance(target, ast.Name):
         _store_name(f, target, value, node)
     elif isinstance(target, ast.Subscript):
+        _refuse_tuple(f, target)
         place = f.evaluate(target)
         if isinstance(place, Matrix):
             raise f.fail(messages.MATRIX_COPY, node, source=ast.unparse(target))
@@ -88,9 +87,12 @@ def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -
                      advice="assign to a name or to an element")
 
 
-def _is_tuple(f: FunctionCompiler, target: ast.Subscript) -> bool:
-    base = f.read(target.value)
-    return isinstance(base, ValueSequence) and not base.is_list
+def _refuse_tuple(f: FunctionCompiler, target: ast.expr) -> None:
+    """The elements of a tuple keep their values."""
+    if isinstance(target, ast.Subscript):
+        base = f.read(target.value)
+        if isinstance(base, ValueSequence) and not base.is_list:
+            raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found="an element of a tuple")
 
 
 def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None:
@@ -191,6 +193,7 @@ def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
 def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
     """``x += 1``: the place is found once."""
     symbol = SYMBOLS[type(node.op)]
+    _refuse_tuple(f, node.target)
     place = f.evaluate(node.target)
     if isinstance(place, AtomicRef):
         written = ast.copy_location(ast.Call(node.target, [node.value], []), node)
