@@ -81,10 +81,16 @@ def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -
         if not isinstance(place, Element):
             raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found=place)
         _check_writable(f, place, target)
-        f.assign(place, expression(f, value, node), node)
+        f.assign(place, _stored(f, value, place, node), node)
     else:
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, target, what="assigning to this",
                      advice="assign to a name or to an element")
+
+
+def _stored(f: FunctionCompiler, value: Value, place: Element, node: ast.AST) -> n.Expression:
+    """What is stored; a floating-point constant takes the type of its place at once, without a detour by float32."""
+    is_constant = isinstance(value, Static) and isinstance(value.value, float) and place.type.is_float
+    return expression(f, value, node, place.type if is_constant else None)
 
 
 def _refuse_tuple(f: FunctionCompiler, target: ast.expr) -> None:
@@ -159,7 +165,7 @@ def _store_variable(f: FunctionCompiler, name: str, variable: Element, value: Va
                      hint=_float_hint(variable.type))
     if isinstance(found, t.Pointer) != isinstance(variable.type, t.Pointer):
         raise f.fail(messages.TYPE_CHANGES, node, name=name, type=shown_type(variable.type), found=value, hint="")
-    f.assign(variable, expression(f, value, node), node)
+    f.assign(variable, _stored(f, value, variable, node), node)
 
 
 def _float_hint(type_: t.Type) -> str:
