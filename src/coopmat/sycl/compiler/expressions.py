@@ -94,6 +94,8 @@ def _comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, nod
 
 def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     """Identity and membership, of what is known when the kernel is compiled."""
+    if symbol.endswith("in") and not isinstance(right, Sequence):
+        right = _items_of_range(f, symbol, left, right, node)
     if symbol.endswith("in") and isinstance(right, Sequence) and not all(
             isinstance(item, Static) for item in (left, *right.items)):
         return _membership(f, symbol, left, right, node)
@@ -106,6 +108,16 @@ def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Val
         with f.host_errors_at(node):
             return Static((left.value in values) == (symbol == "in"))
     return Static((left.value is values[0]) == (symbol == "is"))
+
+
+def _items_of_range(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Sequence:
+    """The numbers of a range, of which one is looked for."""
+    from coopmat.sycl.compiler.loops import known_items
+
+    if not isinstance(right, Static) or not isinstance(right.value, range):
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right,
+                     hint="; it looks for a number in a list, a tuple or a range of constants")
+    return Sequence(tuple(known_items(f, right, node)), is_list=False)
 
 
 def _membership(f: FunctionCompiler, symbol: str, left: Value, right: Sequence, node: ast.expr) -> Value:

@@ -199,6 +199,8 @@ class FunctionCompiler:
 
     def _forget(self, node: ast.stmt) -> None:
         """After an error: names that the statement would have assigned are not complained about again."""
+        if isinstance(node, ast.FunctionDef) and node.name not in self.names:
+            self.names[node.name] = Erroneous()
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id not in self.names:
                 self.names[part.id] = Erroneous()

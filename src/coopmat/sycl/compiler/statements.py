@@ -71,26 +71,34 @@ def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -
     """Assign a value to a name, an element, or several."""
     if isinstance(target, ast.Tuple | ast.List):
         _unpack(f, target, value, node)
-    elif isinstance(target, ast.Subscript) and _is_tuple(f, target):
-        raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found="an element of a tuple")
     elif isinstance(target, ast.Name):
         _store_name(f, target, value, node)
     elif isinstance(target, ast.Subscript):
+        _refuse_tuple(f, target)
         place = f.evaluate(target)
         if isinstance(place, Matrix):
             raise f.fail(messages.MATRIX_COPY, node, source=ast.unparse(target))
         if not isinstance(place, Element):
             raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found=place)
         _check_writable(f, place, target)
-        f.assign(place, expression(f, value, node), node)
+        f.assign(place, _stored(f, value, place, node), node)
     else:
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, target, what="assigning to this",
                      advice="assign to a name or to an element")
 
 
-def _is_tuple(f: FunctionCompiler, target: ast.Subscript) -> bool:
-    base = f.read(target.value)
-    return isinstance(base, ValueSequence) and not base.is_list
+def _stored(f: FunctionCompiler, value: Value, place: Element, node: ast.AST) -> n.Expression:
+    """What is stored; a floating-point constant takes the type of its place at once, without a detour by float32."""
+    is_constant = isinstance(value, Static) and isinstance(value.value, float) and place.type.is_float
+    return expression(f, value, node, place.type if is_constant else None)
+
+
+def _refuse_tuple(f: FunctionCompiler, target: ast.expr) -> None:
+    """The elements of a tuple keep their values."""
+    if isinstance(target, ast.Subscript):
+        base = f.read(target.value)
+        if isinstance(base, ValueSequence) and not base.is_list:
+            raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found="an element of a tuple")
 
 
 def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None:
@@ -157,7 +165,7 @@ def _store_variable(f: FunctionCompiler, name: str, variable: Element, value: Va
                      hint=_float_hint(variable.type))
     if isinstance(found, t.Pointer) != isinstance(variable.type, t.Pointer):
         raise f.fail(messages.TYPE_CHANGES, node, name=name, type=shown_type(variable.type), found=value, hint="")
-    f.assign(variable, expression(f, value, node), node)
+    f.assign(variable, _stored(f, value, variable, node), node)
 
 
 def _float_hint(type_: t.Type) -> str:
@@ -191,6 +199,7 @@ def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
 def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
     """``x += 1``: the place is found once."""
     symbol = SYMBOLS[type(node.op)]
+    _refuse_tuple(f, node.target)
     place = f.evaluate(node.target)
     if isinstance(place, AtomicRef):
         written = ast.copy_location(ast.Call(node.target, [node.value], []), node)

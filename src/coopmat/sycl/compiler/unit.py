@@ -386,24 +386,37 @@ def _bind(given: Call, local: Local, unit: Unit) -> dict[str, Value]:
     _check_parameter_kinds(f)
     parameters = arguments_of(local.node)
     names = [parameter.arg for parameter in parameters]
-    bound: dict[str, Value] = {}
-    for name, value in [*zip(names, given.arguments, strict=False), *given.named.items()]:
-        if name not in names or name in bound:
-            problem = "is given twice" if name in bound else "does not exist"
-            raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=local.name, signature=f"({', '.join(names)})",
-                               reason=f"argument '{name}' {problem}")
-        bound[name] = value
-    bound = {**local.defaults, **bound}
-    missing = [name for name in names if name not in bound]
-    if missing or len(given.arguments) > len(names):
-        reason = f"argument '{missing[0]}' is missing" if missing else \
-            f"it takes {len(names)} arguments, found {len(given.arguments)}"
+    by_position = len(names) - len(local.node.args.kwonlyargs)
+    bound: dict[str, Value] = {**local.defaults, **dict(zip(names[:by_position], given.arguments, strict=False)),
+                               **given.named}
+    problem = _problem(given, local, names, by_position, bound)
+    if problem is not None:
         raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=local.name, signature=f"({', '.join(names)})",
-                           reason=reason)
+                           reason=problem)
     for parameter in parameters:
         if parameter.annotation is not None:
             bound[parameter.arg] = _annotated(given, f, parameter, bound[parameter.arg])
     return {name: bound[name] for name in names}
+
+
+def _problem(given: Call, local: Local, names: list[str], by_position: int, bound: Mapping[str, Value]) -> str | None:
+    """What is wrong with the arguments of a call, if anything is."""
+    taken = names[:min(len(given.arguments), by_position)]
+    only_by_position = [parameter.arg for parameter in local.node.args.posonlyargs]
+    for name in given.named:
+        if name not in names:
+            return f"argument '{name}' does not exist"
+        if name in taken:
+            return f"argument '{name}' is given twice"
+        if name in only_by_position:
+            return f"argument '{name}' must be given by position"
+    missing = [name for name in names if name not in bound]
+    if missing:
+        return f"argument '{missing[0]}' is missing"
+    if len(given.arguments) > by_position:
+        others = f" and {len(names) - by_position} by name" if len(names) > by_position else ""
+        return f"it takes {by_position} arguments{others}, found {len(given.arguments)}"
+    return None
 
 
 def _annotated(given: Call, f: FunctionCompiler, parameter: ast.arg, value: Value) -> Value:
