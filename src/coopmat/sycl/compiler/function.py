@@ -316,6 +316,7 @@ _REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
     "YieldFrom": ("yield", "store the values in a list or through a pointer"),
     "JoinedStr": ("a formatted string", "device code has no strings"),
     "Starred": ("'*' before an argument", "write the arguments one by one"),
+    "Slice": ("a slice of what is no list", "write a loop over the elements"),
     "NamedExpr": ("':='", "assign in a statement of its own"),
 }
 _REFUSED_STATEMENTS: dict[str, tuple[str, str]] = {
