@@ -87,6 +87,22 @@ def transposed(item: nd_item[1], A: ptr[int32], B: ptr[int32], order: layout):
     stored(layout.col_major if order == layout.row_major else layout.row_major)
 
 
+@pytest.mark.parametrize("order", [layout.dynamic, 0, 99, "row_major", use.a, None])
+def test_what_is_no_layout_of_memory(order: object) -> None:
+    array = np.zeros(128, np.int32)
+    with pytest.raises(cm.LaunchError, match="'order' of kernel 'transposed': expected layout.row_major or layout.col_"):
+        q.parallel_for(nd_range(16, 16), transposed, array, array, order)
+
+
+def test_a_layout_is_no_number() -> None:
+    @kernel
+    def number(item: nd_item[1], A: ptr[int32], n: int32):
+        A[0] = n
+
+    with pytest.raises(cm.LaunchError, match="expected a number, found layout.row_major"):
+        q.parallel_for(nd_range(1, 1), number, np.zeros(1, np.int32), layout.row_major)
+
+
 @pytest.mark.parametrize("order", [layout.row_major, layout.col_major])
 def test_a_layout_as_an_argument(order: layout) -> None:
     given, found = np.arange(128, dtype=np.int32), np.zeros(128, np.int32)

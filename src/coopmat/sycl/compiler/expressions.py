@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+from enum import Enum
 from types import ModuleType
 
 from coopmat.sycl.compiler import messages, operators
@@ -330,6 +331,8 @@ def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
     if not is_known:
         close = difflib.get_close_matches(node.attr, [name for name in dir(found) if not name.startswith("_")], n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
+        if isinstance(found, type) and issubclass(found, Enum):
+            hint = f"; it has {', '.join(found.__members__)}"
         shown = f"module {found.__name__}" if isinstance(found, ModuleType) else receiver
         raise f.fail(messages.NO_ATTRIBUTE, node, found=shown, name=node.attr, hint=hint)
     with f.host_errors_at(node):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import Diagnostic, Message, SourceLocation, note
+from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.operators import convert, expression
 from coopmat.sycl.compiler.scopes import Path, block_path, defaults_of, scope_of
@@ -231,12 +232,16 @@ class FunctionCompiler:
         return Local(self.source, node, self.module, self, found)
 
     def capture(self, local: Local) -> Local:
-        """A function of this one with the values of what it reads from around it, as they are now."""
+        """A function of this one with the values of what it reads from around it, as they are now.
+
+        Memory that it reads from outside of the kernel is captured by the kernel, which passes it on.
+        """
         if local.scope is not self:
             return local
         found = dict(local.captured)
         for name in sorted(scope_of(local.node).free):
-            if name in self.names or name in self.scope.names:
+            if name in self.names or name in self.scope.names or (
+                    self is self.unit.kernel and is_memory(self.module.get(name))):
                 found[name] = self.loaded(self.lookup(name, local.node), local.node)
         return replace(local, scope=None, captured=found)
 
@@ -317,6 +322,7 @@ _REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
     "YieldFrom": ("yield", "store the values in a list or through a pointer"),
     "JoinedStr": ("a formatted string", "device code has no strings"),
     "Starred": ("'*' before an argument", "write the arguments one by one"),
+    "Slice": ("a slice of what is no list", "write a loop over the elements"),
     "NamedExpr": ("':='", "assign in a statement of its own"),
 }
 _REFUSED_STATEMENTS: dict[str, tuple[str, str]] = {

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import DiagnosticSink, Error, SourceLocation
-from coopmat.sycl.captures import closure_of
+from coopmat.sycl.captures import closure_of, is_memory
 from coopmat.sycl.compiler import flow, messages, passing
 from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.expressions import common
@@ -176,7 +176,7 @@ class Unit:
 
     def captured(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
         """What a name from outside of the kernel is in there; arrays become parameters of the kernel."""
-        if isinstance(value, np.ndarray | LocalAccessor) or hasattr(type(value), "__coopmat_array__"):
+        if is_memory(value):
             if self.kernel is not f:
                 found = "an array read in a helper (the kernel itself captures arrays: pass it as an argument)"
                 raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=found)
