@@ -10,6 +10,7 @@ from types import ModuleType
 from coopmat.sycl.compiler import messages, operators
 from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, integer, truth
+from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
@@ -313,7 +314,7 @@ def _static_subscript(f: FunctionCompiler, base: Static, node: ast.Subscript) ->
     if not hasattr(type(base.value), "__getitem__") and not hasattr(base.value, "__class_getitem__"):
         raise f.fail(messages.NOT_SUBSCRIPTABLE, node.value, found=base)
     with f.host_errors_at(node):
-        return f.unit.static(f, base.value[index if isinstance(node.slice, ast.Tuple) else index[0]], node)
+        return static_value(f, base.value[index if isinstance(node.slice, ast.Tuple) else index[0]], node)
 
 
 # ------------------------------------------------------------------ attributes
@@ -336,7 +337,7 @@ def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
         shown = f"module {found.__name__}" if isinstance(found, ModuleType) else receiver
         raise f.fail(messages.NO_ATTRIBUTE, node, found=shown, name=node.attr, hint=hint)
     with f.host_errors_at(node):
-        return f.unit.static(f, getattr(found, node.attr), node)
+        return static_value(f, getattr(found, node.attr), node)
 
 
 def _lambda(f: FunctionCompiler, node: ast.Lambda) -> Value:

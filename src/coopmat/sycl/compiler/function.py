@@ -216,7 +216,7 @@ class FunctionCompiler:
             message = messages.NONLOCAL if name in self.module else messages.UNASSIGNED
             raise self.fail(message, node, name=name)
         if name in self.module:
-            return self.unit.captured(self, name, self.module[name], node)
+            return self.unit.parameters.captured(self, name, self.module[name], node)
         known = [*self.names, *self.scope.names, *self.module]
         close = difflib.get_close_matches(name, known, n=1)
         raise self.fail(messages.UNDEFINED_NAME, node, name=name, hint=f"; did you mean '{close[0]}'?" if close else "")
@@ -241,7 +241,7 @@ class FunctionCompiler:
         found = dict(local.captured)
         for name in sorted(scope_of(local.node).free):
             if name in self.names or name in self.scope.names or (
-                    self is self.unit.kernel and is_memory(self.module.get(name))):
+                    self is self.unit.parameters.function and is_memory(self.module.get(name))):
                 found[name] = self.loaded(self.lookup(name, local.node), local.node)
         return replace(local, scope=None, captured=found)
 
@@ -308,6 +308,14 @@ class FunctionCompiler:
         """Store a value in a variable or behind a pointer."""
         converted = convert(self, value, target.type, node)
         self.perform(n.Assign(target.type, self.location(node), target.place, converted))
+
+
+def body_of(f: FunctionCompiler) -> n.Block:
+    """The statements of a function, or the expression of a lambda."""
+    if isinstance(f.node, ast.FunctionDef):
+        return f.block(f.node.body, f.node)
+    statement = ast.copy_location(ast.Return(f.node.body), f.node.body)
+    return f.block([statement], f.node, (0,))
 
 
 _PLAIN = "write it with the statements and expressions that docs/joint-matrix.md lists"

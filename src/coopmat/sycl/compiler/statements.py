@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from coopmat.sycl.compiler import loops, messages
+from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.calls import METHODS, Call
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, truth, type_of
+from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
@@ -113,7 +115,7 @@ def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None
 def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, node: ast.expr) -> None:
     """``a, b = b, a``: all values are read before the first is assigned."""
     if isinstance(value, Static) and isinstance(value.value, (tuple, list)):
-        value = ValueSequence(tuple(f.unit.static(f, item, node) for item in value.value), False)
+        value = ValueSequence(tuple(static_value(f, item, node) for item in value.value), False)
     if not isinstance(value, ValueSequence):
         raise f.fail(messages.UNPACK, node, expected=len(target.elts), found=value)
     if len(value.items) != len(target.elts):
@@ -174,7 +176,7 @@ def _float_hint(type_: t.Type) -> str:
 
 def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
     """``x: float64 = 0``: a variable of that type."""
-    type_ = f.unit.type_of_annotation(f, node.annotation)
+    type_ = type_of_annotation(f, node.annotation)
     if not isinstance(type_, (ElementType, PointerType)):
         raise f.fail(messages.NOT_A_TYPE, node.annotation, found=type_)
     if not isinstance(node.target, ast.Name):
