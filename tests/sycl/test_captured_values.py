@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -90,8 +92,8 @@ def transposed(item: nd_item[1], A: ptr[int32], B: ptr[int32], order: layout):
 @pytest.mark.parametrize("order", [layout.dynamic, 0, 99, "row_major", use.a, None])
 def test_what_is_no_layout_of_memory(order: object) -> None:
     array = np.zeros(128, np.int32)
-    message = r"'order' of kernel 'transposed': expected layout\.row_major or layout\.col_"
-    with pytest.raises(cm.LaunchError, match=message):
+    expected = r"'order: layout' of kernel 'transposed': expected layout\.row_major or layout\.col_major; found"
+    with pytest.raises(cm.LaunchError, match=expected):
         q.parallel_for(nd_range(16, 16), transposed, array, array, order)
 
 
@@ -126,3 +128,29 @@ def test_a_layout_stays_what_it_was_when_it_was_assigned(n: int) -> None:
     given, found = np.arange(128, dtype=np.int32), np.zeros((8, 16), np.int32)
     q.parallel_for(nd_range(16, 16), chosen_before, given, found, n).wait()
     assert (found == (given.reshape(8, 16) if n > 0 else given.reshape(16, 8).T)).all()
+
+
+@kernel
+def with_default(item: nd_item[1], A: ptr[int32], n: int32 = 7, m: int = 3):
+    A[0] = n * 10 + m
+
+
+@pytest.mark.parametrize(("given", "expected"), [((), 73), ((1,), 13), ((1, 2), 12)])
+def test_parameters_with_defaults_may_be_left_out(given: tuple[int, ...], expected: int) -> None:
+    array = np.zeros(1, np.int32)
+    q.parallel_for(nd_range(1, 1), with_default, array, *given).wait()
+    assert array[0] == expected
+
+
+@pytest.mark.parametrize("given", [(), (np.zeros(1, np.int32), 1, 2, 3)])
+def test_the_number_of_arguments(given: tuple[object, ...]) -> None:
+    expected = (f"kernel 'with_default' takes 3 arguments after its nd_item, found {len(given)}: "
+                "with_default(A: ptr[int32], n: int32, m: int)")
+    with pytest.raises(cm.LaunchError, match=f"^{re.escape(expected)}$"):
+        q.parallel_for(nd_range(1, 1), with_default, *given)
+
+
+def test_arguments_are_named_as_in_python() -> None:
+    expected = "argument 0 of kernel 'with_default' (A: ptr[int32]): expected an array of int32 or uint32"
+    with pytest.raises(cm.LaunchError, match=re.escape(expected)):
+        q.parallel_for(nd_range(1, 1), with_default, np.zeros(1))
