@@ -10,6 +10,7 @@ import pytest
 import coopmat as cm
 from coopmat.sycl import (
     int32,
+    int64,
     joint_matrix,
     joint_matrix_load,
     joint_matrix_store,
@@ -19,6 +20,7 @@ from coopmat.sycl import (
     nd_range,
     ptr,
     sub_group,
+    uint32,
     use,
 )
 from tests.sycl.annotated import incremented
@@ -154,3 +156,20 @@ def test_arguments_are_named_as_in_python() -> None:
     expected = "argument 0 of kernel 'with_default' (A: ptr[int32]): expected an array of int32 or uint32"
     with pytest.raises(cm.LaunchError, match=re.escape(expected)):
         q.parallel_for(nd_range(1, 1), with_default, np.zeros(1))
+
+
+@pytest.mark.parametrize("T", [int32, int64])
+def test_a_variable_that_is_assigned_one_constant_is_a_matrix_size(T: object) -> None:
+    @kernel(sub_group_size=16)
+    def sized(item: nd_item[1], A: ptr[int32]):
+        rows, columns = 8, 16 if T in (int32, uint32) else 32
+        height = rows
+        doubled = height * 2 // 2
+        tile = joint_matrix(sub_group, int32, use.accumulator, doubled, columns)
+        joint_matrix_load(item.get_sub_group(), tile, A, columns, layout.row_major)
+        joint_matrix_store(item.get_sub_group(), tile, A, max(height, 4), layout.col_major)
+
+    size = 16 if T is int32 else 32
+    array = np.arange(8 * size, dtype=np.int32)
+    cm.Queue("sim:generic").parallel_for(nd_range(16, 16), sized, array).wait()
+    assert (array.reshape(size, 8) == np.arange(8 * size).reshape(8, size).T).all()
