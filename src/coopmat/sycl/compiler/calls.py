@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import BuiltinFunctionType, FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from coopmat.sycl.compiler import messages
@@ -186,17 +186,25 @@ def _call_host(given: Call, callee: Any) -> Value:
     f = given.f
     module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None) or ""
     if not callable(callee) or not str(module).startswith(PACKAGE):
-        is_class = isinstance(callee, type)
-        hint = "; what several kernels do belongs into a function without @kernel" if isinstance(
-            callee, SyclKernel) else "; pass numbers to the kernel instead of making objects in it" if is_class else (
-            "; it is no Python function with source, and none of those that docs/joint-matrix.md lists"
-            if isinstance(callee, BuiltinFunctionType) or callable(callee) else "")
-        raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=hint)
+        raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=_instead_of(callee))
     values = [_known(f, value, given.place(index)) for index, value in enumerate(given.arguments)]
     named = {name: _known(f, value, given.place_of(name)) for name, value in given.named.items()}
     with f.host_errors_at(given.node):
         result = callee(*values, **named)
     return NewMatrix(result) if isinstance(result, JointMatrixType) else static_value(f, result, given.node)
+
+
+def _instead_of(callee: Any) -> str:
+    """What to do about an object that a kernel cannot call."""
+    if isinstance(callee, SyclKernel):
+        return "; what several kernels do belongs into a function without @kernel"
+    if isinstance(callee, type):
+        return "; pass numbers to the kernel instead of making objects in it"
+    if isinstance(callee, MethodType):
+        return f"; give the object to its function: {callee.__qualname__}(object, …)"
+    if callable(callee):
+        return "; it is no Python function with source, and none of those that docs/joint-matrix.md lists"
+    return ""
 
 
 def _described(callee: Any) -> str:
