@@ -6,7 +6,6 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import FunctionType, MethodType
 from typing import Any
 
 from coopmat.sycl.compiler import messages
@@ -144,10 +143,9 @@ def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
-    if isinstance(callee, FunctionType) and str(callee.__module__).partition(".")[0] != "coopmat":
-        if hasattr(callee, "__wrapped__"):
-            callee = inspect.unwrap(callee)
-        return given.f.unit.helpers.call(given, given.f.unit.helpers.of_function(given.f, callee, given.node))
+    local = given.f.unit.helpers.of_callable(given.f, callee, given.node)
+    if local is not None:
+        return given.f.unit.helpers.call(given, local)
     target = element_type(callee)
     if target is not None:
         return _conversion(given, target)
@@ -200,8 +198,6 @@ def _instead_of(callee: Any) -> str:
         return "; what several kernels do belongs into a function without @kernel"
     if isinstance(callee, type):
         return "; pass numbers to the kernel instead of making objects in it"
-    if isinstance(callee, MethodType):
-        return f"; give the object to its function: {callee.__qualname__}(object, …)"
     if callable(callee):
         return "; it is no Python function with source, and none of those that docs/joint-matrix.md lists"
     return ""
