@@ -12,6 +12,7 @@ import pytest
 import coopmat as cm
 from coopmat.spirv import Module
 from coopmat.sycl import (
+    SYCL_EXT_ONEAPI_MATRIX,
     architecture,
     device,
     errc,
@@ -20,8 +21,12 @@ from coopmat.sycl import (
     info,
     int8,
     int32,
+    kernel,
     matrix_params,
+    nd_item,
+    nd_range,
     precision,
+    ptr,
     queue,
 )
 from tests.sycl.spec_samples import SAMPLES, WITH_BYTES, WITH_TF32, Sample, copy_of, shape
@@ -107,3 +112,16 @@ def test_runtime_query_example(name: str) -> None:
     for sizes in found:
         params = matrix_params(architecture(name), Ta, Tb, Tc, Td, *sizes)
         assert sizes == (params.M, params.N, params.K)
+
+
+def test_feature_test_macro() -> None:
+    """Known on the host, and when a kernel is compiled."""
+    found = np.zeros(1, np.int32)
+
+    @kernel
+    def version(item: nd_item[1], out: ptr[int32]):
+        if SYCL_EXT_ONEAPI_MATRIX == 1:
+            out[0] = SYCL_EXT_ONEAPI_MATRIX
+
+    queue("sim:generic").parallel_for(nd_range(1, 1), version, found).wait()
+    assert found[0] == SYCL_EXT_ONEAPI_MATRIX == 1

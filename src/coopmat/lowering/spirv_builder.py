@@ -42,7 +42,7 @@ from coopmat.spirv.module import Module
 from coopmat.tree import types as t
 from coopmat.tree.nodes import BinaryOperator, Function, Language, Program, UnaryOperator, Variable
 
-VERSIONS = {Language.OPENCL_C: 300000, Language.SYCL: 2020}
+VERSIONS = {Language.OPENCL_C: 300000, Language.SYCL: 100000}
 """The version of each source language, as OpSource has it."""
 _VEC3_SIZE = t.Vector(t.SIZE_T, 3)  # type of the built-ins that take a dimension
 _UNDEFINED_COMPONENT = 0xFFFFFFFF

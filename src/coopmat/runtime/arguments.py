@@ -133,7 +133,12 @@ def _fits(parameter: Parameter, dtype: np.dtype[Any]) -> bool:
         return dtype.itemsize in (type_.size, 1)
     if type_.kind in ("float", "bfloat"):
         return dtype == _float_dtype(parameter)
-    return dtype.kind in "iu" and dtype.itemsize * 8 == type_.bits
+    return (dtype.kind in "iu" or _is_bool(parameter, dtype)) and dtype.itemsize * 8 == type_.bits
+
+
+def _is_bool(parameter: Parameter, dtype: np.dtype[Any]) -> bool:
+    """Arrays of bools bind to pointers to bool, whose values in memory are bytes that are 0 or 1."""
+    return dtype.kind == "b" and (parameter.type_name or "").startswith("bool")
 
 
 def _expected_dtypes(parameter: Parameter) -> str:
@@ -142,7 +147,8 @@ def _expected_dtypes(parameter: Parameter) -> str:
         return f"structures of {type_.size} bytes, or of bytes"
     if type_.kind in ("float", "bfloat"):
         return str(_float_dtype(parameter))
-    return f"int{type_.bits} or uint{type_.bits}"
+    words = "bool, " if _is_bool(parameter, np.dtype(np.bool_)) else ""
+    return f"{words}int{type_.bits} or uint{type_.bits}"
 
 
 def _bind_local(position: _Position, argument: Any) -> LocalMemory:

@@ -133,7 +133,7 @@ class PythonSource:
     @cached_property
     def _translation(self) -> tuple[nodes.Program, list[Diagnostic]]:
         """The kernel tree and the warnings."""
-        return self.kernel.compile()
+        return self.kernel.compile(self.device.description)
 
 
 def llvm_to_spirv(ir: str, name: str, cache: Cache, *, keeps_imports: bool = False) -> Module:

@@ -126,8 +126,10 @@ from coopmat.sycl.selectors import (
 
 queue = Queue
 event = Event
+SYCL_EXT_ONEAPI_MATRIX = 1  # section "Feature test macro"
 
 __all__ = [
+    "SYCL_EXT_ONEAPI_MATRIX",
     "Device", "accelerator_selector_v", "access", "address_space_cast", "aligned_alloc_device", "aligned_alloc_host",
     "aligned_alloc_shared", "all_of_group", "annotated_ptr", "any_of_group", "architecture", "aspect",
     "aspect_selector", "atomic_fence", "atomic_ref", "bfloat16", "bit_and", "bit_or", "bit_xor", "boolean",

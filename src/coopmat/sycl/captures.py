@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from enum import Enum
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -13,9 +13,13 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error
-from coopmat.sycl.pointers import LocalAccessor, annotated_ptr, multi_ptr
+from coopmat.sycl.element_types import ElementType, element_type
+from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr, multi_ptr
+from coopmat.sycl.ranges import NdItemType
 
 _PACKAGE = "coopmat."
+_FIXED_MODULES = ("coopmat", "numpy", "ml_dtypes", "math")
+_ANNOTATIONS = (ElementType, PointerType, LocalAccessorType, NdItemType)
 
 
 class Unkeyable(Exception):
@@ -30,8 +34,14 @@ def text_of(function: FunctionType) -> tuple[str, str]:
         return name, "".join(lines)
     if name == "<string>" and "-c" in sys.orig_argv:  # python -c TEXT
         return name, sys.orig_argv[sys.orig_argv.index("-c") + 1]
-    raise Error(f"the source of '{function.__qualname__}' is not available (it was defined in {name}): kernels are "
-                "compiled from their source, so define them in a file or a notebook")
+    raise without_source(function)
+
+
+def without_source(function: FunctionType) -> Error:
+    """What is wrong with a function whose source cannot be had."""
+    return Error(f"the source of '{function.__qualname__}' is not available (it was defined in "
+                 f"{function.__code__.co_filename}): kernels are compiled from their source, so define them in a file "
+                 "or a notebook")
 
 
 def closure_of(function: FunctionType) -> dict[str, Any]:
@@ -75,20 +85,32 @@ def _function_key(function: FunctionType, closure: Mapping[str, Any], parts: lis
     name, source = text_of(function)
     parts += [name, source, function.__qualname__, str(function.__code__.co_firstlineno)]
     parts += [repr(sorted((name, _shown(value)) for name, value in function.__annotations__.items()))]
+    names = frozenset(names_of(function.__code__))
     for captured, value in captured_by(function, closure).items():
-        parts += [captured, _key(value, parts, seen)]
+        parts += [captured, _key(value, parts, seen, names)]
+    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()):
+        parts.append(_key(default, parts, seen, names))
+    parts += [f"{name}={value!r}" for name, value in function.__globals__.items() if _is_annotation(value)]
 
 
 def _shown(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else repr(annotation)
 
 
-def _key(value: Any, parts: list[str], seen: dict[int, int]) -> str:
-    """A text that is the same for values that compile to the same; ``seen`` numbers functions and objects."""
-    if value is None or isinstance(value, (bool, int, float, str, Enum, np.generic, ModuleType, BuiltinFunctionType)):
+def _is_annotation(value: Any) -> bool:
+    """Whether this may be what an annotation names, which Python's code does not say."""
+    return isinstance(value, _ANNOTATIONS) or (isinstance(value, type | np.dtype) and element_type(value) is not None)
+
+
+def _key(value: Any, parts: list[str], seen: dict[int, int], names: frozenset[str] = frozenset()) -> str:
+    """A text that is the same for values that compile to the same; ``seen`` numbers functions and objects, ``names``
+    are those that the function may read of a module."""
+    if isinstance(value, ModuleType):
+        return _module_key(value, parts, seen, names)
+    if value is None or isinstance(value, (bool, int, float, str, Enum, np.generic, BuiltinFunctionType)):
         return f"{type(value).__name__}:{value!r}"
     if isinstance(value, (tuple, list)):
-        return f"{type(value).__name__}({','.join(_key(item, parts, seen) for item in value)})"
+        return f"{type(value).__name__}({','.join(_key(item, parts, seen, names) for item in value)})"
     if isinstance(value, np.ndarray):
         return f"array:{value.dtype}:{value.flags.writeable}"
     if isinstance(value, annotated_ptr):
@@ -99,12 +121,22 @@ def _key(value: Any, parts: list[str], seen: dict[int, int]) -> str:
         return f"local:{value.type}:{value.shape}"
     if hasattr(type(value), "__coopmat_array__"):
         return f"device:{value.__coopmat_array__().dtype}"
-    if isinstance(value, FunctionType) and not value.__module__.startswith(_PACKAGE):
+    if isinstance(value, FunctionType) and not str(value.__module__).startswith(_PACKAGE):
         if id(value) not in seen:
             seen[id(value)] = len(seen)
             _function_key(value, closure_of(value), parts, seen)
         return f"function:{seen[id(value)]}"
     return _object_key(value, parts, seen)
+
+
+def _module_key(module: ModuleType, parts: list[str], seen: dict[int, int], names: frozenset[str]) -> str:
+    """What a function reads of a module; modules without source in Python do not change."""
+    if module.__name__.startswith(_PACKAGE) or getattr(module, "__file__", None) is None or id(module) in seen \
+            or module.__name__.partition(".")[0] in _FIXED_MODULES:
+        return f"module:{module.__name__}"
+    seen[id(module)] = len(seen)
+    held = [f"{name}={_key(vars(module)[name], parts, seen, names)}" for name in sorted(names & vars(module).keys())]
+    return f"module:{module.__name__}({','.join(held)})"
 
 
 def _object_key(value: Any, parts: list[str], seen: dict[int, int]) -> str:
@@ -116,8 +148,7 @@ def _object_key(value: Any, parts: list[str], seen: dict[int, int]) -> str:
         return f"object:{seen[id(value)]}"
     seen[id(value)] = len(seen)
     if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
-        names = [field.name for field in fields(value)] if is_dataclass(value) else [
-            name for name in vars(value) if not name.startswith("_")]
-        held = ",".join(f"{name}={_key(getattr(value, name, None), parts, seen)}" for name in sorted(names))
+        names = [name for name in dir(value) if not name.startswith("_")]
+        held = ",".join(f"{name}={_key(getattr(value, name, None), parts, seen)}" for name in names)
         return f"{owner.__qualname__}({held})"
     raise Unkeyable

@@ -86,8 +86,8 @@ MAD_SHAPE = Message("CM6121", "error",
                     "joint_matrix_mad: D is M x N, A is M x K, B is K x N and C is M x N; found D {d}, A {a}, B {b}, "
                     "C {c}: {rule}")
 MAD_TYPES = Message("CM6122", "error",
-                    "joint_matrix_mad: the element types must be all integers or all floating-point numbers; found "
-                    "A {a}, B {b}, C {c}, D {d}")
+                    "joint_matrix_mad: the element types must be all integers or all floating-point numbers, and those "
+                    "of A and B both precision.tf32 or neither; found A {a}, B {b}, C {c}, D {d}")
 FILL_VALUE = Message("CM6123", "error",
                      "{name}: the value must be convertible to the element type {element}; found {found}")
 COPY_SHAPE = Message("CM6124", "error",

@@ -15,13 +15,14 @@ from coopmat.diagnostics import Error
 
 
 class DeviceFunction:
-    """A function of kernels. ``function[...]`` gives it the template arguments that C++ writes explicitly."""
+    """A function of kernels. ``function[...]`` gives it the template arguments that C++ writes explicitly.
+    ``runs_on_host`` says whether the host can call it, too."""
 
     def __init__(self, stub: Callable[..., Any], runs_on_host: bool) -> None:
         update_wrapper(self, stub)
         self.name = stub.__name__
         self._stub = stub
-        self._runs_on_host = runs_on_host
+        self.runs_on_host = runs_on_host
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -36,7 +37,7 @@ class DeviceFunction:
 
     def on_host(self, template: tuple[Any, ...], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Call it outside of kernels; ``template`` are the arguments in square brackets."""
-        if not self._runs_on_host:
+        if not self.runs_on_host:
             raise Error(f"{self.name} is a device function: it can be called in kernels only")
         return self._stub(*template, *arguments, **named)
 

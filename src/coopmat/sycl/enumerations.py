@@ -58,11 +58,20 @@ class decorated(_Spelled):
         return f"access.decorated.{self.name}"
 
 
+class fence_space(_Spelled):
+    """What a barrier of an nd_item orders (SYCL 4.9.1.5); the values are SPIR-V's Memory Semantics."""
+
+    local_space = 0x100
+    global_space = 0x200
+    global_and_local = 0x300
+
+
 class access:
     """SYCL's namespace ``access``."""
 
     address_space = address_space
     decorated = decorated
+    fence_space = fence_space
 
 
 class memory_order(_Spelled):
@@ -83,14 +92,6 @@ class memory_scope(_Spelled):
     work_group = t.Scope.WORKGROUP
     device = t.Scope.DEVICE
     system = t.Scope.CROSS_DEVICE
-
-
-class fence_space(_Spelled):
-    """What a barrier of an nd_item orders (SYCL 4.9.1.5); the values are SPIR-V's Memory Semantics."""
-
-    local_space = 0x100
-    global_space = 0x200
-    global_and_local = 0x300
 
 
 class cache_mode(_Spelled):

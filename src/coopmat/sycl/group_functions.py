@@ -21,7 +21,8 @@ from coopmat.sycl.device_functions import device_function
 class FunctionObject:
     """``plus`` and its like (SYCL 4.17.2): ``plus()`` and ``plus[float32]()``, as C++ writes them, are the same.
 
-    ``what`` is what the tree's instructions call it; ``symbol`` is the operator, empty where it is none.
+    ``what`` is what the tree's instructions call it, empty for the logical ones; ``symbol`` is the operator, empty
+    where it is none.
     """
 
     name: str
@@ -48,8 +49,8 @@ maximum = FunctionObject("maximum", "max", "", np.fmax)
 bit_and = FunctionObject("bit_and", "and", "&", operator.and_)
 bit_or = FunctionObject("bit_or", "or", "|", operator.or_)
 bit_xor = FunctionObject("bit_xor", "xor", "^", operator.xor)
-logical_and = FunctionObject("logical_and", "logical and", "&", np.logical_and)
-logical_or = FunctionObject("logical_or", "logical or", "|", np.logical_or)
+logical_and = FunctionObject("logical_and", "", "&", np.logical_and)
+logical_or = FunctionObject("logical_or", "", "|", np.logical_or)
 
 
 @device_function

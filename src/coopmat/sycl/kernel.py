@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
 from coopmat.sycl.captures import Unkeyable, captured_by, closure_of, key_of
 from coopmat.sycl.enumerations import layout
@@ -49,15 +50,16 @@ class SyclKernel:
         """What its compilation depends on; None if it reads objects whose changes cannot be seen."""
         try:
             found = key_of(self.function, self.closure)
-        except Unkeyable:
+        except (Unkeyable, Error, RecursionError):  # what has no source is reported by its compilation
             return None
         return f"{found}\0{self.sub_group_size}\0{self.work_group_size}"
 
-    def compile(self) -> tuple[Any, list[Diagnostic]]:
-        """The typed tree (:class:`coopmat.tree.nodes.Program`) and the warnings. Raises CompileError."""
+    def compile(self, device: DeviceDescription) -> tuple[Any, list[Diagnostic]]:
+        """The typed tree (:class:`coopmat.tree.nodes.Program`) and the warnings. Raises CompileError, and
+        KernelNotSupported for matrices that the device does not have."""
         from coopmat.sycl.compiler import compile_kernel
 
-        return compile_kernel(self.function, self.closure, sub_group_size=self.sub_group_size,
+        return compile_kernel(self.function, self.closure, device, sub_group_size=self.sub_group_size,
                               work_group_size=self.work_group_size)
 
     def arguments(self, given: Sequence[Any], names: Sequence[str]) -> list[Any]:

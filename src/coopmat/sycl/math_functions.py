@@ -30,6 +30,7 @@ class Domain(Enum):
     """What a function takes; the values are how messages say it."""
 
     FLOATING = "floating-point numbers"
+    REPRESENTATION = "half, float32 or float64"  # depends on the type's neighbouring numbers
     SINGLE = "float32"
     INTEGER = "integers"
     INTEGER_32 = "integers of at most 32 bits"
@@ -56,7 +57,7 @@ class MathFunction(DeviceFunction):
         stub.__doc__ = f"``{name}({parameters})``: {summary}. Takes {domain.value}."
         stub.__signature__ = Signature(  # type: ignore[attr-defined]
             [Parameter(part, Parameter.POSITIONAL_OR_KEYWORD) for part in parameters.split(", ")])
-        super().__init__(stub, runs_on_host=True)
+        super().__init__(stub, runs_on_host=host is not None)
         self.domain = domain
         self.host = host
         self.operation = operation
@@ -190,7 +191,8 @@ maxmag = _floating("maxmag", "x, y", "the argument of the greater magnitude; fma
 minmag = _floating("minmag", "x, y", "the argument of the lesser magnitude; fmin(x, y) where they are equal",
                    _by_magnitude(np.less, np.fmin))
 mix = _floating("mix", "x, y, a", "x + (y - x) * a", lambda x, y, a: x + (y - x) * a)
-nextafter = _floating("nextafter", "x, y", "the next number after x in the direction of y", np.nextafter)
+nextafter = MathFunction("nextafter", "x, y", "the next number after x in the direction of y", Domain.REPRESENTATION,
+                         np.nextafter, "std.nextafter")
 pow = _floating("pow", "x, y", "x to the y", np.power)
 pown = _floating("pown", "x, exponent", "x to the exponent, an int32", np.power)
 powr = _floating("powr", "x, y", "x to the y, for x that is not negative", np.power)

@@ -73,10 +73,14 @@ class Function:
 
 
 class Language(Enum):
-    """What a program is written in; the values are SPIR-V's names of it."""
+    """What a program is written in; the values are SPIR-V's names of it.
+
+    SYCL is declared as DPC++ declares it: Intel's CPU runtime takes a module of the source language SYCL for its own
+    compiler's and crashes.
+    """
 
     OPENCL_C = "OpenCL_C"
-    SYCL = "SYCL"
+    SYCL = "OpenCL_CPP"
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
+from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, Error
 from coopmat.sycl.compiler import builtins as builtins
 from coopmat.sycl.compiler.unit import Unit
@@ -16,9 +17,11 @@ __all__ = ["compile_kernel"]
 _RECURSION_LIMIT = 20_000  # frames: some five for each level of nesting
 
 
-def compile_kernel(function: FunctionType, closure: Mapping[str, Any], *, sub_group_size: int | None = None,
+def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: DeviceDescription, *,
+                   sub_group_size: int | None = None,
                    work_group_size: tuple[int, int, int] | None = None) -> tuple[Program, list[Diagnostic]]:
-    """The program of one kernel, and the warnings. Raises CompileError.
+    """The program of one kernel for a device, and the warnings. Raises CompileError, and KernelNotSupported for
+    matrices that the device does not have.
 
     closure: what the function has captured. The sizes are those that the kernel requires, in OpenCL's order.
     """
@@ -32,4 +35,6 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], *, sub_gr
                     "split it into several") from None
     finally:
         sys.setrecursionlimit(limit)
-    return Program(unit.functions, language=Language.SYCL), unit.sink.finish()
+    warnings = unit.sink.finish()
+    unit.uses.require(device)
+    return Program(unit.functions, language=Language.SYCL), warnings

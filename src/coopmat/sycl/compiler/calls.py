@@ -17,7 +17,6 @@ from coopmat.sycl.compiler.values import (
     Local,
     Method,
     NewMatrix,
-    Runtime,
     Static,
     Value,
 )
@@ -25,7 +24,7 @@ from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.device_functions import DeviceFunction, Instance
 from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.joint_matrices import JointMatrixType
-from coopmat.sycl.ranges import sub_group
+from coopmat.sycl.ranges import GroupType, sub_group
 
 PACKAGE = "coopmat.sycl."
 Handler = Callable[["Call"], Value]
@@ -143,7 +142,7 @@ def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
-    if isinstance(callee, FunctionType) and callee.__module__.partition(".")[0] != "coopmat":
+    if isinstance(callee, FunctionType) and str(callee.__module__).partition(".")[0] != "coopmat":
         if hasattr(callee, "__wrapped__"):
             callee = inspect.unwrap(callee)
         return given.f.unit.call(given, given.f.unit.helper(given.f, callee, given.node))
@@ -207,10 +206,8 @@ def _known(f: FunctionCompiler, value: Value, node: ast.AST) -> Any:
         return value.value
     if isinstance(value, ValueSequence):
         return tuple(_known(f, item, node) for item in value.items)
-    if isinstance(value, Runtime):
-        raise f.fail(messages.NOT_CONSTANT, node, what="this argument", found=value)
-    if isinstance(value, Group) and not value.dimensions:
-        return sub_group
+    if isinstance(value, Group):
+        return GroupType(value.dimensions) if value.dimensions else sub_group
     raise f.fail(messages.NOT_CONSTANT, node, what="this argument", found=value)
 
 

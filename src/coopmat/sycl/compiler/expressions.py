@@ -15,7 +15,6 @@ from coopmat.sycl.compiler.values import (
     Group,
     Item,
     LayoutValue,
-    Local,
     LocalArray,
     Matrix,
     Method,
@@ -187,11 +186,11 @@ def common(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> t
 
 
 def _list(f: FunctionCompiler, node: ast.List) -> Value:
-    return Sequence(tuple(f.read(item) for item in node.elts), is_list=True)
+    return operators.make_list(f, tuple(f.read(item) for item in node.elts), True, node)
 
 
 def _tuple(f: FunctionCompiler, node: ast.Tuple) -> Value:
-    return Sequence(tuple(f.read(item) for item in node.elts), is_list=False)
+    return operators.make_list(f, tuple(f.read(item) for item in node.elts), False, node)
 
 
 def _comprehension(f: FunctionCompiler, node: ast.ListComp) -> Value:
@@ -201,7 +200,7 @@ def _comprehension(f: FunctionCompiler, node: ast.ListComp) -> Value:
     _expand(f, node, 0, found)
     f.names = {name: value for name, value in f.names.items() if name in outside} | {
         name: outside[name] for name in outside}
-    return Sequence(tuple(found), is_list=True)
+    return operators.make_list(f, tuple(found), True, node)
 
 
 def _expand(f: FunctionCompiler, node: ast.ListComp, depth: int, found: list[Value]) -> None:
@@ -212,6 +211,7 @@ def _expand(f: FunctionCompiler, node: ast.ListComp, depth: int, found: list[Val
         return
     generator = node.generators[depth]
     for item in known_items(f, f.read(generator.iter), generator.iter):
+        f.unit.count_copies(f, 1, generator.iter)
         bind_target(f, generator.target, item)
         tests = [f.read(condition) for condition in generator.ifs]
         for test, condition in zip(tests, generator.ifs, strict=True):
@@ -231,9 +231,17 @@ def _subscript(f: FunctionCompiler, node: ast.Subscript) -> Value:
         return _local_element(f, base, node)
     if isinstance(base, Runtime) and isinstance(base.type, t.Pointer):
         return element_at(f, base, f.read(node.slice), node)
-    if isinstance(base, Runtime) and isinstance(f.read(node.slice), Static):
-        return base  # the only component of a one-dimensional id
+    if isinstance(base, Runtime) and base.type in (t.UINT, t.SIZE_T):
+        return _component(f, base, node)
     raise f.fail(messages.NOT_SUBSCRIPTABLE, node, found=base)
+
+
+def _component(f: FunctionCompiler, base: Runtime, node: ast.Subscript) -> Runtime:
+    """``sg.get_local_id()[0]``: the only component of a one-dimensional id."""
+    index = operators.constant_integer(f, f.read(node.slice), node.slice, "the index of an id")
+    if index != 0:
+        raise f.fail(messages.INDEX_OUT_OF_RANGE, node.slice, index=index, found="a one-dimensional id")
+    return base
 
 
 def element_at(f: FunctionCompiler, base: Runtime, index: Value, node: ast.expr) -> Element:
@@ -314,7 +322,7 @@ def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
 
 
 def _lambda(f: FunctionCompiler, node: ast.Lambda) -> Value:
-    return Local(f.source, node, f.module, f)
+    return f.local(node)
 
 
 def _formatted(f: FunctionCompiler, node: ast.expr) -> Value:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from coopmat.diagnostics import Diagnostic, Error, Message, SourceLocation, note
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.operators import convert, expression
-from coopmat.sycl.compiler.scopes import Path, block_path, scope_of
+from coopmat.sycl.compiler.scopes import Path, block_path, defaults_of, scope_of
 from coopmat.sycl.compiler.source import Definition, Source
 from coopmat.sycl.compiler.values import (
     AtomicRef,
@@ -47,6 +47,10 @@ STATEMENTS: dict[type[ast.stmt], Compile] = {}
 
 class Failed(Exception):
     """What could not be compiled has been reported."""
+
+
+class GaveUp(Exception):
+    """A limit of the whole kernel is exceeded, which has been reported: the rest of it is not compiled."""
 
 
 @dataclass(slots=True)
@@ -206,6 +210,16 @@ class FunctionCompiler:
         close = difflib.get_close_matches(name, known, n=1)
         raise self.fail(messages.UNDEFINED_NAME, node, name=name, hint=f"; did you mean '{close[0]}'?" if close else "")
 
+    def local(self, node: Definition) -> Local:
+        """A function or lambda of this one; the defaults of its parameters are computed now."""
+        found = {}
+        for name, default in defaults_of(node).items():
+            value = self.read(default)
+            if isinstance(value, Runtime):
+                value = self.temporary(value.expression, default, value.hints)
+            found[f"{name}="] = value
+        return Local(self.source, node, self.module, self, found)
+
     def capture(self, local: Local) -> Local:
         """A function of this one with the values of what it reads from around it, as they are now."""
         if local.scope is not self:
@@ -248,6 +262,7 @@ class FunctionCompiler:
 
     def declare_matrix(self, value: NewMatrix, name: str, node: ast.AST) -> Matrix:
         """A new matrix object."""
+        self.unit.uses.matrices.setdefault(value.type, self.location(node))
         element = self.declare(name, value.type.tree, node, None)
         return Matrix(value.type, element.place)
 

@@ -115,12 +115,22 @@ def known_items(f: FunctionCompiler, iterated: Value, node: ast.expr) -> list[Va
     raise f.fail(messages.NOT_ITERABLE, node, found=iterated)
 
 
-def _needs_unrolling(f: FunctionCompiler, node: ast.For) -> bool:
-    """Whether the loop's variable, or a constant made from it, indexes a list or is a template argument."""
+def _needs_unrolling(f: FunctionCompiler, node: ast.For, known: dict[ast.For, bool] | None = None) -> bool:
+    """Whether the loop's variable, or a constant made from it, indexes a list or is a template argument.
+
+    known: the answers for the loops inside of it, as they are found.
+    """
+    known = {} if known is None else known
+    if node not in known:
+        known[node] = _is_needed(f, node, known)
+    return known[node]
+
+
+def _is_needed(f: FunctionCompiler, node: ast.For, known: dict[ast.For, bool]) -> bool:
     targets = set(names_in(node.target))
     assigned = [(set(_stored(part.targets)), set(names_in(part.value)))
                 for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Assign)]
-    needed = set(_names_of_known_indices(f, node))
+    needed = set(_names_of_known_indices(f, node, known))
     while True:
         more = {name for stored, read in assigned if stored & needed for name in read} - needed
         if not more:
@@ -134,7 +144,7 @@ def _stored(targets: list[ast.expr]) -> Iterator[str]:
             yield target.id
 
 
-def _names_of_known_indices(f: FunctionCompiler, node: ast.For) -> Iterator[str]:
+def _names_of_known_indices(f: FunctionCompiler, node: ast.For, known: dict[ast.For, bool]) -> Iterator[str]:
     """The names in indices that have to be known: of lists, and in square brackets after a function or type."""
     for statement in node.body:
         for part in ast.walk(statement):
@@ -148,12 +158,12 @@ def _names_of_known_indices(f: FunctionCompiler, node: ast.For) -> Iterator[str]
                 for argument in part.args:
                     yield from names_in(argument)
             elif isinstance(part, ast.For | ast.comprehension) and isinstance(part.iter, ast.Call):
-                yield from _inner_range(f, part)
+                yield from _inner_range(f, part, known)
 
 
-def _inner_range(f: FunctionCompiler, part: ast.For | ast.comprehension) -> Iterator[str]:
+def _inner_range(f: FunctionCompiler, part: ast.For | ast.comprehension, known: dict[ast.For, bool]) -> Iterator[str]:
     """The bounds of an inner loop that is unrolled have to be known."""
-    if isinstance(part, ast.comprehension) or _needs_unrolling(f, part):
+    if isinstance(part, ast.comprehension) or _needs_unrolling(f, part, known):
         for argument in getattr(part.iter, "args", ()):
             yield from names_in(argument)
 
@@ -186,6 +196,7 @@ def _unrolled(f: FunctionCompiler, node: ast.For, items: list[Value]) -> None:
     inner = {name for name, facts in f.scope.names.items() if facts.block[:len(path)] == path}
     loop, before = UnrolledLoop(is_unrolled=True), dict(f.names)
     for item in items:
+        f.unit.count_copies(f, 1, node)
         for name in inner:
             f.names.pop(name, None)
         loop.left_by = None

@@ -78,6 +78,11 @@ LOOP_TOO_LONG = Message("CM6047", "error",
 UNROLLED_JUMP = Message("CM6048", "error",
                         "'{word}' cannot leave a loop that is unrolled (its variable indexes a list, or it runs over "
                         "one), unless its condition is known when the kernel is compiled")
+LIST_TOO_LONG = Message("CM6063", "error",
+                        "a list of {count} elements is too long, at most {limit} are possible; use local memory or an "
+                        "array")
+TOO_MANY_COPIES = Message("CM6064", "error",
+                          "the unrolled loops and comprehensions of this kernel have more than {limit} steps in all")
 INDEX_COUNT = Message("CM6049", "error", "{found} takes {expected}, found {count}")
 
 # ------------------------------------------------------------------ CM605x: calls
@@ -97,4 +102,14 @@ UNUSED_RESULT = Message("CM6057", "warning",
                         "unused-value")
 UNUSED_EXPRESSION = Message("CM6058", "warning", "the value of this expression is not used", "unused-value")
 NO_FUNCTION_FOR = Message("CM6059", "error", "no {name} for arguments of type {types}; {expected}")
+TOO_MANY_SPECIALIZATIONS = Message(
+    "CM6062", "error", "'{name}' and the other helpers of this kernel are called in more than {limit} ways that differ "
+                       "in types or constants; pass values that the kernel computes")
 HOST_ERROR = Message("CM6060", "error", "{text}")
+
+# ------------------------------------------------------------------ CM607x: built-in functions
+
+ATOMIC_ASSIGNED = Message("CM6070", "error",
+                          "'{name}' is {found}: write {name}.store(…) to store to its element, or use another name")
+LOCAL_TOO_LARGE = Message("CM6071", "error",
+                          "{octets} bytes of local memory are too many; no device has {limit} or more")

@@ -24,8 +24,10 @@ from coopmat.sycl.compiler.values import (
     Sequence,
     Static,
     Value,
+    leaves,
     shown_type,
 )
+from coopmat.sycl.constraints import ABSTRACT_VALUE
 from coopmat.sycl.element_types import BY_SCALAR, ElementType, of_dtype
 from coopmat.tree import constants
 from coopmat.tree import nodes as n
@@ -47,6 +49,7 @@ _INTEGER_ONLY = {"&", "|", "^", "<<", ">>", "%", "//"}
 _ADVICE = {"%": "use fmod(x, y)", "//": "use floor(x / y), or x / y"}
 _MATRIX_HINT = "; use joint_matrix_apply(sg, m, lambda x: …) for operations on each element"
 _TREE_OPERATORS = {"//": "/"}
+MAX_ITEMS = 4096  # of a list
 
 
 # ------------------------------------------------------------------ numbers as expressions
@@ -314,10 +317,23 @@ def offset(f: FunctionCompiler, pointer: n.Expression, index: Value, node: ast.A
     return n.PointerOffset(pointer.type, f.location(node), pointer, steps)
 
 
+def make_list(f: FunctionCompiler, items: tuple[Value, ...], is_list: bool, node: ast.AST) -> Sequence:
+    """A list or tuple."""
+    found = Sequence(items, is_list)
+    _check_length(f, sum(1 for _ in leaves(found)), node)
+    return found
+
+
+def _check_length(f: FunctionCompiler, count: int, node: ast.AST) -> None:
+    """Each element of a list, and of the lists in it, is a variable."""
+    if count > MAX_ITEMS:
+        raise f.fail(messages.LIST_TOO_LONG, node, count=count, limit=MAX_ITEMS)
+
+
 def _sequences(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
     """``[0.0] * 4`` and ``[a, b] + [c]``."""
     if symbol == "+" and isinstance(left, Sequence) and isinstance(right, Sequence) and left.is_list == right.is_list:
-        return Sequence((*left.items, *right.items), left.is_list)
+        return make_list(f, (*left.items, *right.items), left.is_list, node)
     if symbol == "*":
         if isinstance(right, Sequence):
             left, right = right, left
@@ -326,6 +342,7 @@ def _sequences(f: FunctionCompiler, symbol: str, left: Value, right: Value, node
         if count > 1 and any(isinstance(item, (NewMatrix, Matrix)) for item in left.items):
             raise f.fail(messages.INVALID_OPERANDS, node, operator="*", left=left, right=right,
                          hint="; each matrix must be made by itself: [joint_matrix(…) for _ in range(n)]")
+        _check_length(f, sum(1 for _ in leaves(left)) * count, node)
         return Sequence(left.items * max(count, 0), left.is_list)
     raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right, hint="")
 
@@ -376,7 +393,7 @@ def _static(f: FunctionCompiler, symbol: str, left: Any, right: Any, node: ast.A
 def cast(f: FunctionCompiler, value: Value, target: ElementType, node: ast.AST) -> Value:
     """``float32(x)``: an explicit conversion; integers wrap, floats to integers truncate."""
     if target.is_abstract:
-        raise f.fail(messages.NOT_CONVERTIBLE, node, found=value, type=f"{target}: use round_to_tf32 and float32")
+        raise f.fail(ABSTRACT_VALUE, node, type=target, storage=target.storage)
     if isinstance(value, Static) and value.is_number and isinstance(value.value, int) and target.scalar.is_integer:
         return Runtime(n.Constant(target.scalar, f.location(node), constants.wrap(int(value.value), target.scalar)))
     found = expression(f, value, node)

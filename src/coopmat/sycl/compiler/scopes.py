@@ -80,6 +80,15 @@ def arguments_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
     return [*found.posonlyargs, *found.args, *found.kwonlyargs]
 
 
+def defaults_of(function: ast.FunctionDef | ast.Lambda) -> dict[str, ast.expr]:
+    """The parameters with defaults."""
+    found = function.args
+    positional = [*found.posonlyargs, *found.args]
+    pairs = [*zip(positional[len(positional) - len(found.defaults):], found.defaults, strict=True),
+             *zip(found.kwonlyargs, found.kw_defaults, strict=True)]
+    return {argument.arg: default for argument, default in pairs if default is not None}
+
+
 def block_path(path: Path, statements: list[ast.stmt]) -> Path:
     """The path of a block inside another."""
     return (*path, id(statements))
@@ -190,7 +199,7 @@ class _Finder(ast.NodeVisitor):
         self._inner(node)
 
     def _inner(self, node: ast.FunctionDef | ast.Lambda) -> None:
-        for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
+        for default in defaults_of(node).values():
             self.visit(default)
         free = scope_of(node).free
         self.captured |= free

@@ -12,7 +12,6 @@ from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
     Erroneous,
-    Local,
     Matrix,
     NewMatrix,
     Nothing,
@@ -132,6 +131,8 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
         f.names[name] = _first_value(f, name, value, node)
     elif isinstance(before, Static) and isinstance(value, Static) and before.value is value.value:
         return
+    elif isinstance(before, AtomicRef):
+        raise f.fail(messages.ATOMIC_ASSIGNED, target, name=name, found=before)
     else:
         raise f.fail(messages.REBOUND, target, name=name, before=before, after=value)
 
@@ -244,6 +245,8 @@ def _return(f: FunctionCompiler, node: ast.Return) -> None:
     f.returned.append((value, node))
     is_empty = isinstance(value, Static) and value.value is None
     location = f.location(node)
+    if is_empty and f.result is not None and f.result != t.VOID and f.apply_to is None:
+        raise f.fail(messages.MISSING_RETURN, node, name=f.node.name if isinstance(f.node, ast.FunctionDef) else "")
     if f.apply_to is not None:
         f.emit(n.Return(location, apply_result(f, None if is_empty else value, node)))
     elif is_empty or f.result is None or f.result == t.VOID:
@@ -268,7 +271,7 @@ def _function(f: FunctionCompiler, node: ast.FunctionDef) -> None:
                      advice="leave it out")
     if node.name in f.names and not f.scope.is_assigned_once(node.name):
         raise f.fail(messages.REBOUND, node, name=node.name, before=f.names[node.name], after="a function")
-    f.names[node.name] = Local(f.source, node, f.module, f)
+    f.names[node.name] = f.local(node)
 
 
 STATEMENTS.update({

@@ -18,11 +18,12 @@ from coopmat.sycl.captures import closure_of
 from coopmat.sycl.compiler import flow, messages, passing
 from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.expressions import common
-from coopmat.sycl.compiler.function import Failed, FunctionCompiler
-from coopmat.sycl.compiler.operators import expression, type_of
+from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp
+from coopmat.sycl.compiler.operators import expression, truth, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.source import Definition, definition_of
 from coopmat.sycl.compiler.statements import apply_result
+from coopmat.sycl.compiler.support import MatrixUses
 from coopmat.sycl.compiler.values import (
     Element,
     Erroneous,
@@ -36,13 +37,17 @@ from coopmat.sycl.compiler.values import (
     Value,
 )
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
-from coopmat.sycl.element_types import ElementType, element_type, of_dtype
+from coopmat.sycl.constraints import ABSTRACT_VALUE
+from coopmat.sycl.element_types import ElementType, boolean, element_type, of_dtype
 from coopmat.sycl.enumerations import address_space, layout
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr
 from coopmat.sycl.properties import properties
 from coopmat.sycl.ranges import NdItemType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
+
+MAX_SPECIALIZATIONS = 2048
+MAX_COPIES = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,15 @@ class Unit:
     calls: list[tuple[str, SourceLocation]] = field(default_factory=list)  # of the helpers being compiled
     being_passed: list[int] = field(default_factory=list)  # ids of the local functions whose captured values are passed
     helpers: dict[FunctionType, Local] = field(default_factory=dict)
+    uses: MatrixUses = field(default_factory=MatrixUses)
+    copies: int = 0  # of the bodies of unrolled loops and comprehensions
+
+    def count_copies(self, f: FunctionCompiler, count: int, node: ast.AST) -> None:
+        """Note that something is about to be compiled ``count`` times; what is in it counts for itself."""
+        self.copies += count
+        if self.copies > MAX_COPIES:
+            f.fail(messages.TOO_MANY_COPIES, node, limit=MAX_COPIES)
+            raise GaveUp
 
     # ------------------------------------------------------------------ kernels
 
@@ -83,7 +97,10 @@ class Unit:
         f.result = t.VOID
         location = f.location(node)
         name = self.unique(node.name if isinstance(node, ast.FunctionDef) else "lambda_kernel")
-        body = _body(f)
+        try:
+            body = _body(f)
+        except GaveUp:
+            return
         for value, place in f.returned:
             if not (isinstance(value, Static) and value.value is None):
                 f.fail(messages.KERNEL_RESULT, place)
@@ -110,14 +127,14 @@ class Unit:
         """A parameter of the kernel, and what it is in there."""
         location = f.location(node)
         tree: t.Type
-        if isinstance(type_, ElementType) and not type_.is_abstract and type_.format is not None:
+        if isinstance(type_, ElementType) and type_.format is not None:
             tree, hints = type_.scalar, properties()
         elif isinstance(type_, PointerType):
             tree, hints = type_.tree, type_.hints
         elif isinstance(type_, LocalAccessorType) and type_.dimensions == 1:
             tree, hints = type_.pointer.tree, properties()
-        elif type_ is layout:
-            tree, hints = t.INT, properties()
+        elif type_ in (layout, boolean):  # which kernels cannot have as parameters: they get a number
+            tree, hints = t.INT if type_ is layout else t.UCHAR, properties()
         else:
             raise f.fail(messages.PARAMETER_TYPE, node, name=name, found=_shown_type_of_parameter(type_))
         variable = n.Variable(name, tree, location)
@@ -127,28 +144,36 @@ class Unit:
             return LocalArray(n.Load(tree, location, place), (None,))
         if type_ is layout:
             return LayoutValue(n.Load(tree, location, place))
+        if type_ == boolean:
+            return Runtime(truth(f, Element(place), node))
         return Element(place, hints)
 
     # ------------------------------------------------------------------ annotations and captured values
 
     def type_of_annotation(self, f: FunctionCompiler, node: ast.expr) -> Any:
         """The type that an annotation means; Python's numbers and numpy's types are element types."""
+        found = self._evaluated(f, node)
+        type_ = element_type(found)
+        if type_ is not None and type_.is_abstract:
+            raise f.fail(ABSTRACT_VALUE, node, type=type_, storage=type_.storage)
+        return type_ or found
+
+    def _evaluated(self, f: FunctionCompiler, node: ast.expr) -> Any:
         text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
         evaluated = getattr(f.module, "annotations", {})
         if text in evaluated:
-            return element_type(evaluated[text]) or evaluated[text]
+            return evaluated[text]
         try:
-            found = eval(text, {"__builtins__": {}}, f.module)
+            return eval(text, {"__builtins__": {}}, f.module)
         except Exception as error:
             raise f.fail(messages.BAD_ANNOTATION, node, text=text, reason=error) from None
-        return element_type(found) or found
 
     def captured(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
         """What a name from outside of the kernel is in there; arrays become parameters of the kernel."""
         if isinstance(value, np.ndarray | LocalAccessor) or hasattr(type(value), "__coopmat_array__"):
             if self.kernel is not f:
-                raise f.fail(messages.CANNOT_CAPTURE, node, name=name,
-                             found="an array, and only the kernel itself can capture those: pass it as an argument; it")
+                found = "an array read in a helper (the kernel itself captures arrays: pass it as an argument)"
+                raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=found)
             if name not in self.arrays:
                 self.arrays[name] = self._captured_array(f, name, value, node)
             return self.arrays[name]
@@ -161,7 +186,7 @@ class Unit:
             return replace(found, shape=value.shape)
         array = value if isinstance(value, np.ndarray) else value.__coopmat_array__()
         element = of_dtype(array.dtype)
-        if element is None or element.format is None:
+        if element is None:
             raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=f"an array of {array.dtype}")
         hints = value.hints if isinstance(value, annotated_ptr) else properties()
         type_ = PointerType(element, address_space.global_space, not array.flags.writeable, hints)
@@ -189,8 +214,14 @@ class Unit:
             except Error as error:
                 raise f.fail(messages.SOURCE_MISSING, node, name=function.__qualname__, reason=error) from None
             module = _module_of(function, closure_of(function), definition)
-            self.helpers[function] = Local(source, definition, module, None)
+            self.helpers[function] = Local(source, definition, module, None, self._defaults(f, function, node))
         return self.helpers[function]
+
+    def _defaults(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> dict[str, Value]:
+        values = function.__defaults__ or ()
+        names = function.__code__.co_varnames[:function.__code__.co_argcount]
+        found = {**dict(zip(names[len(names) - len(values):], values, strict=True)), **(function.__kwdefaults__ or {})}
+        return {f"{name}=": self.static(f, value, node, name) for name, value in found.items()}
 
     def call(self, given: Call, local: Local) -> Value:
         """A call of a helper or of a local function."""
@@ -202,7 +233,7 @@ class Unit:
     def _invoke(self, given: Call, local: Local, bound: dict[str, Value]) -> Value:
         f, node = given.f, given.node
         with passing.of_function(f, local, node):
-            passed = passing.pass_values(f, {**local.captured, **bound}, node)
+            passed = passing.pass_values(f, {**local.closure, **bound}, node)
         key = (local.key, passed.key)
         found = self._specialization(given, local, passed, key)
         call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
@@ -214,6 +245,9 @@ class Unit:
             if found is None:
                 raise given.f.fail(messages.RECURSION, given.node, name=local.name)
             return found
+        if len(self.specializations) >= MAX_SPECIALIZATIONS:
+            given.f.fail(messages.TOO_MANY_SPECIALIZATIONS, given.node, name=local.name, limit=MAX_SPECIALIZATIONS)
+            raise GaveUp
         self.specializations[key] = None
         try:
             with self._inside(given, local):
@@ -238,14 +272,11 @@ class Unit:
         before = self.sink.error_count
         result: t.Type | None = self._declared_result(local)
         if result is None:
-            saved = self.functions[:], dict(self.specializations)
             f = self._compiler(local, passed)
             _body(f)
             if self.sink.error_count > before:
                 raise Failed
             result = _result_type(f, local.name)
-            if result != t.VOID:
-                self.functions, self.specializations = saved[0], saved[1]
         f = self._compiler(local, passed)
         f.result = result
         body = _body(f)
@@ -281,7 +312,7 @@ class Unit:
         local = f.capture(local)
         bound = dict(values)
         with passing.of_function(f, local, given.node):
-            passed = passing.pass_values(f, {**local.captured, **bound}, given.node)
+            passed = passing.pass_values(f, {**local.closure, **bound}, given.node)
         key = (local.key, "element", passed.key)
         found = self.specializations.get(key)
         if found is None:
@@ -356,7 +387,7 @@ def _bind(given: Call, local: Local, unit: Unit) -> dict[str, Value]:
             raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=local.name, signature=f"({', '.join(names)})",
                                reason=f"argument '{name}' {problem}")
         bound[name] = value
-    _fill_defaults(f, local, bound)
+    bound = {**local.defaults, **bound}
     missing = [name for name in names if name not in bound]
     if missing or len(given.arguments) > len(names):
         reason = f"argument '{missing[0]}' is missing" if missing else \
@@ -367,16 +398,6 @@ def _bind(given: Call, local: Local, unit: Unit) -> dict[str, Value]:
         if parameter.annotation is not None:
             bound[parameter.arg] = _annotated(given, f, parameter, bound[parameter.arg])
     return {name: bound[name] for name in names}
-
-
-def _fill_defaults(f: FunctionCompiler, local: Local, bound: dict[str, Value]) -> None:
-    found = local.node.args
-    positional = [*found.posonlyargs, *found.args]
-    pairs = [*zip(positional[len(positional) - len(found.defaults):], found.defaults, strict=True),
-             *((arg, default) for arg, default in zip(found.kwonlyargs, found.kw_defaults, strict=True) if default)]
-    for argument, default in pairs:
-        if argument.arg not in bound:
-            bound[argument.arg] = f.read(default)
 
 
 def _annotated(given: Call, f: FunctionCompiler, parameter: ast.arg, value: Value) -> Value:

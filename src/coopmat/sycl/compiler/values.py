@@ -144,7 +144,8 @@ class Range(Value):
 
 @dataclass(frozen=True, slots=True)
 class Local(Value):
-    """A function or lambda of the kernel. ``captured`` holds what it reads from around it, once that is known."""
+    """A function or lambda of the kernel. ``captured`` holds what it reads from around it, once that is known, and
+    from the start the defaults of its parameters, under names that end with "="."""
 
     source: Source
     node: ast.FunctionDef | ast.Lambda
@@ -161,6 +162,16 @@ class Local(Value):
     def key(self) -> tuple[int, int]:
         """What tells it from other functions: those that one ``def`` makes may have captured different values."""
         return id(self.node), id(self.module)
+
+    @property
+    def closure(self) -> dict[str, Value]:
+        """What it reads from around it."""
+        return {name: value for name, value in self.captured.items() if not name.endswith("=")}
+
+    @property
+    def defaults(self) -> dict[str, Value]:
+        """The values of parameters that a call may leave out."""
+        return {name[:-1]: value for name, value in self.captured.items() if name.endswith("=")}
 
     def __str__(self) -> str:
         return f"the function {self.name}"

@@ -49,8 +49,9 @@ SYCL_WORDS: dict[int, str] = {
 """What the author of a SYCL kernel wrote instead."""
 
 _BY_NAME = {f"Op{Op(opcode).name}": words for opcode, words in AUTHORS_WORDS.items()}
+_OF_SYCL = {f"Op{Op(opcode).name}": words for opcode, words in SYCL_WORDS.items()}
 _BY_LANGUAGE: dict[int, dict[str, str]] = {
-    SourceLanguage.SYCL: {f"Op{Op(opcode).name}": words for opcode, words in SYCL_WORDS.items()}}
+    SourceLanguage.SYCL: _OF_SYCL, SourceLanguage.OpenCL_CPP: _OF_SYCL}  # DPC++ says OpenCL_CPP
 
 
 def in_words(instruction: str, language: int) -> str:

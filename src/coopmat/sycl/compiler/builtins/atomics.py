@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,7 +91,8 @@ def _signature(call: Call, given: tuple[Value, ...] | list[Value], names: tuple[
     bound = dict(zip((*names, *optional), given, strict=False))
     for name, value in call.named.items():
         if name in bound or name not in (*names, *optional):
-            raise _bad_arguments(call, names, optional, f"argument '{name}' {'twice' if name in bound else 'unknown'}")
+            raise _bad_arguments(call, names, optional,
+                                 f"argument '{name}' {'is given twice' if name in bound else 'does not exist'}")
         bound[name] = value
     if len(given) > len(names) + len(optional) or any(name not in bound for name in names):
         raise _bad_arguments(call, names, optional, f"found {len(given) + len(call.named)} arguments")
@@ -108,8 +110,7 @@ def _enumerator(call: Call, bound: Mapping[str, Value], parameter: str, allowed:
     if value is None:
         return default
     if not isinstance(value, Static) or value.value not in allowed:
-        index = list(bound).index(parameter)
-        raise call.wrong(parameter, _named(allowed), value, call.place(index))
+        raise call.wrong(parameter, _named(allowed), value, _place(call, bound, parameter))
     number = value.value.value
     return number.value if isinstance(number, t.Scope) else number
 
@@ -135,8 +136,12 @@ def _default(ref: AtomicRef, allowed: tuple[memory_order, ...]) -> int:
     return (memory_order.acquire if memory_order.acquire in allowed else memory_order.release).value
 
 
+def _place(call: Call, bound: Mapping[str, Value], parameter: str) -> ast.AST:
+    return call.place_of(parameter) if parameter in call.named else call.place(list(bound).index(parameter))
+
+
 def _operand(call: Call, ref: AtomicRef, bound: Mapping[str, Value], name: str) -> n.Expression:
-    node = call.place(list(bound).index(name))
+    node = _place(call, bound, name)
     return expression(call.f, number(call, name, bound[name], node), node, ref.type)
 
 

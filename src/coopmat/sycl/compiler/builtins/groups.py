@@ -99,8 +99,8 @@ def _position(call: Call, group: Group, given: Value) -> n.Expression:
         return integer(f, given, node, t.UINT)
     if isinstance(given, Sequence):
         if len(given.items) != group.dimensions:
-            raise f.fail(messages.INDEX_COUNT, node, found="this local id",
-                         expected=f"{group.dimensions} numbers", count=len(given.items))
+            expected = "1 number" if group.dimensions == 1 else f"{group.dimensions} numbers"
+            raise f.fail(messages.INDEX_COUNT, node, found="this local id", expected=expected, count=len(given.items))
         parts = [integer(f, part, node, t.SIZE_T) for part in reversed(given.items)]
     else:
         parts = _components(call, f.temporary(integer(f, given, node, t.SIZE_T), node), group.dimensions)
@@ -148,7 +148,7 @@ def _combine(call: Call, how: int, *, init_first: bool) -> Value:
     init = call.arguments[init_at] if len(rest) == 2 else None
     function = _operator(call, rest[-1] if init_first else rest[0], len(call.arguments) - 1 if init_first else 2)
     group = _group(call, group)
-    if function.what.startswith("logical"):
+    if not function.what:
         return _logical(call, group, function, how, given, init)
     value, type_ = _value(call, given)
     instruction = _combination(call, group, function, type_)
@@ -211,12 +211,11 @@ def _apply(call: Call, function: FunctionObject, first: Value, second: Value) ->
 
 
 def _logical(call: Call, group: Group, function: FunctionObject, how: int, given: Value, init: Value | None) -> Value:
-    """logical_and and logical_or, on bools."""
+    """logical_and and logical_or: the least and the greatest of ones and zeros, which all devices have."""
     f, location = call.f, call.f.location(call.node)
-    value = truth(f, number(call, "x", given, call.place(1)), call.place(1))
-    end = f"Logical{function.what.rpartition(' ')[2].capitalize()}"
-    name = f"Group{end}KHR" if group.dimensions else f"GroupNonUniform{end}"
-    result: n.Expression = _instruction(call, name, t.BOOL, group, value, literals=(how,))
+    value = make_convert(truth(f, number(call, "x", given, call.place(1)), call.place(1)), t.UINT)
+    name = "GroupUMin" if function is stubs.logical_and else "GroupUMax"
+    result = make_convert(_instruction(call, name, t.UINT, group, value, literals=(how,)), t.BOOL)
     if init is not None:
         start = truth(f, number(call, "init", init, call.node), call.node)
         result = n.Binary(t.BOOL, location, n.BinaryOperator(function.symbol), start, result)

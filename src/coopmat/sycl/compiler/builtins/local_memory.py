@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from coopmat.sycl import local_memory as stubs
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import Call, device
@@ -11,6 +13,7 @@ from coopmat.sycl.ranges import MAX_DIMENSIONS
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
+_LIMIT = 1 << 32
 _EXPECTED = f"an element type and up to {MAX_DIMENSIONS} positive sizes, such as [float32, 16, 16]"
 
 
@@ -27,9 +30,10 @@ def group_local_memory_for_overwrite(call: Call) -> Value:
         raise f.fail(messages.TEMPLATE_ARGUMENTS, call.node.func, name=call.name, expected=_EXPECTED,
                      found=", ".join(map(str, call.template)) or "none")
     shape = shape or [1]
-    count = 1
-    for extent in shape:
-        count *= extent
+    count = math.prod(shape)
+    octets = count * element.dtype.itemsize
+    if octets >= _LIMIT:
+        raise f.fail(messages.LOCAL_TOO_LARGE, call.node, octets=octets, limit=_LIMIT)
     type_ = t.Array(element.scalar, count)
     variable = n.Variable("local", type_, location, t.AddressSpace.LOCAL)
     f.emit(n.Declare(location, variable))

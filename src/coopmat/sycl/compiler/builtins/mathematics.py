@@ -84,9 +84,9 @@ def _type(call: Call, values: list[Value], function: MathFunction) -> t.Scalar:
     if function.domain in (Domain.INTEGER, Domain.INTEGER_32):
         return _integer_type(call, values, function)
     type_ = _floating_type(call, values)
+    if type_ == {Domain.SINGLE: t.DOUBLE, Domain.REPRESENTATION: t.BFLOAT16}.get(function.domain):
+        raise _no_function(call, values, function)
     if function.domain is Domain.SINGLE:
-        if type_ == t.DOUBLE:
-            raise _no_function(call, values, function)
         return t.FLOAT
     if function.domain is Domain.NUMBER and not any(
             isinstance(value.value, float) if isinstance(value, Static) and value.is_number
@@ -100,17 +100,22 @@ def _type(call: Call, values: list[Value], function: MathFunction) -> t.Scalar:
 
 def compute(call: Call) -> Value:
     """A call of one of SYCL's functions on numbers."""
-    function = FUNCTIONS[call.name]
+    return evaluate(call, FUNCTIONS[call.name])
+
+
+def evaluate(call: Call, function: MathFunction) -> Value:
+    """The value of a function; messages call it what the user does."""
     bound = call.bind(function.signature)
     nodes = {name: _place(call, name, index) for index, name in enumerate(function.signature.parameters)}
     values = {name: number(call, name, value, nodes[name]) for name, value in bound.items()}
+    exponents = {name: _exponent(call, value, nodes[name]) for name, value in values.items()
+                 if name.endswith("exponent")}
     folded = _folded(function, list(values.values()))
     if folded is not None:
         return folded
-    deciding = [value for name, value in values.items() if not name.endswith("exponent")]
-    type_ = _type(call, deciding, function)
+    type_ = _type(call, [value for name, value in values.items() if name not in exponents], function)
     wide = t.FLOAT if type_ == t.BFLOAT16 else type_
-    operands = tuple(integer(call.f, value, nodes[name], t.INT) if name.endswith("exponent")
+    operands = tuple(exponents[name] if name in exponents
                      else make_convert(expression(call.f, value, nodes[name], type_), wide)
                      for name, value in values.items())
     sign = "u" if wide.kind == "uint" else "s"
@@ -120,23 +125,29 @@ def compute(call: Call) -> Value:
     return Runtime(make_convert(found, type_) if function.result is None else found)
 
 
+def _exponent(call: Call, value: Value, node: ast.AST) -> n.Expression:
+    """An argument that is an int32."""
+    if isinstance(value, Static) and type(value.value) is int and constants.wrap(value.value, t.INT) != value.value:
+        raise call.f.fail(messages.OUT_OF_RANGE, node, value=value.value, type=int32)
+    return integer(call.f, value, node, t.INT)
+
+
 def _place(call: Call, name: str, index: int) -> ast.AST:
     return call.place(index) if index < len(call.arguments) else call.place_of(name)
 
 
 def _folded(function: MathFunction, values: list[Value]) -> Value | None:
     """The value of a floating-point function of constants, which is a constant, too: computed in float64, it takes
-    its type from what it meets."""
+    its type from what it meets.
+
+    None if it is not known, or the host has no such function."""
     if function.domain not in (Domain.FLOATING, Domain.SINGLE) or function.host is None \
             or not all(_is_constant(value) for value in values):
         return None
-    numbers: list[Any] = []
-    for name, value in zip(function.signature.parameters, values, strict=True):
-        assert isinstance(value, Static)
-        if name.endswith("exponent") and not isinstance(value.value, int):
-            return None
-        numbers.append(value.value if name.endswith("exponent") else float(value.value))
-    return Static(np.asarray(function(*numbers)).item())
+    numbers = [value.value for value in values if isinstance(value, Static)]
+    given = [value if name.endswith("exponent") else float(value)
+             for name, value in zip(function.signature.parameters, numbers, strict=True)]
+    return Static(np.asarray(function(*given)).item())
 
 
 DEVICE_FUNCTIONS.update(dict.fromkeys(FUNCTIONS, compute))
@@ -157,7 +168,7 @@ def select(call: Call) -> Value:
 
 
 def _named(name: str) -> Handler:
-    return lambda call: compute(replace(call, name=name))
+    return lambda call: evaluate(call, FUNCTIONS[name])
 
 
 def _whole(name: str) -> Handler:
@@ -170,7 +181,7 @@ def _whole(name: str) -> Handler:
                     return Static(_WHOLE[name](value.value))
             if not type_of(call.f, value, call.node).is_float:
                 return Runtime(expression(call.f, value, call.node, promoted_type(type_of(call.f, value, call.node))))
-        return cast(call.f, compute(replace(call, name=name)), int32, call.node)
+        return cast(call.f, evaluate(call, FUNCTIONS[name]), int32, call.node)
     return handler
 
 
@@ -180,8 +191,8 @@ _WHOLE: dict[str, Any] = {"floor": math.floor, "ceil": math.ceil, "trunc": math.
 def _logarithm(call: Call) -> Value:
     """``math.log(x)`` and ``math.log(x, base)``."""
     if len(call.arguments) != 2 or call.named:
-        return compute(replace(call, name="log"))
-    parts = [compute(replace(call, name="log", arguments=[value])) for value in call.arguments]
+        return evaluate(call, FUNCTIONS["log"])
+    parts = [evaluate(replace(call, arguments=[value]), FUNCTIONS["log"]) for value in call.arguments]
     return binary(call.f, "/", parts[0], parts[1], call.node)
 
 
@@ -194,7 +205,7 @@ def _propagating(extreme: Handler) -> Handler:
         f, node = call.f, call.node
         held: list[Value] = [f.temporary(expression(f, value, node, found.type), node) for value in call.arguments]
         inside = replace(call, arguments=held)
-        is_nan = compute(replace(inside, name="isunordered"))
+        is_nan = evaluate(inside, FUNCTIONS["isunordered"])
         return select(replace(inside, arguments=[extreme(inside), binary(f, "+", held[0], held[1], node), is_nan]))
     return handler
 

@@ -47,6 +47,7 @@ def multiply_add(call: Call) -> Value:
     _check_shapes(call, found)
     operands = _operands(call, found)
     location, type_ = call.f.location(call.node), found["D"].type.tree
+    call.f.unit.uses.products.setdefault(tuple(found[role].type for role in "ABCD"), location)
     a, b, c = (found[role].load(location) for role in "ABC")
     product = n.MatrixMultiplyAdd(type_, location, a, b, c, operands)
     return Nothing(n.Assign(type_, location, found["D"].place, product))
@@ -164,7 +165,7 @@ def _function(call: Call, function: Value, matrices: int) -> Value:
         count = len(arguments_of(function.node)) - len(function.node.args.defaults)
         if count not in ((2,) if matrices == 2 else (1, 3)):
             raise call.f.fail(constraints.APPLY_CALLABLE, call.place(len(call.arguments) - 1), expected=expected,
-                              found=f"{function} of {count} parameters")
+                              found=f"{function} of {count} parameter{'s' * (count != 1)}")
     elif not isinstance(function, Static) or not callable(function.value):
         raise call.f.fail(constraints.APPLY_CALLABLE, call.place(len(call.arguments) - 1), expected=expected,
                           found=function)
@@ -206,21 +207,20 @@ def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Express
     names = [parameter.arg for parameter in arguments_of(function.node)]
     values = [(names[0], value)]
     if len(names) - len(function.node.args.defaults) == 3:
-        pair = t.Vector(t.INT, 2)
-        found = f.temporary(n.MatrixCoordinates(pair, location, matrix.load(location), index), call.node)
-        values += [(name, Runtime(n.Convert(t.SIZE_T, location, n.Swizzle(t.INT, location, found.expression, (part,)))))
-                   for part, name in enumerate(names[1:3])]
-    values += _defaults(call, function, {name for name, _ in values})
+        values += zip(names[1:3], _coordinates(call, matrix, index), strict=True)
+    values += [(name, value) for name, value in function.defaults.items() if name not in dict(values)]
     result = f.unit.element_function(f, function, call, values, stored)
     f.perform(n.Assign(stored, location, element.place, result))
 
 
-def _defaults(call: Call, function: Local, bound: set[str]) -> list[tuple[str, Value]]:
-    """Parameters with defaults, such as ``lambda x, a=alpha: x * a``."""
-    arguments = arguments_of(function.node)
-    defaults = function.node.args.defaults
-    pairs = zip(arguments[len(arguments) - len(defaults):], defaults, strict=True)
-    return [(argument.arg, call.f.read(default)) for argument, default in pairs if argument.arg not in bound]
+def _coordinates(call: Call, matrix: Matrix, index: n.Expression) -> list[Runtime]:
+    """Row and column of a component, as size_t."""
+    f, location, pair = call.f, call.f.location(call.node), t.Vector(t.INT, 2)
+    variable = f.variable("", pair, call.node)
+    f.emit(n.Declare(location, variable, n.MatrixCoordinates(pair, location, matrix.load(location), index)))
+    place = n.VariablePlace(pair, location, variable)
+    parts = [n.ElementPlace(t.INT, location, place, n.Constant(t.INT, location, part)) for part in range(2)]
+    return [Runtime(n.Convert(t.SIZE_T, location, n.Load(t.INT, location, part))) for part in parts]
 
 
 def _apply_to_two(call: Call, elements: list[Element], function: Value) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
+from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import Call, device
 from coopmat.sycl.compiler.function import FunctionCompiler
 from coopmat.sycl.compiler.operators import expression, integer, type_of
@@ -94,11 +95,11 @@ def hinted(value: Runtime, location: object) -> n.Expression:
 
 
 def stride_argument(call: Call, stride: Value, index: int) -> n.Expression:
-    """The stride, in elements."""
+    """The stride, in elements: a size_t."""
     f, node = call.f, call.place(index)
     if not type_of(f, stride, node).is_integer or (isinstance(stride, Static) and stride.value < 1):
         raise f.fail(constraints.STRIDE, node, name=call.name, found=stride)
-    return integer(f, stride, node)
+    return integer(f, stride, node, t.SIZE_T)
 
 
 def _layout(call: Call, matrix: Matrix, given: Value | None) -> layout | n.Expression:
@@ -196,9 +197,9 @@ def _checked(call: Call, rest: list[Value], matrix: Matrix) -> tuple[Value | Non
     """``[Layout,] height, width, row, col``."""
     given = rest.pop(0) if len(rest) == 5 else None
     if len(rest) != 4:
-        raise call.f.fail(constraints.NEEDS_LAYOUT if matrix.type.layout is layout.dynamic and len(rest) < 4
-                          else constraints.CHECKED_SIZE, call.node, name=call.name, parameter="height, width, row, col",
-                          found=f"{len(rest)} arguments after the stride")
+        raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name,
+                          signature="(g, matrix, pointer, stride, [Layout,] height, width, row, col)",
+                          reason=f"found {len(rest)} arguments after the stride")
     if given is None and matrix.type.layout is layout.dynamic:
         raise call.f.fail(constraints.NEEDS_LAYOUT, call.node, name=call.name)
     return given, window_of(call, rest, len(call.arguments) - 4)

@@ -48,8 +48,9 @@ def _len(call: Call) -> Value:
     value = call.arguments[0]
     if isinstance(value, Sequence):
         return Static(len(value.items))
-    if isinstance(value, Static) and hasattr(value.value, "__len__"):
-        return Static(len(value.value))
+    if isinstance(value, Static) and hasattr(type(value.value), "__len__"):
+        with call.f.host_errors_at(call.node):
+            return Static(len(value.value))
     if isinstance(value, LocalArray) and value.shape[0] is not None:
         return Static(value.shape[0])
     raise call.wrong("obj", "a list, a tuple or a range of constants", value)

@@ -1,0 +1,44 @@
+"""Which matrices and products a kernel has, and whether a device supports them (section "Backend support status").
+
+SPIR-V says less: its integers have no sign, and its floats may hold tf32. So this is asked of the kernel itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from coopmat.devices import DeviceDescription
+from coopmat.diagnostics import KernelNotSupported, SourceLocation
+from coopmat.sycl.element_types import ElementType
+from coopmat.sycl.enumerations import use
+from coopmat.sycl.joint_matrices import JointMatrixType
+
+
+@dataclass
+class MatrixUses:
+    """Each with the place where it occurs first. ``products`` are the types of A, B, C and D."""
+
+    matrices: dict[JointMatrixType, SourceLocation] = field(default_factory=dict)
+    products: dict[tuple[JointMatrixType, ...], SourceLocation] = field(default_factory=dict)
+
+    def require(self, device: DeviceDescription) -> None:
+        """Raise KernelNotSupported, naming the place, for the first that the device does not support."""
+        for (a, b, c, d), location in self.products.items():
+            _require(location, device.require, *map(_format, (a, b, c, d)), a.rows, b.columns, a.columns)
+        for matrix, location in self.matrices.items():
+            _require(location, device.require_matrix, _format(matrix), matrix.use.name, matrix.rows, matrix.columns)
+
+
+def _format(matrix: JointMatrixType) -> str:
+    """The element type as tables have it; an accumulator of tf32 is one of float."""
+    element: ElementType = matrix.element.storage if matrix.use is use.accumulator else matrix.element
+    assert element.format is not None
+    return element.format
+
+
+def _require(location: SourceLocation, require: Any, *arguments: Any) -> None:
+    try:
+        require(*arguments)
+    except KernelNotSupported as error:
+        raise KernelNotSupported(f"{location}: error: {error}") from None

@@ -1,0 +1,42 @@
+"""What the tests of device functions share: launching kernels, also on Intel's CPU runtime, and spirv-val."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+import coopmat as cm
+from coopmat.sycl import nd_range
+from tests import intel_runtime
+
+DEVICES = ("intel_gpu_pvc", "nvidia_gpu_sm_80", "amd_gpu_gfx90a", "intel_cpu_spr", "generic")
+
+
+def launch(kernel, work_items, work_group, *arguments, device: str = "generic") -> None:
+    """Run a kernel on a simulated device."""
+    cm.Queue(f"sim:{device}").parallel_for(nd_range(work_items, work_group), kernel, *arguments).wait()
+
+
+def launch_on_intel(kernel, work_items: int, work_group: int, *given) -> dict[str, np.ndarray]:
+    """Run a kernel of one dimension on Intel's CPU runtime; the arrays, captured ones included, as they are then."""
+    program = cm.build(kernel, device=cm.device("sim:intel_cpu_spr"))
+    names = [parameter.name for parameter in program.kernel(kernel.name).signature.parameters]
+    arguments = [("local", argument.nbytes) if hasattr(argument, "__coopmat_local_bytes__") else np.asarray(argument)
+                 for argument in kernel.arguments(given, names)]
+    found = intel_runtime.run(program.spirv, kernel.name, (work_items,), (work_group,), arguments)
+    return dict(zip(names, found, strict=True))
+
+
+def validate(kernel, folder: Path, device: str = "generic") -> str:
+    """The assembly of a kernel, which spirv-val accepts."""
+    program = cm.build(kernel, device=cm.device(f"sim:{device}"))
+    path = folder / "kernel.spv"
+    path.write_bytes(program.spirv)
+    tool = shutil.which("spirv-val")
+    assert tool is not None
+    run = subprocess.run([tool, "--target-env", "spv1.6", str(path)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return program.spirv_asm
