@@ -1,4 +1,4 @@
-"""Which element of a matrix each lane of a warp (or warp group) holds for mma.sync and wgmma (PTX ISA, 9.7.14, 9.7.15)."""
+"""Which element each lane holds for mma.sync and wgmma (PTX ISA, sections 9.7.14 and 9.7.15)."""
 
 from __future__ import annotations
 
