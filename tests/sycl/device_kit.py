@@ -1,12 +1,15 @@
-"""What the tests of device functions share: launching kernels, also on Intel's CPU runtime, and spirv-val."""
+"""What the tests of device functions share: launching kernels, also on Intel's CPU runtime, the place of
+an error, and spirv-val."""
 
 from __future__ import annotations
 
+import inspect
 import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import coopmat as cm
 from coopmat.sycl import nd_range
@@ -28,6 +31,25 @@ def launch_on_intel(kernel, work_items: int, work_group: int, *given) -> dict[st
                  for argument in kernel.arguments(given, names)]
     found = intel_runtime.run(program.spirv, kernel.name, (work_items,), (work_group,), arguments)
     return dict(zip(names, found, strict=True))
+
+
+def errors_of(kernel, device: str = "generic") -> list[tuple[str, str, str]]:
+    """The errors of a kernel: code, message, and the source from the place that it points to on."""
+    with pytest.raises(cm.CompileError) as caught:
+        cm.build(kernel, device=cm.device(f"sim:{device}"))
+    lines, _ = inspect.findsource(kernel.function)
+    found = []
+    for diagnostic in caught.value.diagnostics:
+        if diagnostic.severity == "error":
+            place = diagnostic.location
+            found.append((diagnostic.code, diagnostic.message, lines[place.line - 1][place.column - 1:].strip()))
+    return found
+
+
+def error_of(kernel) -> tuple[str, str, str]:
+    """The only error of a kernel."""
+    (found,) = errors_of(kernel)
+    return found
 
 
 def validate(kernel, folder: Path, device: str = "generic") -> str:

@@ -5,12 +5,14 @@ from coopmat.sycl import (
     float32,
     int32,
     joint_matrix,
+    joint_matrix_apply,
     joint_matrix_copy,
     joint_matrix_fill,
     joint_matrix_fill_checked,
     joint_matrix_load,
     joint_matrix_load_checked,
     joint_matrix_mad,
+    joint_matrix_prefetch,
     joint_matrix_store,
     joint_matrix_store_checked,
     kernel,
@@ -82,6 +84,23 @@ def copy(item: nd_item[1], C: ptr[int32], limit: int32):
 
 
 @kernel
+def apply(item: nd_item[1], C: ptr[int32], limit: int32):
+    sg = item.get_sub_group()
+    c = joint_matrix(sub_group, float32, use.accumulator, 16, 16)
+    joint_matrix_fill(sg, c, 1)
+    C[0] = 1
+    if item.get_local_id(0) < limit:
+        joint_matrix_apply(sg, c, lambda x: x * 2)  # here
+
+
+@kernel
+def prefetch(item: nd_item[1], C: ptr[int32], limit: int32):
+    C[0] = 1
+    if item.get_local_id(0) < limit:
+        joint_matrix_prefetch[16, 16](item.get_sub_group(), C, 16, ROW)  # here
+
+
+@kernel
 def load_checked(item: nd_item[1], C: ptr[int32], limit: int32):
     sg = item.get_sub_group()
     c = joint_matrix(sub_group, int32, use.accumulator, 16, 16)
@@ -141,6 +160,29 @@ def after_divergence(item: nd_item[1], C: ptr[int32], limit: int32):
 
 
 @kernel
+def divergent_elements(item: nd_item[1], C: ptr[int32], limit: int32):
+    """The function that joint_matrix_apply calls may take different ways in different work-items."""
+    sg = item.get_sub_group()
+    c = joint_matrix(sub_group, int32, use.accumulator, 16, 16)
+
+    def halved(x, row, col):
+        steps = 0
+        while x > 1:
+            if (row + col) % 2 == 1 and steps == 3:
+                return 1
+            x = x >> 1
+            steps += 1
+        return 1 if steps < 5 else 0
+
+    for i in range(item.get_local_id(0), 256, item.get_local_range(0)):
+        C[i] = limit + i
+    item.barrier()
+    joint_matrix_load(sg, c, C, 16, ROW)
+    joint_matrix_apply(sg, c, halved)
+    joint_matrix_store(sg, c, C, 16, ROW)
+
+
+@kernel
 def where_all_agree(item: nd_item[1], C: ptr[int32], limit: int32):
     sg = item.get_sub_group()
     c = joint_matrix(sub_group, int32, use.accumulator, 16, 16)
@@ -150,6 +192,6 @@ def where_all_agree(item: nd_item[1], C: ptr[int32], limit: int32):
         joint_matrix_store(sg, c, C, 16, ROW)
 
 
-DIVERGENT = (load, store, fill, multiply_and_add, copy, load_checked, store_checked, fill_checked, barrier,
-             in_a_helper)
-ORDERLY = (after_divergence, where_all_agree)
+DIVERGENT = (load, store, fill, multiply_and_add, copy, apply, prefetch, load_checked, store_checked, fill_checked,
+             barrier, in_a_helper)
+ORDERLY = (after_divergence, divergent_elements, where_all_agree)

@@ -7,16 +7,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.sycl import float32, int32, int64, kernel, nd_item, ptr, uint8, uint32
-from tests.sycl.device_kit import launch
-
-COUNT = 16
-
-
-def results(k, *arguments, dtype=np.int32) -> list:
-    """What a kernel stores in its last parameter, an array with an element for each work-item."""
-    found = np.zeros(COUNT, dtype)
-    launch(k, COUNT, COUNT, *arguments, found)
-    return found.tolist()
+from tests.sycl.language_kit import COUNT, results
 
 
 def test_if_elif_else_assign_one_variable() -> None:

@@ -9,9 +9,8 @@ import pytest
 
 import coopmat as cm
 from coopmat.sycl import float32, float64, int8, int32, int64, kernel, nd_item, ptr, uint8
-from tests.sycl.device_kit import error_of
+from tests.sycl.language_kit import COUNT, error_of, results
 from tests.sycl.refused import loaded
-from tests.sycl.test_control_flow import COUNT, results
 
 
 def halved(x, limit=3):

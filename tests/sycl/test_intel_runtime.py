@@ -26,9 +26,9 @@ from coopmat.sycl import (
 )
 from coopmat.sycl.math_functions import FUNCTIONS
 from tests.sycl.device_kit import launch, launch_on_intel
+from tests.sycl.math_kit import FLOATING_NAMES, INTEGERS, REFERENCES, assert_near, table_kernel
 from tests.sycl.test_atomics import updating_kernel
 from tests.sycl.test_groups import COMBINE, combining_kernel
-from tests.sycl.test_math import FLOATING_NAMES, INTEGERS, REFERENCES, assert_near, table_kernel
 
 pytestmark = pytest.mark.oracle("intel-opencl")
 ITEMS = 64

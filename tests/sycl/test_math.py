@@ -1,4 +1,4 @@
-"""SYCL's functions on numbers, on simulated devices against numpy, Python's math and exact integers; on the host."""
+"""SYCL's floating-point functions, on simulated devices against numpy and Python's math; on the host."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from collections.abc import Callable
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import coopmat as cm
 import coopmat.sycl as sycl
@@ -17,7 +15,6 @@ from coopmat.devices import describe
 from coopmat.sycl import (
     abs_diff,
     acospi,
-    atan2,
     bfloat16,
     clamp,
     exp,
@@ -29,7 +26,6 @@ from coopmat.sycl import (
     joint_matrix_store,
     kernel,
     layout,
-    mad24,
     mix,
     native,
     nd_item,
@@ -37,58 +33,15 @@ from coopmat.sycl import (
     sqrt,
     use,
 )
-from coopmat.sycl.math_functions import FUNCTIONS, Domain
-from tests.opencl.test_builtins_numerics import FLOATING, NATIVE_FUNCTIONS, assert_close, clamp_to, wrap
+from coopmat.sycl.math_functions import FUNCTIONS
+from tests.opencl.test_builtins_numerics import NATIVE_FUNCTIONS, assert_close
 from tests.sycl.device_kit import DEVICES, launch, validate
+from tests.sycl.math_kit import FLOATING_NAMES, REFERENCES, SMALL, TYPES, assert_near, table_kernel
 from tests.sycl.refused import Case, check, read_cases
-
-# ------------------------------------------------------------------ floating-point functions
-
-POSITIVE, SMALL = (0.05, 6.0), (-4.0, 4.0)
-
-# Function → (reference in double precision, range of the arguments), where OpenCL's table has another call.
-REFERENCES: dict[str, tuple[Callable[..., np.ndarray], tuple[float, float]]] = {
-    "acosh": (np.arccosh, (1.05, 6.0)), "ilogb": (lambda a: np.floor(np.log2(a)), POSITIVE),
-    "step": (lambda a, b: np.where(b < a, 0.0, 1.0), SMALL),
-}
-for call, row in FLOATING.items():
-    REFERENCES.setdefault(call.partition("(")[0], row)
-ELSEWHERE = ("ldexp", "pown", "rootn", "smoothstep")
-FLOATING_NAMES = [name for name, function in FUNCTIONS.items() if function.domain is Domain.FLOATING
-                  and function.result is not sycl.boolean and name not in ELSEWHERE]
-TYPES = {"half": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.float32, "float64": np.float64}
 
 
 def test_every_function_has_a_reference() -> None:
     assert not set(FLOATING_NAMES) - set(REFERENCES)
-
-
-def table_kernel(functions, columns, out):
-    """Each function of the columns, as many as it takes."""
-    counts = [len(function.signature.parameters) for function in functions]
-    a, b, c = columns
-    size = len(a)
-
-    @kernel
-    def table(item: nd_item[1]):
-        i = item.get_global_id(0)
-        for index, (function, count) in enumerate(zip(functions, counts)):  # noqa: B905
-            if count == 1:
-                out[index * size + i] = function(a[i])
-            elif count == 2:
-                out[index * size + i] = function(a[i], b[i])
-            else:
-                out[index * size + i] = function(a[i], b[i], c[i])
-    return table
-
-
-def assert_near(name: str, found: np.ndarray, expected: np.ndarray) -> None:
-    if found.dtype == ml_dtypes.bfloat16:  # computed in float32 and rounded once
-        wide = found.astype(np.float64)
-        error = np.abs(wide - expected) / np.maximum(np.abs(expected), 1e-30)
-        assert float(np.max(error)) <= 2**-8 * 1.01, name
-    else:
-        assert_close(name, found, expected)
 
 
 @pytest.mark.parametrize("element", TYPES)
@@ -200,136 +153,6 @@ def test_relational_functions(element: str) -> None:
         assert found.tolist() == expected, name
         on_host = [int(FUNCTIONS[name](*pair[:count])) for pair in zip(a, b, strict=True)]
         assert on_host == expected, name
-
-
-# ------------------------------------------------------------------ integer functions
-
-# SYCL 4.17.7 on Python's integers: (a, b, c, bits, signed).
-INTEGERS: dict[str, Callable[[int, int, int, int, bool], int]] = {
-    "abs_diff": lambda a, b, c, n, s: wrap(abs(a - b), n, s),
-    "add_sat": lambda a, b, c, n, s: clamp_to(a + b, n, s),
-    "sub_sat": lambda a, b, c, n, s: clamp_to(a - b, n, s),
-    "hadd": lambda a, b, c, n, s: (a + b) >> 1, "rhadd": lambda a, b, c, n, s: (a + b + 1) >> 1,
-    "clz": lambda a, b, c, n, s: n - (a % (1 << n)).bit_length(),
-    "ctz": lambda a, b, c, n, s: ((a & -a) % (1 << n)).bit_length() - 1 if a else n,
-    "popcount": lambda a, b, c, n, s: (a % (1 << n)).bit_count(),
-    "mul_hi": lambda a, b, c, n, s: a * b >> n, "mad_hi": lambda a, b, c, n, s: wrap((a * b >> n) + c, n, s),
-    "mad_sat": lambda a, b, c, n, s: clamp_to(a * b + c, n, s),
-    "rotate": lambda a, b, c, n, s: wrap((a % (1 << n)) << (b % n) | (a % (1 << n)) >> (n - b % n), n, s),
-    "bitselect": lambda a, b, c, n, s: a & ~c | b & c,
-}
-
-
-@pytest.mark.parametrize("element", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
-@settings(max_examples=5, deadline=None)
-@given(data=st.data())
-def test_integer_functions(element: str, data: st.DataObject) -> None:
-    info = np.iinfo(element)
-    edges = st.sampled_from(sorted({int(info.min), int(info.max), int(info.max) - 1, 0, 1, 5}))
-    number = st.one_of(edges, st.integers(int(info.min), int(info.max)))
-    rows = data.draw(st.lists(st.tuples(number, number, number), min_size=32, max_size=32))
-    columns = [np.array(column, element) for column in zip(*rows, strict=True)]
-    out = np.zeros((len(INTEGERS), 32), element)
-    launch(table_kernel([FUNCTIONS[name] for name in INTEGERS], columns, out), 32, 16)
-    for (name, reference), found in zip(INTEGERS.items(), out, strict=True):
-        assert found.tolist() == [reference(*row, info.bits, info.min < 0) for row in rows], name
-
-
-def test_24_bit_functions_and_clamp_of_integers() -> None:
-    random = np.random.default_rng(8)
-    a, b = (random.integers(-2**23, 2**23, 16).astype(np.int32) for _ in range(2))
-    small = np.arange(-8, 8, dtype=np.int8)
-    out, narrow = np.zeros((3, 16), np.int32), np.zeros(16, np.int8)
-
-    @kernel
-    def k(item: nd_item[1]):
-        i = item.get_global_id(0)
-        out[i] = mad24(a[i], b[i], 7)
-        out[16 + i] = sycl.mul24(a[i], b[i])
-        out[32 + i] = sycl.mul24(small[i], 3)
-        narrow[i] = clamp(small[i], -3, 4)
-
-    launch(k, 16, 16)
-    exact = [wrap(int(x) * int(y), 32, True) for x, y in zip(a, b, strict=True)]
-    assert out[1].tolist() == exact
-    assert out[0].tolist() == [wrap(value + 7, 32, True) for value in exact]
-    assert out[2].tolist() == [3 * value for value in range(-8, 8)]
-    assert narrow.tolist() == np.clip(small, -3, 4).tolist()
-
-
-# ------------------------------------------------------------------ types, constants, names of Python
-
-
-def test_constants_are_weak_and_exact() -> None:
-    x, out = np.array([1.0, 3.0], np.float64), np.zeros((6, 2), np.float64)
-    half = np.array([1.5, 2.5], np.float16)
-    back = np.zeros(2, np.float16)
-
-    @kernel
-    def k(item: nd_item[1]):
-        i = item.get_global_id(0)
-        out[i] = x[i] * math.sqrt(2.0)
-        out[2 + i] = x[i] * sqrt(2)
-        out[4 + i] = sycl.pow(x[i], 0.1)
-        out[6 + i] = exp(int(i))  # integers become float32
-        out[8 + i] = atan2(half[i], x[i])  # the common type, float64
-        out[10 + i] = x[i] + math.pi
-        back[i] = sycl.fmax(half[i], 2.0)
-
-    launch(k, 2, 2)
-    np.testing.assert_array_equal(out[0], x * math.sqrt(2))
-    np.testing.assert_array_equal(out[1], x * math.sqrt(2))
-    np.testing.assert_allclose(out[2], x**0.1, rtol=1e-14)
-    np.testing.assert_array_equal(out[3], out[3].astype(np.float32))
-    np.testing.assert_allclose(out[3], [1, math.e], rtol=1e-6)
-    np.testing.assert_allclose(out[4], np.arctan2(half.astype(float), x), rtol=1e-14)
-    np.testing.assert_array_equal(out[5], x + math.pi)
-    assert back.tolist() == [2.0, 2.5]
-
-
-def test_functions_of_python_and_numpy() -> None:
-    x = np.array([-2.5, -0.5, 0.5, 1.5, 2.5, 3.49, math.nan, math.inf], np.float32)
-    out, whole = np.zeros((8, 8), np.float32), np.zeros((5, 8), np.int32)
-
-    @kernel
-    def k(item: nd_item[1]):
-        i = item.get_global_id(0)
-        out[i] = math.exp(x[i])
-        out[8 + i] = np.exp(x[i])
-        out[16 + i] = math.log(abs(x[i]), 2)
-        out[24 + i] = math.hypot(x[i], 1.0)
-        out[32 + i] = np.minimum(x[i], 1.0)
-        out[40 + i] = np.maximum(1.0, x[i])
-        out[48 + i] = min(x[i], 1.0)
-        out[56 + i] = sycl.round(x[i])
-        if math.isfinite(x[i]):
-            whole[i] = math.floor(x[i])
-            whole[8 + i] = math.ceil(x[i])
-            whole[16 + i] = math.trunc(x[i])
-            whole[24 + i] = round(x[i])
-            whole[32 + i] = round(i) + math.floor(2.5)
-
-    launch(k, 8, 8)
-    wide = x.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        expected = [np.exp(wide), np.exp(wide), np.log2(np.abs(wide)), np.hypot(wide, 1), np.minimum(wide, 1),
-                    np.maximum(1, wide), np.fmin(wide, 1), [-3, -1, 1, 2, 3, 3, math.nan, math.inf]]
-    np.testing.assert_allclose(out, expected, rtol=1e-6)
-    finite = wide[:6]
-    assert whole[:, :6].tolist() == [[f(value) for value in finite] for f in (
-        math.floor, math.ceil, math.trunc, round)] + [[i + 2 for i in range(6)]]
-
-
-def test_select_takes_the_second_where_the_condition_holds() -> None:
-    x, out = np.arange(4, dtype=np.int32), np.zeros(4, np.float32)
-
-    @kernel
-    def k(item: nd_item[1]):
-        i = item.get_global_id(0)
-        out[i] = sycl.select(x[i], 0.5, x[i] > 1)
-
-    launch(k, 4, 4)
-    assert out.tolist() == [0, 1, 0.5, 0.5]
 
 
 @pytest.mark.oracle("spirv-val")

@@ -52,8 +52,10 @@ def _built(kernel: SyclKernel, device: Device) -> Kernel:
 
 def _check_dimensions(kernel: SyclKernel, ranges: nd_range) -> None:
     """The nd_item must have the dimensions of the nd_range."""
-    annotations = kernel.function.__annotations__
-    first = annotations.get(kernel.function.__code__.co_varnames[0]) if kernel.function.__code__.co_argcount else None
+    code = kernel.function.__code__
+    first = kernel.function.__annotations__.get(code.co_varnames[0]) if code.co_argcount else None
+    if isinstance(first, str):  # from __future__ import annotations
+        first = next((type_ for type_ in map(NdItemType, (1, 2, 3)) if str(type_) in first), None)
     if isinstance(first, NdItemType) and first.dimensions != ranges.dimensions:
         raise LaunchError(f"kernel '{kernel.name}' has an {first}, and the nd_range has {ranges.dimensions} "
                           f"dimensions: {ranges.global_range}")

@@ -39,8 +39,12 @@ Finding = tuple[Instruction, str]
 def check_supported(module: Module, description: DeviceDescription, kernel: str | None = None) -> None:
     """Raise KernelNotSupported if a kernel (None: any kernel) needs matrices that the device does not have.
 
-    The same goes for Intel's sub-group matrix instruction and for 2D blocks.
+    The same goes for Intel's sub-group matrix instruction, for 2D blocks, and for double precision.
     """
+    if not description.has_fp64 and Capability.Float64 in module.capabilities:
+        having = ", ".join(name for name, other in ARCHITECTURES.items() if other.has_fp64)
+        raise KernelNotSupported(f"{description.name} has no double precision (fp64), which the program uses; "
+                                 f"devices that have it: {having}")
     for _, message in unsupported_matrices(module, description, kernel):
         raise KernelNotSupported(message)
 

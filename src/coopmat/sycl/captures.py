@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass
 from enum import Enum
@@ -12,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import Error
 from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr, multi_ptr
 from coopmat.sycl.ranges import NdItemType
+from coopmat.sycl.texts import text_of
 
 _PACKAGE = "coopmat."
 _FIXED_MODULES = ("coopmat", "numpy", "ml_dtypes", "math")
@@ -24,24 +22,6 @@ _ANNOTATIONS = (ElementType, PointerType, LocalAccessorType, NdItemType)
 
 class Unkeyable(Exception):
     """An object that no key can stand for: what it is compiled into is not kept."""
-
-
-def text_of(function: FunctionType) -> tuple[str, str]:
-    """Name and text of the file that a function comes from; Error if the text cannot be had."""
-    name = function.__code__.co_filename
-    lines = linecache.getlines(name, function.__globals__)
-    if lines:
-        return name, "".join(lines)
-    if name == "<string>" and "-c" in sys.orig_argv:  # python -c TEXT
-        return name, sys.orig_argv[sys.orig_argv.index("-c") + 1]
-    raise without_source(function)
-
-
-def without_source(function: FunctionType) -> Error:
-    """What is wrong with a function whose source cannot be had."""
-    return Error(f"the source of '{function.__qualname__}' is not available (it was defined in "
-                 f"{function.__code__.co_filename}): kernels are compiled from their source, so define them in a file "
-                 "or a notebook")
 
 
 def closure_of(function: FunctionType) -> dict[str, Any]:
@@ -81,7 +61,7 @@ def key_of(function: FunctionType, closure: Mapping[str, Any]) -> str:
 
 
 def _function_key(function: FunctionType, closure: Mapping[str, Any], parts: list[str],
-                  seen: dict[int, int]) -> None:
+                  seen: dict[Any, int]) -> None:
     name, source = text_of(function)
     parts += [name, source, function.__qualname__, str(function.__code__.co_firstlineno)]
     parts += [repr(sorted((name, _shown(value)) for name, value in function.__annotations__.items()))]
@@ -102,7 +82,7 @@ def _is_annotation(value: Any) -> bool:
     return isinstance(value, _ANNOTATIONS) or (isinstance(value, type | np.dtype) and element_type(value) is not None)
 
 
-def _key(value: Any, parts: list[str], seen: dict[int, int], names: frozenset[str] = frozenset()) -> str:
+def _key(value: Any, parts: list[str], seen: dict[Any, int], names: frozenset[str] = frozenset()) -> str:
     """A text that is the same for values that compile to the same; ``seen`` numbers functions and objects, ``names``
     are those that the function may read of a module."""
     if isinstance(value, ModuleType):
@@ -129,17 +109,20 @@ def _key(value: Any, parts: list[str], seen: dict[int, int], names: frozenset[st
     return _object_key(value, parts, seen)
 
 
-def _module_key(module: ModuleType, parts: list[str], seen: dict[int, int], names: frozenset[str]) -> str:
+def _module_key(module: ModuleType, parts: list[str], seen: dict[Any, int], names: frozenset[str]) -> str:
     """What a function reads of a module; modules without source in Python do not change."""
-    if module.__name__.startswith(_PACKAGE) or getattr(module, "__file__", None) is None or id(module) in seen \
+    if module.__name__.startswith(_PACKAGE) or getattr(module, "__file__", None) is None \
             or module.__name__.partition(".")[0] in _FIXED_MODULES:
         return f"module:{module.__name__}"
-    seen[id(module)] = len(seen)
-    held = [f"{name}={_key(vars(module)[name], parts, seen, names)}" for name in sorted(names & vars(module).keys())]
+    held = []
+    for name in sorted(names & vars(module).keys()):
+        if (id(module), name) not in seen:
+            seen[id(module), name] = len(seen)
+            held.append(f"{name}={_key(vars(module)[name], parts, seen, names)}")
     return f"module:{module.__name__}({','.join(held)})"
 
 
-def _object_key(value: Any, parts: list[str], seen: dict[int, int]) -> str:
+def _object_key(value: Any, parts: list[str], seen: dict[Any, int]) -> str:
     """Classes, objects of this package, and plain objects that hold numbers."""
     owner = value if isinstance(value, type) else type(value)
     if str(owner.__module__).startswith(_PACKAGE) or owner.__module__ in ("builtins", "numpy", "ml_dtypes"):

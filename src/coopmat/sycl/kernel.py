@@ -29,6 +29,8 @@ class SyclKernel:
             raise Error(f"kernel decorates a Python function, not {type(function).__name__}")
         self.function = function
         self.sub_group_size = _size("sub_group_size", sub_group_size)
+        if self.sub_group_size is not None and self.sub_group_size > MAX_WORK_GROUP:
+            raise Error(f"sub_group_size {self.sub_group_size} is more than {MAX_WORK_GROUP}, the largest work-group")
         self.work_group_size = _sizes(work_group_size)
         self._closure = closure_of(function)
         self.__doc__ = function.__doc__

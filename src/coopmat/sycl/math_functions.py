@@ -35,6 +35,7 @@ class Domain(Enum):
     INTEGER = "integers"
     INTEGER_32 = "integers of at most 32 bits"
     NUMBER = "floating-point numbers or integers"
+    BITS = "integers, half, float32 or float64"
 
 
 class MathFunction(DeviceFunction):
@@ -256,7 +257,7 @@ abs = MathFunction("abs", "x", "the absolute value", Domain.NUMBER, np.absolute,
 max = MathFunction("max", "x, y", "the greater; of a NaN and a number, the number", Domain.NUMBER, np.fmax, "")
 min = MathFunction("min", "x, y", "the lesser; of a NaN and a number, the number", Domain.NUMBER, np.fmin, "")
 bitselect = MathFunction("bitselect", "a, b, c", "the bits of b where those of c are set, else those of a",
-                         Domain.NUMBER, None, "std.bitselect")
+                         Domain.BITS, None, "std.bitselect")
 select = MathFunction("select", "a, b, c", "b where c is true, else a", Domain.NUMBER,
                       lambda a, b, c: np.asarray(np.where(c, b, a))[()], "")
 

@@ -24,6 +24,7 @@ from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.device_functions import DeviceFunction, Instance
 from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.joint_matrices import JointMatrixType
+from coopmat.sycl.kernel import SyclKernel
 from coopmat.sycl.ranges import GroupType, sub_group
 
 PACKAGE = "coopmat.sycl."
@@ -155,7 +156,7 @@ def _call_static(given: Call, callee: Any) -> Value:
 def _is_hashable(value: Any) -> bool:
     try:
         hash(value)
-    except TypeError:
+    except Exception:  # what a class of the user raises
         return False
     return True
 
@@ -185,7 +186,8 @@ def _call_host(given: Call, callee: Any) -> Value:
     module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None) or ""
     if not callable(callee) or not str(module).startswith(PACKAGE):
         is_class = isinstance(callee, type)
-        hint = "; pass numbers to the kernel instead of making objects in it" if is_class else (
+        hint = "; what several kernels do belongs into a function without @kernel" if isinstance(
+            callee, SyclKernel) else "; pass numbers to the kernel instead of making objects in it" if is_class else (
             "; it is no Python function with source, and none of those that docs/joint-matrix.md lists"
             if isinstance(callee, BuiltinFunctionType) or callable(callee) else "")
         raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=hint)

@@ -77,7 +77,7 @@ def _compare(f: FunctionCompiler, node: ast.Compare) -> Value:
 
 def _both(f: FunctionCompiler, first: Value, second: Value, node: ast.expr) -> Value:
     if isinstance(first, Static):
-        return second if first.value else first
+        return second if f.known_truth(first, node) else first
     tests = [truth(f, value, node) for value in (first, second)]
     return Runtime(n.Logical(t.BOOL, f.location(node), True, *tests))
 
@@ -103,7 +103,8 @@ def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Val
                      hint="; use == and !=")
     values = [item.value for item in items if isinstance(item, Static)]
     if symbol.endswith("in"):
-        return Static((left.value in values) == (symbol == "in"))
+        with f.host_errors_at(node):
+            return Static((left.value in values) == (symbol == "in"))
     return Static((left.value is values[0]) == (symbol == "is"))
 
 
@@ -125,7 +126,7 @@ def _logical(f: FunctionCompiler, node: ast.BoolOp) -> Value:
     result = f.read(node.values[0])
     for operand in node.values[1:]:
         if isinstance(result, Static):
-            if bool(result.value) != is_and:
+            if f.known_truth(result, operand) != is_and:
                 return result
             result = f.read(operand)
             continue
@@ -141,7 +142,7 @@ def _choice(f: FunctionCompiler, node: ast.IfExp) -> Value:
     """``a if c else b``: the operands have their common type."""
     test = f.read(node.test)
     if isinstance(test, Static):
-        return f.evaluate(node.body if test.value else node.orelse)
+        return f.evaluate(node.body if f.known_truth(test, node.test) else node.orelse)
     condition = truth(f, test, node.test)
     layouts = [_layout_number(f, part) for part in (node.body, node.orelse)]
     if all(side is not None for side in layouts):
@@ -217,7 +218,7 @@ def _expand(f: FunctionCompiler, node: ast.ListComp, depth: int, found: list[Val
         for test, condition in zip(tests, generator.ifs, strict=True):
             if not isinstance(test, Static):
                 raise f.fail(messages.NOT_CONSTANT, condition, what="the condition of a list comprehension", found=test)
-        if all(test.value for test in tests if isinstance(test, Static)):
+        if all(f.known_truth(test, node) for test in tests if isinstance(test, Static)):
             _expand(f, node, depth + 1, found)
 
 
@@ -312,7 +313,9 @@ def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
     if not isinstance(receiver, Static):
         raise f.fail(messages.NO_ATTRIBUTE, node, found=receiver, name=node.attr, hint="")
     found = receiver.value
-    if node.attr.startswith("_") or not hasattr(found, node.attr):
+    with f.host_errors_at(node):
+        is_known = not node.attr.startswith("_") and hasattr(found, node.attr)
+    if not is_known:
         close = difflib.get_close_matches(node.attr, [name for name in dir(found) if not name.startswith("_")], n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
         shown = f"module {found.__name__}" if isinstance(found, ModuleType) else receiver

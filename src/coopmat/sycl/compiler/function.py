@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from coopmat.diagnostics import Diagnostic, Error, Message, SourceLocation, note
+from coopmat.diagnostics import Diagnostic, Message, SourceLocation, note
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.operators import convert, expression
 from coopmat.sycl.compiler.scopes import Path, block_path, defaults_of, scope_of
@@ -119,8 +119,15 @@ class FunctionCompiler:
             yield
         except BrokenConstraint as error:
             raise self.fail(error.message, node, **error.values) from None
-        except (Error, ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
-            raise self.fail(messages.HOST_ERROR, node, text=error) from None
+        except (Failed, GaveUp):
+            raise
+        except Exception as error:  # objects of the user may raise anything
+            raise self.fail(messages.HOST_ERROR, node, text=f"{error}" or type(error).__name__) from None
+
+    def known_truth(self, value: Static, node: ast.AST) -> bool:
+        """Whether a condition that is known holds."""
+        with self.host_errors_at(node):
+            return bool(value.value)
 
     # ------------------------------------------------------------------ expressions
 

@@ -63,7 +63,7 @@ def while_statement(f: FunctionCompiler, node: ast.While) -> None:
     """``while``; statements that the condition takes are carried out in every step."""
     _refuse_else(f, node)
     value, statements = f.nested(node.test)
-    if isinstance(value, Static) and not value.value:
+    if isinstance(value, Static) and not f.known_truth(value, node.test):
         return
     location = f.location(node)
     condition = None if isinstance(value, Static) else truth(f, value, node.test)
@@ -171,6 +171,8 @@ def _inner_range(f: FunctionCompiler, part: ast.For | ast.comprehension, known: 
 def _has_known_index(f: FunctionCompiler, base: ast.expr) -> bool:
     if isinstance(base, ast.List | ast.Tuple | ast.ListComp):
         return True
+    if isinstance(base, ast.Call):  # item.get_global_id()[d]
+        return isinstance(base.func, ast.Attribute) and not base.args
     if not isinstance(base, ast.Name):
         return isinstance(base, ast.Attribute)
     value = f.names.get(base.id)

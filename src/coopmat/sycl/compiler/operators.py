@@ -99,6 +99,8 @@ def expression(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type |
 def _constant(f: FunctionCompiler, number: Any, source: t.Type, target: t.Type, node: ast.AST) -> n.Expression:
     if isinstance(number, np.generic):
         number = number.item()
+    elif isinstance(number, int) and not isinstance(number, bool):
+        number = int(number)  # of an IntEnum, too
     if not isinstance(target, t.Scalar):
         raise f.fail(messages.NOT_CONVERTIBLE, node, found=Static(number), type=shown_type(target))
     found = constants.convert_number(number, t.DOUBLE if isinstance(number, float) else source, target)
@@ -153,7 +155,7 @@ def constant_integer(f: FunctionCompiler, value: Value, node: ast.AST, what: str
 def truth(f: FunctionCompiler, value: Value, node: ast.AST) -> n.Expression:
     """Whether a number is not zero, or a pointer not null, as a bool."""
     if isinstance(value, Static) and not isinstance(value.value, np.generic):
-        return n.Constant(t.BOOL, f.location(node), bool(value.value))
+        return n.Constant(t.BOOL, f.location(node), f.known_truth(value, node))
     found = expression(f, value, node)
     if isinstance(found.type, t.Pointer):
         return n.Binary(t.BOOL, found.location, n.BinaryOperator.NOT_EQUAL, found, n.Zero(found.type, found.location))
@@ -167,7 +169,7 @@ def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.expr) -> Val
     """``+ - ~ not``."""
     if symbol == "not":
         if isinstance(value, Static) and not isinstance(value.value, np.generic):
-            return Static(not value.value)
+            return Static(not f.known_truth(value, node))
         return Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, truth(f, value, node)))
     if isinstance(value, Static) and value.is_number and not (symbol == "~" and isinstance(value.value, float)):
         return Static(_UNARY[symbol](value.value if isinstance(value.value, float) else int(value.value)))
@@ -216,7 +218,8 @@ def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: as
     if isinstance(left, Static) and isinstance(right, Static) and left.is_number and right.is_number:
         return Static(_static(f, symbol, left.value, right.value, node))
     if symbol in ("==", "!=") and isinstance(left, Static) and isinstance(right, Static):
-        return Static((left.value == right.value) == (symbol == "=="))
+        with f.host_errors_at(node):
+            return Static(bool(left.value == right.value) == (symbol == "=="))
     if isinstance(left, Sequence) or isinstance(right, Sequence):
         return _sequences(f, symbol, left, right, node)
     _refuse_matrices(f, symbol, node, left, right)

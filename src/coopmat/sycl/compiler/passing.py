@@ -124,7 +124,7 @@ def _key(value: Value) -> Any:
     found = value.value
     try:
         hash(found)
-    except TypeError:
+    except Exception:  # what a class of the user raises
         return type(found), id(found)
     return type(found), repr(found) if isinstance(found, float) else found
 

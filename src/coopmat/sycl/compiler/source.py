@@ -9,7 +9,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from coopmat.diagnostics import Error, SourceFile, SourceLocation
-from coopmat.sycl.captures import text_of, without_source
+from coopmat.sycl.texts import text_of
 
 Definition = ast.FunctionDef | ast.Lambda
 
@@ -53,11 +53,12 @@ def definition_of(function: FunctionType) -> tuple[Source, Definition]:
     found = [node for node in _definitions(source.file.name, source.file.text) if _fits(node, function.__code__)]
     if len(found) > 1:
         found = [node for node in found if _begins_at(node, function.__code__)] or found
-    if not found and source.file.name == "<string>":  # made by exec, whatever python -c was given
-        raise without_source(function)
     if not found:
         raise Error(f"the source of '{function.__qualname__}' is not at line {function.__code__.co_firstlineno} of "
                     f"{source.file.name}: the file has changed since it was loaded")
+    if isinstance(found[0], ast.AsyncFunctionDef):
+        raise Error(f"{source.file.name}:{found[0].lineno}: '{function.__qualname__}' is async, and device code runs "
+                    "by itself: define it with def alone")
     return source, found[0]
 
 

@@ -219,7 +219,7 @@ def _if(f: FunctionCompiler, node: ast.If) -> None:
     """A condition that is known decides what is compiled, as C++'s if constexpr does."""
     test = f.read(node.test)
     if isinstance(test, Static):
-        chosen = node.body if test.value else node.orelse
+        chosen = node.body if f.known_truth(test, node.test) else node.orelse
         if chosen:
             f.emit(f.block(chosen, node))
         return

@@ -67,6 +67,7 @@ class Unit:
     specializations: dict[Any, Specialization | None] = field(default_factory=dict)  # None: being compiled
     names: dict[str, int] = field(default_factory=dict)
     kernel: FunctionCompiler | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)  # of the kernel's parameters
     parameters: list[n.Variable] = field(default_factory=list)
     arrays: dict[str, Value] = field(default_factory=dict)
     calls: list[tuple[str, SourceLocation]] = field(default_factory=list)  # of the helpers being compiled
@@ -89,7 +90,7 @@ class Unit:
         """Compile a kernel and what it calls; errors are in the sink."""
         source, node = definition_of(function)
         f = FunctionCompiler(self, source, node, _module_of(function, closure, node), {})
-        self.kernel = f
+        self.kernel, self.annotations = f, function.__annotations__
         try:
             self._parameters(f)
         except Failed:
@@ -121,7 +122,10 @@ class Unit:
             f.names[argument.arg] = self._parameter(f, argument.arg, type_, argument)
 
     def _annotation(self, f: FunctionCompiler, argument: ast.arg) -> Any:
-        return None if argument.annotation is None else self.type_of_annotation(f, argument.annotation)
+        if argument.annotation is None:  # a lambda's are given as an attribute
+            found = self.annotations.get(argument.arg)
+            return element_type(found) or found
+        return self.type_of_annotation(f, argument.annotation)
 
     def _parameter(self, f: FunctionCompiler, name: str, type_: Any, node: ast.AST) -> Value:
         """A parameter of the kernel, and what it is in there."""

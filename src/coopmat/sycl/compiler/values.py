@@ -14,6 +14,8 @@ from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from coopmat.diagnostics import SourceLocation
 from coopmat.sycl.compiler.source import Source
 from coopmat.sycl.element_types import BY_SCALAR, ElementType
@@ -38,8 +40,8 @@ class Static(Value):
 
     @property
     def is_number(self) -> bool:
-        """Whether this is a Python int, float or bool."""
-        return type(self.value) in (int, float, bool)
+        """Whether this is a Python int, float or bool, or of a class that is derived from one, such as an IntEnum."""
+        return isinstance(self.value, (int, float)) and not isinstance(self.value, np.generic)
 
     def __str__(self) -> str:
         if self.value is None:
@@ -50,7 +52,10 @@ class Static(Value):
             return f"the function {self.value.__name__}"
         if isinstance(self.value, str) and not isinstance(self.value, Enum):
             return f"the text {self.value!r}"
-        return self.value.__name__ if isinstance(self.value, type | ModuleType) else str(self.value)
+        try:
+            return self.value.__name__ if isinstance(self.value, type | ModuleType) else str(self.value)
+        except Exception:  # what a class of the user raises
+            return f"an object of class {type(self.value).__name__}"
 
 
 @dataclass(frozen=True, slots=True)

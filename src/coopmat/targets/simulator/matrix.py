@@ -21,12 +21,12 @@ from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.simulator.address_space import FARTHEST
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
-from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
 from coopmat.targets.simulator.matrix_memory import MatrixAccess, StrideRule, load_matrix, store_matrix
 from coopmat.targets.simulator.matrix_windows import Window, inside_window, load_window, store_window
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, unsigned
+from coopmat.targets.simulator.wording import SYCL_LANGUAGES
 
 
 def matrix_type(kind: Type, row: Instruction) -> MatrixType:
@@ -102,6 +102,16 @@ def _store(compiler: FunctionCompiler, row: Instruction) -> Step:
 
     def execute(frame: Frame) -> None:
         store_matrix(frame, access, frame.slots[slot], *operands(frame))
+
+    return execute
+
+
+def _prefetch(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """A hint about memory that need not be there; all work-items give it together."""
+    site = compiler.site(row)
+
+    def execute(frame: Frame) -> None:
+        require_full_sub_groups(frame, site)
 
     return execute
 
@@ -248,11 +258,15 @@ def from_storage(value: Array, kind: MatrixType) -> Array:
 
 
 def _length(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """A work-item may ask by itself; a SYCL kernel does in joint_matrix_apply, which is a group function."""
     kind = matrix_type(compiler.types[row.words[0]], row)
     result = compiler.result(row)
     value = np.full((1, 1), kind.slice_length, compiler.result_type(row).dtype)
+    site, is_collective = compiler.site(row), compiler.kernel.language in SYCL_LANGUAGES
 
     def execute(frame: Frame) -> None:
+        if is_collective:
+            require_full_sub_groups(frame, site)
         frame.slots[result] = value
 
     return execute
@@ -288,5 +302,5 @@ OPERATIONS: dict[int, Handler] = {
     Op.CooperativeMatrixMulAddKHR: _multiply_accumulate,
     Op.CooperativeMatrixLengthKHR: _length,
     Op.CooperativeMatrixGetElementCoordINTEL: _element_coordinates,
-    Op.CooperativeMatrixPrefetchINTEL: nothing,
+    Op.CooperativeMatrixPrefetchINTEL: _prefetch,
 }

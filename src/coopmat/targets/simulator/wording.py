@@ -20,6 +20,7 @@ AUTHORS_WORDS: dict[int, str] = {
     Op.CooperativeMatrixConvertUseEXT: "copy of a matrix to another use",
     Op.CooperativeMatrixTransposeNV: "transposition of a matrix",
     Op.CooperativeMatrixGetElementCoordINTEL: "coop_mat_get_coord",
+    Op.CooperativeMatrixPrefetchINTEL: "prefetch of a matrix",
     Op.CompositeConstruct: "fill of a matrix",
     **dict.fromkeys((Op.FAdd, Op.IAdd), "matrix '+'"),
     **dict.fromkeys((Op.FSub, Op.ISub), "matrix '-'"),
@@ -42,6 +43,7 @@ SYCL_WORDS: dict[int, str] = {
     Op.CooperativeMatrixConstructCheckedINTEL: "joint_matrix_fill_checked",
     Op.CooperativeMatrixConvertUseEXT: "joint_matrix_copy",
     Op.CooperativeMatrixGetElementCoordINTEL: "joint_matrix_apply",
+    Op.CooperativeMatrixPrefetchINTEL: "joint_matrix_prefetch",
     Op.CompositeConstruct: "joint_matrix_fill",
     **dict.fromkeys((Op.ConvertFToS, Op.ConvertFToU, Op.ConvertSToF, Op.ConvertUToF, Op.FConvert, Op.SConvert,
                      Op.UConvert, Op.Bitcast), "joint_matrix_copy"),
@@ -50,8 +52,10 @@ SYCL_WORDS: dict[int, str] = {
 
 _BY_NAME = {f"Op{Op(opcode).name}": words for opcode, words in AUTHORS_WORDS.items()}
 _OF_SYCL = {f"Op{Op(opcode).name}": words for opcode, words in SYCL_WORDS.items()}
-_BY_LANGUAGE: dict[int, dict[str, str]] = {
-    SourceLanguage.SYCL: _OF_SYCL, SourceLanguage.OpenCL_CPP: _OF_SYCL}  # DPC++ says OpenCL_CPP
+SYCL_LANGUAGES = (SourceLanguage.SYCL, SourceLanguage.OpenCL_CPP)
+"""What a module of a SYCL kernel names as its language: DPC++ says OpenCL_CPP, and so does this compiler."""
+
+_BY_LANGUAGE: dict[int, dict[str, str]] = dict.fromkeys(SYCL_LANGUAGES, _OF_SYCL)
 
 
 def in_words(instruction: str, language: int) -> str:

@@ -79,16 +79,19 @@ def _integer_type(call: Call, values: list[Value], function: MathFunction) -> t.
     return result
 
 
+_REFUSED = {Domain.SINGLE: t.DOUBLE, Domain.REPRESENTATION: t.BFLOAT16, Domain.BITS: t.BFLOAT16}
+
+
 def _type(call: Call, values: list[Value], function: MathFunction) -> t.Scalar:
     """The type in which a function computes."""
     if function.domain in (Domain.INTEGER, Domain.INTEGER_32):
         return _integer_type(call, values, function)
     type_ = _floating_type(call, values)
-    if type_ == {Domain.SINGLE: t.DOUBLE, Domain.REPRESENTATION: t.BFLOAT16}.get(function.domain):
+    if type_ == _REFUSED.get(function.domain):
         raise _no_function(call, values, function)
     if function.domain is Domain.SINGLE:
         return t.FLOAT
-    if function.domain is Domain.NUMBER and not any(
+    if function.domain in (Domain.NUMBER, Domain.BITS) and not any(
             isinstance(value.value, float) if isinstance(value, Static) and value.is_number
             else type_of(call.f, value, call.node).is_float for value in values):
         return _integer_type(call, values, function)
