@@ -65,11 +65,15 @@ def all_terms(operands: Operands) -> Iterator[tuple[slice, Terms]]:
     step = max(1, _TERMS // max(1, k * n))
     for start in range(0, len(a), step):
         rows = np.arange(start, min(start + step, len(a)))
-        left, left_exponents = (np.repeat(x[rows].T, n, axis=1) for x in (a, a_exponents))
-        right, right_exponents = (np.ascontiguousarray(x[rows // max(1, m)].transpose(2, 0, 1)).reshape(k, -1)
-                                  for x in (b, b_exponents))
+        columns = rows // max(1, m)
         yield (slice(start * n, (start + len(rows)) * n),
-               Terms(left, right, c[rows].reshape(-1), left_exponents, right_exponents))
+               Terms(np.repeat(a[rows].T, n, axis=1), _by_k(b[columns]), c[rows].reshape(-1),
+                     np.repeat(a_exponents[rows].T, n, axis=1), _by_k(b_exponents[columns])))
+
+
+def _by_k(columns: NDArray[Any]) -> NDArray[Any]:
+    """Columns of B [R, N, K] as one row for each k."""
+    return np.ascontiguousarray(columns.transpose(2, 0, 1)).reshape(columns.shape[-1], -1)
 
 
 def exponents_of(values: Array, fmt: Format) -> Exponents:
