@@ -87,9 +87,42 @@ def transposed(item: nd_item[1], A: ptr[int32], B: ptr[int32], order: layout):
     stored(layout.col_major if order == layout.row_major else layout.row_major)
 
 
+@pytest.mark.parametrize("order", [layout.dynamic, 0, 99, "row_major", use.a, None])
+def test_what_is_no_layout_of_memory(order: object) -> None:
+    array = np.zeros(128, np.int32)
+    message = r"'order' of kernel 'transposed': expected layout\.row_major or layout\.col_"
+    with pytest.raises(cm.LaunchError, match=message):
+        q.parallel_for(nd_range(16, 16), transposed, array, array, order)
+
+
+def test_a_layout_is_no_number() -> None:
+    @kernel
+    def number(item: nd_item[1], A: ptr[int32], n: int32):
+        A[0] = n
+
+    with pytest.raises(cm.LaunchError, match=r"expected a number, found layout\.row_major"):
+        q.parallel_for(nd_range(1, 1), number, np.zeros(1, np.int32), layout.row_major)
+
+
 @pytest.mark.parametrize("order", [layout.row_major, layout.col_major])
 def test_a_layout_as_an_argument(order: layout) -> None:
     given, found = np.arange(128, dtype=np.int32), np.zeros(128, np.int32)
     q.parallel_for(nd_range(16, 16), transposed, given, found, order).wait()
     shape = (8, 16) if order is layout.row_major else (16, 8)
     assert (found.reshape(shape[::-1]) == given.reshape(shape).T).all()
+
+
+@kernel(sub_group_size=16)
+def chosen_before(item: nd_item[1], A: ptr[int32], B: ptr[int32], n: int32):
+    m = joint_matrix(sub_group, int32, use.accumulator, 8, 16)
+    order = layout.row_major if n > 0 else layout.col_major
+    n = -n
+    joint_matrix_load(item.get_sub_group(), m, A, 16 if order == layout.row_major else 8, order)
+    joint_matrix_store(item.get_sub_group(), m, B, 16, layout.row_major)
+
+
+@pytest.mark.parametrize("n", [1, -1])
+def test_a_layout_stays_what_it_was_when_it_was_assigned(n: int) -> None:
+    given, found = np.arange(128, dtype=np.int32), np.zeros((8, 16), np.int32)
+    q.parallel_for(nd_range(16, 16), chosen_before, given, found, n).wait()
+    assert (found == (given.reshape(8, 16) if n > 0 else given.reshape(16, 8).T)).all()

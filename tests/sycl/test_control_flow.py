@@ -262,6 +262,7 @@ def test_membership() -> None:
     @kernel
     def k(item: nd_item[1], n: int, y: ptr[int32]):
         i = int(item.get_global_id(0))
-        y[i] = (i in primes) + 10 * (i not in [n, n + 1]) + 100 * (3 in primes)
+        y[i] = (i in primes) + 10 * (i not in [n, n + 1]) + 100 * (3 in primes) + 1000 * (i in range(1, 9, 3))
 
-    assert results(k, 4) == [(i in primes) + 10 * (i not in (4, 5)) + 100 for i in range(COUNT)]
+    assert results(k, 4) == [(i in primes) + 10 * (i not in (4, 5)) + 100 + 1000 * (i in (1, 4, 7))
+                             for i in range(COUNT)]

@@ -204,3 +204,12 @@ def test_decorators_around_kernel() -> None:
     assert first_result(k) == 9
     with pytest.raises(cm.Error, match="is not called: launch it with queue"):
         k(1, 2)
+
+
+def test_dimensions_are_compared_where_annotations_are_texts() -> None:
+    @kernel
+    def k(item: nd_item[2], y: ptr[int32]):
+        y[0] = 1
+
+    with pytest.raises(cm.LaunchError, match=r"has an nd_item\[2\], and the nd_range has 1 dimensions"):
+        launch(k, 1, 1, np.zeros(1, np.int32))

@@ -24,6 +24,11 @@ class Unkeyable(Exception):
     """An object that no key can stand for: what it is compiled into is not kept."""
 
 
+def is_memory(value: Any) -> bool:
+    """Whether a kernel that captures ``value`` gets it as a parameter: an array, a pointer, local memory."""
+    return isinstance(value, np.ndarray | LocalAccessor) or hasattr(type(value), "__coopmat_array__")
+
+
 def closure_of(function: FunctionType) -> dict[str, Any]:
     """The variables of the functions around ``function`` that it reads, with their values now."""
     found = {}

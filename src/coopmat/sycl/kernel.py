@@ -66,14 +66,26 @@ class SyclKernel:
 
     def arguments(self, given: Sequence[Any], names: Sequence[str]) -> list[Any]:
         """The arguments of a launch: those given, and the captured arrays that the other parameters stand for."""
-        values = [argument.value if isinstance(argument, layout) else argument for argument in given]
         captured: Mapping[str, Any] = captured_by(self.function, self.closure)
         own = self.function.__code__.co_argcount + self.function.__code__.co_kwonlyargcount - 1
         if len(given) != own:
             own_names = ", ".join(names[:own])
             raise LaunchError(f"kernel '{self.name}' takes {own} arguments after its nd_item, found {len(given)}: "
                               f"{self.name}({own_names})")
+        values = [self._argument(name, argument) for name, argument in zip(names, given, strict=False)]
         return [*values, *(captured[name] for name in names[own:])]
+
+    def _argument(self, name: str, given: Any) -> Any:
+        """An argument; of a parameter of type layout its number."""
+        annotation = self.function.__annotations__.get(name)
+        if isinstance(annotation, str):  # from __future__ import annotations
+            annotation = eval(annotation, self.function.__globals__, self.closure)
+        if annotation is not layout:
+            return given
+        if not isinstance(given, layout) or given is layout.dynamic:
+            raise LaunchError(f"argument '{name}' of kernel '{self.name}': expected layout.row_major or "
+                              f"layout.col_major; found {given!r}")
+        return given.value
 
     def __call__(self, *_: Any, **__: Any) -> None:
         raise Error(f"kernel '{self.name}' is not called: launch it with "

@@ -12,6 +12,7 @@ from typing import Any
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.function import FunctionCompiler
 from coopmat.sycl.compiler.operators import cast, constant_integer
+from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
     Group,
     Local,
@@ -126,7 +127,7 @@ def call_value(f: FunctionCompiler, callee: Value, node: ast.Call, arguments: Se
             raise f.fail(messages.NO_ATTRIBUTE, node.func, found=callee.receiver, name=callee.name, hint="")
         return handler(replace(given, name=callee.name, receiver=callee.receiver))
     if isinstance(callee, Local):
-        return f.unit.call(given, callee)
+        return f.unit.helpers.call(given, callee)
     if not isinstance(callee, Static):
         raise f.fail(messages.NOT_CALLABLE, node.func, found=callee, hint="")
     return _call_static(given, callee.value)
@@ -146,7 +147,7 @@ def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, FunctionType) and str(callee.__module__).partition(".")[0] != "coopmat":
         if hasattr(callee, "__wrapped__"):
             callee = inspect.unwrap(callee)
-        return given.f.unit.call(given, given.f.unit.helper(given.f, callee, given.node))
+        return given.f.unit.helpers.call(given, given.f.unit.helpers.of_function(given.f, callee, given.node))
     target = element_type(callee)
     if target is not None:
         return _conversion(given, target)
@@ -195,7 +196,7 @@ def _call_host(given: Call, callee: Any) -> Value:
     named = {name: _known(f, value, given.place_of(name)) for name, value in given.named.items()}
     with f.host_errors_at(given.node):
         result = callee(*values, **named)
-    return NewMatrix(result) if isinstance(result, JointMatrixType) else f.unit.static(f, result, given.node)
+    return NewMatrix(result) if isinstance(result, JointMatrixType) else static_value(f, result, given.node)
 
 
 def _described(callee: Any) -> str:

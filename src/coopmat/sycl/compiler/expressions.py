@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+from enum import Enum
 from types import ModuleType
 
 from coopmat.sycl.compiler import messages, operators
 from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, integer, truth
+from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
@@ -94,6 +96,8 @@ def _comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, nod
 
 def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     """Identity and membership, of what is known when the kernel is compiled."""
+    if symbol.endswith("in") and not isinstance(right, Sequence):
+        right = _items_of_range(f, symbol, left, right, node)
     if symbol.endswith("in") and isinstance(right, Sequence) and not all(
             isinstance(item, Static) for item in (left, *right.items)):
         return _membership(f, symbol, left, right, node)
@@ -106,6 +110,16 @@ def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Val
         with f.host_errors_at(node):
             return Static((left.value in values) == (symbol == "in"))
     return Static((left.value is values[0]) == (symbol == "is"))
+
+
+def _items_of_range(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Sequence:
+    """The numbers of a range, of which one is looked for."""
+    from coopmat.sycl.compiler.loops import known_items
+
+    if not isinstance(right, Static) or not isinstance(right.value, range):
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right,
+                     hint="; it looks for a number in a list, a tuple or a range of constants")
+    return Sequence(tuple(known_items(f, right, node)), is_list=False)
 
 
 def _membership(f: FunctionCompiler, symbol: str, left: Value, right: Sequence, node: ast.expr) -> Value:
@@ -300,7 +314,7 @@ def _static_subscript(f: FunctionCompiler, base: Static, node: ast.Subscript) ->
     if not hasattr(type(base.value), "__getitem__") and not hasattr(base.value, "__class_getitem__"):
         raise f.fail(messages.NOT_SUBSCRIPTABLE, node.value, found=base)
     with f.host_errors_at(node):
-        return f.unit.static(f, base.value[index if isinstance(node.slice, ast.Tuple) else index[0]], node)
+        return static_value(f, base.value[index if isinstance(node.slice, ast.Tuple) else index[0]], node)
 
 
 # ------------------------------------------------------------------ attributes
@@ -318,10 +332,12 @@ def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
     if not is_known:
         close = difflib.get_close_matches(node.attr, [name for name in dir(found) if not name.startswith("_")], n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
+        if isinstance(found, type) and issubclass(found, Enum):
+            hint = f"; it has {', '.join(found.__members__)}"
         shown = f"module {found.__name__}" if isinstance(found, ModuleType) else receiver
         raise f.fail(messages.NO_ATTRIBUTE, node, found=shown, name=node.attr, hint=hint)
     with f.host_errors_at(node):
-        return f.unit.static(f, getattr(found, node.attr), node)
+        return static_value(f, getattr(found, node.attr), node)
 
 
 def _lambda(f: FunctionCompiler, node: ast.Lambda) -> Value:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import Diagnostic, Message, SourceLocation, note
+from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.operators import convert, expression
 from coopmat.sycl.compiler.scopes import Path, block_path, defaults_of, scope_of
@@ -22,6 +23,7 @@ from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
     Erroneous,
+    LayoutValue,
     Local,
     LocalArray,
     Matrix,
@@ -198,6 +200,8 @@ class FunctionCompiler:
 
     def _forget(self, node: ast.stmt) -> None:
         """After an error: names that the statement would have assigned are not complained about again."""
+        if isinstance(node, ast.FunctionDef) and node.name not in self.names:
+            self.names[node.name] = Erroneous()
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id not in self.names:
                 self.names[part.id] = Erroneous()
@@ -212,7 +216,7 @@ class FunctionCompiler:
             message = messages.NONLOCAL if name in self.module else messages.UNASSIGNED
             raise self.fail(message, node, name=name)
         if name in self.module:
-            return self.unit.captured(self, name, self.module[name], node)
+            return self.unit.parameters.captured(self, name, self.module[name], node)
         known = [*self.names, *self.scope.names, *self.module]
         close = difflib.get_close_matches(name, known, n=1)
         raise self.fail(messages.UNDEFINED_NAME, node, name=name, hint=f"; did you mean '{close[0]}'?" if close else "")
@@ -228,12 +232,16 @@ class FunctionCompiler:
         return Local(self.source, node, self.module, self, found)
 
     def capture(self, local: Local) -> Local:
-        """A function of this one with the values of what it reads from around it, as they are now."""
+        """A function of this one with the values of what it reads from around it, as they are now.
+
+        Memory that it reads from outside of the kernel is captured by the kernel, which passes it on.
+        """
         if local.scope is not self:
             return local
         found = dict(local.captured)
         for name in sorted(scope_of(local.node).free):
-            if name in self.names or name in self.scope.names:
+            if name in self.names or name in self.scope.names or (
+                    self is self.unit.parameters.function and is_memory(self.module.get(name))):
                 found[name] = self.loaded(self.lookup(name, local.node), local.node)
         return replace(local, scope=None, captured=found)
 
@@ -287,6 +295,9 @@ class FunctionCompiler:
         if isinstance(value, AtomicRef | LocalArray):
             pointer = self.declare(name, value.pointer.type, node, value.pointer)
             return replace(value, pointer=expression(self, pointer, node))
+        if isinstance(value, LayoutValue):
+            number = self.declare(name, value.expression.type, node, value.expression)
+            return LayoutValue(expression(self, number, node))
         if isinstance(value, Runtime) or (variables and isinstance(value, Static) and value.is_number):
             found = expression(self, value, node)
             hints = value.hints if isinstance(value, Runtime) else NO_PROPERTIES
@@ -297,6 +308,14 @@ class FunctionCompiler:
         """Store a value in a variable or behind a pointer."""
         converted = convert(self, value, target.type, node)
         self.perform(n.Assign(target.type, self.location(node), target.place, converted))
+
+
+def body_of(f: FunctionCompiler) -> n.Block:
+    """The statements of a function, or the expression of a lambda."""
+    if isinstance(f.node, ast.FunctionDef):
+        return f.block(f.node.body, f.node)
+    statement = ast.copy_location(ast.Return(f.node.body), f.node.body)
+    return f.block([statement], f.node, (0,))
 
 
 _PLAIN = "write it with the statements and expressions that docs/joint-matrix.md lists"
@@ -311,6 +330,7 @@ _REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
     "YieldFrom": ("yield", "store the values in a list or through a pointer"),
     "JoinedStr": ("a formatted string", "device code has no strings"),
     "Starred": ("'*' before an argument", "write the arguments one by one"),
+    "Slice": ("a slice of what is no list", "write a loop over the elements"),
     "NamedExpr": ("':='", "assign in a statement of its own"),
 }
 _REFUSED_STATEMENTS: dict[str, tuple[str, str]] = {

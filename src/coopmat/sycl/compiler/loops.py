@@ -14,6 +14,7 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.function import FunctionCompiler, Loop
 from coopmat.sycl.compiler.operators import binary, expression, truth, type_of
 from coopmat.sycl.compiler.scopes import NameFacts, block_path, names_in
+from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import Element, Erroneous, Range, Runtime, Sequence, Static, Value, shown_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
@@ -109,7 +110,7 @@ def known_items(f: FunctionCompiler, iterated: Value, node: ast.expr) -> list[Va
     if isinstance(iterated, Static) and isinstance(iterated.value, (range, tuple, list)):
         if len(iterated.value) > MAX_COPIES:
             raise f.fail(messages.LOOP_TOO_LONG, node, count=len(iterated.value), limit=MAX_COPIES)
-        return [f.unit.static(f, item, node) for item in iterated.value]
+        return [static_value(f, item, node) for item in iterated.value]
     if isinstance(iterated, Range):
         raise f.fail(messages.NOT_CONSTANT, node, what="the range", found="bounds that the kernel computes")
     raise f.fail(messages.NOT_ITERABLE, node, found=iterated)

@@ -95,6 +95,9 @@ MISSING_RETURN = Message("CM6061", "error", "'{name}' returns a value in some ca
 RESULT_DIFFERS = Message("CM6054", "error",
                          "'{name}' returns {found} here and {before} elsewhere; all its results must be numbers, or "
                          "pointers of one type")
+MATRIX_RESULT = Message("CM6065", "error",
+                        "'{name}' cannot return {found}; make the matrix where '{name}' is called, and pass it: "
+                        "functions get matrices by reference")
 ARGUMENT_TYPE = Message("CM6055", "error", "{name}: argument '{parameter}' must be {expected}; found {found}")
 TEMPLATE_ARGUMENTS = Message("CM6056", "error", "{name}[…] takes {expected}; found {found}")
 UNUSED_RESULT = Message("CM6057", "warning",

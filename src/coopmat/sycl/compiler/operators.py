@@ -145,7 +145,7 @@ def constant_integer(f: FunctionCompiler, value: Value, node: ast.AST, what: str
     if isinstance(value, Static) and not isinstance(value.value, bool):
         try:
             return operator.index(value.value)
-        except TypeError:
+        except Exception:  # a class of the user may raise anything
             pass
     if isinstance(value, Runtime) and isinstance(value.expression, n.Constant) and value.type.is_integer:
         return int(value.expression.value)

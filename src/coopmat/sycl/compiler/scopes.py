@@ -45,10 +45,12 @@ class NameFacts:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The local names of a function, and the names that it takes from outside."""
+    """The local names of a function, and the names that it takes from outside; ``changed`` are those of them whose
+    elements it may assign."""
 
     names: dict[str, NameFacts]
     free: frozenset[str]
+    changed: frozenset[str]
 
     def is_assigned_once(self, name: str) -> bool:
         """Whether one plain assignment is all that a name gets."""
@@ -71,7 +73,8 @@ def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
     for name in finder.captured & finder.names.keys():
         finder.names[name].is_captured = True
     known = {name: facts for name, facts in finder.names.items() if facts.stores}
-    return Scope(known, frozenset((finder.names.keys() | finder.captured) - known.keys()))
+    free = frozenset((finder.names.keys() | finder.captured) - known.keys())
+    return Scope(known, free, frozenset(name for name in free if finder.facts(name).item_stores))
 
 
 def arguments_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
@@ -201,10 +204,12 @@ class _Finder(ast.NodeVisitor):
     def _inner(self, node: ast.FunctionDef | ast.Lambda) -> None:
         for default in defaults_of(node).values():
             self.visit(default)
-        free = scope_of(node).free
-        self.captured |= free
-        for name in free:
+        inner = scope_of(node)
+        self.captured |= inner.free
+        for name in inner.free:
             self.read(name)
+        for name in inner.changed:
+            self.facts(name).item_stores += 1
 
     def visit_ListComp(self, node: ast.ListComp) -> None:
         self._comprehension(node, node.elt)
@@ -227,6 +232,7 @@ class _Finder(ast.NodeVisitor):
             if name not in own:
                 self.facts(name).paths.extend(facts.paths)
                 self.facts(name).leaks |= facts.leaks
+                self.facts(name).item_stores += facts.item_stores
         self.captured |= inner.captured - own
 
 

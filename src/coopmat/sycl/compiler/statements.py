@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from coopmat.sycl.compiler import loops, messages
+from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.calls import METHODS, Call
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, truth, type_of
+from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
     AtomicRef,
     Element,
@@ -71,26 +73,34 @@ def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -
     """Assign a value to a name, an element, or several."""
     if isinstance(target, ast.Tuple | ast.List):
         _unpack(f, target, value, node)
-    elif isinstance(target, ast.Subscript) and _is_tuple(f, target):
-        raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found="an element of a tuple")
     elif isinstance(target, ast.Name):
         _store_name(f, target, value, node)
     elif isinstance(target, ast.Subscript):
+        _refuse_tuple(f, target)
         place = f.evaluate(target)
         if isinstance(place, Matrix):
             raise f.fail(messages.MATRIX_COPY, node, source=ast.unparse(target))
         if not isinstance(place, Element):
             raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found=place)
         _check_writable(f, place, target)
-        f.assign(place, expression(f, value, node), node)
+        f.assign(place, _stored(f, value, place, node), node)
     else:
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, target, what="assigning to this",
                      advice="assign to a name or to an element")
 
 
-def _is_tuple(f: FunctionCompiler, target: ast.Subscript) -> bool:
-    base = f.read(target.value)
-    return isinstance(base, ValueSequence) and not base.is_list
+def _stored(f: FunctionCompiler, value: Value, place: Element, node: ast.AST) -> n.Expression:
+    """What is stored; a floating-point constant takes the type of its place at once, without a detour by float32."""
+    is_constant = isinstance(value, Static) and isinstance(value.value, float) and place.type.is_float
+    return expression(f, value, node, place.type if is_constant else None)
+
+
+def _refuse_tuple(f: FunctionCompiler, target: ast.expr) -> None:
+    """The elements of a tuple keep their values."""
+    if isinstance(target, ast.Subscript):
+        base = f.read(target.value)
+        if isinstance(base, ValueSequence) and not base.is_list:
+            raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found="an element of a tuple")
 
 
 def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None:
@@ -105,7 +115,7 @@ def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None
 def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, node: ast.expr) -> None:
     """``a, b = b, a``: all values are read before the first is assigned."""
     if isinstance(value, Static) and isinstance(value.value, (tuple, list)):
-        value = ValueSequence(tuple(f.unit.static(f, item, node) for item in value.value), False)
+        value = ValueSequence(tuple(static_value(f, item, node) for item in value.value), False)
     if not isinstance(value, ValueSequence):
         raise f.fail(messages.UNPACK, node, expected=len(target.elts), found=value)
     if len(value.items) != len(target.elts):
@@ -157,7 +167,7 @@ def _store_variable(f: FunctionCompiler, name: str, variable: Element, value: Va
                      hint=_float_hint(variable.type))
     if isinstance(found, t.Pointer) != isinstance(variable.type, t.Pointer):
         raise f.fail(messages.TYPE_CHANGES, node, name=name, type=shown_type(variable.type), found=value, hint="")
-    f.assign(variable, expression(f, value, node), node)
+    f.assign(variable, _stored(f, value, variable, node), node)
 
 
 def _float_hint(type_: t.Type) -> str:
@@ -166,7 +176,7 @@ def _float_hint(type_: t.Type) -> str:
 
 def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
     """``x: float64 = 0``: a variable of that type."""
-    type_ = f.unit.type_of_annotation(f, node.annotation)
+    type_ = type_of_annotation(f, node.annotation)
     if not isinstance(type_, (ElementType, PointerType)):
         raise f.fail(messages.NOT_A_TYPE, node.annotation, found=type_)
     if not isinstance(node.target, ast.Name):
@@ -191,6 +201,7 @@ def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
 def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
     """``x += 1``: the place is found once."""
     symbol = SYMBOLS[type(node.op)]
+    _refuse_tuple(f, node.target)
     place = f.evaluate(node.target)
     if isinstance(place, AtomicRef):
         written = ast.copy_location(ast.Call(node.target, [node.value], []), node)

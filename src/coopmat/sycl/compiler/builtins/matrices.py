@@ -160,7 +160,7 @@ def _function(call: Call, function: Value, matrices: int) -> Value:
     """What is called for each element; helpers become functions whose parameters can be counted."""
     expected = "two elements (x0, x1)" if matrices == 2 else "one element x, or x, row and col"
     if isinstance(function, Static) and isinstance(function.value, FunctionType):
-        function = call.f.unit.helper(call.f, function.value, call.node)
+        function = call.f.unit.helpers.of_function(call.f, function.value, call.node)
     if isinstance(function, Local):
         count = len(arguments_of(function.node)) - len(function.node.args.defaults)
         if count not in ((2,) if matrices == 2 else (1, 3)):
@@ -209,7 +209,7 @@ def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Express
     if len(names) - len(function.node.args.defaults) == 3:
         values += zip(names[1:3], _coordinates(call, matrix, index), strict=True)
     values += [(name, value) for name, value in function.defaults.items() if name not in dict(values)]
-    result = f.unit.element_function(f, function, call, values, stored)
+    result = f.unit.helpers.call_for_element(f, function, call, values, stored)
     f.perform(n.Assign(stored, location, element.place, result))
 
 

@@ -133,8 +133,10 @@ def _product(call: Call, builtin: str, dimensions: int) -> Value:
 def _barrier(call: Call, scope: t.Scope) -> Value:
     """``item.barrier()``, or with the memory that it orders; also of a sub_group."""
     space = call.arguments[0] if call.arguments else Static(fence_space.global_and_local)
-    if len(call.arguments) > 1 or not isinstance(space, Static) or not isinstance(space.value, fence_space):
+    is_known = isinstance(space, Static) and isinstance(space.value, fence_space)
+    if len(call.arguments) > 1 or call.named or not is_known:
         raise call.wrong("access_space", "fence_space.local_space, .global_space or .global_and_local", space)
+    assert isinstance(space, Static)
     return barrier(call, scope, scope, space.value.value)
 
 

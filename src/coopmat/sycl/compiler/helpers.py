@@ -1,0 +1,212 @@
+"""Helpers and local functions: one function of the program for each way to call them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from coopmat.diagnostics import Error
+from coopmat.sycl.captures import closure_of
+from coopmat.sycl.compiler import flow, messages, passing
+from coopmat.sycl.compiler.annotations import module_of, type_of_annotation
+from coopmat.sycl.compiler.binding import bind
+from coopmat.sycl.compiler.calls import Call
+from coopmat.sycl.compiler.expressions import common
+from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
+from coopmat.sycl.compiler.operators import type_of
+from coopmat.sycl.compiler.source import definition_of
+from coopmat.sycl.compiler.statements import apply_result
+from coopmat.sycl.compiler.statics import static_value
+from coopmat.sycl.compiler.values import Element, Local, Matrix, NewMatrix, Nothing, Runtime, Static, Value
+from coopmat.sycl.element_types import ElementType
+from coopmat.sycl.pointers import PointerType
+from coopmat.sycl.properties import properties
+from coopmat.tree import nodes as n
+from coopmat.tree import types as t
+
+if TYPE_CHECKING:
+    from coopmat.sycl.compiler.unit import Unit
+
+MAX_SPECIALIZATIONS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Specialization:
+    """A helper compiled for one way to call it."""
+
+    function: n.Function
+    hints: properties
+
+
+@dataclass
+class Helpers:
+    """The helpers of a kernel."""
+
+    unit: Unit
+    known: dict[FunctionType, Local] = field(default_factory=dict)
+    specializations: dict[Any, Specialization | None] = field(default_factory=dict)  # None: being compiled
+
+    def of_function(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> Local:
+        """A Python function as one that a kernel can call; the same for each of its calls."""
+        if function not in self.known:
+            try:
+                source, definition = definition_of(function)
+            except Error as error:
+                raise f.fail(messages.SOURCE_MISSING, node, name=function.__qualname__, reason=error) from None
+            module = module_of(function, closure_of(function), definition)
+            self.known[function] = Local(source, definition, module, None, self._defaults(f, function, node))
+        return self.known[function]
+
+    def _defaults(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> dict[str, Value]:
+        values = function.__defaults__ or ()
+        names = function.__code__.co_varnames[:function.__code__.co_argcount]
+        found = {**dict(zip(names[len(names) - len(values):], values, strict=True)), **(function.__kwdefaults__ or {})}
+        return {f"{name}=": static_value(f, value, node, name) for name, value in found.items()}
+
+    def call(self, given: Call, local: Local) -> Value:
+        """A call of a helper or of a local function."""
+        f = given.f
+        local = f.capture(local)
+        bound = bind(given, local)
+        return self._invoke(given, local, bound)
+
+    def _invoke(self, given: Call, local: Local, bound: dict[str, Value]) -> Value:
+        f, node = given.f, given.node
+        with passing.of_function(f, local, node):
+            passed = passing.pass_values(f, {**local.closure, **bound}, node)
+        key = (local.key, passed.key)
+        found = self._specialization(given, local, passed, key)
+        call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
+        return Nothing(call) if call.type == t.VOID else Runtime(call, found.hints)
+
+    def _specialization(self, given: Call, local: Local, passed: passing.Passed, key: Any) -> Specialization:
+        if key in self.specializations:
+            found = self.specializations[key]
+            if found is None:
+                raise given.f.fail(messages.RECURSION, given.node, name=local.name)
+            return found
+        if len(self.specializations) >= MAX_SPECIALIZATIONS:
+            given.f.fail(messages.TOO_MANY_SPECIALIZATIONS, given.node, name=local.name, limit=MAX_SPECIALIZATIONS)
+            raise GaveUp
+        self.specializations[key] = None
+        try:
+            with self._inside(given, local):
+                found = self.specializations[key] = self._specialize(local, passed)
+        finally:
+            if self.specializations[key] is None:
+                del self.specializations[key]
+        return found
+
+    @contextmanager
+    def _inside(self, given: Call, local: Local) -> Iterator[None]:
+        """Errors inside name this call."""
+        self.unit.calls.append((local.name, given.f.location(given.node)))
+        try:
+            yield
+        finally:
+            self.unit.calls.pop()
+
+    def _specialize(self, local: Local, passed: passing.Passed) -> Specialization:
+        """Compile a helper; a second time if its result's type was not known before."""
+        name = self.unit.unique(local.name)
+        before = self.unit.sink.error_count
+        result: t.Type | None = self._declared_result(local)
+        if result is None:
+            f = self._compiler(local, passed)
+            body_of(f)
+            if self.unit.sink.error_count > before:
+                raise Failed
+            result = _result_type(f, local.name)
+        f = self._compiler(local, passed)
+        f.result = result
+        body = body_of(f)
+        if self.unit.sink.error_count > before:
+            raise Failed
+        if result != t.VOID and flow.can_end(body):
+            raise f.fail(messages.MISSING_RETURN, local.node, name=local.name)
+        hints = next((value.hints for value, _ in f.returned if isinstance(value, Runtime)), properties())
+        function = n.Function(name, result, passed.parameters, f.location(local.node), body=body)
+        self.unit.functions.append(function)
+        return Specialization(function, hints)
+
+    def _declared_result(self, local: Local) -> t.Type | None:
+        if not isinstance(local.node, ast.FunctionDef) or local.node.returns is None:
+            return None
+        f = FunctionCompiler(self.unit, local.source, local.node, local.module, {})
+        found = type_of_annotation(f, local.node.returns)
+        if found is None:
+            return t.VOID
+        if isinstance(found, ElementType):
+            return found.storage.scalar
+        if not isinstance(found, PointerType):
+            raise f.fail(messages.NOT_A_TYPE, local.node.returns, found=Static(found))
+        return found.tree
+
+    def _compiler(self, local: Local, passed: passing.Passed) -> FunctionCompiler:
+        return FunctionCompiler(self.unit, local.source, local.node, local.module, passed.values)
+
+    def call_for_element(self, f: FunctionCompiler, local: Local, given: Call,
+                         values: Sequence[tuple[str, Value]], stored: t.Scalar) -> n.Expression:
+        """A call, for one element of a matrix, of the function that joint_matrix_apply got: ``values`` are its
+        arguments, the first the element, whose new value the call gives."""
+        local = f.capture(local)
+        bound = dict(values)
+        with passing.of_function(f, local, given.node):
+            passed = passing.pass_values(f, {**local.closure, **bound}, given.node)
+        key = (local.key, "element", passed.key)
+        found = self.specializations.get(key)
+        if found is None:
+            with self._inside(given, local):
+                found = self.specializations[key] = self._specialize_for_element(local, passed, values[0][0], stored)
+        return n.Call(stored, f.location(given.node), found.function, tuple(passed.arguments))
+
+    def _specialize_for_element(self, local: Local, passed: passing.Passed, element: str,
+                                stored: t.Scalar) -> Specialization:
+        before = self.unit.sink.error_count
+        f = self._compiler(local, passed)
+        variable = passed.values[element]
+        assert isinstance(variable, Element)
+        assert isinstance(variable.place, n.VariablePlace)
+        f.apply_to, f.result = variable.place.variable, stored
+        body = body_of(f)
+        if self.unit.sink.error_count > before:
+            raise Failed
+        last = n.Return(f.location(local.node), apply_result(f, None, local.node))
+        body = n.Block(body.location, (*body.statements, last))
+        location = f.location(local.node)
+        function = n.Function(self.unit.unique(local.name), stored, passed.parameters, location, body=body)
+        self.unit.functions.append(function)
+        return Specialization(function, properties())
+
+
+def _result_type(f: FunctionCompiler, name: str) -> t.Type:
+    """The common type of what a helper returns."""
+    if not f.returned:
+        return t.VOID
+    first, _ = f.returned[0]
+    for value, node in f.returned[1:]:
+        if _is_nothing(value) != _is_nothing(first):
+            raise f.fail(messages.RESULT_DIFFERS, node, name=name, found=value, before=first)
+    if _is_nothing(first):
+        return t.VOID
+    result: Value = first
+    for value, node in f.returned:
+        if isinstance(value, Matrix | NewMatrix):
+            raise f.fail(messages.MATRIX_RESULT, node, name=name, found=value)
+        if not isinstance(value, (Runtime, Static)):
+            raise f.fail(messages.RESULT_DIFFERS, node, name=name, found=value, before="a number")
+        type_ = common(f, result, value, node)
+        result = Static(0.0) if _is_weak(result) and _is_weak(value) else Runtime(n.Undefined(type_, None))
+    return type_of(f, result, f.node)
+
+
+def _is_weak(value: Value) -> bool:
+    return isinstance(value, Static) and type(value.value) is float
+
+
+def _is_nothing(value: Value) -> bool:
+    return isinstance(value, Static) and value.value is None
