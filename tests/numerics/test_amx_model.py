@@ -15,8 +15,6 @@ from coopmat.formats import FORMATS
 from coopmat.numerics.hardware import multiply_accumulate
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent.parent / "benchmarks" / "hardware"))
-
 from inputs import KINDS, operands
 
 COUNT = 4_000

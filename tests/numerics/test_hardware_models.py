@@ -3,22 +3,17 @@ numpy's float32."""
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
+from inputs import KINDS, operands
 
 from coopmat.devices import ARCHITECTURES
 from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS
 from coopmat.numerics.hardware import ROWS, multiply_accumulate
 from tests.rational_model import FIELDS, decode, round_exactly
-
-sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks" / "hardware"))
-
-from inputs import KINDS, operands
 
 # generation: fraction bits kept, least exponent for fp32 and fp16 results, products in a block
 TENSOR_CORES = {

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks" / "hardware"
-sys.path.insert(0, str(FOLDER))
-
 from fragments import INSTRUCTIONS, Instruction, places
 from inputs import KINDS
 from tensor_cores import RECORDED, inputs_of, key, model
