@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from inputs import KINDS, operands
 
 from coopmat.formats import FORMATS
 from coopmat.numerics.hardware import multiply_accumulate
 
 HERE = Path(__file__).parent
-from inputs import KINDS, operands
 
 COUNT = 4_000
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-FOLDER = Path(__file__).parent.parent.parent / "benchmarks" / "hardware"
 from fragments import INSTRUCTIONS, Instruction, places
 from inputs import KINDS
 from tensor_cores import RECORDED, inputs_of, key, model
+
+FOLDER = Path(__file__).parent.parent.parent / "benchmarks" / "hardware"
 
 
 @pytest.fixture(scope="module")
