@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import coopmat as cm
 from coopmat.sycl import (
     int32,
+    int64,
     joint_matrix,
     joint_matrix_load,
     joint_matrix_store,
@@ -17,6 +20,7 @@ from coopmat.sycl import (
     nd_range,
     ptr,
     sub_group,
+    uint32,
     use,
 )
 from tests.sycl.annotated import incremented
@@ -90,8 +94,8 @@ def transposed(item: nd_item[1], A: ptr[int32], B: ptr[int32], order: layout):
 @pytest.mark.parametrize("order", [layout.dynamic, 0, 99, "row_major", use.a, None])
 def test_what_is_no_layout_of_memory(order: object) -> None:
     array = np.zeros(128, np.int32)
-    message = r"'order' of kernel 'transposed': expected layout\.row_major or layout\.col_"
-    with pytest.raises(cm.LaunchError, match=message):
+    expected = r"'order: layout' of kernel 'transposed': expected layout\.row_major or layout\.col_major; found"
+    with pytest.raises(cm.LaunchError, match=expected):
         q.parallel_for(nd_range(16, 16), transposed, array, array, order)
 
 
@@ -126,3 +130,46 @@ def test_a_layout_stays_what_it_was_when_it_was_assigned(n: int) -> None:
     given, found = np.arange(128, dtype=np.int32), np.zeros((8, 16), np.int32)
     q.parallel_for(nd_range(16, 16), chosen_before, given, found, n).wait()
     assert (found == (given.reshape(8, 16) if n > 0 else given.reshape(16, 8).T)).all()
+
+
+@kernel
+def with_default(item: nd_item[1], A: ptr[int32], n: int32 = 7, m: int = 3):
+    A[0] = n * 10 + m
+
+
+@pytest.mark.parametrize(("given", "expected"), [((), 73), ((1,), 13), ((1, 2), 12)])
+def test_parameters_with_defaults_may_be_left_out(given: tuple[int, ...], expected: int) -> None:
+    array = np.zeros(1, np.int32)
+    q.parallel_for(nd_range(1, 1), with_default, array, *given).wait()
+    assert array[0] == expected
+
+
+@pytest.mark.parametrize("given", [(), (np.zeros(1, np.int32), 1, 2, 3)])
+def test_the_number_of_arguments(given: tuple[object, ...]) -> None:
+    expected = (f"kernel 'with_default' takes 3 arguments after its nd_item, found {len(given)}: "
+                "with_default(A: ptr[int32], n: int32, m: int)")
+    with pytest.raises(cm.LaunchError, match=f"^{re.escape(expected)}$"):
+        q.parallel_for(nd_range(1, 1), with_default, *given)
+
+
+def test_arguments_are_named_as_in_python() -> None:
+    expected = "argument 0 of kernel 'with_default' (A: ptr[int32]): expected an array of int32 or uint32"
+    with pytest.raises(cm.LaunchError, match=re.escape(expected)):
+        q.parallel_for(nd_range(1, 1), with_default, np.zeros(1))
+
+
+@pytest.mark.parametrize("T", [int32, int64])
+def test_a_variable_that_is_assigned_one_constant_is_a_matrix_size(T: object) -> None:
+    @kernel(sub_group_size=16)
+    def sized(item: nd_item[1], A: ptr[int32]):
+        rows, columns = 8, 16 if T in (int32, uint32) else 32
+        height = rows
+        doubled = height * 2 // 2
+        tile = joint_matrix(sub_group, int32, use.accumulator, doubled, columns)
+        joint_matrix_load(item.get_sub_group(), tile, A, columns, layout.row_major)
+        joint_matrix_store(item.get_sub_group(), tile, A, max(height, 4), layout.col_major)
+
+    size = 16 if T is int32 else 32
+    array = np.arange(8 * size, dtype=np.int32)
+    cm.Queue("sim:generic").parallel_for(nd_range(16, 16), sized, array).wait()
+    assert (array.reshape(size, 8) == np.arange(8 * size).reshape(8, size).T).all()

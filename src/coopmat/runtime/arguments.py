@@ -32,15 +32,16 @@ def local(nbytes: int) -> LocalMemory:
     return LocalMemory(int(nbytes))
 
 
-def bind(kernel: Kernel, arguments: Sequence[Any]) -> list[np.ndarray | LocalMemory]:
+def bind(kernel: Kernel, arguments: Sequence[Any], shown: Sequence[str]) -> list[np.ndarray | LocalMemory]:
     """Check ``arguments`` against the kernel's parameters and give each the form that a target takes:
-    arrays as they are, numbers as numpy arrays of the parameter's type. Raises LaunchError."""
+    arrays as they are, numbers as numpy arrays of the parameter's type. Raises LaunchError, with the parameters as
+    ``shown``."""
     parameters = kernel.signature.parameters
     if len(arguments) != len(parameters):
         raise LaunchError(f"kernel '{kernel.name}' takes {len(parameters)} arguments, found {len(arguments)}: "
                           f"{kernel.signature}")
-    return [_bind(_Position(kernel.name, index, parameter), argument)
-            for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True))]
+    return [_bind(_Position(kernel.name, index, parameter, text), argument)
+            for index, (parameter, argument, text) in enumerate(zip(parameters, arguments, shown, strict=True))]
 
 
 def behind(argument: Any) -> Any:
@@ -72,9 +73,10 @@ class _Position:
     kernel: str
     index: int
     parameter: Parameter
+    shown: str
 
     def error(self, text: str) -> LaunchError:
-        return LaunchError(f"argument {self.index} of kernel '{self.kernel}' ({self.parameter}): {text}")
+        return LaunchError(f"argument {self.index} of kernel '{self.kernel}' ({self.shown}): {text}")
 
 
 # -------------------------------------------------------------------------------- pointers

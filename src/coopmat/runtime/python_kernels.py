@@ -34,8 +34,8 @@ def launch(queue: Queue, ranges: Any, kernel: Any, arguments: Sequence[Any]) -> 
     _check_dimensions(kernel, ranges)
     found = _built(kernel, queue.device)
     names = [parameter.name or "" for parameter in found.signature.parameters]
-    return queue.enqueue(found, ranges.global_range[::-1], ranges.local_range[::-1],
-                         *kernel.arguments(arguments, names))
+    return queue.launch(found, ranges.global_range[::-1], ranges.local_range[::-1], kernel.arguments(arguments, names),
+                        [kernel.spelled(name) for name in names])
 
 
 def _built(kernel: SyclKernel, device: Device) -> Kernel:

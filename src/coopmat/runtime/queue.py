@@ -43,9 +43,14 @@ class Queue(MemoryCommands):
         if not isinstance(kernel, Kernel):
             raise LaunchError(f"expected a kernel of a built program, found {type(kernel).__name__}; "
                               "take one with program.kernel(name)")
+        return self.launch(kernel, global_size, local_size, args, [str(one) for one in kernel.signature.parameters])
+
+    def launch(self, kernel: Kernel, global_size: int | Sequence[int], local_size: int | Sequence[int],
+               args: Sequence[Any], shown: Sequence[str]) -> Event:
+        """:meth:`enqueue`, with its parameters as messages show them."""
         global_sizes, local_sizes = check_sizes(global_size, local_size)
         executable = kernel.program.load(self.device)
-        arguments = bind(kernel, args)
+        arguments = bind(kernel, args, shown)
         return Event.of(lambda: executable.launch(kernel.name, global_sizes, local_sizes, arguments))
 
     def parallel_for(self, nd_range: Any, kernel: Any, *args: Any) -> Event:

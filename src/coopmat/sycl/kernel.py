@@ -11,6 +11,7 @@ import numpy as np
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
 from coopmat.sycl.captures import Unkeyable, captured_by, closure_of, key_of
+from coopmat.sycl.element_types import element_type
 from coopmat.sycl.enumerations import layout
 
 MAX_WORK_GROUP = 1024
@@ -65,15 +66,26 @@ class SyclKernel:
                               work_group_size=self.work_group_size)
 
     def arguments(self, given: Sequence[Any], names: Sequence[str]) -> list[Any]:
-        """The arguments of a launch: those given, and the captured arrays that the other parameters stand for."""
+        """The arguments of a launch: those given, defaults of parameters that were left out, and the captured arrays
+        that the other parameters stand for."""
         captured: Mapping[str, Any] = captured_by(self.function, self.closure)
         own = self.function.__code__.co_argcount + self.function.__code__.co_kwonlyargcount - 1
-        if len(given) != own:
-            own_names = ", ".join(names[:own])
-            raise LaunchError(f"kernel '{self.name}' takes {own} arguments after its nd_item, found {len(given)}: "
-                              f"{self.name}({own_names})")
+        defaults = self.function.__defaults__ or ()
+        missing = own - len(given)
+        if not 0 <= missing <= len(defaults):
+            own_names = ", ".join(map(self.spelled, names[:own]))
+            raise LaunchError(f"kernel '{self.name}' takes {own} argument{'s' * (own != 1)} after its nd_item, found "
+                              f"{len(given)}: {self.name}({own_names})")
+        given = [*given, *defaults[len(defaults) - missing:]]
         values = [self._argument(name, argument) for name, argument in zip(names, given, strict=False)]
         return [*values, *(captured[name] for name in names[own:])]
+
+    def spelled(self, name: str) -> str:
+        """A parameter as the source has it, for messages."""
+        if name not in self.function.__annotations__:
+            return f"{name}, captured"
+        annotation = self.function.__annotations__[name]
+        return f"{name}: {annotation if isinstance(annotation, str) else element_type(annotation) or annotation}"
 
     def _argument(self, name: str, given: Any) -> Any:
         """An argument; of a parameter of type layout its number."""
@@ -83,7 +95,7 @@ class SyclKernel:
         if annotation is not layout:
             return given
         if not isinstance(given, layout) or given is layout.dynamic:
-            raise LaunchError(f"argument '{name}' of kernel '{self.name}': expected layout.row_major or "
+            raise LaunchError(f"argument '{name}: layout' of kernel '{self.name}': expected layout.row_major or "
                               f"layout.col_major; found {given!r}")
         return given.value
 

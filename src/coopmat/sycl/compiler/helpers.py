@@ -198,7 +198,7 @@ def _result_type(f: FunctionCompiler, name: str) -> t.Type:
         if isinstance(value, Matrix | NewMatrix):
             raise f.fail(messages.MATRIX_RESULT, node, name=name, found=value)
         if not isinstance(value, (Runtime, Static)):
-            raise f.fail(messages.RESULT_DIFFERS, node, name=name, found=value, before="a number")
+            raise f.fail(messages.RESULT_KIND, node, name=name, found=value)
         type_ = common(f, result, value, node)
         result = Static(0.0) if _is_weak(result) and _is_weak(value) else Runtime(n.Undefined(type_, None))
     return type_of(f, result, f.node)

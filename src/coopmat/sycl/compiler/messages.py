@@ -98,6 +98,9 @@ RESULT_DIFFERS = Message("CM6054", "error",
 MATRIX_RESULT = Message("CM6065", "error",
                         "'{name}' cannot return {found}; make the matrix where '{name}' is called, and pass it: "
                         "functions get matrices by reference")
+RESULT_KIND = Message("CM6066", "error",
+                      "'{name}' cannot return {found}; a function returns one number or pointer, or nothing: pass it a "
+                      "list, whose elements it assigns")
 ARGUMENT_TYPE = Message("CM6055", "error", "{name}: argument '{parameter}' must be {expected}; found {found}")
 TEMPLATE_ARGUMENTS = Message("CM6056", "error", "{name}[…] takes {expected}; found {found}")
 UNUSED_RESULT = Message("CM6057", "warning",

@@ -150,7 +150,9 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
 def _first_value(f: FunctionCompiler, name: str, value: Value, node: ast.AST) -> Value:
     """What the first assignment binds: a constant that stays one, an object, or a new variable."""
     facts = f.scope.names.get(name)
-    if isinstance(value, Static) and value.is_number and not f.scope.is_assigned_once(name):
+    if isinstance(value, Static) and value.is_number:
+        if f.scope.is_assigned_once(name):
+            return value
         found = expression(f, value, node)
         return f.declare(name, found.type, node, found)
     return f.materialize(value, name, node, variables=bool(facts and facts.item_stores))
