@@ -9,6 +9,7 @@
 from coopmat.devices import Combination
 from coopmat.diagnostics import (
     CompileError,
+    CompileWarning,
     Diagnostic,
     DivergentGroupOperation,
     Error,
@@ -29,6 +30,7 @@ from coopmat.version import __version__ as __version__
 __all__ = [
     "Combination",
     "CompileError",
+    "CompileWarning",
     "Device",
     "Diagnostic",
     "DivergentGroupOperation",

@@ -369,6 +369,10 @@ class CompileError(Error):
         super().__init__(render(self.diagnostics))
 
 
+class CompileWarning(UserWarning):
+    """A warning about a kernel, where it is compiled by a launch and nobody looks at ``Program.warnings``."""
+
+
 class ValidationError(Error):
     """A SPIR-V module is malformed; ``rule`` names the broken rule, ``offset`` the word's byte offset."""
 

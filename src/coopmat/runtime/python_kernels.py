@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import CompileWarning, LaunchError
 from coopmat.runtime.building import build
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
@@ -45,6 +46,8 @@ def _built(kernel: SyclKernel, device: Device) -> Kernel:
     program = None if key is None else programs.get((device, key))
     if program is None:
         program = build(kernel, device=device)
+        for warning in program.warnings:
+            warnings.warn(f"\n{warning}", CompileWarning, stacklevel=4)
         if key is not None:
             programs[device, key] = program
     return program.kernel(kernel.name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass
 from enum import Enum
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, SimpleNamespace
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ class Unkeyable(Exception):
 def is_memory(value: Any) -> bool:
     """Whether a kernel that captures ``value`` gets it as a parameter: an array, a pointer, local memory."""
     return isinstance(value, np.ndarray | LocalAccessor) or hasattr(type(value), "__coopmat_array__")
+
+
+def call_operator(owner: type) -> FunctionType | None:
+    """The function that calls of a class's objects run, if it is written in Python."""
+    found = inspect.getattr_static(owner, "__call__", None)
+    return found if isinstance(found, FunctionType) else None
 
 
 def closure_of(function: FunctionType) -> dict[str, Any]:
@@ -111,6 +118,8 @@ def _key(value: Any, parts: list[str], seen: dict[Any, int], names: frozenset[st
             seen[id(value)] = len(seen)
             _function_key(value, closure_of(value), parts, seen)
         return f"function:{seen[id(value)]}"
+    if isinstance(value, MethodType):
+        return f"method:{_key(value.__func__, parts, seen)}:{_key(value.__self__, parts, seen)}"
     return _object_key(value, parts, seen)
 
 
@@ -137,6 +146,9 @@ def _object_key(value: Any, parts: list[str], seen: dict[Any, int]) -> str:
     seen[id(value)] = len(seen)
     if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
         names = [name for name in dir(value) if not name.startswith("_")]
+        operator = call_operator(owner)
+        if operator is not None:
+            parts.append(_key(operator, parts, seen))
         held = ",".join(f"{name}={_key(getattr(value, name, None), parts, seen)}" for name in names)
         return f"{owner.__qualname__}({held})"
     raise Unkeyable

@@ -121,6 +121,10 @@ class multi_ptr:
     def __coopmat_array__(self) -> np.ndarray[Any, Any]:
         return self.array
 
+    def __add__(self, elements: int) -> multi_ptr:
+        """A pointer to a later element of the memory."""
+        return multi_ptr(_after("multi_ptr", self._memory, elements), self.space)
+
 
 class annotated_ptr:
     """A host array with properties: cache hints for the accesses through it (section "Load").
@@ -151,6 +155,10 @@ class annotated_ptr:
     def __coopmat_array__(self) -> np.ndarray[Any, Any]:
         return self.array
 
+    def __add__(self, elements: int) -> annotated_ptr:
+        """A pointer to a later element of the memory, with the same hints."""
+        return annotated_ptr(_after("annotated_ptr", self._memory, elements), self.hints)
+
 
 def cache_hints(annotations: Any) -> properties:
     """The properties of an annotated_ptr, checked."""
@@ -176,6 +184,18 @@ def array_of(what: str, given: Any) -> np.ndarray[Any, Any]:
     if not isinstance(found, np.ndarray):
         raise Error(f"{what} takes memory, such as what malloc_shared returns or a numpy array; found {given!r}")
     return found
+
+
+def _after(what: str, memory: Any, elements: Any) -> Any:
+    """Memory from its element ``elements`` on."""
+    if not isinstance(memory, np.ndarray):
+        return memory + elements
+    if isinstance(elements, bool) or not hasattr(elements, "__index__") or not 0 <= elements <= memory.size:
+        raise Error(f"{what} + n: n must be an int from 0 to {memory.size}, the number of elements; found {elements!r}")
+    if not memory.flags.c_contiguous:
+        raise Error(f"{what} + n: the array of shape {memory.shape} is not contiguous; make a copy of it first, with "
+                    "numpy.ascontiguousarray")
+    return memory.reshape(-1)[elements:]
 
 
 _SPACES_OF_MEMORY = (address_space.global_space, address_space.generic_space)

@@ -5,7 +5,7 @@ The methods are documented in docs/joint-matrix.md; the compiler knows what each
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,20 @@ class nd_range:
                                   f"of the local size {step}: {whole} and {part}")
         object.__setattr__(self, "global_range", whole)
         object.__setattr__(self, "local_range", part)
+
+    def __class_getitem__(cls, dimensions: Any) -> Callable[..., nd_range]:
+        """``nd_range[2](G, L)``: one of that number of dimensions."""
+        if dimensions not in range(1, MAX_DIMENSIONS + 1):
+            raise Error(f"nd_range has 1, 2 or 3 dimensions, such as nd_range[2]; found {dimensions!r}")
+
+        def made(global_range: int | Sequence[int], local_range: int | Sequence[int]) -> nd_range:
+            found = cls(global_range, local_range)
+            if found.dimensions != dimensions:
+                raise LaunchError(f"nd_range[{dimensions}]: the ranges have {found.dimensions} dimensions: "
+                                  f"{found.global_range} and {found.local_range}")
+            return found
+
+        return made
 
     @property
     def dimensions(self) -> int:

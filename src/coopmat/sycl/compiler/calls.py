@@ -6,7 +6,6 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from coopmat.sycl.compiler import messages
@@ -144,10 +143,9 @@ def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
-    if isinstance(callee, FunctionType) and str(callee.__module__).partition(".")[0] != "coopmat":
-        if hasattr(callee, "__wrapped__"):
-            callee = inspect.unwrap(callee)
-        return given.f.unit.helpers.call(given, given.f.unit.helpers.of_function(given.f, callee, given.node))
+    local = given.f.unit.helpers.of_callable(given.f, callee, given.node)
+    if local is not None:
+        return given.f.unit.helpers.call(given, local)
     target = element_type(callee)
     if target is not None:
         return _conversion(given, target)
@@ -186,17 +184,23 @@ def _call_host(given: Call, callee: Any) -> Value:
     f = given.f
     module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None) or ""
     if not callable(callee) or not str(module).startswith(PACKAGE):
-        is_class = isinstance(callee, type)
-        hint = "; what several kernels do belongs into a function without @kernel" if isinstance(
-            callee, SyclKernel) else "; pass numbers to the kernel instead of making objects in it" if is_class else (
-            "; it is no Python function with source, and none of those that docs/joint-matrix.md lists"
-            if isinstance(callee, BuiltinFunctionType) or callable(callee) else "")
-        raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=hint)
+        raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=_instead_of(callee))
     values = [_known(f, value, given.place(index)) for index, value in enumerate(given.arguments)]
     named = {name: _known(f, value, given.place_of(name)) for name, value in given.named.items()}
     with f.host_errors_at(given.node):
         result = callee(*values, **named)
     return NewMatrix(result) if isinstance(result, JointMatrixType) else static_value(f, result, given.node)
+
+
+def _instead_of(callee: Any) -> str:
+    """What to do about an object that a kernel cannot call."""
+    if isinstance(callee, SyclKernel):
+        return "; what several kernels do belongs into a function without @kernel"
+    if isinstance(callee, type):
+        return "; pass numbers to the kernel instead of making objects in it"
+    if callable(callee):
+        return "; it is no Python function with source, and none of those that docs/joint-matrix.md lists"
+    return ""
 
 
 def _described(callee: Any) -> str:

@@ -25,7 +25,7 @@ from coopmat.sycl.compiler.values import (
     Static,
     Value,
 )
-from coopmat.sycl.enumerations import layout
+from coopmat.sycl.enumerations import decorated, layout
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.conversions import common_type
@@ -248,6 +248,10 @@ def _subscript(f: FunctionCompiler, node: ast.Subscript) -> Value:
         return element_at(f, base, f.read(node.slice), node)
     if isinstance(base, Runtime) and base.type in (t.UINT, t.SIZE_T):
         return _component(f, base, node)
+    if isinstance(base, Method) and isinstance(base.receiver, LocalArray) and base.name == "get_multi_ptr":
+        template = f.read(node.slice)
+        if isinstance(template, Static) and isinstance(template.value, decorated):  # which changes nothing here
+            return base
     raise f.fail(messages.NOT_SUBSCRIPTABLE, node, found=base)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from coopmat.diagnostics import Diagnostic, Message, SourceLocation, note
 from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.assignments import Assignments
 from coopmat.sycl.compiler.operators import convert, expression
 from coopmat.sycl.compiler.scopes import Path, block_path, defaults_of, scope_of
 from coopmat.sycl.compiler.source import Definition, Source
@@ -96,6 +97,7 @@ class FunctionCompiler:
         self.loops: list[Loop] = []
         self.result: t.Type | None = None
         self.returned: list[tuple[Value, ast.AST]] = []
+        self.assignments = Assignments()
         self.apply_to: n.Variable | None = None  # of joint_matrix_apply: what is returned where nothing else is
 
     # ------------------------------------------------------------------ messages
@@ -211,6 +213,9 @@ class FunctionCompiler:
     def lookup(self, name: str, node: ast.AST) -> Value:
         """What a name stands for."""
         if name in self.names:
+            if self.assignments.may_be_missing(name):
+                self.warn(messages.MAYBE_UNASSIGNED, node, name=name)
+                self.assignments.assign(name)
             return self.names[name]
         if name in self.scope.names:
             message = messages.NONLOCAL if name in self.module else messages.UNASSIGNED
@@ -271,14 +276,18 @@ class FunctionCompiler:
             self.emit(n.Declare(location, variable, value))
         else:
             block.declarations.append(n.Declare(location, variable))
+            self.assignments.possible.add(name)
             if value is not None:
                 self.perform(n.Assign(type_, location, place, value))
+        if value is not None:
+            self.assignments.assign(name)
         return Element(place, hints)
 
     def declare_matrix(self, value: NewMatrix, name: str, node: ast.AST) -> Matrix:
         """A new matrix object."""
         self.unit.uses.matrices.setdefault(value.type, self.location(node))
         element = self.declare(name, value.type.tree, node, None)
+        self.assignments.assign(name)
         return Matrix(value.type, element.place)
 
     def materialize(self, value: Value, name: str, node: ast.AST, *, variables: bool) -> Value:

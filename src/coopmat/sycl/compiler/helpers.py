@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from types import FunctionType
+from copy import copy
+from dataclasses import dataclass, field, replace
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import Error
-from coopmat.sycl.captures import closure_of
+from coopmat.sycl.captures import call_operator, closure_of
 from coopmat.sycl.compiler import flow, messages, passing
 from coopmat.sycl.compiler.annotations import module_of, type_of_annotation
 from coopmat.sycl.compiler.binding import bind
@@ -18,6 +20,7 @@ from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
 from coopmat.sycl.compiler.operators import type_of
+from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.source import definition_of
 from coopmat.sycl.compiler.statements import apply_result
 from coopmat.sycl.compiler.statics import static_value
@@ -48,6 +51,7 @@ class Helpers:
 
     unit: Unit
     known: dict[FunctionType, Local] = field(default_factory=dict)
+    methods: dict[Any, Local] = field(default_factory=dict)
     specializations: dict[Any, Specialization | None] = field(default_factory=dict)  # None: being compiled
 
     def of_function(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> Local:
@@ -60,6 +64,27 @@ class Helpers:
             module = module_of(function, closure_of(function), definition)
             self.known[function] = Local(source, definition, module, None, self._defaults(f, function, node))
         return self.known[function]
+
+    def of_callable(self, f: FunctionCompiler, callee: Any, node: ast.AST) -> Local | None:
+        """A function, a bound method, or an object whose class has ``__call__``, as one that a kernel can call; None
+        for what has no source in Python, for classes, and for objects of this package."""
+        function, receiver = _function_of(callee)
+        if function is None or str(function.__module__).partition(".")[0] == "coopmat":
+            return None
+        local = self.of_function(f, inspect.unwrap(function), node)
+        return local if receiver is None else self._bound(local, receiver)
+
+    def _bound(self, local: Local, receiver: Any) -> Local:
+        """A method whose first parameter is known."""
+        key = (local.key, id(receiver))
+        if key not in self.methods:
+            node = copy(local.node)
+            node.args = copy(node.args)
+            first = arguments_of(node)[0].arg
+            places = "posonlyargs" if node.args.posonlyargs else "args"
+            setattr(node.args, places, getattr(node.args, places)[1:])
+            self.methods[key] = replace(local, node=node, captured={**local.captured, first: Static(receiver)})
+        return self.methods[key]
 
     def _defaults(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> dict[str, Value]:
         values = function.__defaults__ or ()
@@ -181,6 +206,15 @@ class Helpers:
         function = n.Function(self.unit.unique(local.name), stored, passed.parameters, location, body=body)
         self.unit.functions.append(function)
         return Specialization(function, properties())
+
+
+def _function_of(callee: Any) -> tuple[FunctionType | None, Any]:
+    """The function that a call of an object runs, and the object that it gets first, if there is one."""
+    if isinstance(callee, FunctionType):
+        return callee, None
+    if isinstance(callee, MethodType):
+        return (callee.__func__, callee.__self__) if isinstance(callee.__func__, FunctionType) else (None, None)
+    return (None, None) if isinstance(callee, type) else (call_operator(type(callee)), callee)
 
 
 def _result_type(f: FunctionCompiler, name: str) -> t.Type:

@@ -46,6 +46,7 @@ def _jump(f: FunctionCompiler, word: str, statement: n.Statement, node: ast.stmt
     loop = f.loops[-1]
     if not loop.is_unrolled:
         f.emit(statement)
+        f.assignments.leave(word)
         return
     if not isinstance(loop, UnrolledLoop):
         raise f.fail(messages.UNROLLED_JUMP, node, word=word)
@@ -70,7 +71,9 @@ def while_statement(f: FunctionCompiler, node: ast.While) -> None:
     condition = None if isinstance(value, Static) else truth(f, value, node.test)
     if condition is not None and statements:
         condition = n.StatementExpression(t.BOOL, location, statements, condition)
-    f.emit(n.Loop(location, condition, _body(f, node)))
+    with f.assignments.loop(runs=condition is None, ends=condition is not None):
+        body = _body(f, node)
+    f.emit(n.Loop(location, condition, body))
 
 
 def _refuse_else(f: FunctionCompiler, node: ast.For | ast.While) -> None:
@@ -186,13 +189,20 @@ def _counted(f: FunctionCompiler, node: ast.For, bounds: Range) -> None:
     condition = _condition(f, node, n.Load(type_, location, place), stop, step)
     f.loops.append(Loop(is_unrolled=False))
     try:
-        body = _counted_body(f, node, counter, type_)
+        with f.assignments.loop(runs=_certainly_runs(bounds)):
+            body = _counted_body(f, node, counter, type_)
     finally:
         f.loops.pop()
     current = n.CurrentValue(type_, location)
     advance = n.Update(type_, location, place, current,
                        n.Binary(type_, location, n.BinaryOperator.ADD, current, step))
     f.emit(n.Block(location, (declared, n.Loop(location, condition, body, advance))))
+
+
+def _certainly_runs(bounds: Range) -> bool:
+    """Whether a range is known not to be empty."""
+    values = [part.value for part in (bounds.start, bounds.stop, bounds.step) if isinstance(part, Static)]
+    return len(values) == 3 and bool(range(*map(int, values)))
 
 
 def _counter_type(f: FunctionCompiler, node: ast.For, bounds: Range) -> t.Scalar:
@@ -270,6 +280,7 @@ def _counted_body(f: FunctionCompiler, node: ast.For, counter: n.Variable, type_
         raise f.fail(messages.REBOUND, node.target, name=name, before=known, after="a loop variable")
     value = expression(f, Runtime(n.Load(type_, location, place)), node.target, known.type)
     first = n.Evaluate(location, n.Assign(known.type, location, known.place, value))
+    f.assignments.assign(name)
     body = f.block(node.body, node)
     return n.Block(location, (first, *body.statements))
 

@@ -25,6 +25,10 @@ NOT_A_TYPE = Message("CM6008", "error", "expected a type, such as int32 or ptr[f
 UNDEFINED_NAME = Message("CM6020", "error", "undefined name '{name}'{hint}")
 UNASSIGNED = Message("CM6021", "error",
                      "'{name}' is read before it is assigned; give it a value before the first place that reads it")
+MAYBE_UNASSIGNED = Message("CM6067", "warning",
+                           "'{name}' may have no value here: not every way to this place assigns it; give it one "
+                           "before",
+                           "maybe-unassigned")
 CANNOT_CAPTURE = Message("CM6022", "error",
                          "'{name}' is {found}, which a kernel cannot capture; it can capture numbers, types, "
                          "functions, arrays, and tuples and lists of them")

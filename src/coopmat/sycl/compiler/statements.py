@@ -6,6 +6,7 @@ import ast
 
 from coopmat.sycl.compiler import loops, messages
 from coopmat.sycl.compiler.annotations import type_of_annotation
+from coopmat.sycl.compiler.assignments import Names
 from coopmat.sycl.compiler.calls import METHODS, Call
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, truth, type_of
@@ -170,6 +171,7 @@ def _store_variable(f: FunctionCompiler, name: str, variable: Element, value: Va
     if isinstance(found, t.Pointer) != isinstance(variable.type, t.Pointer):
         raise f.fail(messages.TYPE_CHANGES, node, name=name, type=shown_type(variable.type), found=value, hint="")
     f.assign(variable, _stored(f, value, variable, node), node)
+    f.assignments.assign(name)
 
 
 def _float_hint(type_: t.Type) -> str:
@@ -237,14 +239,17 @@ def _if(f: FunctionCompiler, node: ast.If) -> None:
             f.emit(f.block(chosen, node))
         return
     condition = truth(f, test, node.test)
-    f.emit(n.If(f.location(node), condition, _branch(f, node.body, node),
-                _branch(f, node.orelse, node) if node.orelse else None))
+    with f.assignments.choice() as ends:
+        sides = [_side(f, statements, node, ends) for statements in (node.body, node.orelse)]
+    f.emit(n.If(f.location(node), condition, sides[0], sides[1] if node.orelse else None))
 
 
-def _branch(f: FunctionCompiler, statements: list[ast.stmt], node: ast.AST) -> n.Statement:
+def _side(f: FunctionCompiler, statements: list[ast.stmt], node: ast.AST, ends: list[Names | None]) -> n.Statement:
+    """One side of a choice that the kernel makes."""
     f.loops.append(loops.branch(f))
     try:
-        return f.block(statements, node)
+        with f.assignments.side(ends):
+            return f.block(statements, node)
     finally:
         f.loops.pop()
 
@@ -266,6 +271,7 @@ def _return(f: FunctionCompiler, node: ast.Return) -> None:
         f.emit(n.Return(location))
     else:
         f.emit(n.Return(location, expression(f, value, node, f.result)))
+    f.assignments.leave()
 
 
 def apply_result(f: FunctionCompiler, value: Value | None, node: ast.AST) -> n.Expression:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import FunctionType
-
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
 from coopmat.sycl.compiler import messages
@@ -159,8 +157,8 @@ def apply(call: Call) -> Value:
 def _function(call: Call, function: Value, matrices: int) -> Value:
     """What is called for each element; helpers become functions whose parameters can be counted."""
     expected = "two elements (x0, x1)" if matrices == 2 else "one element x, or x, row and col"
-    if isinstance(function, Static) and isinstance(function.value, FunctionType):
-        function = call.f.unit.helpers.of_function(call.f, function.value, call.node)
+    if isinstance(function, Static):
+        function = call.f.unit.helpers.of_callable(call.f, function.value, call.node) or function
     if isinstance(function, Local):
         count = len(arguments_of(function.node)) - len(function.node.args.defaults)
         if count not in ((2,) if matrices == 2 else (1, 3)):
