@@ -30,6 +30,7 @@ from coopmat.warning_levels import members
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tools.functions_page import functions_page
+from tools.numerics_page import numerics_page
 from tools.validation_page import validation_page
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -276,7 +277,7 @@ def _escape(text: str) -> str:
 
 
 PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page, "build-options.md": options_page,
-         "validation.md": validation_page, "sycl-functions.md": functions_page}
+         "validation.md": validation_page, "sycl-functions.md": functions_page, "numerics.md": numerics_page}
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -10,16 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from coopmat.diagnostics import Error
 from coopmat.formats import Format
 from coopmat.numerics.exact import matrix_multiply_accumulate_exact
+from coopmat.numerics.hardware import ROWS, multiply_accumulate
 
-__all__ = ["MODELS", "matrix_multiply_accumulate", "matrix_multiply_accumulate_exact"]
+__all__ = ["EXACT", "MODELS", "Model", "matrix_multiply_accumulate", "matrix_multiply_accumulate_exact"]
 
-MODELS: dict[str, Callable[..., NDArray[Any]]] = {"generic": matrix_multiply_accumulate_exact}
-"""The arithmetic model of each architecture that has one; all take the same arguments."""
+Model = Callable[..., NDArray[Any]]
+EXACT = "generic"
+"""The architecture whose arithmetic is exact, rounded once."""
+MODELS: dict[str, Model] = {
+    EXACT: matrix_multiply_accumulate_exact,
+    **{architecture: partial(multiply_accumulate, architecture) for architecture in ROWS}}
+"""The arithmetic model of each architecture; all take the same arguments."""
 
 
 def matrix_multiply_accumulate(
         a: ArrayLike, b: ArrayLike, c: ArrayLike, *, a_type: str | Format, b_type: str | Format,
-        c_type: str | Format, d_type: str | Format | None = None, architecture: str = "generic") -> NDArray[Any]:
+        c_type: str | Format, d_type: str | Format | None = None, architecture: str = EXACT) -> NDArray[Any]:
     """One ``D = A*B + C`` with the arithmetic of an architecture, bit for bit.
 
     a, b, c: arrays [..., M, K], [..., K, N] and [..., M, N], any M, N and K, of the numpy or ml_dtypes

@@ -174,7 +174,8 @@ def multiply(size: int, name: str, accumulator: str, a: np.ndarray, b: np.ndarra
     vectors = np.ascontiguousarray(c.astype(dtype).T)
     out = np.zeros_like(vectors)
     run(float_kernel(size, name, accumulator, m), [out, *float_operands(size, name, m, a, b), vectors], size, size,
-        device=device)
+        device=device,
+        options=simulator.SimulatorOptions(numerics="exact"))
     return out.T
 
 

@@ -71,16 +71,17 @@ class KernelCompiler:
 
     ``kept`` is the memory of the module's global variables, by id, which all its kernels share and which
     lives on between launches. Variables that can be pointed to from there have the same addresses in every
-    kernel: they come first, in the module's order.
+    kernel: they come first, in the module's order. ``arithmetic`` names the model of matrix multiply-accumulate.
     """
 
     def __init__(self, module: Module, kernel: str, sub_group_size: int,
                  handlers: Mapping[int, Handler], device: DeviceDescription,
-                 kept: dict[int, Array] | None = None) -> None:
+                 kept: dict[int, Array] | None = None, arithmetic: str = "generic") -> None:
         self.module = module
         self.kernel = kernel
         self.language = next((row.words[0] for row in module.of_opcode(Op.Source)), SourceLanguage.Unknown)
         self.device = device
+        self.arithmetic = arithmetic
         self.types = SimulatedTypes(module, sub_group_size)
         self.handlers = handlers
         self.buffers: list[BufferRow] = []

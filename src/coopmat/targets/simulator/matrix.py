@@ -14,7 +14,7 @@ import numpy as np
 
 from coopmat.devices.layout import element_of
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
-from coopmat.numerics import matrix_multiply_accumulate_exact
+from coopmat.numerics import MODELS
 from coopmat.spirv.grammar import CooperativeMatrixOperands, CooperativeMatrixUse, Decoration, Op
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.module import Instruction
@@ -228,9 +228,10 @@ def _multiply_accumulate(compiler: FunctionCompiler, row: Instruction) -> Step:
     use = multiply_accumulate_of(a_kind, b_kind, c_kind, result_kind, CooperativeMatrixOperands(
         row.words[3] if len(row.words) > 3 else 0), row)
     a_format, b_format, c_format, d_format = use.formats
+    model = MODELS[compiler.kernel.arithmetic]
 
     def multiply(a: Array, b: Array, c: Array) -> Array:
-        result = matrix_multiply_accumulate_exact(
+        result = model(
             to_storage(a, a_format), to_storage(b, b_format), to_storage(c, c_format), a_format=a_format,
             b_format=b_format, c_format=c_format, d_format=d_format, saturating=use.saturating)
         return from_storage(result, result_kind)

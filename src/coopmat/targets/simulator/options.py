@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class SimulatorOptions:
     ``convergence``: a group operation that only a part of its group reaches raises
     :class:`~coopmat.diagnostics.DivergentGroupOperation`; without the check the lanes that are
     there carry it out for their whole sub-group.
+    ``numerics``: ``"hardware"`` multiplies matrices with the device's own arithmetic, bit for bit (docs/numerics.md);
+    ``"exact"`` computes ``A*B + C`` exactly and rounds once.
     ``step_limit``: the number of basic blocks that the work-groups which run together may execute,
     all work-items in lock-step counted once; a kernel that needs more ends with a ``SimulationError``.
     ``time_limit``: the seconds that one launch may take, None for any time; one that takes longer
@@ -35,6 +37,7 @@ class SimulatorOptions:
 
     bounds: bool = True
     convergence: bool = True
+    numerics: Literal["hardware", "exact"] = "hardware"
     step_limit: int = DEFAULT_STEP_LIMIT
     time_limit: float | None = None
     printf_limit: int = DEFAULT_PRINTF_LIMIT
@@ -43,6 +46,8 @@ class SimulatorOptions:
         for name in ("bounds", "convergence"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 self._refuse(name, "True or False")
+        if self.numerics not in ("hardware", "exact"):
+            self._refuse("numerics", "'hardware' or 'exact'")
         if not _is_number(self.step_limit, int, np.integer) or self.step_limit < 1:
             self._refuse("step_limit", "an integer of at least 1")
         if not _is_number(self.printf_limit, int, np.integer) or self.printf_limit < 0:

@@ -10,6 +10,7 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, LaunchError, ValidationError
+from coopmat.numerics import EXACT
 from coopmat.spirv.device_support import check_supported
 from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
 from coopmat.spirv.kernels import KernelSignature, Parameter
@@ -115,8 +116,9 @@ class SimulatedProgram:
 
     def _compile(self, name: str) -> CompiledKernel:
         if name not in self._compiled:
+            arithmetic = self.description.name if self.options.numerics == "hardware" else EXACT
             self._compiled[name] = compile_kernel(self.module, self.kernels[name].signature, self.description,
-                                                  self._kept)
+                                                  self._kept, arithmetic)
         return self._compiled[name]
 
 
@@ -159,9 +161,9 @@ def well_formed(what: str) -> Iterator[None]:
 
 
 def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription,
-                   kept: dict[int, Array]) -> CompiledKernel:
+                   kept: dict[int, Array], arithmetic: str) -> CompiledKernel:
     """Compile a kernel and all functions that it calls for its sub-group size; ``kept`` is the memory of the
-    module's global variables."""
+    module's global variables, ``arithmetic`` the name of the matrix arithmetic."""
     size = signature.sub_group_size or description.sub_group_sizes[0]
     if size not in description.sub_group_sizes:
         raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; {description.name} has "
@@ -169,7 +171,7 @@ def compile_kernel(module: Module, signature: KernelSignature, description: Devi
     entry = next(entry for entry in module.entry_points
                  if entry.name == signature.name and entry.model == ExecutionModel.Kernel)
     with well_formed(f"kernel '{signature.name}'"):
-        compiler = KernelCompiler(module, signature.name, size, HANDLERS, description, kept)
+        compiler = KernelCompiler(module, signature.name, size, HANDLERS, description, kept, arithmetic)
         function = compiler.function(entry.function_id)
         return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),
                               size, _matrix_bytes(module, compiler.types))

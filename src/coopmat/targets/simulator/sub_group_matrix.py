@@ -10,7 +10,7 @@ import numpy as np
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, Position, SubGroupMatrixRow
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.formats import storage_from_bits
-from coopmat.numerics import matrix_multiply_accumulate_exact
+from coopmat.numerics import MODELS, Model
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.sub_group_uses import multiply_of
@@ -35,10 +35,10 @@ def scatter(matrix: Array, kind: Type) -> Array:
     return vectors if kind.scalar is not kind else vectors[..., 0]
 
 
-def multiply_accumulate(row: SubGroupMatrixRow, kind: Type, a: Array, b: Array, c: Array) -> Array:
-    """The lanes' result vectors, of type ``kind``, for one combination."""
+def multiply_accumulate(row: SubGroupMatrixRow, kind: Type, model: Model, a: Array, b: Array, c: Array) -> Array:
+    """The lanes' result vectors, of type ``kind``, for one combination, with the arithmetic of ``model``."""
     lanes, m = row.sub_group_size, kind.count
-    result = matrix_multiply_accumulate_exact(
+    result = model(
         gather(a, row.a_positions(m), row.a, lanes), gather(b, row.b_positions(), row.b, lanes),
         gather(c, row.accumulator_positions(m), row.accumulator, lanes),
         a_format=row.a, b_format=row.b, c_format=row.accumulator, d_format=row.accumulator)
@@ -61,12 +61,13 @@ def _multiply(compiler: FunctionCompiler, instruction: Instruction) -> Step:
 
         return refuse
     known = row
+    model = MODELS[compiler.kernel.arithmetic]
     result, slots = compiler.result(instruction), [compiler.slot(word) for word in instruction.words[1:4]]
 
     def execute(frame: Frame) -> None:
         require_full_sub_groups(frame, site)
         a, b, c = (frame.slots[slot] for slot in slots)
-        frame.slots[result] = multiply_accumulate(known, use.result, a, b, c)
+        frame.slots[result] = multiply_accumulate(known, use.result, model, a, b, c)
 
     return execute
 

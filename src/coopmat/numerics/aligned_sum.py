@@ -1,0 +1,90 @@
+"""Aligned sums: how NVIDIA's tensor cores add the products of a block.
+
+All products of a block and the accumulator are aligned at the largest exponent, cut off (towards zero) after a number
+of fraction bits, added exactly, and converted once. :class:`AlignedSum` says how long a block is and what is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coopmat.formats import Format, round_to
+from coopmat.numerics.terms import Array, Terms, exponents_of
+
+_LEAST_EXPONENT = -600  # where all terms are zero
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedSum:
+    """One row: a block of ``products`` (an instruction with more of them runs block after block, in ascending k).
+
+    fraction_bits: kept below the largest exponent of a block's terms.
+    floor: the least exponent that terms are aligned at, None for no limit.
+    truncates: whether a block's sum is converted to D's format by truncation; else to nearest, ties to even.
+    """
+
+    products: int
+    fraction_bits: int
+    floor: int | None
+    truncates: bool
+
+    def accumulate(self, terms: Terms, d_format: Format) -> Array:
+        """The elements of ``A*B + C`` in D's format, as float64 [E]; C is in D's format."""
+        result = terms.c
+        for start in range(0, len(terms.a), self.products):
+            result = self._block(terms.block(start, start + self.products, result), d_format)
+        return result
+
+    def _block(self, terms: Terms, d_format: Format) -> Array:
+        finite = terms.finite
+        if finite.all():
+            return self._finite_block(terms, d_format)
+        result = np.empty_like(terms.c)
+        result[finite] = self._finite_block(terms.where(finite), d_format)
+        result[~finite] = special_sum(terms.where(~finite))
+        return result
+
+    def _finite_block(self, terms: Terms, d_format: Format) -> Array:
+        exponent = (terms.a_exponents + terms.b_exponents).max(axis=0)
+        np.maximum(exponent, exponents_of(terms.c, d_format), out=exponent)
+        np.maximum(exponent, _LEAST_EXPONENT if self.floor is None else self.floor, out=exponent)
+        scale = np.ldexp(1.0, self.fraction_bits - exponent.astype(np.int32))
+        aligned = terms.a * terms.b
+        aligned *= scale
+        np.trunc(aligned, out=aligned)
+        total = aligned.sum(axis=0)
+        total += np.trunc(terms.c * scale)
+        total += 0.0  # -0 becomes +0
+        return self._converted(total / scale, d_format)
+
+    def _converted(self, values: Array, fmt: Format) -> Array:
+        """A sum in D's format. Truncation does not stop at the largest finite number."""
+        if not self.truncates:
+            return round_to(values, fmt).astype(np.float64) + 0.0  # what rounds to zero is +0
+        kept = _truncated(values, fmt)
+        too_large = np.abs(values) >= 2.0 ** (fmt.max_exponent + 1)
+        if too_large.any():
+            kept[too_large] = np.copysign(np.inf, values[too_large])
+        return kept
+
+
+def _truncated(values: Array, fmt: Format) -> Array:
+    """Cut off below the precision of a format, and below its least subnormal number."""
+    kept = (values.view(np.int64) & np.int64(-(1 << 52 - fmt.fraction_bits))).view(np.float64)
+    small = np.abs(values) < 2.0**fmt.min_exponent
+    if small.any():
+        quantum = 2.0 ** (fmt.min_exponent - fmt.fraction_bits)
+        kept[small] = np.trunc(values[small] / quantum) * quantum + 0.0
+    return kept
+
+
+def special_sum(terms: Terms) -> Array:
+    """Infinity or NaN where a term is not finite: NaN for a NaN, for an infinity times zero, and for infinities of
+    both signs. What is finite counts by its sign alone."""
+    with np.errstate(invalid="ignore"):
+        a, b = (np.where(np.isfinite(x), np.sign(x), x) for x in (terms.a, terms.b))
+        products = a * b
+        return np.where(np.isfinite(products), 0.0, products).sum(axis=0) + np.where(
+            np.isfinite(terms.c), 0.0, terms.c)

@@ -1,0 +1,125 @@
+"""Which arithmetic each architecture has for which types: one table, and the multiply-accumulate that follows it.
+
+Sources and what was verified on hardware: docs/numerics.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coopmat.diagnostics import Error
+from coopmat.formats import FORMATS, Format, round_to
+from coopmat.numerics.aligned_sum import AlignedSum
+from coopmat.numerics.float32_steps import Chain, Float64Chain, PairwiseTree, TwoChains
+from coopmat.numerics.integers import multiply_accumulate_integers
+from coopmat.numerics.operands import Operands, check_operands
+from coopmat.numerics.terms import Terms, all_terms
+
+
+class Arithmetic(Protocol):
+    """How the elements of D are computed from their terms."""
+
+    def accumulate(self, terms: Terms, d_format: Format) -> NDArray[Any]:
+        """The elements of ``A*B + C`` [E], as numbers or in storage of D's format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The arithmetic of one instruction: the formats of A and B, and of D. ``c_format`` is the one that C is converted
+    to first; ``nan`` is the bit pattern of every NaN, None where the model says which one comes out."""
+
+    inputs: str
+    d_format: str
+    arithmetic: Arithmetic
+    nan: int | None
+    c_format: str
+
+
+def _nvidia(inputs: str, d_format: str, products: int, fraction_bits: int, floors: dict[str, int | None]) -> Row:
+    model = AlignedSum(products, fraction_bits, floors[d_format], truncates=d_format == "fp32")
+    return Row(inputs, d_format, model, {"fp32": 0x7FFFFFFF, "fp16": 0x7FFF}[d_format], d_format)
+
+
+def _tensor_cores(fraction_bits: int, floors: dict[str, int | None], products: dict[str, int]) -> tuple[Row, ...]:
+    """A generation of tensor cores; ``products`` in one block, by input format."""
+    rows = [_nvidia(inputs, "fp32", count, fraction_bits, floors) for inputs, count in products.items()]
+    return (*rows, _nvidia("fp16", "fp16", products["fp16"], fraction_bits, floors))
+
+
+_NO_FLOOR: dict[str, int | None] = {"fp32": None, "fp16": -19}
+_AMPERE_FLOOR: dict[str, int | None] = {"fp32": -132, "fp16": -20}
+_HOPPER_FLOOR: dict[str, int | None] = {"fp32": -133, "fp16": -21}
+_FLOAT64 = Row("fp64", "fp64", Float64Chain(0xFFF8000000000000, "bca"), None, "fp64")
+
+VOLTA = _tensor_cores(23, _NO_FLOOR, {"fp16": 4})
+TURING = _tensor_cores(24, _AMPERE_FLOOR, {"fp16": 8})
+AMPERE = (*_tensor_cores(24, _AMPERE_FLOOR, {"fp16": 8, "bf16": 8, "tf32": 4}), _FLOAT64)
+HOPPER = (*_tensor_cores(25, _HOPPER_FLOOR, {"fp16": 16, "bf16": 16, "tf32": 8}), _FLOAT64)
+
+AMX = tuple(Row(inputs, "fp32", TwoChains(32), None, "fp32") for inputs in ("bf16", "fp16"))
+XMX = tuple(Row(inputs, d_format, Chain(), None, "fp32") for inputs in ("bf16", "fp16", "tf32")
+            for d_format in ("fp32", *({inputs} - {"tf32"})))
+CDNA2 = (*(Row(inputs, "fp32", PairwiseTree(4, 2.0 ** FORMATS[inputs].min_exponent), 0x7FC00000, "fp32")
+           for inputs in ("fp16", "bf16")), _FLOAT64)
+
+ROWS: dict[str, tuple[Row, ...]] = {
+    "intel_cpu_spr": AMX, "intel_cpu_gnr": AMX,
+    "intel_gpu_pvc": XMX, "intel_gpu_dg2_g10": XMX, "intel_gpu_dg2_g11": XMX, "intel_gpu_dg2_g12": XMX,
+    "nvidia_gpu_sm_70": VOLTA, "nvidia_gpu_sm_72": VOLTA, "nvidia_gpu_sm_75": TURING, "nvidia_gpu_sm_80": AMPERE,
+    "nvidia_gpu_sm_86": AMPERE, "nvidia_gpu_sm_89": AMPERE, "nvidia_gpu_sm_90": HOPPER,
+    "amd_gpu_gfx90a": CDNA2,
+}
+"""The floating-point arithmetic of each architecture; integers are exact, modulo 2**bits, on all of them."""
+
+
+def multiply_accumulate(architecture: str, a: ArrayLike, b: ArrayLike, c: ArrayLike, *, a_format: str | Format,
+                        b_format: str | Format, c_format: str | Format, d_format: str | Format,
+                        saturating: bool = False) -> NDArray[Any]:
+    """``D = A*B + C`` as an architecture computes it; arguments and result as those of
+    :func:`coopmat.numerics.matrix_multiply_accumulate_exact`.
+
+    Raises Error for types that the architecture has no arithmetic for.
+    """
+    operands = check_operands(a, b, c, a_format=a_format, b_format=b_format, c_format=c_format, d_format=d_format)
+    if not operands.is_float:
+        return multiply_accumulate_integers(operands, saturating)
+    if saturating:
+        raise Error(f"only integers are accumulated with saturation, not {operands.d_format}")
+    return _accumulate(row_of(architecture, operands), operands)
+
+
+def row_of(architecture: str, operands: Operands) -> Row:
+    """The row for the formats of a multiply-accumulate."""
+    a, b, c, d = (fmt.name for fmt in (operands.a_format, operands.b_format, operands.c_format, operands.d_format))
+    rows = ROWS[architecture]
+    found = next((row for row in rows if a == b == row.inputs and d == row.d_format), None)
+    if found is None:
+        known = ", ".join(f"{row.inputs}*{row.inputs} -> {row.d_format}" for row in rows)
+        raise Error(f"there is no model of {a}*{b} + {c} -> {d} on {architecture}; there are {known}")
+    return found
+
+
+def _accumulate(row: Row, operands: Operands) -> NDArray[Any]:
+    converted = _with_accumulator_format(operands, FORMATS[row.c_format])
+    result = np.empty(operands.shape, operands.d_format.dtype)
+    flat = result.reshape(-1)
+    for place, terms in all_terms(converted):
+        with np.errstate(all="ignore"):
+            flat[place] = row.arithmetic.accumulate(terms, operands.d_format).astype(flat.dtype, copy=False)
+    if row.nan is not None:
+        is_nan = np.isnan(flat)
+        if is_nan.any():
+            flat.view(operands.d_format.bits_dtype)[is_nan] = row.nan
+    return result
+
+
+def _with_accumulator_format(operands: Operands, fmt: Format) -> Operands:
+    """The operands with C in another format; a narrower one rounds to nearest, ties to even."""
+    if operands.c_format == fmt:
+        return operands
+    return Operands(operands.a, operands.b, round_to(operands.c, fmt), operands.a_format, operands.b_format, fmt,
+                    operands.d_format, operands.shape)
