@@ -15,8 +15,10 @@ import python_kernels
 import simulator
 import spirv_modules
 
+import numerics
+
 BENCHMARKS = {"simulator": simulator.run, "compile_time": compile_time.run, "spirv_modules": spirv_modules.run,
-              "python_kernels": python_kernels.run}
+              "python_kernels": python_kernels.run, "numerics": numerics.run}
 
 
 def main() -> None:

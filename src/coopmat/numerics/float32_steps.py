@@ -20,6 +20,7 @@ _LEAST_NORMAL = 2.0**-126
 _FLUSHED = 2.0**-126 - 2.0**-151
 _DEFAULT_NAN = np.uint32(0xFFC00000)  # x86's
 _QUIET = np.uint32(0x00400000)
+_SMALLEST, _LARGEST = 2.0**-900, 2.0**500  # between them, float64's errors can be computed exactly
 Bits = NDArray[np.uint32]
 
 
@@ -179,9 +180,12 @@ class Float64Chain:
 
     def accumulate(self, terms: Terms, d_format: Format) -> NDArray[np.float64]:
         """The elements of ``A*B + C`` as float64 [E]."""
-        total = terms.c.copy()
-        for a, b in zip(terms.a, terms.b, strict=True):
-            before, total = total, fused_float64(a, b, total)
+        total = terms.c
+        with np.errstate(all="ignore"):
+            products = terms.a * terms.b
+            lows = _product_error(terms.a, terms.b, products)
+        for a, b, product, low in zip(terms.a, terms.b, products, lows, strict=True):
+            before, total = total, _fused_float64(a, b, total, product, low)
             is_nan = np.isnan(total)
             if is_nan.any():
                 operands = {"a": a[is_nan], "b": b[is_nan], "c": before[is_nan]}
@@ -197,29 +201,41 @@ class Float64Chain:
         return result
 
 
-def fused_float64(a: Array, b: Array, c: Array) -> Array:
-    """``a * b + c``, rounded once (Boldo and Melquiond 2008: the errors of product and sum, rounded to odd)."""
+def _fused_float64(a: Array, b: Array, c: Array, product: Array, low: Array) -> Array:
+    """``a * b + c``, rounded once, where ``product + low`` is the exact product (Boldo and Melquiond 2008: the errors
+    of product and sum, rounded to odd)."""
     with np.errstate(all="ignore"):
-        product = a * b
-        low = _product_error(a, b, product)
         high, first = two_sum(c, low)
         total, second = two_sum(product, high)
         result = total + round_pair(first, second, "odd")
+        easy = np.isfinite(result) & (np.abs(product) > _SMALLEST) & (np.abs(result) < _LARGEST) & (
+            np.abs(c) < _LARGEST) & ((np.abs(c) > _SMALLEST) | (c == 0))
+    if easy.all():
+        return result
+    rest = ~easy
+    result[rest] = _fused_carefully(a[rest], b[rest], c[rest], result[rest])
+    return result
+
+
+def _fused_carefully(a: Array, b: Array, c: Array, found: Array) -> Array:
+    """The same for zeros, infinities, NaNs, and numbers whose errors could not be computed exactly; ``found`` is right
+    for the others."""
+    with np.errstate(all="ignore"):
+        product = a * b
         plain = product + c
     finite = np.isfinite(a) & np.isfinite(b)
-    result = np.where((a == 0) | (b == 0) | ~finite, plain, result)
+    result = np.where((a == 0) | (b == 0) | ~finite, plain, found)
     infinite = finite & ~np.isfinite(c)
     result[infinite] = c[infinite]
-    unsafe = finite & ~infinite & _is_unsafe(a, b, c, product)
-    for index in np.flatnonzero(unsafe):
+    for index in np.flatnonzero(finite & ~infinite & _is_unsafe(a, b, c, product)):
         result[index] = rounded_exact_sum(a[index:index + 1], b[index:index + 1], float(c[index]), FORMATS["fp64"])
     return result
 
 
 def _is_unsafe(a: Array, b: Array, c: Array, product: Array) -> Mask:
     """Where an error could not be computed exactly."""
-    large = np.maximum(np.abs(a), np.maximum(np.abs(b), np.abs(c))) > 2.0**500
-    small = (np.abs(product) < 2.0**-900) | ((np.abs(c) < 2.0**-900) & (c != 0))
+    large = np.maximum(np.abs(a), np.maximum(np.abs(b), np.abs(c))) > _LARGEST
+    small = (np.abs(product) < _SMALLEST) | ((np.abs(c) < _SMALLEST) & (c != 0))
     found: Mask = (large | small) & (a != 0) & (b != 0)
     return found
 
