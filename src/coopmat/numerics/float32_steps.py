@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coopmat.formats import FORMATS, Format, round_pair, round_to
-from coopmat.numerics.summation import rounded_exact_sum, two_sum
+from coopmat.numerics.summation import product_error, rounded_exact_sum, two_sum
 from coopmat.numerics.terms import Array, Mask, Terms
 
 _LEAST_NORMAL = 2.0**-126
@@ -183,7 +183,7 @@ class Float64Chain:
         total = terms.c
         with np.errstate(all="ignore"):
             products = terms.a * terms.b
-            lows = _product_error(terms.a, terms.b, products)
+            lows = product_error(terms.a, terms.b, products)
         for a, b, product, low in zip(terms.a, terms.b, products, lows, strict=True):
             before, total = total, _fused_float64(a, b, total, product, low)
             is_nan = np.isnan(total)
@@ -238,14 +238,3 @@ def _is_unsafe(a: Array, b: Array, c: Array, product: Array) -> Mask:
     small = (np.abs(product) < _SMALLEST) | ((np.abs(c) < _SMALLEST) & (c != 0))
     found: Mask = (large | small) & (a != 0) & (b != 0)
     return found
-
-
-def _product_error(a: Array, b: Array, product: Array) -> Array:
-    """The rounding error of a product (Dekker)."""
-    halves = []
-    for values in (a, b):
-        scaled = values * (2.0**27 + 1)
-        high = scaled - (scaled - values)
-        halves.append((high, values - high))
-    (a_high, a_low), (b_high, b_low) = halves
-    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low

@@ -92,7 +92,7 @@ def compensated_sum(a: Array, b: Array, c: Array, *, exact_products: bool) -> tu
         high, errors = _distill(np.concatenate([products, c[:, np.newaxis]], axis=-1))
         safe: Mask = np.abs(c) < _LARGEST_SAFE
         if not exact_products:
-            errors = np.concatenate([errors, _product_error(a, b, products)], axis=-1)
+            errors = np.concatenate([errors, product_error(a, b, products)], axis=-1)
             safe &= _are_safe(a, b, products)
         low, lost = _distill(errors)
         error = 1.01 * np.abs(lost).sum(axis=-1)
@@ -119,7 +119,7 @@ def two_sum(x: Array, y: Array) -> tuple[Array, Array]:
     return total, (x - (total - y_part)) + (y - y_part)
 
 
-def _product_error(a: Array, b: Array, products: Array) -> Array:
+def product_error(a: Array, b: Array, products: Array) -> Array:
     """The exact rounding errors of products (no fused multiply-add in numpy: the factors are split)."""
     a_high, a_low = _split(a)
     b_high, b_low = _split(b)

@@ -52,15 +52,11 @@ class DeviceMemory:
         """The size in bytes."""
         return self.count * self.element.dtype.itemsize
 
-    @property
-    def device_array(self) -> _Array:
+    def __coopmat_array__(self) -> _Array:
         """What a device sees of the memory. LaunchError if it was freed."""
         if self._block.array is None:
             raise LaunchError(f"{self} was freed")
         return self._block.array[self._offset:self._offset + self.count]
-
-    def __coopmat_array__(self) -> _Array:
-        return self.device_array
 
     def __bool__(self) -> bool:
         return True  # it is no null pointer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -272,8 +272,3 @@ class local_accessor:
         if len(rest) > 1 or dimensions not in range(1, MAX_DIMENSIONS + 1):
             raise Error(f"local_accessor takes a type and 1 to 3 dimensions; found {arguments!r}")
         return LocalAccessorType(_element("local_accessor", given), int(dimensions))
-
-
-def with_properties(type_: PointerType, annotations: properties) -> PointerType:
-    """The pointer type with other properties."""
-    return replace(type_, hints=annotations)

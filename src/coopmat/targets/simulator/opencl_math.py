@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.formats import round_pair
+from coopmat.numerics.summation import product_error, two_sum
 from coopmat.targets.simulator.conversions import to_float
 from coopmat.targets.simulator.values import Array
 
@@ -85,9 +86,9 @@ def _fma64(a: Array, b: Array, c: Array) -> Array:
     the last addition is the only one that rounds (Boldo and Melquiond, 2008).
     """
     high = a * b
-    low = _product_error(a, b, high)
-    first, rest = _two_sum(c, low)
-    total, small = _two_sum(high, first)
+    low = product_error(a, b, high)
+    first, rest = two_sum(c, low)
+    total, small = two_sum(high, first)
     usual = (np.abs(high) < 2.0**900) & (np.abs(high) > 2.0**-900) & (np.abs(c) < 2.0**900)
     usual &= (np.abs(c) > 2.0**-900) | (c == 0)
     usual &= np.maximum(np.abs(a), np.abs(b)) < 2.0**900
@@ -96,25 +97,6 @@ def _fma64(a: Array, b: Array, c: Array) -> Array:
         exact = np.asarray(np.frompyfunc(_fma_of_one, 3, 1)(a, b, c)).astype(np.float64)
         result = np.where(usual, result, exact)
     return result
-
-
-def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """a + b, and its rounding error."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-def _product_error(a: Array, b: Array, product: Array) -> Array:
-    """The rounding error of a product: halves of 26 bits multiply exactly."""
-    (a_high, a_low), (b_high, b_low) = (_halves(value) for value in (a, b))
-    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-def _halves(value: Array) -> tuple[Array, Array]:
-    scaled = value * float((1 << 27) + 1)
-    high = scaled - (scaled - value)
-    return high, value - high
 
 
 def _fma_of_one(x: float, y: float, z: float) -> float:
