@@ -87,25 +87,29 @@ class Driver:
             raise RuntimeError(f"{name}: {status}")
         return results[0] if results else None
 
-    def run(self, found: Instruction, a: Bits, b: Bits, c: Bits) -> Bits:
-        """D's bits [count, M, N] for those of A [count, M, K], B [count, K, N] and C [count, M, N]."""
-        a_places, b_places, c_places = places(found)
-        b_operand = _core_matrices(found, b) if found.is_group else np.ascontiguousarray(b[:, *b_places])
-        arrays = [np.ascontiguousarray(a[:, *a_places]), b_operand, np.ascontiguousarray(c[:, *c_places])]
-        arrays.append(np.zeros_like(arrays[2]))
-        module = self.call("cuModuleLoadData", program(found).encode() + b"\0")
+    def launch(self, text: str, arrays: list[Bits], blocks: int, threads: int) -> None:
+        """Run the kernel ``program`` of a PTX text, with the arrays' addresses as arguments; arrays are brought back."""
+        module = self.call("cuModuleLoadData", text.encode() + b"\0")
         function = self.call("cuModuleGetFunction", module, b"program")
         addresses = [self.call("cuMemAlloc", array.nbytes) for array in arrays]
         for address, array in zip(addresses, arrays, strict=True):
             self.call("cuMemcpyHtoD", address, array.ctypes.data, array.nbytes)
         values = np.array([int(address) for address in addresses], np.uint64)
         pointers = np.array([values[index:].ctypes.data for index in range(len(values))], np.uint64)
-        self.call("cuLaunchKernel", function, len(a), 1, 1, found.lanes, 1, 1, 0, 0, pointers.ctypes.data, 0)
+        self.call("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, 0, pointers.ctypes.data, 0)
         self.call("cuCtxSynchronize")
-        self.call("cuMemcpyDtoH", arrays[3].ctypes.data, addresses[3], arrays[3].nbytes)
-        for address in addresses:
+        for address, array in zip(addresses, arrays, strict=True):
+            self.call("cuMemcpyDtoH", array.ctypes.data, address, array.nbytes)
             self.call("cuMemFree", address)
         self.call("cuModuleUnload", module)
+
+    def run(self, found: Instruction, a: Bits, b: Bits, c: Bits) -> Bits:
+        """D's bits [count, M, N] for those of A [count, M, K], B [count, K, N] and C [count, M, N]."""
+        a_places, b_places, c_places = places(found)
+        b_operand = _core_matrices(found, b) if found.is_group else np.ascontiguousarray(b[:, *b_places])
+        arrays = [np.ascontiguousarray(a[:, *a_places]), b_operand, np.ascontiguousarray(c[:, *c_places])]
+        arrays.append(np.zeros_like(arrays[2]))
+        self.launch(program(found), arrays, len(a), found.lanes)
         result = np.zeros((len(a), found.m, found.n), c.dtype)
         result[:, *c_places] = arrays[3]
         return result
