@@ -8,6 +8,8 @@ import numpy as np
 from fragments import Instruction, places
 from inputs import WIDTHS, Bits
 
+from coopmat.devices import USES
+
 _HEAD = """.version 8.3
 .target sm_90a
 .address_size 64
@@ -30,10 +32,10 @@ _IMMEDIATES = {"tf32": "1, 1, 1", "fp16": "1, 1, 1, 0", "bf16": "1, 1, 1, 0", "s
 
 def program(found: Instruction) -> str:
     """The PTX text. Every lane loads its registers, and stores its share of D."""
-    a_places, b_places, c_places = places(found)
+    held = places(found)
     register = 64 if found.a == "fp64" else 32
-    na, nb, nc = (where[0].shape[1] * WIDTHS[name] // register
-                  for where, name in ((a_places, found.a), (b_places, found.b), (c_places, found.c)))
+    na, nb, nc = (held[use][0].shape[1] * WIDTHS[name] // register if use in held else 1
+                  for use, name in zip(USES, (found.a, found.b, found.c), strict=True))
     bits, number = f"b{register}", {"fp32": "f32", "fp64": "f64"}.get(found.c, "b32")
     ab = "f64" if found.a == "fp64" else bits
     lines = [_HEAD.format(ab=f".{ab}", cd=f".{number}", na=na, nb=nb, nc=nc, lanes=found.lanes)]
@@ -88,7 +90,7 @@ class Driver:
         return results[0] if results else None
 
     def launch(self, text: str, arrays: list[Bits], blocks: int, threads: int) -> None:
-        """Run the kernel ``program`` of a PTX text, with the arrays' addresses as arguments; arrays are brought back."""
+        """Run the kernel ``program`` of a PTX text with the addresses of arrays, which are brought back."""
         module = self.call("cuModuleLoadData", text.encode() + b"\0")
         function = self.call("cuModuleGetFunction", module, b"program")
         addresses = [self.call("cuMemAlloc", array.nbytes) for array in arrays]
@@ -105,13 +107,14 @@ class Driver:
 
     def run(self, found: Instruction, a: Bits, b: Bits, c: Bits) -> Bits:
         """D's bits [count, M, N] for those of A [count, M, K], B [count, K, N] and C [count, M, N]."""
-        a_places, b_places, c_places = places(found)
-        b_operand = _core_matrices(found, b) if found.is_group else np.ascontiguousarray(b[:, *b_places])
-        arrays = [np.ascontiguousarray(a[:, *a_places]), b_operand, np.ascontiguousarray(c[:, *c_places])]
+        held = places(found)
+        b_operand = _core_matrices(found, b) if found.is_group else b[:, *held["b"]]
+        arrays = [np.ascontiguousarray(array)
+                  for array in (a[:, *held["a"]], b_operand, c[:, *held["accumulator"]])]
         arrays.append(np.zeros_like(arrays[2]))
         self.launch(program(found), arrays, len(a), found.lanes)
         result = np.zeros((len(a), found.m, found.n), c.dtype)
-        result[:, *c_places] = arrays[3]
+        result[:, *held["accumulator"]] = arrays[3]
         return result
 
 

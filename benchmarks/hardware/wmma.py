@@ -14,7 +14,7 @@ from coopmat.devices import ARCHITECTURES, USES, Combination, Use
 
 Order = Literal["row", "col"]
 ROWS = ARCHITECTURES["nvidia_gpu_sm_90"].combinations
-_LANES = 32
+LANES = 32
 _LETTERS: dict[Use, str] = {"a": "a", "b": "b", "accumulator": "c"}
 
 
@@ -43,7 +43,7 @@ class Matrix:
         """Of a lane; fp16 fragments of A and B have eight in all shapes (PTX ISA, wmma fragments)."""
         if self.fmt == "fp16" and self.use != "accumulator":
             return 8
-        return self.rows * self.columns // (_LANES * max(1, 32 // WIDTHS[self.fmt]))
+        return self.rows * self.columns // (LANES * max(1, 32 // WIDTHS[self.fmt]))
 
     @property
     def register(self) -> str:
@@ -112,13 +112,41 @@ def _dump(driver: Driver, matrix: Matrix, order: Order, bits: Bits) -> Bits:
     unit = np.dtype(f"u{WIDTHS[matrix.fmt] // 8}")
     width = 8 if matrix.fmt == "fp64" else 4
     stored = np.ascontiguousarray((bits if order == "row" else bits.T).astype(unit))
-    out = np.zeros((_LANES, matrix.registers * width), np.uint8)
+    out = np.zeros((LANES, matrix.registers * width), np.uint8)
     letter = _LETTERS[matrix.use]
     stores = "\n".join(f"st.global.{matrix.register} [b+{number * width}], r{letter}{number};"
                        for number in range(matrix.registers))
     driver.launch(_DUMP.format(declaration=matrix.declaration, load=matrix.load(order), size=matrix.registers * width,
-                               stores=stores), [stored, out], 1, _LANES)
+                               stores=stores), [stored, out], 1, LANES)
     return out.view(unit).astype(np.int64)
+
+
+_STORE = """.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry program(.param .u64 pa, .param .u64 pb) {{
+.reg .b64 a, x, o; .reg .u32 lane; {declaration}
+ld.param.u64 a, [pa]; ld.param.u64 x, [pb]; mov.u32 lane, %tid.x;
+mul.wide.u32 o, lane, {size}; add.u64 a, a, o;
+{loads}
+wmma.store.d.sync.aligned.row.{shape}.global.{type} [x], {list_}, {stride};
+ret; }}"""
+
+
+def stored(driver: Driver, matrix: Matrix) -> Bits:
+    """For each element of an accumulator, the number of the component, counted through all lanes, that it is stored
+    from: [rows, columns]."""
+    unit = np.dtype(f"u{WIDTHS[matrix.fmt] // 8}")
+    width = 8 if matrix.fmt == "fp64" else 4
+    size = matrix.registers * width
+    numbers = np.arange(LANES * size // unit.itemsize).astype(unit)
+    out = np.zeros((matrix.rows, matrix.columns), unit)
+    loads = "\n".join(f"ld.global.{matrix.register} rc{number}, [a+{number * width}];"
+                      for number in range(matrix.registers))
+    driver.launch(_STORE.format(declaration=matrix.declaration, loads=loads, size=size, list_=matrix.list_,
+                                shape=f"m{matrix.m}n{matrix.n}k{matrix.k}", type=PTX_TYPES[matrix.fmt],
+                                stride=matrix.columns), [numbers, out], 1, LANES)
+    return out.astype(np.int64)
 
 
 _PRODUCT = """.version 8.3
@@ -153,5 +181,5 @@ def multiply(driver: Driver, row: Combination, a: Bits, b: Bits, c: Bits, *, sat
                            declarations=" ".join(matrix.declaration for matrix in given), size=d.nbytes, shape=name,
                            type=types[3], list_=list_, stride=d.columns)
     arrays = [np.ascontiguousarray(array) for array in (a, b, c)]
-    driver.launch(text, [*arrays, result], len(a), _LANES)
+    driver.launch(text, [*arrays, result], len(a), LANES)
     return result

@@ -29,9 +29,9 @@ def test_the_chip_computes_what_the_model_says(found: Instruction, recorded: dic
 
 @pytest.mark.parametrize("found", INSTRUCTIONS, ids=lambda found: found.mnemonic)
 def test_every_element_is_in_one_place(found: Instruction) -> None:
-    a, b, c = places(found)
-    shapes = [(a, found.m, found.k), (c, found.m, found.n)] + [(b, found.k, found.n)] * (not found.is_group)
-    for (rows, columns), height, width in shapes:
+    shapes = {"a": (found.m, found.k), "b": (found.k, found.n), "accumulator": (found.m, found.n)}
+    for use, (rows, columns) in places(found).items():
+        height, width = shapes[use]
         count = np.zeros((height, width), int)
         np.add.at(count, np.broadcast_arrays(rows, columns), 1)
         assert (count == 1).all()

@@ -98,7 +98,8 @@ def _has_combination(device: DeviceDescription, use: Use, fmt: str, m: int, n: i
     if not device.any_combination:
         return any(fmt in row.types_of(use) and row.supports_sizes(m, n, k) for row in device.combinations)
     if min(m, n, k) < 1 or max(m * n, m * k, n * k) > MOST_ELEMENTS:
-        raise KernelNotSupported(f"matrices of {device.name} have 1 to {MOST_ELEMENTS} elements; found M={m} N={n} K={k}")
+        raise KernelNotSupported(
+            f"matrices of {device.name} have 1 to {MOST_ELEMENTS} elements; found M={m} N={n} K={k}")
     return True
 
 

@@ -18,7 +18,7 @@ _REGISTER_BITS = 32
 _MMA = "PTX ISA, matrix fragments for mma.sync"
 _WGMMA = "PTX ISA, register fragments for wgmma; lanes are those of the four warps together"
 _WMMA = "wmma, opaque in PTX; as read out on an H200"
-_VOLTA_WMMA = "wmma, opaque in PTX; as published for sm_70 (wmma_extension), A in row-major and B in column-major memory"
+_VOLTA_WMMA = "wmma, opaque in PTX; as published for sm_70 by wmma_extension, A in row-major, B in column-major memory"
 _QUAD_PAIR = ("PTX ISA, matrix fragments for mma.m8n8k4; quad-pair 0, A row-major and B column-major: the same lanes "
               "+ 4, + 8 and + 12 hold three other matrices")
 
