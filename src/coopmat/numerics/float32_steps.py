@@ -124,22 +124,8 @@ def _first(*candidates: Bits) -> Bits:
 
 
 # --------------------------------------------------------------------------------------
-# Intel XMX, AMD matrix cores
+# AMD matrix cores
 # --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A chain of fused multiply-adds in float32 from C, k ascending, subnormal numbers kept; converted to D's format
-    at the end."""
-
-    def accumulate(self, terms: Terms, d_format: Format) -> NDArray[np.generic]:
-        """The elements of ``A*B + C`` in storage of D's format [E]."""
-        total = terms.c
-        with np.errstate(all="ignore"):
-            for a, b in zip(terms.a, terms.b, strict=True):
-                total = to_float32(a * b + total)
-        return round_to(total, d_format)
 
 
 @dataclass(frozen=True, slots=True)
