@@ -26,7 +26,7 @@ class Arithmetic(Protocol):
     """How the elements of D are computed from their terms."""
 
     def accumulate(self, terms: Terms, d_format: Format) -> NDArray[Any]:
-        """The elements of ``A*B + C`` [E], as numbers or in storage of D's format."""
+        """The elements of ``A*B + C``, of the shape of ``terms.c``, as numbers or in storage of D's format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,14 @@ def row_of(architecture: str, rows: tuple[Row, ...], operands: Operands) -> Row:
 def _accumulate(row: Row, operands: Operands) -> NDArray[Any]:
     converted = _with_accumulator_format(operands, FORMATS[row.c_format])
     result = np.empty(operands.shape, operands.d_format.dtype)
-    flat = result.reshape(-1)
+    batch = result.reshape(-1, *operands.shape[-2:])
     for place, terms in all_terms(converted):
         with np.errstate(all="ignore"):
-            flat[place] = row.arithmetic.accumulate(terms, operands.d_format).astype(flat.dtype, copy=False)
+            batch[place] = row.arithmetic.accumulate(terms, operands.d_format).astype(result.dtype, copy=False)
     if row.nan is not None:
-        is_nan = np.isnan(flat)
+        is_nan = np.isnan(result)
         if is_nan.any():
-            flat.view(operands.d_format.bits_dtype)[is_nan] = row.nan
+            result.view(operands.d_format.bits_dtype)[is_nan] = row.nan
     return result
 
 

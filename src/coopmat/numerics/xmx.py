@@ -85,7 +85,7 @@ class Chain:
     choices: XmxArithmetic = XmxArithmetic()
 
     def accumulate(self, terms: Terms, d_format: Format) -> NDArray[np.generic]:
-        """The elements of ``A*B + C`` in storage of D's format [E]."""
+        """The elements of ``A*B + C`` in storage of D's format."""
         choices = self.choices
         a, b, total = terms.a, terms.b, terms.c
         if choices.subnormal_operands == "flushed":
@@ -107,7 +107,7 @@ class Chain:
         return (slice(start, start + self.stage_products) for start in range(0, k, self.stage_products))
 
     def _add_stage(self, products: Array, total: Array) -> Array:
-        """The accumulator after a stage; ``products`` [P, E] are exact."""
+        """The accumulator after a stage; its ``products`` [P, ...] are exact."""
         if self.choices.stage_sum == "exact":
             return self._rounded(*products, total)
         if self.choices.stage_sum == "pairwise":
