@@ -42,3 +42,34 @@ def round_exactly(value: Fraction, name: str, rounding: str = "rte", negative: b
         away = rounding == "rte" or (rounding == "rtp" and not negative) or (rounding == "rtn" and negative)
         pattern = infinity if away else infinity - 1
     return (pattern | negative << (exponent_bits + fraction_bits)) << padding
+
+
+# --------------------------------------------------------------------------------------
+# Sums
+# --------------------------------------------------------------------------------------
+
+Number = tuple[Fraction | float, bool]  # and whether it is negative, which a zero may be too
+
+
+def number(bits: int, name: str) -> Number:
+    """The value and the sign of a bit pattern."""
+    exponent_bits, fraction_bits, padding = FIELDS[name]
+    return decode(bits, name), bool(bits >> (exponent_bits + fraction_bits + padding))
+
+
+def product(x: Number, y: Number) -> Number:
+    """The exact product."""
+    negative = x[1] != y[1]
+    if isinstance(x[0], Fraction) and isinstance(y[0], Fraction):
+        return x[0] * y[0], negative
+    invalid = 0 in (x[0], y[0]) or any(value != value for value in (x[0], y[0]))
+    return (float("nan") if invalid else float("-inf" if negative else "inf")), negative
+
+
+def rounded_sum(terms: list[Number], name: str, rounding: str = "rte") -> Number:
+    """The exact sum, rounded once to a format; of zeros, -0 where all are."""
+    special = {value for value, _ in terms if isinstance(value, float)}
+    if special:
+        return sum(special), sum(special) < 0  # infinities of both signs, or a NaN: NaN
+    total = sum((Fraction(value) for value, _ in terms), Fraction(0))
+    return number(round_exactly(total, name, rounding, all(negative for _, negative in terms)), name)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import groupby
 
 from coopmat.numerics.aligned_sum import AlignedSum
-from coopmat.numerics.float32_steps import Chain, Float64Chain, PairwiseTree, TwoChains
+from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
 from coopmat.numerics.hardware import ROWS, Arithmetic, Row
+from coopmat.numerics.xmx import Chain, XmxArithmetic
 
 _HEAD = """# Numerics
 
@@ -35,7 +37,7 @@ A product of an instruction with more products than a block runs block after blo
 more k than an instruction has. tf32 operands lose their 13 low bits, without rounding.
 
 """
-_TAIL = """
+_NOTES = """
 - *aligned sum*: all products of a block and C are aligned at the largest exponent (that of a product is the sum of its
   factors' exponents; a subnormal factor has the least exponent of its format; the exponent is at least the floor), cut
   off towards zero after so many fraction bits, added exactly, and converted once: to fp32 by truncation, where a sum of
@@ -45,13 +47,40 @@ _TAIL = """
   are kept. NaNs are x86's: an operand's payload is kept, an invalid operation gives FFC00000.
 - *pairwise tree*: groups of products are added pair by pair, and their sum to C; every operation rounds to float32;
   subnormal operands and results are zero. Every NaN is 7FC00000.
-- *chain*: fused multiply-adds in float32 from C, k ascending, subnormal numbers kept; one conversion to D's format at
-  the end.
+- *chain*: fused multiply-adds in float32 from C, k ascending, subnormal numbers kept; one conversion to D's format
+  after the eight stages of an instruction. Every NaN is 7FC00000 (bf16: 7FC0, fp16: 7E00). That is a choice among
+  several: [below](#what-is-chosen-for-xmx).
 - *float64 chain*: IEEE fused multiply-adds from C, k ascending. Of several NaN operands that of B comes out, then the
   accumulator's, then that of A; an invalid operation gives FFF8000000000000.
 
 D of fp16 with a C of fp32 (NVIDIA): C is rounded to fp16 first. No source documents that case.
 
+"""
+_XMX_HEAD = """
+## What is chosen for XMX
+
+Intel documents the order of a DPAS instruction's stages and the types; the rest of its floating-point arithmetic is not
+documented, and nothing here was measured. Every such choice is a field of `coopmat.XmxArithmetic`, which
+`matrix_multiply_accumulate(..., xmx=...)` and the simulated GPUs take:
+
+```python
+import numpy as np
+import coopmat as cm
+
+a = np.float16([[2.0**-12, 2.0**-12]])
+c = np.float32([[1]])
+for stage_sum in ("fused", "exact"):
+    xmx = cm.XmxArithmetic(stage_sum=stage_sum)
+    d = cm.matrix_multiply_accumulate(a, a.T, c, a_type="fp16", b_type="fp16", c_type="fp32",
+                                      architecture="intel_gpu_pvc", xmx=xmx)
+    print(f"{stage_sum:6} {d[0, 0].item().hex()}")
+device = cm.device("sim:intel_gpu_pvc", options=cm.SimulatorOptions(xmx=xmx))
+```
+
+A kernel whose results must not depend on them uses integers, or numbers whose partial sums are exact in float32.
+
+"""
+_SOURCES = """
 ## Where the models come from, and how they were checked
 
 - `nvidia_gpu_sm_90`: Fasi, Higham, Mikaitis and Pranesh (2021), Khattak and Mikaitis (2025), and measurements of ours.
@@ -64,7 +93,7 @@ D of fp16 with a C of fp32 (NVIDIA): C is rounded to fp16 first. No source docum
 - `intel_cpu_spr`, `_gnr`: Intel's manual (TDPBF16PS, TDPFP16PS). Compared with the processor's own fused multiply-adds
   in that order, NaN payloads included, which the tile instruction was found to equal.
 - `intel_gpu_*`: the order of the stages is Intel's (vISA documentation of DPAS), the rounding is undocumented and
-  chosen as in Intel's own emulations. Compared with that rule.
+  chosen as in Intel's own emulations. Every combination of choices is compared with its rule in rational numbers.
 - `amd_gpu_gfx90a`: what is flushed is AMD's documentation, the tree that of Khattak and Mikaitis and of MMA-Sim.
   Compared with that rule.
 """
@@ -78,7 +107,18 @@ def numerics_page() -> str:
         found = list(group)
         names = ", ".join(f"`{name}`" for name, _ in found)
         lines += [f"| {names} | {row.inputs} | {row.d_format} | {_described(row)} |" for row in found[0][1]]
-    return "\n".join(lines) + "\n" + _TAIL
+    return "\n".join(lines) + "\n" + _NOTES + _XMX_HEAD + _choices() + _SOURCES
+
+
+def _choices() -> str:
+    """What Intel's documents leave open, and what is chosen."""
+    lines = ["| field | about | documented | chosen | alternatives |", "|---|---|---|---|---|"]
+    for row in fields(XmxArithmetic):
+        meanings = {value: f"`{value}`: {text}" for value, text in row.metadata["meanings"].items()}
+        chosen = meanings.pop(row.default)
+        about, documented = row.metadata["about"], row.metadata["documented"]
+        lines.append(f"| `{row.name}` | {about} | {documented} | {chosen} | {'; '.join(meanings.values())} |")
+    return "\n".join(lines) + "\n"
 
 
 def _described(row: Row) -> str:
@@ -91,8 +131,8 @@ def _described(row: Row) -> str:
             return f"two chains, {products} products in a tile"
         case PairwiseTree(group=size):
             return f"pairwise tree of {size}"
-        case Chain():
-            return "chain"
+        case Chain(stage_products=products):
+            return f"chain, {products} product{'s' if products > 1 else ''} in a stage"
         case Float64Chain():
             return "float64 chain"
     raise TypeError(type(model).__name__)

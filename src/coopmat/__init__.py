@@ -22,7 +22,7 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
-from coopmat.numerics import matrix_multiply_accumulate
+from coopmat.numerics import XmxArithmetic, matrix_multiply_accumulate
 from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, build, device, devices, local
 from coopmat.targets.simulator import SimulatorOptions
 from coopmat.version import __version__ as __version__
@@ -49,6 +49,7 @@ __all__ = [
     "SourceLocation",
     "UndefinedBehavior",
     "ValidationError",
+    "XmxArithmetic",
     "build",
     "device",
     "devices",

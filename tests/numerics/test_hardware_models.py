@@ -3,6 +3,8 @@ numpy's float32."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -146,6 +148,37 @@ def test_double_precision(architecture: str, kind: str) -> None:
             total = round_exactly(product + before, "fp64")
         mask = (1 << 63) - 1
         assert int(found[index]) & mask == total & mask
+
+
+@pytest.mark.parametrize(("architecture", "name", "d"), [
+    ("nvidia_gpu_sm_70", "fp16", "fp16"), ("intel_cpu_spr", "bf16", "fp32"), ("intel_gpu_pvc", "bf16", "bf16"),
+    ("amd_gpu_gfx90a", "fp16", "fp32"), ("nvidia_gpu_sm_80", "fp64", "fp64")])
+def test_pieces(architecture: str, name: str, d: str) -> None:
+    """Products too large to be computed at once, and empty ones, against their rows one by one."""
+    for m, n, k in ((300, 40, 37), (3, 2000, 130), (5, 4, 0), (0, 4, 4), (4, 0, 4)):
+        a, b, c = operands((8,), "special", (name, name, d), ((2, 1, m, k), (3, k, n), (2, 3, m, n)))
+        found = run(architecture, a, b, c, name, d)
+        assert found.shape == (2, 3, m, n)
+        for row in range(0, m, 50):
+            part = slice(row, row + 1)
+            alone = run(architecture, a[1, :, part], b[2:], c[1, 2:, part], name, d)
+            np.testing.assert_array_equal(found[1, 2:, part], alone)
+
+
+def test_llvm_is_loaded_for_float64_only() -> None:
+    script = """
+import sys
+import numpy as np
+import coopmat as cm
+x = np.ones((2, 2), np.float16)
+cm.matrix_multiply_accumulate(x, x, x, a_type="fp16", b_type="fp16", c_type="fp16", architecture="nvidia_gpu_sm_90")
+assert not any(name.startswith("llvmlite") for name in sys.modules)
+x = np.full((1, 1), 1 + 2.0**-30)
+d = cm.matrix_multiply_accumulate(x, x, -x * x, a_type="fp64", b_type="fp64", c_type="fp64",
+                                  architecture="nvidia_gpu_sm_90")
+assert "llvmlite" in sys.modules and d == 2.0**-60
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
 def test_every_row_of_every_table_has_a_model() -> None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coopmat.formats import Format, round_to
-from coopmat.numerics.terms import Array, Terms, exponents_of
+from coopmat.formats import Format
+from coopmat.numerics.terms import Array, Exponents, Terms, exponents_of
 
 _LEAST_EXPONENT = -600  # where all terms are zero
 
@@ -31,7 +31,7 @@ class AlignedSum:
     truncates: bool
 
     def accumulate(self, terms: Terms, d_format: Format) -> Array:
-        """The elements of ``A*B + C`` in D's format, as float64 [E]; C is in D's format."""
+        """The elements of ``A*B + C`` in D's format, as float64; C is in D's format."""
         result = terms.c
         for start in range(0, len(terms.a), self.products):
             result = self._block(terms.block(start, start + self.products, result), d_format)
@@ -50,33 +50,39 @@ class AlignedSum:
         exponent = (terms.a_exponents + terms.b_exponents).max(axis=0)
         np.maximum(exponent, exponents_of(terms.c, d_format), out=exponent)
         np.maximum(exponent, _LEAST_EXPONENT if self.floor is None else self.floor, out=exponent)
-        scale = np.ldexp(1.0, self.fraction_bits - exponent.astype(np.int32))
+        scale = _power_of_two(self.fraction_bits - exponent)
         aligned = terms.a * terms.b
         aligned *= scale
         np.trunc(aligned, out=aligned)
         total = aligned.sum(axis=0)
         total += np.trunc(terms.c * scale)
         total += 0.0  # -0 becomes +0
-        return self._converted(total / scale, d_format)
+        total /= scale
+        return _truncated(total, d_format) if self.truncates else _rounded(total, d_format)
 
-    def _converted(self, values: Array, fmt: Format) -> Array:
-        """A sum in D's format. Truncation does not stop at the largest finite number."""
-        if not self.truncates:
-            return round_to(values, fmt).astype(np.float64) + 0.0  # what rounds to zero is +0
-        kept = _truncated(values, fmt)
-        too_large = np.abs(values) >= 2.0 ** (fmt.max_exponent + 1)
-        if too_large.any():
-            kept[too_large] = np.copysign(np.inf, values[too_large])
-        return kept
+
+def _power_of_two(exponent: Exponents) -> Array:
+    """2**exponent, of normal numbers."""
+    return ((exponent.astype(np.int64) + 1023) << 52).view(np.float64)
+
+
+def _rounded(values: Array, fmt: Format) -> Array:
+    """To nearest, ties to even, in a format that is one of numpy's; what rounds to zero is +0."""
+    return values.astype(fmt.dtype).astype(np.float64) + 0.0
 
 
 def _truncated(values: Array, fmt: Format) -> Array:
-    """Cut off below the precision of a format, and below its least subnormal number."""
+    """Cut off below the precision of a format, and below its least subnormal number; but too large a number becomes
+    infinity, not the largest finite one."""
     kept = (values.view(np.int64) & np.int64(-(1 << 52 - fmt.fraction_bits))).view(np.float64)
-    small = np.abs(values) < 2.0**fmt.min_exponent
+    magnitude = np.abs(values)
+    small = magnitude < 2.0**fmt.min_exponent
     if small.any():
         quantum = 2.0 ** (fmt.min_exponent - fmt.fraction_bits)
         kept[small] = np.trunc(values[small] / quantum) * quantum + 0.0
+    too_large = magnitude >= 2.0 ** (fmt.max_exponent + 1)
+    if too_large.any():
+        kept[too_large] = np.copysign(np.inf, values[too_large])
     return kept
 
 

@@ -1,27 +1,29 @@
 """Models that round to float32 (or float64) after every step: chains of fused multiply-adds, and pairwise trees.
 
-A step is computed in float64 and rounded once more. That is right: the operands of every addition have at most 24
-significant bits, and 53 bits are enough for their sum to be rounded twice without harm (Figueroa 1995).
+A fused step in float32 is computed in float64 and rounded once more. That is right: the operands of the addition have
+at most 24 significant bits, and 53 bits are enough for their sum to be rounded twice without harm (Figueroa 1995).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coopmat.formats import FORMATS, Format, round_pair, round_to
-from coopmat.numerics.summation import product_error, rounded_exact_sum, two_sum
-from coopmat.numerics.terms import Array, Mask, Terms
+from coopmat.formats import Format, round_to
+from coopmat.numerics.fused import fused_chain
+from coopmat.numerics.terms import Array, Terms
 
 _LEAST_NORMAL = 2.0**-126
 # What x86 flushes: results that are below the least normal number after rounding to 24 bits.
 _FLUSHED = 2.0**-126 - 2.0**-151
 _DEFAULT_NAN = np.uint32(0xFFC00000)  # x86's
 _QUIET = np.uint32(0x00400000)
-_SMALLEST, _LARGEST = 2.0**-900, 2.0**500  # between them, float64's errors can be computed exactly
+_QUIET_FLOAT64 = np.uint64(1 << 51)
 Bits = NDArray[np.uint32]
+Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
 
 
 def to_float32(values: Array) -> Array:
@@ -29,7 +31,7 @@ def to_float32(values: Array) -> Array:
     return values.astype(np.float32).astype(np.float64)
 
 
-def flushed(values: Array, limit: float = _LEAST_NORMAL) -> Array:
+def flushed(values: Floats, limit: float = _LEAST_NORMAL) -> Floats:
     """Zeros, with their signs, for numbers below ``limit``; in place."""
     small = np.abs(values) < limit
     if small.any():
@@ -53,19 +55,20 @@ class TwoChains:
     products: int
 
     def accumulate(self, terms: Terms, d_format: Format) -> NDArray[np.float32]:
-        """The elements of ``A*B + C`` as float32 [E], NaNs with the payloads that x86 gives them."""
+        """The elements of ``A*B + C`` as float32, NaNs with the payloads that x86 gives them."""
         a, b = (flushed(x.copy()) for x in (terms.a, terms.b))
         if len(a) % 2:
-            a, b = (np.concatenate([x, np.zeros((1, x.shape[1]))]) for x in (a, b))
+            a, b = (np.concatenate([x, np.zeros((1, *x.shape[1:]))]) for x in (a, b))
         result = flushed(terms.c.copy())
         with np.errstate(all="ignore"):
             for start in range(0, len(a), self.products):
                 tile = slice(start, start + self.products)
-                result = flushed(to_float32(result + _sum_of_chains(a[tile], b[tile])))
+                result = flushed(to_float32(result + _sum_of_chains(a[tile], b[tile], result.shape)))
         found = result.astype(np.float32)
         is_nan = np.isnan(result)
         if is_nan.any():
-            found.view(np.uint32)[is_nan] = self._nan_bits(a[:, is_nan], b[:, is_nan], terms.c[is_nan])
+            a, b = (np.broadcast_to(x, (len(x), *result.shape))[:, is_nan] for x in (a, b))
+            found.view(np.uint32)[is_nan] = self._nan_bits(a, b, terms.c[is_nan])
         return found
 
     def _nan_bits(self, a: Array, b: Array, c: Array) -> Bits:
@@ -87,8 +90,8 @@ class TwoChains:
         return held
 
 
-def _sum_of_chains(a: Array, b: Array) -> Array:
-    even, odd = np.zeros(a.shape[1]), np.zeros(a.shape[1])
+def _sum_of_chains(a: Array, b: Array, shape: tuple[int, ...]) -> Array:
+    even, odd = np.zeros(shape), np.zeros(shape)
     for k in range(0, len(a), 2):
         even = _fused(a[k], b[k], even)
         odd = _fused(a[k + 1], b[k + 1], odd)
@@ -124,22 +127,8 @@ def _first(*candidates: Bits) -> Bits:
 
 
 # --------------------------------------------------------------------------------------
-# Intel XMX, AMD matrix cores
+# AMD matrix cores
 # --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A chain of fused multiply-adds in float32 from C, k ascending, subnormal numbers kept; converted to D's format
-    at the end."""
-
-    def accumulate(self, terms: Terms, d_format: Format) -> NDArray[np.generic]:
-        """The elements of ``A*B + C`` in storage of D's format [E]."""
-        total = terms.c
-        with np.errstate(all="ignore"):
-            for a, b in zip(terms.a, terms.b, strict=True):
-                total = to_float32(a * b + total)
-        return round_to(total, d_format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +140,17 @@ class PairwiseTree:
     least_input: float  # of the input format's normal numbers
 
     def accumulate(self, terms: Terms, d_format: Format) -> NDArray[np.generic]:
-        """The elements of ``A*B + C`` in storage of D's format [E]."""
+        """The elements of ``A*B + C`` in storage of D's format."""
         missing = -len(terms.a) % self.group
-        a, b = (np.where(np.abs(x) < self.least_input, 0.0, x) for x in (terms.a, terms.b))
-        a, b = (np.concatenate([x, np.zeros((missing, x.shape[1]))]) for x in (a, b))
-        total = np.where(np.abs(terms.c) < _LEAST_NORMAL, 0.0, terms.c)
+        a, b = (np.where(np.abs(x) < self.least_input, 0.0, x).astype(np.float32) for x in (terms.a, terms.b))
+        a, b = (np.concatenate([x, np.zeros((missing, *x.shape[1:]), np.float32)]) for x in (a, b))
+        total = np.where(np.abs(terms.c) < _LEAST_NORMAL, 0.0, terms.c).astype(np.float32)
         with np.errstate(all="ignore"):
             for start in range(0, len(a), self.group):
-                products = flushed(to_float32(a[start:start + self.group] * b[start:start + self.group]))
-                while len(products) > 1:
-                    products = flushed(to_float32(products[0::2] + products[1::2]))
-                total = flushed(to_float32(total + products[0]))
+                sums = flushed(a[start:start + self.group] * b[start:start + self.group])
+                while len(sums) > 1:
+                    sums = flushed(sums[0::2] + sums[1::2])
+                total = flushed(total + sums[0])
         return round_to(total, d_format)
 
 
@@ -179,62 +168,22 @@ class Float64Chain:
     nan_order: str
 
     def accumulate(self, terms: Terms, d_format: Format) -> NDArray[np.float64]:
-        """The elements of ``A*B + C`` as float64 [E]."""
-        total = terms.c
-        with np.errstate(all="ignore"):
-            products = terms.a * terms.b
-            lows = product_error(terms.a, terms.b, products)
-        for a, b, product, low in zip(terms.a, terms.b, products, lows, strict=True):
-            before, total = total, _fused_float64(a, b, total, product, low)
-            is_nan = np.isnan(total)
-            if is_nan.any():
-                operands = {"a": a[is_nan], "b": b[is_nan], "c": before[is_nan]}
-                total.view(np.uint64)[is_nan] = self._nan_bits(operands)
+        """The elements of ``A*B + C`` as float64."""
+        total = fused_chain(terms.a, terms.b, terms.c)
+        is_nan = np.isnan(total)
+        if is_nan.any():
+            total.view(np.uint64)[is_nan] = self._nan_bits(terms.where(is_nan))
         return total
 
-    def _nan_bits(self, operands: dict[str, Array]) -> NDArray[np.uint64]:
-        result = np.full(len(operands["a"]), self.default_nan, np.uint64)
-        for name in reversed(self.nan_order):
-            values = operands[name]
-            quiet = values.view(np.uint64) | np.uint64(1 << 51)
-            result = np.where(np.isnan(values), quiet, result)
-        return result
-
-
-def _fused_float64(a: Array, b: Array, c: Array, product: Array, low: Array) -> Array:
-    """``a * b + c``, rounded once, where ``product + low`` is the exact product (Boldo and Melquiond 2008: the errors
-    of product and sum, rounded to odd)."""
-    with np.errstate(all="ignore"):
-        high, first = two_sum(c, low)
-        total, second = two_sum(product, high)
-        result = total + round_pair(first, second, "odd")
-        easy = np.isfinite(result) & (np.abs(product) > _SMALLEST) & (np.abs(result) < _LARGEST) & (
-            np.abs(c) < _LARGEST) & ((np.abs(c) > _SMALLEST) | (c == 0))
-    if easy.all():
-        return result
-    rest = ~easy
-    result[rest] = _fused_carefully(a[rest], b[rest], c[rest], result[rest])
-    return result
-
-
-def _fused_carefully(a: Array, b: Array, c: Array, found: Array) -> Array:
-    """The same for zeros, infinities, NaNs, and numbers whose errors could not be computed exactly; ``found`` is right
-    for the others."""
-    with np.errstate(all="ignore"):
-        product = a * b
-        plain = product + c
-    finite = np.isfinite(a) & np.isfinite(b)
-    result = np.where((a == 0) | (b == 0) | ~finite, plain, found)
-    infinite = finite & ~np.isfinite(c)
-    result[infinite] = c[infinite]
-    for index in np.flatnonzero(finite & ~infinite & _is_unsafe(a, b, c, product)):
-        result[index] = rounded_exact_sum(a[index:index + 1], b[index:index + 1], float(c[index]), FORMATS["fp64"])
-    return result
-
-
-def _is_unsafe(a: Array, b: Array, c: Array, product: Array) -> Mask:
-    """Where an error could not be computed exactly."""
-    large = np.maximum(np.abs(a), np.maximum(np.abs(b), np.abs(c))) > _LARGEST
-    small = (np.abs(product) < _SMALLEST) | ((np.abs(c) < _SMALLEST) & (c != 0))
-    found: Mask = (large | small) & (a != 0) & (b != 0)
-    return found
+    def _nan_bits(self, terms: Terms) -> NDArray[np.uint64]:
+        """The NaNs of elements that are some, step by step."""
+        total = terms.c
+        for k in range(len(terms.a)):
+            operands = {"a": terms.a[k], "b": terms.b[k], "c": total}
+            total = fused_chain(terms.a[k:k + 1], terms.b[k:k + 1], total)
+            bits = np.full(total.shape, self.default_nan, np.uint64)
+            for values in (operands[name] for name in reversed(self.nan_order)):
+                bits = np.where(np.isnan(values), values.view(np.uint64) | _QUIET_FLOAT64, bits)
+            is_nan = np.isnan(total)
+            total.view(np.uint64)[is_nan] = bits[is_nan]
+        return total.view(np.uint64)

@@ -5,7 +5,8 @@ Sources and what was verified on hardware: docs/numerics.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,17 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS, Format, round_to
 from coopmat.numerics.aligned_sum import AlignedSum
-from coopmat.numerics.float32_steps import Chain, Float64Chain, PairwiseTree, TwoChains
+from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
 from coopmat.numerics.integers import multiply_accumulate_integers
 from coopmat.numerics.operands import Operands, check_operands
 from coopmat.numerics.terms import Terms, all_terms
+from coopmat.numerics.xmx import Chain, XmxArithmetic
 
 
 class Arithmetic(Protocol):
     """How the elements of D are computed from their terms."""
 
     def accumulate(self, terms: Terms, d_format: Format) -> NDArray[Any]:
-        """The elements of ``A*B + C`` [E], as numbers or in storage of D's format."""
+        """The elements of ``A*B + C``, of the shape of ``terms.c``, as numbers or in storage of D's format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,14 @@ def _tensor_cores(fraction_bits: int, floors: dict[str, int | None], products: d
     return (*rows, _nvidia("fp16", "fp16", products["fp16"], fraction_bits, floors))
 
 
+@cache
+def xmx_rows(choices: XmxArithmetic) -> tuple[Row, ...]:
+    """Intel XMX with one arithmetic of those that its documents allow."""
+    return tuple(Row(inputs, d_format, Chain(products, 2.0 ** FORMATS[inputs].min_exponent, choices), None, "fp32")
+                 for inputs, products in (("bf16", 2), ("fp16", 2), ("tf32", 1))
+                 for d_format in ("fp32", *({inputs} - {"tf32"})))
+
+
 _NO_FLOOR: dict[str, int | None] = {"fp32": None, "fp16": -19}
 _AMPERE_FLOOR: dict[str, int | None] = {"fp32": -132, "fp16": -20}
 _HOPPER_FLOOR: dict[str, int | None] = {"fp32": -133, "fp16": -21}
@@ -61,8 +71,7 @@ AMPERE = (*_tensor_cores(24, _AMPERE_FLOOR, {"fp16": 8, "bf16": 8, "tf32": 4}), 
 HOPPER = (*_tensor_cores(25, _HOPPER_FLOOR, {"fp16": 16, "bf16": 16, "tf32": 8}), _FLOAT64)
 
 AMX = tuple(Row(inputs, "fp32", TwoChains(32), None, "fp32") for inputs in ("bf16", "fp16"))
-XMX = tuple(Row(inputs, d_format, Chain(), None, "fp32") for inputs in ("bf16", "fp16", "tf32")
-            for d_format in ("fp32", *({inputs} - {"tf32"})))
+XMX = xmx_rows(XmxArithmetic())
 CDNA2 = (*(Row(inputs, "fp32", PairwiseTree(4, 2.0 ** FORMATS[inputs].min_exponent), 0x7FC00000, "fp32")
            for inputs in ("fp16", "bf16")), _FLOAT64)
 
@@ -78,9 +87,9 @@ ROWS: dict[str, tuple[Row, ...]] = {
 
 def multiply_accumulate(architecture: str, a: ArrayLike, b: ArrayLike, c: ArrayLike, *, a_format: str | Format,
                         b_format: str | Format, c_format: str | Format, d_format: str | Format,
-                        saturating: bool = False) -> NDArray[Any]:
+                        saturating: bool = False, xmx: XmxArithmetic | None = None) -> NDArray[Any]:
     """``D = A*B + C`` as an architecture computes it; arguments and result as those of
-    :func:`coopmat.numerics.matrix_multiply_accumulate_exact`.
+    :func:`coopmat.numerics.matrix_multiply_accumulate_exact`. ``xmx`` is for architectures with Intel's XMX.
 
     Raises Error for types that the architecture has no arithmetic for.
     """
@@ -89,13 +98,16 @@ def multiply_accumulate(architecture: str, a: ArrayLike, b: ArrayLike, c: ArrayL
         return multiply_accumulate_integers(operands, saturating)
     if saturating:
         raise Error(f"only integers are accumulated with saturation, not {operands.d_format}")
-    return _accumulate(row_of(architecture, operands), operands)
+    if xmx is None:
+        return _accumulate(row_of(architecture, ROWS[architecture], operands), operands)
+    if xmx.tf32_operands == "nearest_even" and operands.a_format.name == operands.b_format.name == "tf32":
+        operands = replace(operands, a=round_to(operands.a, "tf32"), b=round_to(operands.b, "tf32"))
+    return _accumulate(row_of(architecture, xmx_rows(xmx), operands), operands)
 
 
-def row_of(architecture: str, operands: Operands) -> Row:
-    """The row for the formats of a multiply-accumulate."""
+def row_of(architecture: str, rows: tuple[Row, ...], operands: Operands) -> Row:
+    """The row of an architecture for the formats of a multiply-accumulate."""
     a, b, c, d = (fmt.name for fmt in (operands.a_format, operands.b_format, operands.c_format, operands.d_format))
-    rows = ROWS[architecture]
     found = next((row for row in rows if a == b == row.inputs and d == row.d_format), None)
     if found is None:
         known = ", ".join(f"{row.inputs}*{row.inputs} -> {row.d_format}" for row in rows)
@@ -106,20 +118,17 @@ def row_of(architecture: str, operands: Operands) -> Row:
 def _accumulate(row: Row, operands: Operands) -> NDArray[Any]:
     converted = _with_accumulator_format(operands, FORMATS[row.c_format])
     result = np.empty(operands.shape, operands.d_format.dtype)
-    flat = result.reshape(-1)
+    batch = result.reshape(-1, *operands.shape[-2:])
     for place, terms in all_terms(converted):
         with np.errstate(all="ignore"):
-            flat[place] = row.arithmetic.accumulate(terms, operands.d_format).astype(flat.dtype, copy=False)
+            batch[place] = row.arithmetic.accumulate(terms, operands.d_format).astype(result.dtype, copy=False)
     if row.nan is not None:
-        is_nan = np.isnan(flat)
+        is_nan = np.isnan(result)
         if is_nan.any():
-            flat.view(operands.d_format.bits_dtype)[is_nan] = row.nan
+            result.view(operands.d_format.bits_dtype)[is_nan] = row.nan
     return result
 
 
 def _with_accumulator_format(operands: Operands, fmt: Format) -> Operands:
     """The operands with C in another format; a narrower one rounds to nearest, ties to even."""
-    if operands.c_format == fmt:
-        return operands
-    return Operands(operands.a, operands.b, round_to(operands.c, fmt), operands.a_format, operands.b_format, fmt,
-                    operands.d_format, operands.shape)
+    return operands if operands.c_format == fmt else replace(operands, c=round_to(operands.c, fmt), c_format=fmt)

@@ -1,4 +1,4 @@
-"""The terms of matrix products laid out for arithmetic models: one row for each k, one column for each element of D."""
+"""The terms of matrix products laid out for arithmetic models: k comes first, and the elements of D last."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Exponents = NDArray[np.int16]
 NO_EXPONENT = -(1 << 12)  # of a zero: below every other, also when two are added
-_TERMS = 1 << 15  # at a time: some arrays of them fit into the second-level cache
+_TERMS = 1 << 17  # at a time: more would not fit into caches, fewer would leave Python too much to do
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The operands of some elements of D as float64: a and b [K, E], c [E].
+    """The operands of some elements of D as float64: c has a shape E, and a and b broadcast to [K, *E].
 
     NaN payloads are kept as far as float64 widens them. tf32 operands have lost their unused bits, so that a NaN whose
-    payload was there is an infinity, as on the H200. The exponents of a and b [K, E] are those of
+    payload was there is an infinity, as on the H200. The exponents of a and b, of their shapes, are those of
     :func:`exponents_of`.
     """
 
@@ -40,40 +40,47 @@ class Terms:
         return Terms(self.a[rows], self.b[rows], c, self.a_exponents[rows], self.b_exponents[rows])
 
     def where(self, chosen: Mask) -> Terms:
-        """Those of the chosen elements of D."""
-        return Terms(self.a[:, chosen], self.b[:, chosen], self.c[chosen], self.a_exponents[:, chosen],
-                     self.b_exponents[:, chosen])
+        """Those of the n chosen elements of D: a and b [K, n], c [n]."""
+        shape = (len(self.a), *self.c.shape)
+        a, b = (np.broadcast_to(x, shape)[:, chosen] for x in (self.a, self.b))
+        exponents = (np.broadcast_to(x, shape)[:, chosen] for x in (self.a_exponents, self.b_exponents))
+        return Terms(a, b, self.c[chosen], *exponents)
 
     @property
     def finite(self) -> Mask:
-        """Which elements have finite terms only: [E]."""
+        """Which elements have finite terms only."""
         found: Mask = np.isfinite(self.a).all(axis=0) & np.isfinite(self.b).all(axis=0) & np.isfinite(self.c)
         return found
 
 
-def all_terms(operands: Operands) -> Iterator[tuple[slice, Terms]]:
+Place = tuple[slice, slice]
+
+
+def all_terms(operands: Operands) -> Iterator[tuple[Place, Terms]]:
     """The terms of all elements of D, so many at a time that they fit into the cache, with their places in the
-    flattened result."""
-    batch, (m, n) = operands.shape[:-2], operands.shape[-2:]
-    a, b, c = (_widened(array, fmt) for array, fmt in (
+    result as [batch, M, N]: whole matrices, or some rows of one."""
+    (m, n), k = operands.shape[-2:], operands.k
+    a, b, c = (_in_batch(array, fmt, operands.shape[:-2]) for array, fmt in (
         (operands.a, operands.a_format), (operands.b, operands.b_format), (operands.c, operands.c_format)))
-    k = a.shape[-1]
-    a = np.broadcast_to(a, (*batch, m, k)).reshape(-1, k)  # rows of A
-    b = np.broadcast_to(b.swapaxes(-1, -2), (*batch, n, k)).reshape(-1, n, k)  # columns of B
-    c = np.broadcast_to(c, operands.shape).reshape(-1, n)
+    a = np.ascontiguousarray(np.moveaxis(a, -1, 0))[..., np.newaxis]
+    b = np.ascontiguousarray(np.moveaxis(b, -2, 0))[..., np.newaxis, :]
     a_exponents, b_exponents = exponents_of(a, operands.a_format), exponents_of(b, operands.b_format)
-    step = max(1, _TERMS // max(1, k * n))
-    for start in range(0, len(a), step):
-        rows = np.arange(start, min(start + step, len(a)))
-        columns = rows // max(1, m)
-        yield (slice(start * n, (start + len(rows)) * n),
-               Terms(np.repeat(a[rows].T, n, axis=1), _by_k(b[columns]), c[rows].reshape(-1),
-                     np.repeat(a_exponents[rows].T, n, axis=1), _by_k(b_exponents[columns])))
+    for batch, rows in _places(len(c), m, max(1, _TERMS // max(1, k * n))):
+        yield (batch, rows), Terms(a[:, batch, rows], b[:, batch], c[batch, rows], a_exponents[:, batch, rows],
+                                   b_exponents[:, batch])
 
 
-def _by_k(columns: NDArray[Any]) -> NDArray[Any]:
-    """Columns of B [R, N, K] as one row for each k."""
-    return np.ascontiguousarray(columns.transpose(2, 0, 1)).reshape(columns.shape[-1], -1)
+def _places(batch: int, m: int, step: int) -> Iterator[Place]:
+    """All rows of ``batch`` matrices of ``m``, about ``step`` at a time."""
+    matrices = max(1, step // max(1, m))
+    return ((slice(i, i + matrices), slice(j, j + step)) for i in range(0, batch, matrices)
+            for j in range(0, m, step))
+
+
+def _in_batch(array: NDArray[Any], fmt: Format, batch: tuple[int, ...]) -> Array:
+    """Matrices as float64 [batch, rows, columns]."""
+    wide = _widened(array, fmt)
+    return np.broadcast_to(wide, (*batch, *wide.shape[-2:])).reshape(-1, *wide.shape[-2:])
 
 
 def exponents_of(values: Array, fmt: Format) -> Exponents:

@@ -32,6 +32,7 @@ class Device:
     def __init__(self, description: DeviceDescription, options: SimulatorOptions | None = None) -> None:
         self.description = description
         self.options = options if options is not None else SimulatorOptions()
+        self.options.arithmetic(description.name)  # an Error if the device has none such
         self.name = f"sim:{description.name}"
 
     @property
@@ -133,8 +134,8 @@ def device(chosen: str | Device | Selector | None = None, *, options: SimulatorO
     selector scores highest, such as ``coopmat.sycl.gpu_selector_v``. A Device stands for itself.
 
     By default: the one that the environment variable COOPMAT_DEVICE names, else ``sim:generic``.
-    ``options`` are the checks of a simulated device. Raises :class:`coopmat.Error` for a name that is
-    not a device, and if a selector wants none of those that are here.
+    ``options`` are those of a simulated device. Raises :class:`coopmat.Error` for a name that is not a device,
+    if a selector wants none of those that are here, and for options that the device cannot follow.
     """
     if options is not None and not isinstance(options, SimulatorOptions):
         raise Error(f"the options of a simulated device are SimulatorOptions, not {type(options).__name__}")

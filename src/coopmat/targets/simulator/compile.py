@@ -15,6 +15,7 @@ import numpy as np
 from coopmat.devices.model import DeviceDescription
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
+from coopmat.numerics import EXACT, MODELS, Model
 from coopmat.spirv import module as spirv
 from coopmat.spirv.grammar import (
     ID_KINDS,
@@ -71,12 +72,12 @@ class KernelCompiler:
 
     ``kept`` is the memory of the module's global variables, by id, which all its kernels share and which
     lives on between launches. Variables that can be pointed to from there have the same addresses in every
-    kernel: they come first, in the module's order. ``arithmetic`` names the model of matrix multiply-accumulate.
+    kernel: they come first, in the module's order. ``arithmetic`` is the model of matrix multiply-accumulate.
     """
 
     def __init__(self, module: Module, kernel: str, sub_group_size: int,
                  handlers: Mapping[int, Handler], device: DeviceDescription,
-                 kept: dict[int, Array] | None = None, arithmetic: str = "generic") -> None:
+                 kept: dict[int, Array] | None = None, arithmetic: Model = MODELS[EXACT]) -> None:
         self.module = module
         self.kernel = kernel
         self.language = next((row.words[0] for row in module.of_opcode(Op.Source)), SourceLanguage.Unknown)

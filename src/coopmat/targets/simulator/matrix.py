@@ -13,7 +13,6 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
-from coopmat.numerics import MODELS
 from coopmat.spirv.grammar import CooperativeMatrixOperands, CooperativeMatrixUse, Decoration, Op
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.module import Instruction
@@ -227,7 +226,7 @@ def _multiply_accumulate(compiler: FunctionCompiler, row: Instruction) -> Step:
     use = multiply_accumulate_of(a_kind, b_kind, c_kind, result_kind, CooperativeMatrixOperands(
         row.words[3] if len(row.words) > 3 else 0), row)
     a_format, b_format, c_format, d_format = use.formats
-    model = MODELS[compiler.kernel.arithmetic]
+    model = compiler.kernel.arithmetic
 
     def multiply(a: Array, b: Array, c: Array) -> Array:
         result = model(

@@ -9,6 +9,7 @@ from typing import Literal, NoReturn
 import numpy as np
 
 from coopmat.diagnostics import Error
+from coopmat.numerics import EXACT, Model, XmxArithmetic, model_of
 
 DEFAULT_PRINTF_LIMIT = 1 << 20  # the least that OpenCL's CL_DEVICE_PRINTF_BUFFER_SIZE may be
 DEFAULT_STEP_LIMIT = 1_000_000  # ten to fifteen seconds of an endless loop in a few work-groups
@@ -25,6 +26,8 @@ class SimulatorOptions:
     there carry it out for their whole sub-group.
     ``numerics``: ``"hardware"`` multiplies matrices with the device's own arithmetic, bit for bit (docs/numerics.md);
     ``"exact"`` computes ``A*B + C`` exactly and rounds once.
+    ``xmx``: what the documents of Intel's XMX leave open of its arithmetic, for the simulated GPUs that have it
+    (:class:`~coopmat.XmxArithmetic`); None for the usual choices.
     ``step_limit``: the number of basic blocks that the work-groups which run together may execute,
     all work-items in lock-step counted once; a kernel that needs more ends with a ``SimulationError``.
     ``time_limit``: the seconds that one launch may take, None for any time; one that takes longer
@@ -32,12 +35,14 @@ class SimulatorOptions:
     ``printf_limit``: the bytes that printf may write in one launch; once a text does not fit, it and all
     later ones are dropped, their calls return -1, and a line on the standard error output says so.
 
-    Raises :class:`~coopmat.diagnostics.Error` for a value of another type, or a limit out of range.
+    Raises :class:`~coopmat.diagnostics.Error` for a value of another type, a limit out of range, or ``xmx`` with
+    exact numerics.
     """
 
     bounds: bool = True
     convergence: bool = True
     numerics: Literal["hardware", "exact"] = "hardware"
+    xmx: XmxArithmetic | None = None
     step_limit: int = DEFAULT_STEP_LIMIT
     time_limit: float | None = None
     printf_limit: int = DEFAULT_PRINTF_LIMIT
@@ -48,6 +53,11 @@ class SimulatorOptions:
                 self._refuse(name, "True or False")
         if self.numerics not in ("hardware", "exact"):
             self._refuse("numerics", "'hardware' or 'exact'")
+        if self.xmx is not None and not isinstance(self.xmx, XmxArithmetic):
+            self._refuse("xmx", "a coopmat.XmxArithmetic, or None")
+        if self.xmx is not None and self.numerics == "exact":
+            raise Error("the simulator's option xmx is about the device's own arithmetic; with numerics='exact' "
+                        "there is nothing for it to choose")
         if not _is_number(self.step_limit, int, np.integer) or self.step_limit < 1:
             self._refuse("step_limit", "an integer of at least 1")
         if not _is_number(self.printf_limit, int, np.integer) or self.printf_limit < 0:
@@ -56,6 +66,10 @@ class SimulatorOptions:
                 _is_number(self.time_limit, int, float, np.integer, np.floating)
                 and 0 < self.time_limit < math.inf):
             self._refuse("time_limit", "a positive number of seconds, or None")
+
+    def arithmetic(self, architecture: str) -> Model:
+        """The matrix arithmetic of a device with these options. Error if ``xmx`` is given and it has no XMX."""
+        return model_of(architecture if self.numerics == "hardware" else EXACT, self.xmx)
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
         value = getattr(self, name)

@@ -10,7 +10,7 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, LaunchError, ValidationError
-from coopmat.numerics import EXACT
+from coopmat.numerics import Model
 from coopmat.spirv.device_support import check_supported
 from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
 from coopmat.spirv.kernels import KernelSignature, Parameter
@@ -91,6 +91,7 @@ class SimulatedProgram:
         self.module = module
         self.description = description
         self.options = options
+        self.arithmetic = options.arithmetic(description.name)
         self.kernels = {name: KernelInfo(module, signature) for name, signature in module.kernel_signatures.items()}
         self._compiled: dict[str, CompiledKernel] = {}
         self._kept: dict[int, Array] = {}  # the memory of global variables of the module
@@ -116,9 +117,8 @@ class SimulatedProgram:
 
     def _compile(self, name: str) -> CompiledKernel:
         if name not in self._compiled:
-            arithmetic = self.description.name if self.options.numerics == "hardware" else EXACT
             self._compiled[name] = compile_kernel(self.module, self.kernels[name].signature, self.description,
-                                                  self._kept, arithmetic)
+                                                  self._kept, self.arithmetic)
         return self._compiled[name]
 
 
@@ -161,9 +161,9 @@ def well_formed(what: str) -> Iterator[None]:
 
 
 def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription,
-                   kept: dict[int, Array], arithmetic: str) -> CompiledKernel:
+                   kept: dict[int, Array], arithmetic: Model) -> CompiledKernel:
     """Compile a kernel and all functions that it calls for its sub-group size; ``kept`` is the memory of the
-    module's global variables, ``arithmetic`` the name of the matrix arithmetic."""
+    module's global variables, ``arithmetic`` that of matrices."""
     size = signature.sub_group_size or description.sub_group_sizes[0]
     if size not in description.sub_group_sizes:
         raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; {description.name} has "

@@ -12,7 +12,7 @@ from coopmat.devices.lane_layout import LaneLayout
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.formats import storage_from_bits
-from coopmat.numerics import MODELS, Model
+from coopmat.numerics import Model
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.sub_group_uses import multiply_of
@@ -65,7 +65,7 @@ def _multiply(compiler: FunctionCompiler, instruction: Instruction) -> Step:
 
         return refuse
     known = row
-    model = MODELS[compiler.kernel.arithmetic]
+    model = compiler.kernel.arithmetic
     result, slots = compiler.result(instruction), [compiler.slot(word) for word in instruction.words[1:4]]
 
     def execute(frame: Frame) -> None:
