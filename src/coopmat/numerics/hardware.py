@@ -5,6 +5,7 @@ Sources and what was verified on hardware: docs/numerics.md.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
@@ -118,7 +119,7 @@ def row_of(architecture: str, rows: tuple[Row, ...], operands: Operands) -> Row:
 def _accumulate(row: Row, operands: Operands) -> NDArray[Any]:
     converted = _with_accumulator_format(operands, FORMATS[row.c_format])
     result = np.empty(operands.shape, operands.d_format.dtype)
-    batch = result.reshape(-1, *operands.shape[-2:])
+    batch = result.reshape(math.prod(operands.shape[:-2]), *operands.shape[-2:])
     for place, terms in all_terms(converted):
         with np.errstate(all="ignore"):
             batch[place] = row.arithmetic.accumulate(terms, operands.d_format).astype(result.dtype, copy=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -80,7 +81,7 @@ def _places(batch: int, m: int, step: int) -> Iterator[Place]:
 def _in_batch(array: NDArray[Any], fmt: Format, batch: tuple[int, ...]) -> Array:
     """Matrices as float64 [batch, rows, columns]."""
     wide = _widened(array, fmt)
-    return np.broadcast_to(wide, (*batch, *wide.shape[-2:])).reshape(-1, *wide.shape[-2:])
+    return np.broadcast_to(wide, (*batch, *wide.shape[-2:])).reshape(math.prod(batch), *wide.shape[-2:])
 
 
 def exponents_of(values: Array, fmt: Format) -> Exponents:
