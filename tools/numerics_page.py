@@ -53,7 +53,8 @@ _NOTES = """
 - *float64 chain*: IEEE fused multiply-adds from C, k ascending. Of several NaN operands that of B comes out, then the
   accumulator's, then that of A; an invalid operation gives FFF8000000000000.
 
-D of fp16 with a C of fp32 (NVIDIA): C is rounded to fp16 first. No source documents that case.
+D of fp16 with a C of fp32 (NVIDIA's wmma) is the sum for a D of fp32, rounded to nearest even at the end. On Hopper,
+wmma's only shape for tf32, 16x16x8, is two instructions with four products each; mma.sync has one with eight.
 
 """
 _XMX_HEAD = """
@@ -106,8 +107,16 @@ def numerics_page() -> str:
     for _, group in groupby(by_rows, key=lambda item: id(item[1])):
         found = list(group)
         names = ", ".join(f"`{name}`" for name, _ in found)
-        lines += [f"| {names} | {row.inputs} | {row.d_format} | {_described(row)} |" for row in found[0][1]]
+        lines += [f"| {names} | {_shaped(row)} | {_from(row)} | {_described(row)} |" for row in found[0][1]]
     return "\n".join(lines) + "\n" + _NOTES + _XMX_HEAD + _choices() + _SOURCES
+
+
+def _shaped(row: Row) -> str:
+    return row.inputs if row.only_shape is None else f"{row.inputs}, {'x'.join(map(str, row.only_shape))}"
+
+
+def _from(row: Row) -> str:
+    return row.d_format if row.only_c is None else f"{row.d_format}, C {row.only_c}"
 
 
 def _choices() -> str:

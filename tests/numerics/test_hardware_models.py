@@ -194,3 +194,28 @@ def test_what_is_not_in_the_table_is_refused() -> None:
     with pytest.raises(Error, match=r"^there is no model of fp64\*fp64 \+ fp64 -> fp64 on intel_gpu_pvc; there are "):
         multiply_accumulate("intel_gpu_pvc", x, x, x, a_format="fp64", b_format="fp64", c_format="fp64",
                             d_format="fp64")
+
+
+@pytest.mark.parametrize("architecture", TENSOR_CORES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_results_from_single_accumulators(architecture: str, kind: str) -> None:
+    """wmma with D of fp16 and C of fp32, as the H200 does it: the fp32 result, rounded by numpy at the end."""
+    a, b, c = operands((9,), kind, ("fp16", "fp16", "fp32"), ((50, 16, 16), (50, 16, 8), (50, 16, 8)))
+    wide = run(architecture, a, b, c, "fp16", "fp32").view(np.float32)
+    found = multiply_accumulate(architecture, a.view(np.float16), b.view(np.float16), c.view(np.float32),
+                                a_format="fp16", b_format="fp16", c_format="fp32", d_format="fp16")
+    with np.errstate(over="ignore"):
+        expected = np.where(np.isnan(wide), np.uint16(0x7FFF), wide.astype(np.float16).view(np.uint16))
+    np.testing.assert_array_equal(found.view(np.uint16), expected)
+
+
+def test_the_shape_of_wmma_for_tf32() -> None:
+    """16x16x8 is two blocks of four on Hopper, where mma.sync adds eight: the second pair cancels the first exactly."""
+    ones = np.ones((16, 16), np.float32)
+    a = np.zeros((16, 8), np.float32)
+    a[:, :3], a[:, 4] = (2.0**24, 1.0, 0.5), -(2.0**24)
+    for shape, expected in (((16, 16), 0.0), ((16, 8), 1.5)):
+        found = multiply_accumulate("nvidia_gpu_sm_90", a, ones[:8, :shape[1]], 0 * ones[:, :shape[1]],
+                                    a_format="tf32", b_format="tf32", c_format="fp32", d_format="fp32")
+        assert found.shape == shape
+        assert np.unique(found).tolist() == [expected]

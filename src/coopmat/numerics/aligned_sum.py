@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coopmat.formats import Format
+from coopmat.formats import FORMATS, Format
 from coopmat.numerics.terms import Array, Exponents, Terms, exponents_of
 
 _LEAST_EXPONENT = -600  # where all terms are zero
@@ -22,7 +22,8 @@ class AlignedSum:
 
     fraction_bits: kept below the largest exponent of a block's terms.
     floor: the least exponent that terms are aligned at, None for no limit.
-    truncates: whether a block's sum is converted to D's format by truncation; else to nearest, ties to even.
+    truncates: whether a block's sum is converted to float32 by truncation; else it is converted to D's format, to
+        nearest, ties to even.
     """
 
     products: int
@@ -31,24 +32,25 @@ class AlignedSum:
     truncates: bool
 
     def accumulate(self, terms: Terms, d_format: Format) -> Array:
-        """The elements of ``A*B + C`` in D's format, as float64; C is in D's format."""
+        """The elements of ``A*B + C`` as float64, in float32 or D's format; C is in the same format."""
+        block_format = FORMATS["fp32"] if self.truncates else d_format
         result = terms.c
         for start in range(0, len(terms.a), self.products):
-            result = self._block(terms.block(start, start + self.products, result), d_format)
+            result = self._block(terms.block(start, start + self.products, result), block_format)
         return result
 
-    def _block(self, terms: Terms, d_format: Format) -> Array:
+    def _block(self, terms: Terms, fmt: Format) -> Array:
         finite = terms.finite
         if finite.all():
-            return self._finite_block(terms, d_format)
+            return self._finite_block(terms, fmt)
         result = np.empty_like(terms.c)
-        result[finite] = self._finite_block(terms.where(finite), d_format)
+        result[finite] = self._finite_block(terms.where(finite), fmt)
         result[~finite] = special_sum(terms.where(~finite))
         return result
 
-    def _finite_block(self, terms: Terms, d_format: Format) -> Array:
+    def _finite_block(self, terms: Terms, fmt: Format) -> Array:
         exponent = (terms.a_exponents + terms.b_exponents).max(axis=0)
-        np.maximum(exponent, exponents_of(terms.c, d_format), out=exponent)
+        np.maximum(exponent, exponents_of(terms.c, fmt), out=exponent)
         np.maximum(exponent, _LEAST_EXPONENT if self.floor is None else self.floor, out=exponent)
         scale = _power_of_two(self.fraction_bits - exponent)
         aligned = terms.a * terms.b
@@ -58,7 +60,7 @@ class AlignedSum:
         total += np.trunc(terms.c * scale)
         total += 0.0  # -0 becomes +0
         total /= scale
-        return _truncated(total, d_format) if self.truncates else _rounded(total, d_format)
+        return _truncated(total, fmt) if self.truncates else _rounded(total, fmt)
 
 
 def _power_of_two(exponent: Exponents) -> Array:
