@@ -42,7 +42,7 @@ class Step(NamedTuple):
     """So many lanes, or components, that follow each other: each holds what is ``rows`` below and ``columns`` beside
     what the one before it holds. With 0 and 0 they hold the same."""
 
-    count: int
+    size: int
     rows: int
     columns: int
 
@@ -73,8 +73,8 @@ def spread(rows: int, columns: int, lanes: Steps, components: Steps) -> Held:
 def _numbers(steps: Steps, columns: int) -> Indices:
     """The number of an element, counted along the rows, for each lane or component."""
     result = np.zeros(1, np.intp)
-    for count, down, beside in steps:
-        result = (np.arange(count)[:, None] * (down * columns + beside) + result).reshape(-1)
+    for size, down, beside in steps:
+        result = (np.arange(size)[:, None] * (down * columns + beside) + result).reshape(-1)
     return result
 
 

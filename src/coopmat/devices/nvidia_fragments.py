@@ -137,8 +137,7 @@ def _wmma_fragment(use: Use, fmt: Format, rows: int, columns: int) -> tuple[list
     A and B of fp16 always have 16 components, which repeat what there is."""
     is_transposed = {"a": rows == 8 and fmt.bits < 64, "b": columns == 32, "accumulator": columns == 32}[use]
     if is_transposed:
-        swapped: Use = {"a": "b", "b": "a", "accumulator": "accumulator"}[use]  # type: ignore[assignment]
-        lanes, components = (_transposed(steps) for steps in _fragment(swapped, fmt, columns, rows))
+        lanes, components = (_transposed(steps) for steps in _fragment(_TRANSPOSED_USE[use], fmt, columns, rows))
     else:
         lanes, components = _fragment(use, fmt, rows, columns)
     if fmt.name == "fp16" and use != "accumulator":
@@ -146,8 +145,11 @@ def _wmma_fragment(use: Use, fmt: Format, rows: int, columns: int) -> tuple[list
     return lanes, components
 
 
+_TRANSPOSED_USE: dict[Use, Use] = {"a": "b", "b": "a", "accumulator": "accumulator"}
+
+
 def _transposed(steps: list[Step]) -> list[Step]:
-    return [Step(count, beside, down) for count, down, beside in steps]
+    return [Step(size, beside, down) for size, down, beside in steps]
 
 
 def _each(fmt: Format) -> int:
@@ -167,7 +169,7 @@ def _sixteens(rows: int) -> int:
 # Volta
 # --------------------------------------------------------------------------------------
 
-_VOLTA_HALVES = {
+_VOLTA: dict[tuple[Use, str, int, int], tuple[Steps, Steps]] = {
     ("a", "fp16", 16, 16): ([Step(4, 1, 0), Step(2, 8, 0), Step(2, 0, 0), Step(2, 4, 0)], [Step(16, 0, 1)]),
     ("b", "fp16", 16, 16): ([Step(4, 0, 1), Step(2, 0, 0), Step(2, 0, 8), Step(2, 0, 4)], [Step(16, 1, 0)]),
     ("accumulator", "fp16", 16, 16): ([Step(4, 1, 0), Step(2, 8, 0), Step(2, 0, 8), Step(2, 4, 0)], [Step(8, 0, 1)]),
@@ -175,7 +177,6 @@ _VOLTA_HALVES = {
         [Step(2, 1, 0), Step(2, 0, 2), Step(2, 8, 0), Step(2, 0, 8), Step(2, 4, 0)],
         [Step(2, 0, 1), Step(2, 2, 0), Step(2, 0, 4)]),
 }
-_VOLTA: dict[tuple[Use, str, int, int], tuple[Steps, Steps]] = _VOLTA_HALVES  # type: ignore[assignment]
 
 
 def _quad_pair(use: Use, fmt: Format, rows: int) -> tuple[list[Step], list[Step]]:
