@@ -16,6 +16,7 @@ from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS
 from coopmat.numerics.hardware import ROWS, multiply_accumulate
 from tests.rational_model import FIELDS, decode, round_exactly
+from tools.numerics_evidence import EVIDENCE, INTEGERS
 
 # generation: fraction bits kept, least exponent for fp32 and fp16 results, products in a block
 TENSOR_CORES = {
@@ -187,6 +188,16 @@ def test_every_row_of_every_table_has_a_model() -> None:
             if FORMATS[row.atype].is_float:
                 models = {(model.inputs, model.d_format) for model in ROWS[name]}
                 assert (row.atype, row.dtype) in models, (name, row)
+
+
+def test_every_model_states_its_source() -> None:
+    """Once, as the integers of every architecture do."""
+    stated = [(name, inputs) for row in EVIDENCE for name in row.architectures for inputs in row.inputs]
+    assert len(set(stated)) == len(stated)
+    models = {(name, row.inputs) for name, rows in ROWS.items() for row in rows}
+    integers = {(name, INTEGERS) for name, description in ARCHITECTURES.items() if name in ROWS
+                and any(not FORMATS[row.atype].is_float for row in description.combinations)}
+    assert models | integers == set(stated)
 
 
 def test_what_is_not_in_the_table_is_refused() -> None:
