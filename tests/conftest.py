@@ -31,6 +31,15 @@ def _intel_amx() -> bool:
     return intel_runtime.has_matrices()
 
 
+def _processor_has(*features: str) -> bool:
+    """Whether this is Linux, on a processor with features as the kernel calls them."""
+    try:
+        known = Path("/proc/cpuinfo").read_text().split()
+    except OSError:
+        return False
+    return set(features) <= set(known)
+
+
 # Name of an oracle → whether it is here, and how to get it.
 ORACLES = {
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
@@ -39,6 +48,10 @@ ORACLES = {
     "clang": (_ziglang, "a clang with a SPIR-V back end: pip install ziglang"),
     "intel-opencl": (_intel_runtime, "Intel's CPU runtime: pip install pyopencl intel-opencl-rt intel-cmplr-lib-rt"),
     "intel-amx": (_intel_amx, "Intel's CPU runtime, as above, on a processor with AMX"),
+    "amx": (lambda: _processor_has("amx_tile", "amx_int8", "amx_bf16"),
+            "Linux on a processor with AMX, whose tile instructions the models are compared with: Sapphire Rapids"),
+    "amx-fp16": (lambda: _processor_has("amx_tile", "amx_fp16"),
+                 "Linux on a processor with AMX-FP16, whose instruction the model is compared with: Granite Rapids"),
     "ocloc": (lambda: shutil.which("ocloc") is not None, "Intel's offline compiler: the package intel-ocloc"),
     "glibc": (lambda: platform.libc_ver()[0] == "glibc", "the GNU C library, whose printf is the reference"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),

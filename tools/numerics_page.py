@@ -9,6 +9,7 @@ from coopmat.numerics.aligned_sum import AlignedSum
 from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
 from coopmat.numerics.hardware import ROWS, Arithmetic, Row
 from coopmat.numerics.xmx import Chain, XmxArithmetic
+from tools.numerics_evidence import EVIDENCE
 
 _HEAD = """# Numerics
 
@@ -29,7 +30,8 @@ for architecture in ("generic", "nvidia_gpu_sm_70", "nvidia_gpu_sm_90", "amd_gpu
 ```
 
 `cm.SimulatorOptions(numerics="exact")` makes a simulated device compute exactly and round once, as `generic` does.
-Integers are exact on all architectures, modulo 2^32 (clamped where SPIR-V's saturating accumulation asks for it).
+Integers are exact on all architectures, modulo 2^32, or clamped with `saturating=True` as SPIR-V's saturating
+accumulation asks for (NVIDIA's `.satfinite`).
 
 ## The models
 
@@ -84,19 +86,25 @@ A kernel whose results must not depend on them uses integers, or numbers whose p
 _SOURCES = """
 ## Where the models come from, and how they were checked
 
-- `nvidia_gpu_sm_90`: Fasi, Higham, Mikaitis and Pranesh (2021), Khattak and Mikaitis (2025), and measurements of ours.
-  On an H200, `mma.sync` and `wgmma` for fp16, bf16, tf32, int8 and fp64 (22 instructions) were compared with the models
-  on 1.1 million dot products each, ordinary and hostile ones (cancellation, subnormal numbers, overflow, NaNs,
-  infinities, signed zeros): all equal. `benchmarks/hardware/tensor_cores.py` does it again; a sample of the chip's
-  results is a test.
-- `nvidia_gpu_sm_70` to `_89`: the same publications, whose models reproduce results of V100, A100, A2 and Ada GPUs.
-  Compared with the published rule in rational numbers, not with hardware.
-- `intel_cpu_spr`, `_gnr`: Intel's manual (TDPBF16PS, TDPFP16PS). Compared with the processor's own fused multiply-adds
-  in that order, NaN payloads included, which the tile instruction was found to equal.
-- `intel_gpu_*`: the order of the stages is Intel's (vISA documentation of DPAS), the rounding is undocumented and
-  chosen as in Intel's own emulations. Every combination of choices is compared with its rule in rational numbers.
-- `amd_gpu_gfx90a`: what is flushed is AMD's documentation, the tree that of Khattak and Mikaitis and of MMA-Sim.
-  Compared with that rule.
+Sources: *SDM* is Intel's Software Developer's Manual; *vISA* the documentation in Intel's graphics compiler; *PTX*
+NVIDIA's PTX ISA; *Fasi*: Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, 2021;
+*Khattak*: Khattak and Mikaitis, 2025, with the models and recorded results of
+github.com/north-numerical-computing/MATLAB-tensor-core (b12b5a7); *MMA-Sim*: Xie et al., 2025,
+github.com/microsoft/MMA-Sim (c785138). The comparisons are of 2026-11-22. Tests compare every model with its rule in
+exact rational numbers or in the processor's own arithmetic as well.
+
+| architectures | A and B | source | compared with |
+|---|---|---|---|
+"""
+_FINDINGS = """
+Recorded results are those of the publication's authors: ordinary numbers, one dot product each, of one block. All
+150,000 (V100, A100, A2, RTX 1000 Ada, L40S, H100, H200, B200; fp16, bf16, tf32 to fp32, fp16 to fp16) equal the models;
+the 20,000 of a B200 equal the model of `nvidia_gpu_sm_90`.
+
+MMA-Sim was run on random and hostile operands, those of `benchmarks/hardware/inputs.py`. It gives a zero the exponent
+-126, so that a zero product can push other terms out of the sum; here zeros are dropped. Without that rule all of its
+results are the models'. An H200 decides: its recorded sample equals the models, and with MMA-Sim's rule 17 of its
+results would not.
 """
 
 
@@ -108,7 +116,13 @@ def numerics_page() -> str:
         found = list(group)
         names = ", ".join(f"`{name}`" for name, _ in found)
         lines += [f"| {names} | {_shaped(row)} | {_from(row)} | {_described(row)} |" for row in found[0][1]]
-    return "\n".join(lines) + "\n" + _NOTES + _XMX_HEAD + _choices() + _SOURCES
+    return "\n".join(lines) + "\n" + _NOTES + _XMX_HEAD + _choices() + _SOURCES + _evidence() + _FINDINGS
+
+
+def _evidence() -> str:
+    rows = ((", ".join(f"`{name}`" for name in row.architectures), ", ".join(row.inputs), row.source, row.compared)
+            for row in EVIDENCE)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def _shaped(row: Row) -> str:

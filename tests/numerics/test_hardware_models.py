@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from inputs import KINDS, operands
 
+import coopmat as cm
 from coopmat.devices import ARCHITECTURES
 from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS
 from coopmat.numerics.hardware import ROWS, multiply_accumulate
 from tests.rational_model import FIELDS, decode, round_exactly
+from tools.numerics_evidence import EVIDENCE, INTEGERS
 
 # generation: fraction bits kept, least exponent for fp32 and fp16 results, products in a block
 TENSOR_CORES = {
@@ -187,6 +189,41 @@ def test_every_row_of_every_table_has_a_model() -> None:
             if FORMATS[row.atype].is_float:
                 models = {(model.inputs, model.d_format) for model in ROWS[name]}
                 assert (row.atype, row.dtype) in models, (name, row)
+
+
+def test_every_model_states_its_source() -> None:
+    """Once, as the integers of every architecture do."""
+    stated = [(name, inputs) for row in EVIDENCE for name in row.architectures for inputs in row.inputs]
+    assert len(set(stated)) == len(stated)
+    models = {(name, row.inputs) for name, rows in ROWS.items() for row in rows}
+    integers = {(name, INTEGERS) for name, description in ARCHITECTURES.items() if name in ROWS
+                and any(not FORMATS[row.atype].is_float for row in description.combinations)}
+    assert models | integers == set(stated)
+
+
+@pytest.mark.parametrize("architecture", ["generic", *ROWS])
+def test_integers_wrap_or_are_clamped(architecture: str) -> None:
+    """Random and extreme operands of 8 bits in every mix of signs, against Python's integers."""
+    types = [("sint8", "sint8"), ("sint8", "uint8"), ("uint8", "sint8"), ("uint8", "uint8")]
+    for number, (a_type, b_type) in enumerate(types):
+        for kind in ("ordinary", "huge"):
+            shapes = ((3, 4, 64), (3, 64, 4), (3, 4, 4))
+            a, b, c = (bits.view(FORMATS[name].dtype) for bits, name in zip(
+                operands((10, number), kind, (a_type, b_type, "sint32"), shapes), (a_type, b_type, "sint32"),
+                strict=True))
+            exact = a.astype(object) @ b.astype(object) + c.astype(object)
+            for saturating, expected in ((False, (exact + 2**31) % 2**32 - 2**31),
+                                         (True, np.clip(exact, -2**31, 2**31 - 1))):
+                found = cm.matrix_multiply_accumulate(a, b, c, a_type=a_type, b_type=b_type, c_type="sint32",
+                                                      architecture=architecture, saturating=saturating)
+                assert (found == expected).all()
+
+
+def test_only_integers_are_clamped() -> None:
+    x = np.zeros((2, 2), np.float16)
+    with pytest.raises(Error, match=r"^only integers are accumulated with saturation, not fp16$"):
+        cm.matrix_multiply_accumulate(x, x, x, a_type="fp16", b_type="fp16", c_type="fp16", saturating=True,
+                                      architecture="nvidia_gpu_sm_90")
 
 
 def test_what_is_not_in_the_table_is_refused() -> None:

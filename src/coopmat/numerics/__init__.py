@@ -47,17 +47,19 @@ def model_of(architecture: str, xmx: XmxArithmetic | None = None) -> Model:
 def matrix_multiply_accumulate(
         a: ArrayLike, b: ArrayLike, c: ArrayLike, *, a_type: str | Format, b_type: str | Format,
         c_type: str | Format, d_type: str | Format | None = None, architecture: str = EXACT,
-        xmx: XmxArithmetic | None = None) -> NDArray[Any]:
+        saturating: bool = False, xmx: XmxArithmetic | None = None) -> NDArray[Any]:
     """One ``D = A*B + C`` with the arithmetic of an architecture, bit for bit.
 
     a, b, c: arrays [..., M, K], [..., K, N] and [..., M, N], any M, N and K, of the numpy or ml_dtypes
         types that store their element types (tf32: float32); leading axes are a batch.
     d_type: the element type of the result; that of C if None.
+    saturating: clamp integer results to D's range (SPIR-V's SaturatingAccumulation, NVIDIA's ``.satfinite``)
+        instead of keeping them modulo 2**bits.
     xmx: for an architecture with Intel's XMX, what its documents leave open.
 
-    Raises :class:`coopmat.Error` if types or shapes do not fit, there is no model of that name, or ``xmx`` is
-    given for an architecture without XMX.
+    Raises :class:`coopmat.Error` if types or shapes do not fit, there is no model of that name, ``saturating`` is
+    asked for floating-point numbers, or ``xmx`` is given for an architecture without XMX.
     """
     model = model_of(str(architecture).removeprefix("sim:"), xmx)
     return model(a, b, c, a_format=a_type, b_format=b_type, c_format=c_type,
-                 d_format=c_type if d_type is None else d_type)
+                 d_format=c_type if d_type is None else d_type, saturating=saturating)
