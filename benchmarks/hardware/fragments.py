@@ -64,6 +64,10 @@ INSTRUCTIONS = (
     *(instruction((64, 8, 16), a, c, is_group=True) for a, c in _HALF_FORMATS),
     instruction((64, 8, 8), "tf32", "fp32", is_group=True),
     *(instruction((64, 8, 32), a, "sint32", is_group=True) for a in ("sint8", "uint8")),
+    instruction((64, 64, 16), "bf16", "fp32", is_group=True),
+    instruction((64, 256, 16), "fp16", "fp16", is_group=True),
+    instruction((64, 128, 8), "tf32", "fp32", is_group=True),
+    instruction((64, 256, 32), "sint8", "sint32", is_group=True),
 )
 
 

@@ -16,14 +16,16 @@ _HEAD = """.version 8.3
 .visible .entry program(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd) {{
 .reg .b64 a, b, c, d, o, x, desc; .reg .u32 lane, block, index, shared; .reg .pred p;
 .reg {ab} ra<{na}>; .reg {ab} rb<{nb}>; .reg {cd} rc<{nc}>; .reg {cd} rd<{nc}>;
-.shared .align 128 .b8 memory[1024];
+.shared .align 128 .b8 memory[{shared}];
 ld.param.u64 a, [pa]; ld.param.u64 b, [pb]; ld.param.u64 c, [pc]; ld.param.u64 d, [pd];
 mov.u32 lane, %tid.x; mov.u32 block, %ctaid.x; mad.lo.u32 index, block, {lanes}, lane;"""
-# B lies in shared memory as core matrices of 8 columns by 16 bytes along k, 128 bytes each, one after the other.
+# B lies in shared memory as core matrices of 8 columns by 16 bytes along k, 128 bytes each: those of all columns, then
+# those of the next 16 bytes.
 _SHARED_B = """mul.wide.u32 o, block, {octets}; add.u64 x, b, o; mov.u32 shared, memory;
-setp.ge.u32 p, lane, {words}; @p bra COPIED;
-{{ .reg .b64 y; .reg .u32 q, v; mul.wide.u32 y, lane, 4; add.u64 y, x, y; ld.global.b32 v, [y];
-shl.b32 q, lane, 2; add.u32 q, q, shared; st.shared.b32 [q], v; }}
+{{ .reg .b64 y; .reg .u32 i, q, v; mov.u32 i, lane;
+COPY: setp.ge.u32 p, i, {words}; @p bra COPIED;
+mul.wide.u32 y, i, 4; add.u64 y, x, y; ld.global.b32 v, [y];
+shl.b32 q, i, 2; add.u32 q, q, shared; st.shared.b32 [q], v; add.u32 i, i, {lanes}; bra COPY; }}
 COPIED: fence.proxy.async.shared::cta; bar.sync 0;
 {{ .reg .b64 u; cvt.u64.u32 u, shared; shr.u64 u, u, 4; and.b64 u, u, 0x3FFF; or.b64 desc, u, {strides}; }}"""
 _CORE_MATRIX = 128 >> 4  # bytes, as descriptors count them
@@ -38,12 +40,12 @@ def program(found: Instruction) -> str:
                   for use, name in zip(USES, (found.a, found.b, found.c), strict=True))
     bits, number = f"b{register}", {"fp32": "f32", "fp64": "f64"}.get(found.c, "b32")
     ab = "f64" if found.a == "fp64" else bits
-    lines = [_HEAD.format(ab=f".{ab}", cd=f".{number}", na=na, nb=nb, nc=nc, lanes=found.lanes)]
+    octets = found.n * found.k * WIDTHS[found.b] // 8
+    lines = [_HEAD.format(shared=octets, ab=f".{ab}", cd=f".{number}", na=na, nb=nb, nc=nc, lanes=found.lanes)]
     lines += _move("ld.global", "ra", "a", na, ab) + _move("ld.global", "rc", "c", nc, number)
     if found.is_group:
-        octets = found.n * found.k * WIDTHS[found.b] // 8
-        strides = _CORE_MATRIX << 16 | _CORE_MATRIX << 32
-        lines.append(_SHARED_B.format(octets=octets, words=octets // 4, strides=strides))
+        strides = _CORE_MATRIX * (found.n // 8) << 16 | _CORE_MATRIX << 32
+        lines.append(_SHARED_B.format(octets=octets, words=octets // 4, strides=strides, lanes=found.lanes))
         lines += ["wgmma.fence.sync.aligned;",
                   f"{found.mnemonic} {_list('rc', nc)}, {_list('ra', na)}, desc, {_IMMEDIATES[found.a]};",
                   "wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;"]
