@@ -1,0 +1,198 @@
+"""What the arithmetic models claim of each property: from the parameters in ``coopmat.numerics.hardware``, without
+running them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from coopmat.formats import FORMATS, Format
+from coopmat.numerics import EXACT
+from coopmat.numerics.aligned_sum import AlignedSum
+from coopmat.numerics.float32_steps import Chain, Float64Chain, PairwiseTree, TwoChains
+from coopmat.numerics.hardware import ROWS, Row
+from coopmat.probing import alignment, integers, names, nonfinite, quantum, ranges, rounding
+from coopmat.probing.directions import EVEN, ZERO
+from coopmat.probing.order import at_once
+from coopmat.probing.setup import Setup
+from coopmat.probing.trees import Tree, chain, node, text
+
+_ALL = frozenset(names.SUBNORMAL)
+
+
+
+@dataclass(frozen=True, slots=True)
+class Nans:
+    """Which NaN comes out: of an invalid operation, of a NaN operand, of two; and for tf32 of one whose payload lies in
+    the unused bits."""
+
+    invalid: str
+    operand: str
+    both: tuple[str, str, str]  # of A and B, of A and C, of p0 and p2
+    unused: str = "infinity"
+
+    @classmethod
+    def always(cls, bits: str, unused: str = "infinity") -> Nans:
+        """One and the same NaN."""
+        return cls(bits, bits, (bits, bits, bits), unused)
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a model's parameters say, in the words of the properties.
+
+    partial: the format of partial sums. accumulator: the format that C is converted to before the sum. result: the
+    direction of the last rounding. flushed: the keys of ``names.SUBNORMAL`` that are taken for zero. zeros: of a sum of
+    negative zeros, and of a negative sum that rounds to zero. aligned: further claims of nodes with several terms.
+    """
+
+    tree: Tree
+    partial: Format
+    accumulator: Format
+    nans: Nans
+    result: str = EVEN
+    flushed: frozenset[str] = frozenset()
+    zeros: tuple[str, str] = ("-0", "-0")
+    rounds_products: bool = False
+    aligned: Mapping[str, str] = field(default_factory=dict)
+
+
+def claims(architecture: str, setup: Setup, *, saturating: bool = False) -> dict[str, str] | None:
+    """The model's claim of each property, None if there is no model of these types.
+
+    architecture: its name, ``generic`` for exact arithmetic. saturating: whether an integer instruction clamps.
+    """
+    if not setup.is_float:
+        return _of_integers(setup, saturating)
+    if architecture == EXACT:
+        return _texts(setup, _exact(setup))
+    row = next((row for row in ROWS.get(architecture, ())
+                if setup.a.name == setup.b.name == row.inputs and setup.d.name == row.d_format), None)
+    if row is None:
+        return None
+    return _texts(setup, _TRAITS[type(row.arithmetic)](row.arithmetic, row, setup))
+
+
+def _of_integers(setup: Setup, saturating: bool) -> dict[str, str]:
+    beyond = integers.CLAMPS if saturating else integers.WRAPS
+    signs = {names.SIGN[key]: "signed" if fmt.is_signed else "unsigned" for key, fmt in (("A", setup.a), ("B", setup.b))}
+    return {names.ALIKE: "yes", **signs, names.EXACT: integers.EXACT, names.ABOVE: beyond, names.BELOW: beyond}
+
+
+# --------------------------------------------------------------------------------------
+# Models
+# --------------------------------------------------------------------------------------
+
+
+def _exact(setup: Setup) -> Traits:
+    nan = nonfinite.nan_text(setup.d, nonfinite.quiet(setup.d, 0))
+    aligned = {names.KEPT: alignment.all_kept(setup),
+               names.QUANTUM: quantum.quantum_text(setup, quantum.bottom(setup, EVEN), EVEN)}
+    return Traits(node(*range(setup.k + 1)), setup.d, setup.c, Nans.always(nan, nan), aligned=aligned)
+
+
+def _aligned_sum(model: AlignedSum, row: Row, setup: Setup) -> Traits:
+    result = ZERO if model.truncates else EVEN
+    blocks = [range(setup.k)[start:start + model.products] for start in range(0, setup.k, model.products)]
+    floor = quantum.least(setup) - 1 if model.floor is None else max(model.floor, quantum.least(setup) - 1)
+    aligned = {names.KEPT: alignment.kept_text(setup, model.fraction_bits), names.CUT: ZERO,
+               names.ALIGNED_AT: alignment.OF_FACTORS,
+               names.QUANTUM: quantum.quantum_text(setup, floor - model.fraction_bits, result)}
+    return Traits(chain(setup.k, *blocks), setup.d, FORMATS[row.c_format], _nans_of(row, setup), result,
+                  zeros=("+0", "+0"), aligned=aligned)
+
+
+def _two_chains(model: TwoChains, row: Row, setup: Setup) -> Traits:
+    tree: Tree = setup.k
+    for start in range(0, setup.k, model.products):
+        tile = range(setup.k)[start:start + model.products]
+        halves = [chain(half[0], *([leaf] for leaf in half[1:])) for half in (tile[::2], tile[1::2]) if half]
+        tree = node(tree, node(*halves) if len(halves) == 2 else halves[0])
+    fp32 = FORMATS["fp32"]
+    flushed = _ALL if setup.a.min_exponent == fp32.min_exponent else _ALL - {"A", "B"}
+    nans = Nans("NaN FFC00000", nonfinite.OPERAND, ("that of A", "that of C", "that of p2"))
+    return Traits(tree, fp32, FORMATS[row.c_format], nans, flushed=flushed, zeros=("+0", "-0"))
+
+
+def _pairwise_tree(model: PairwiseTree, row: Row, setup: Setup) -> Traits:
+    groups = []
+    for start in range(0, setup.k, model.group):
+        level: list[Tree] = list(range(setup.k)[start:start + model.group])
+        while len(level) > 1:
+            level = [node(*level[index:index + 2]) if index + 1 < len(level) else level[index]
+                     for index in range(0, len(level), 2)]
+        groups.append(level)
+    return Traits(chain(setup.k, *groups), FORMATS["fp32"], FORMATS[row.c_format], _nans_of(row, setup), flushed=_ALL,
+                  zeros=("+0", "+0"), rounds_products=True)
+
+
+def _chain(_model: Chain, row: Row, setup: Setup) -> Traits:
+    return Traits(_one_by_one(setup), FORMATS["fp32"], FORMATS[row.c_format], Nans.always(nonfinite.ANY_NAN))
+
+
+def _float64_chain(model: Float64Chain, row: Row, setup: Setup) -> Traits:
+    a_or_b, a_or_c = (min(pair, key=model.nan_order.index) for pair in ("ab", "ac"))
+    both = (f"that of {a_or_b.upper()}", f"that of {a_or_c.upper()}", "that of p2" if a_or_c == "a" else "that of p0")
+    return Traits(_one_by_one(setup), FORMATS["fp64"], FORMATS[row.c_format],
+                  Nans(nonfinite.nan_text(setup.d, model.default_nan), nonfinite.OPERAND, both))
+
+
+_TRAITS: dict[type, Callable[[Any, Row, Setup], Traits]] = {
+    AlignedSum: _aligned_sum, TwoChains: _two_chains, PairwiseTree: _pairwise_tree, Chain: _chain,
+    Float64Chain: _float64_chain,
+}
+
+
+def _one_by_one(setup: Setup) -> Tree:
+    return chain(setup.k, *([leaf] for leaf in range(setup.k)))
+
+
+def _nans_of(row: Row, setup: Setup) -> Nans:
+    return Nans.always(nonfinite.ANY_NAN if row.nan is None else nonfinite.nan_text(setup.d, row.nan))
+
+
+# --------------------------------------------------------------------------------------
+# Properties
+# --------------------------------------------------------------------------------------
+
+
+def _texts(setup: Setup, traits: Traits) -> dict[str, str]:
+    """The claims in the words of the report. Those of properties that these types do not show do no harm."""
+    when = rounding.BEFORE if traits.accumulator.fraction_bits < setup.c.fraction_bits else rounding.AFTER
+    both = zip(names.WINS.values(), traits.nans.both, strict=True)
+    return {
+        names.ALIKE: "yes",
+        names.ORDER: text(traits.tree, setup.k), names.AT_ONCE: str(at_once(traits.tree, setup.k)),
+        names.PRODUCTS: rounding.EXACT,
+        **traits.aligned,
+        names.PARTIAL: alignment.partial_text(
+            traits.partial.fraction_bits, traits.result if traits.partial == setup.d else EVEN),
+        names.RESULT: traits.result,
+        names.ACCUMULATOR: f"{when}, {EVEN if when == rounding.BEFORE else traits.result}",
+        **dict.fromkeys(names.TF32.values(), ZERO), names.TF32_NAN: traits.nans.unused,
+        **{name: ranges.FLUSHED if key in traits.flushed else ranges.KEPT for key, name in names.SUBNORMAL.items()},
+        names.NEGATIVE_ZEROS: traits.zeros[0], names.DIFFERENCE: "+0", names.UNDERFLOW: traits.zeros[1],
+        names.INFINITY: "infinity", names.OVERFLOW: "infinity",
+        names.PRODUCT_OVERFLOW: _overflow(setup, traits, {0: 2.0, 1: -2.0}),
+        names.PARTIAL_OVERFLOW: _overflow(setup, traits, {0: 1.0, 1: 1.0, 2: -1.0, 3: -1.0}),
+        **dict.fromkeys((names.ZERO_TIMES_INFINITY, names.INFINITIES), traits.nans.invalid),
+        **dict.fromkeys((*names.QUIET.values(), *names.SIGNALLING.values()), traits.nans.operand),
+        **dict(both),
+    }
+
+
+def _overflow(setup: Setup, traits: Traits, terms: Mapping[int, float]) -> str:
+    """What comes out of products, in units of D's largest power of two, whose sum is zero."""
+    limit = 2.0 ** (traits.partial.max_exponent + 1 - setup.d.max_exponent)
+
+    def rounded(value: float) -> float:
+        return math.copysign(math.inf, value) if abs(value) >= limit else value
+
+    def value(tree: Tree) -> float:
+        if not isinstance(tree, int):
+            return rounded(sum(map(value, tree.children)))
+        return rounded(terms.get(tree, 0.0)) if traits.rounds_products else terms.get(tree, 0.0)
+
+    return ranges.overflow_text(setup, value(traits.tree))
