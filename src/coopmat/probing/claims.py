@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coopmat.formats import FORMATS, Format
 from coopmat.numerics import EXACT
 from coopmat.numerics.aligned_sum import AlignedSum
-from coopmat.numerics.float32_steps import Chain, Float64Chain, PairwiseTree, TwoChains
-from coopmat.numerics.hardware import ROWS, Row
+from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
+from coopmat.numerics.hardware import ROWS, Row, xmx_rows
+from coopmat.numerics.xmx import STAGES, Chain, XmxArithmetic
 from coopmat.probing import alignment, integers, names, nonfinite, quantum, ranges, rounding
 from coopmat.probing.directions import EVEN, ZERO
 from coopmat.probing.order import at_once
@@ -44,8 +45,11 @@ class Traits:
     """What a model's parameters say, in the words of the properties.
 
     partial: the format of partial sums. accumulator: the format that C is converted to before the sum. result: the
-    direction of the last rounding. flushed: the keys of ``names.SUBNORMAL`` that are taken for zero. zeros: of a sum of
-    negative zeros, and of a negative sum that rounds to zero. aligned: further claims of nodes with several terms.
+    direction of the last rounding, between: that of partial sums. saturates: whether partial sums, and results, beyond
+    the range become the largest finite number. flushed: the keys of ``names.SUBNORMAL`` that are taken for zero. zeros:
+    of a sum of negative zeros, and of a negative sum that rounds to zero. converts_between: whether partial sums are
+    converted to D's format somewhere, so that their overflow is not foreseen here. aligned: further claims of nodes with several
+    terms.
     """
 
     tree: Tree
@@ -53,22 +57,28 @@ class Traits:
     accumulator: Format
     nans: Nans
     result: str = EVEN
+    between: str = EVEN
+    saturates: tuple[bool, bool] = (False, False)
     flushed: frozenset[str] = frozenset()
     zeros: tuple[str, str] = ("-0", "-0")
     rounds_products: bool = False
+    converts_between: bool = False
+    tf32: str = ZERO
     aligned: Mapping[str, str] = field(default_factory=dict)
 
 
-def claims(architecture: str, setup: Setup, *, saturating: bool = False) -> dict[str, str] | None:
+def claims(architecture: str, setup: Setup, *, saturating: bool = False,
+           xmx: XmxArithmetic | None = None) -> dict[str, str] | None:
     """The model's claim of each property, None if there is no model of these types.
 
-    architecture: its name, ``generic`` for exact arithmetic. saturating: whether an integer instruction clamps.
+    architecture: its name, ``generic`` for exact arithmetic. saturating: whether an integer instruction clamps. xmx:
+    the arithmetic of Intel's XMX where it is not the default.
     """
     if not setup.is_float:
         return _of_integers(setup, saturating)
     if architecture == EXACT:
         return _texts(setup, _exact(setup))
-    row = next((row for row in ROWS.get(architecture, ())
+    row = next((row for row in (ROWS.get(architecture, ()) if xmx is None else xmx_rows(xmx))
                 if setup.a.name == setup.b.name == row.inputs and setup.d.name == row.d_format), None)
     if row is None:
         return None
@@ -100,7 +110,7 @@ def _aligned_sum(model: AlignedSum, row: Row, setup: Setup) -> Traits:
     aligned = {names.KEPT: alignment.kept_text(setup, model.fraction_bits), names.CUT: ZERO,
                names.ALIGNED_AT: alignment.OF_FACTORS,
                names.QUANTUM: quantum.quantum_text(setup, floor - model.fraction_bits, result)}
-    return Traits(chain(setup.k, *blocks), setup.d, FORMATS[row.c_format], _nans_of(row, setup), result,
+    return Traits(chain(setup.k, *blocks), setup.d, FORMATS[row.c_format], _nans_of(row, setup), result, result,
                   zeros=("+0", "+0"), aligned=aligned)
 
 
@@ -128,8 +138,45 @@ def _pairwise_tree(model: PairwiseTree, row: Row, setup: Setup) -> Traits:
                   zeros=("+0", "+0"), rounds_products=True)
 
 
-def _chain(_model: Chain, row: Row, setup: Setup) -> Traits:
-    return Traits(_one_by_one(setup), FORMATS["fp32"], FORMATS[row.c_format], Nans.always(nonfinite.ANY_NAN))
+def _chain(model: Chain, row: Row, setup: Setup) -> Traits:
+    choices, fp32, is_narrow = model.choices, FORMATS["fp32"], setup.d.name != "fp32"
+    step, conversion = (_DIRECTIONS[name] for name in (choices.rounding, choices.conversion_rounding))
+    stages = [range(setup.k)[start:start + model.stage_products] for start in range(0, setup.k, model.stage_products)]
+    converts_between = is_narrow and choices.stage_sum != "fused" and (
+        choices.conversion == "each_stage" or len(stages) > STAGES)
+    saturates = step == ZERO
+    canonical = nonfinite.nan_text(setup.d, nonfinite.quiet(setup.d, 0))
+    nans = {"canonical": Nans.always(canonical),
+            "payload": Nans(canonical, nonfinite.OPERAND, ("that of A", "that of C", "that of p0"))}[choices.nan]
+    return Traits(
+        chain(setup.k, *_STAGE_SUMS[choices.stage_sum](stages)), setup.d if converts_between else fp32,
+        FORMATS[row.c_format], nans if choices.tf32_operands == "truncated" else replace(nans, unused=canonical),
+        result=conversion if is_narrow else step, between=conversion if converts_between else step,
+        saturates=(saturates, (conversion == ZERO and (saturates or setup.d.max_exponent < fp32.max_exponent))
+                   if is_narrow else saturates),
+        flushed=_flushed_by(model, setup), rounds_products=choices.stage_sum == "pairwise",
+        converts_between=is_narrow and (choices.conversion == "each_stage" or len(stages) > STAGES), tf32=_DIRECTIONS[choices.tf32_operands],
+        aligned={names.KEPT: alignment.all_kept(setup)})
+
+
+_DIRECTIONS = {"nearest_even": EVEN, "toward_zero": ZERO, "truncated": ZERO}
+_STAGE_SUMS: dict[str, Callable[[list[range]], list[list[Tree]]]] = {
+    "fused": lambda stages: [[product] for stage in stages for product in stage],
+    "exact": lambda stages: [list(stage) for stage in stages],
+    "pairwise": lambda stages: [[node(*stage)] if len(stage) > 1 else [*stage] for stage in stages],
+}
+
+
+def _flushed_by(model: Chain, setup: Setup) -> frozenset[str]:
+    """What XMX takes for zero: operands in their own format, C and results in float32's."""
+    choices, least = model.choices, FORMATS["fp32"].min_exponent
+    operands, results = choices.subnormal_operands == "flushed", choices.subnormal_results == "flushed"
+    has_range = setup.d.min_exponent == least
+    alone = setup.least_product > setup.c.min_exponent  # subnormal C are results, too
+    return frozenset(name for name, is_flushed in {
+        "A": operands, "B": operands, "D": results and has_range,
+        "C": setup.c.min_exponent == least and (operands or (results and alone)),
+        "products": results and has_range and choices.stage_sum == "pairwise"}.items() if is_flushed)
 
 
 def _float64_chain(model: Float64Chain, row: Row, setup: Setup) -> Traits:
@@ -168,13 +215,13 @@ def _texts(setup: Setup, traits: Traits) -> dict[str, str]:
         names.PRODUCTS: rounding.EXACT,
         **traits.aligned,
         names.PARTIAL: alignment.partial_text(
-            traits.partial.fraction_bits, traits.result if traits.partial == setup.d else EVEN),
+            traits.partial.fraction_bits, traits.between),
         names.RESULT: traits.result,
         names.ACCUMULATOR: f"{when}, {EVEN if when == rounding.BEFORE else traits.result}",
-        **dict.fromkeys(names.TF32.values(), ZERO), names.TF32_NAN: traits.nans.unused,
+        **dict.fromkeys(names.TF32.values(), traits.tf32), names.TF32_NAN: traits.nans.unused,
         **{name: ranges.FLUSHED if key in traits.flushed else ranges.KEPT for key, name in names.SUBNORMAL.items()},
         names.NEGATIVE_ZEROS: traits.zeros[0], names.DIFFERENCE: "+0", names.UNDERFLOW: traits.zeros[1],
-        names.INFINITY: "infinity", names.OVERFLOW: "infinity",
+        names.INFINITY: "infinity", names.OVERFLOW: ranges.LARGEST if traits.saturates[1] else "infinity",
         names.PRODUCT_OVERFLOW: _overflow(setup, traits, {0: 2.0, 1: -2.0}),
         names.PARTIAL_OVERFLOW: _overflow(setup, traits, {0: 1.0, 1: 1.0, 2: -1.0, 3: -1.0}),
         **dict.fromkeys((names.ZERO_TIMES_INFINITY, names.INFINITIES), traits.nans.invalid),
@@ -185,14 +232,17 @@ def _texts(setup: Setup, traits: Traits) -> dict[str, str]:
 
 def _overflow(setup: Setup, traits: Traits, terms: Mapping[int, float]) -> str:
     """What comes out of products, in units of D's largest power of two, whose sum is zero."""
-    limit = 2.0 ** (traits.partial.max_exponent + 1 - setup.d.max_exponent)
+    if traits.converts_between:
+        return ""
+    one = 2.0**-setup.d.max_exponent
+    largest = traits.partial.max_value * one
 
     def rounded(value: float) -> float:
-        return math.copysign(math.inf, value) if abs(value) >= limit else value
+        return math.copysign(largest if traits.saturates[0] else math.inf, value) if abs(value) > largest else value
 
     def value(tree: Tree) -> float:
         if not isinstance(tree, int):
             return rounded(sum(map(value, tree.children)))
         return rounded(terms.get(tree, 0.0)) if traits.rounds_products else terms.get(tree, 0.0)
 
-    return ranges.overflow_text(setup, value(traits.tree))
+    return ranges.overflow_text(setup, value(traits.tree) / one)

@@ -3,8 +3,11 @@ Orders in Software/Hardware Implementations", USENIX ATC 2025).
 
 Two terms are +M and -M, all others a unit u. Units that are added to M or -M before these meet vanish, so that the
 result tells how many terms lie below the node where they meet. Here all pairs are tried, so that nothing depends on an
-earlier result. A unit that is added to M vanishes in every rounding if it points towards zero or away from where the
-rounding goes; so each pair is tried with three choices of signs, and the result that is a number of units is taken.
+earlier result.
+
+Where partial sums are not rounded to nearest, a unit may move M to its neighbour instead of vanishing, and the result
+is off by a multiple of the distance of M's neighbours. So each pair is tried twice: with M as far from u as possible,
+and, where that gives no number of units, with M so near that this distance is just more than all units.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from itertools import combinations
 
 import numpy as np
 
+from coopmat.formats import FORMATS
 from coopmat.probing import names
 from coopmat.probing.setup import Answers, Dots, Setup
 from coopmat.probing.trees import Node, Tree, nodes, reconstruct, text
@@ -20,16 +24,28 @@ from coopmat.probing.trees import Node, Tree, nodes, reconstruct, text
 MOST_PRODUCTS = 64
 """More products than that make too many pairs."""
 NO_TREE = "no tree fits"
-_SIGNS = ((1, -1, 1), (-1, 1, 1), (1, -1, -1))  # of the first and the second large term, and of the units
 
 
 def dots(setup: Setup) -> Dots:
     """+M and -M in all pairs of terms."""
-    large, unit = 2.0**setup.high, 2.0**setup.low
+    unit = 2.0**setup.low
     for one, other in combinations(range(setup.k + 1), 2):
-        for signs in _SIGNS:
-            first, second, rest = signs
-            yield ("order", one, other, signs), setup.sum({one: first * large, other: second * large}, rest * unit)
+        for distance in _distances(setup):
+            large = unit * 2.0**distance
+            yield ("order", one, other, distance), setup.sum({one: large, other: -large}, unit)
+
+
+def _distances(setup: Setup) -> list[int]:
+    """How much larger M is than a unit, as powers of two: as far as possible, and near for sums in fp32 and in D."""
+    farthest = setup.high - setup.low
+    precisions = {"fp64" if setup.d.name == "fp64" else "fp32", setup.d.name}
+    near = {FORMATS[name].fraction_bits + 1 + _spare_bits(setup) for name in precisions}
+    return [farthest, *sorted((distance for distance in near if distance < farthest), reverse=True)]
+
+
+def _spare_bits(setup: Setup) -> int:
+    """Bits for the number of units."""
+    return max(1, (setup.k - 1).bit_length()) + 1
 
 
 def tree(setup: Setup, answers: Answers) -> Tree | None:
@@ -37,17 +53,21 @@ def tree(setup: Setup, answers: Answers) -> Tree | None:
     count = setup.k + 1
     losses = np.zeros((count, count), np.int64)
     for one, other in combinations(range(count), 2):
-        kept = [_units(setup, answers.value("order", one, other, signs), signs[2]) for signs in _SIGNS]
-        losses[one, other] = losses[other, one] = count - max(kept)
-        if max(kept) < 0:
+        kept = _units(setup, answers, one, other)
+        if kept is None:
             return None
+        losses[one, other] = losses[other, one] = count - kept
     return reconstruct(losses)
 
 
-def _units(setup: Setup, value: float, sign: int) -> int:
-    """How many units the result has, -1 if it is no number of units that can be."""
-    units = value * sign / 2.0**setup.low
-    return int(units) if 0 <= units <= setup.k - 1 and units == int(units) else -1
+def _units(setup: Setup, answers: Answers, one: int, other: int) -> int | None:
+    """How many units the result of a pair has, None if it is no number of units that can be."""
+    far, *near = (answers.value("order", one, other, distance) / 2.0**setup.low for distance in _distances(setup))
+    if far in range(setup.k):
+        return int(far)
+    neighbours = 2.0 ** _spare_bits(setup)
+    left = (units % neighbours for units in near if abs(units) <= neighbours * (setup.k + 1))
+    return next((int(units) for units in left if units in range(setup.k)), None)
 
 
 def found(setup: Setup, summed: Tree | None) -> dict[str, str]:
