@@ -4,4 +4,5 @@ from coopmat.probing.claims import claims
 from coopmat.probing.report import Multiply, Property, compare, experiments, found, matrices, probe, setup_of
 from coopmat.probing.setup import Setup
 
-__all__ = ["Multiply", "Property", "Setup", "claims", "compare", "experiments", "found", "matrices", "probe", "setup_of"]
+__all__ = ["Multiply", "Property", "Setup", "claims", "compare", "experiments", "found", "matrices", "probe",
+           "setup_of"]

@@ -44,12 +44,16 @@ class Nans:
 class Traits:
     """What a model's parameters say, in the words of the properties.
 
-    partial: the format of partial sums. accumulator: the format that C is converted to before the sum. result: the
-    direction of the last rounding, between: that of partial sums. saturates: whether partial sums, and results, beyond
-    the range become the largest finite number. flushed: the keys of ``names.SUBNORMAL`` that are taken for zero. zeros:
-    of a sum of negative zeros, and of a negative sum that rounds to zero. converts_between: whether partial sums are
-    converted to D's format somewhere, so that their overflow is not foreseen here. aligned: further claims of nodes with several
-    terms.
+    partial: the format of partial sums.
+    accumulator: the format that C is converted to before the sum.
+    result: the direction of the last rounding; between: that of partial sums.
+    saturates: whether partial sums, and results, beyond the range become the largest finite number.
+    flushed: the keys of ``names.SUBNORMAL`` that are taken for zero.
+    zeros: of a sum of negative zeros, and of a negative sum that rounds to zero.
+    rounds_products: whether a product is rounded before it is added.
+    converts_between: whether partial sums are converted to D's format on the way: their overflow is not foreseen here.
+    tf32: the direction in which operands of tf32 lose the bits that are not used.
+    aligned: further claims, of nodes with several terms.
     """
 
     tree: Tree
@@ -87,7 +91,8 @@ def claims(architecture: str, setup: Setup, *, saturating: bool = False,
 
 def _of_integers(setup: Setup, saturating: bool) -> dict[str, str]:
     beyond = integers.CLAMPS if saturating else integers.WRAPS
-    signs = {names.SIGN[key]: "signed" if fmt.is_signed else "unsigned" for key, fmt in (("A", setup.a), ("B", setup.b))}
+    signs = {names.SIGN[key]: "signed" if fmt.is_signed else "unsigned"
+             for key, fmt in (("A", setup.a), ("B", setup.b))}
     return {names.ALIKE: "yes", **signs, names.EXACT: integers.EXACT, names.ABOVE: beyond, names.BELOW: beyond}
 
 
@@ -155,8 +160,8 @@ def _chain(model: Chain, row: Row, setup: Setup) -> Traits:
         saturates=(saturates, (conversion == ZERO and (saturates or setup.d.max_exponent < fp32.max_exponent))
                    if is_narrow else saturates),
         flushed=_flushed_by(model, setup), rounds_products=choices.stage_sum == "pairwise",
-        converts_between=is_narrow and (choices.conversion == "each_stage" or len(stages) > STAGES), tf32=_DIRECTIONS[choices.tf32_operands],
-        aligned={names.KEPT: alignment.all_kept(setup)})
+        converts_between=is_narrow and (choices.conversion == "each_stage" or len(stages) > STAGES),
+        tf32=_DIRECTIONS[choices.tf32_operands], aligned={names.KEPT: alignment.all_kept(setup)})
 
 
 _DIRECTIONS = {"nearest_even": EVEN, "toward_zero": ZERO, "truncated": ZERO}

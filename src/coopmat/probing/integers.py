@@ -51,8 +51,8 @@ def _has_below(setup: Setup) -> bool:
 
 def found(setup: Setup, answers: Answers) -> dict[str, str]:
     """Signs, exactness, overflow."""
-    result = {name: _sign(answers.value("sign", key), fmt, setup.d)
-              for (key, name), fmt in zip(names.SIGN.items(), (setup.a, setup.b), strict=True) if fmt.bits < setup.d.bits}
+    result = {names.SIGN[key]: _sign(answers.value("sign", key), fmt, setup.d)
+              for key, fmt in (("A", setup.a), ("B", setup.b)) if fmt.bits < setup.d.bits}
     exact = sum(a * b for a, b in _factors(setup)) + 5
     extreme = setup.k * _top_value(setup.a) * _top_value(setup.b)
     result[names.EXACT] = EXACT if _is(setup, answers.value("sum"), exact) and _is(
@@ -75,4 +75,5 @@ def _is(setup: Setup, value: int, exact: int) -> bool:
 
 def _sign(value: int, fmt: Format, d: Format) -> str:
     seen = value % (1 << d.bits)
-    return {(1 << d.bits) - 1: "signed", (1 << fmt.bits) - 1: "unsigned"}.get(seen, f"neither: {value} for all bits set")
+    known = {(1 << d.bits) - 1: "signed", (1 << fmt.bits) - 1: "unsigned"}
+    return known.get(seen, f"neither: {value} for all bits set")

@@ -11,7 +11,6 @@ from coopmat.formats import FORMATS
 from coopmat.probing.report import Multiply
 from coopmat.probing.setup import Bits
 from coopmat.runtime import Device, Queue
-from coopmat.sycl.kernel import SyclKernel
 from coopmat.sycl import (
     joint_matrix,
     joint_matrix_load,
@@ -26,6 +25,7 @@ from coopmat.sycl import (
     use,
 )
 from coopmat.sycl.element_types import BY_FORMAT
+from coopmat.sycl.kernel import SyclKernel
 
 Types = tuple[str, str, str, str]
 Shape = tuple[int, int, int]

@@ -1,4 +1,4 @@
-"""The properties that are probed, in the order of the report."""
+"""The properties that are probed."""
 
 ALIKE = "elements computed alike"
 ORDER = "order of summation"
@@ -9,7 +9,7 @@ CUT = "terms are cut off there"
 ALIGNED_AT = "alignment of products"
 QUANTUM = "least quantum of aligned terms"
 PARTIAL = "partial sums"
-RESULT = "result"
+RESULT = "rounding of the result"
 ACCUMULATOR = "C in another format than D"
 TF32 = {"A": "unused bits of tf32 in A", "B": "unused bits of tf32 in B"}
 TF32_NAN = "tf32 NaN by unused bits only"
@@ -27,7 +27,14 @@ INFINITIES = "infinity minus infinity"
 QUIET = {"A": "NaN in A", "B": "NaN in B", "C": "NaN in C"}
 SIGNALLING = {"A": "signalling NaN in A", "C": "signalling NaN in C"}
 WINS = {"AB": "NaN in A and B", "AC": "NaN in A and C", "p0 p2": "NaN in p0 and p2"}
-SIGN = {"A": "A", "B": "B"}
-EXACT = "sum"
+SIGN = {"A": "elements of A", "B": "elements of B"}
+EXACT = "sum of products"
 ABOVE = "sum above the largest number"
 BELOW = "sum below the smallest number"
+
+IN_ORDER = (
+    ALIKE, *SIGN.values(), EXACT, ABOVE, BELOW,
+    ORDER, AT_ONCE, PRODUCTS, KEPT, CUT, ALIGNED_AT, QUANTUM, PARTIAL, RESULT, ACCUMULATOR, *TF32.values(),
+    *SUBNORMAL.values(), NEGATIVE_ZEROS, DIFFERENCE, UNDERFLOW, OVERFLOW, PRODUCT_OVERFLOW, PARTIAL_OVERFLOW,
+    INFINITY, ZERO_TIMES_INFINITY, INFINITIES, *QUIET.values(), *SIGNALLING.values(), *WINS.values(), TF32_NAN)
+"""All properties as reports list them."""

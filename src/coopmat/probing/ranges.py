@@ -21,7 +21,7 @@ def dots(setup: Setup) -> Dots:
     top = setup.d.max_exponent
     if setup.largest_product >= top and setup.c.max_exponent >= top:
         for sign in (1, -1):
-            yield ("overflow", sign), setup.sum({setup.k: sign * setup.d.max_value, 0: sign * 2.0**top})
+            yield ("overflow", sign), setup.sum({setup.k: 1.5 * sign * 2.0**top, 0: sign * 2.0**top})
     if setup.largest_product > top and setup.k > 1:
         yield "product overflow", setup.dot({0: _beyond(setup, 1), 1: _beyond(setup, -1)})
     if setup.largest_product >= top and setup.k > 3:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from coopmat.probing import names
-from coopmat.probing.directions import direction
-from coopmat.probing.setup import Answers, Dot, Dots, Setup, encode
+from coopmat.probing.directions import UNKNOWN, direction
+from coopmat.probing.setup import Answers, Dots, Setup, encode
 from coopmat.probing.trees import Tree, are_together
 
 _QUARTERS = (-3, -2, -1, 1, 2, 3)
@@ -22,7 +22,7 @@ def dots(setup: Setup) -> Dots:
     yield from _result_dots(setup)
     exponent = setup.a.fraction_bits  # so that the last bits of the product are not subnormal in D
     square = 1 + 2.0**-setup.a.fraction_bits
-    if setup.a == setup.b and setup.c.fraction_bits >= setup.a.fraction_bits - 1:
+    if _has_square(setup):
         scaled = setup.factors(square * 2.0 ** (exponent // 2), square * 2.0 ** (exponent - exponent // 2))
         known = -(1 + 2.0 ** (1 - setup.a.fraction_bits)) * 2.0**exponent
         yield "product", setup.dot({0: scaled}, encode(setup.c, known))
@@ -57,8 +57,15 @@ def _signed_quarters() -> list[tuple[int, int]]:
     return [(sign, quarter) for sign in (1, -1) for quarter in _QUARTERS]
 
 
+def _has_square(setup: Setup) -> bool:
+    """Whether C can hold all but the last bit of a square of A's last bits, and D that bit."""
+    bits = setup.a.fraction_bits
+    return setup.c.fraction_bits >= bits - 1 and min(setup.c.max_exponent, -setup.d.min_exponent) >= bits
+
+
 def _tf32(setup: Setup) -> list[str]:
-    return [name for name, fmt in (("A", setup.a), ("B", setup.b)) if fmt.unused_bits]
+    is_seen = setup.d.fraction_bits >= setup.a.fraction_bits + 2
+    return [name for name, fmt in (("A", setup.a), ("B", setup.b)) if fmt.unused_bits and is_seen]
 
 
 def _unused(name: str) -> list[tuple[Hashable, int]]:
@@ -70,8 +77,9 @@ def _unused(name: str) -> list[tuple[Hashable, int]]:
 
 def found(setup: Setup, answers: Answers, tree: Tree | None) -> dict[str, str]:
     """Rounding of the result, of products, operands and accumulators."""
-    result = {names.RESULT: of_result(setup, answers, tree)}
-    if setup.a == setup.b and setup.c.fraction_bits >= setup.a.fraction_bits - 1:
+    rounded = of_result(setup, answers, tree)
+    result = {names.RESULT: rounded} if setup.k > 3 or rounded != UNKNOWN else {}  # the alignment may hide it
+    if _has_square(setup):
         whole = 2.0**-setup.a.fraction_bits
         result[names.PRODUCTS] = EXACT if answers.value("product") == whole else "rounded"
     for name in _tf32(setup):

@@ -1,4 +1,4 @@
-"""What is probed, ``D = A*B + C`` of certain types with K products, and the dot products that experiments are made of."""
+"""What is probed, ``D = A*B + C`` of certain types with K products, and the dot products of the experiments."""
 
 from __future__ import annotations
 
@@ -104,12 +104,14 @@ class Setup:
 
 def encode(fmt: Format, value: float) -> int:
     """The bits of a number; ValueError if the format does not have it."""
+    if fmt.is_integer:
+        return int(value) & (1 << fmt.bits) - 1
     return _encoded(fmt, value, math.copysign(1.0, value))
 
 
 @lru_cache(maxsize=1 << 16)
 def _encoded(fmt: Format, value: float, _sign: float) -> int:  # -0 and +0 are the same key but for the sign
-    stored = round_to(np.array([value], np.float64 if fmt.is_float else np.int64), fmt)
+    stored = round_to(np.array([value], np.float64), fmt)
     if stored[0].item() != value:
         raise ValueError(f"{fmt} does not have {value!r}")
     return int(stored.view(fmt.bits_dtype)[0])

@@ -1,8 +1,8 @@
 """Summation trees: which terms of a dot product are added first, how that is written, and how it is found.
 
-A leaf is the number of a product, ``k`` for p_k, or K for the accumulator C. An inner node adds its children at once and
-rounds the sum. Written are trees like this: ``+`` adds one after the other, from left to right; ``{p0…p3}`` are added
-in one step; parentheses hold a sum of its own.
+A leaf is the number of a product, ``k`` for p_k, or K for the accumulator C. An inner node adds its children at once
+and rounds the sum. Written are trees like this: ``+`` adds one after the other, from left to right; ``{p0…p3}`` are
+added in one step; parentheses hold a sum of its own.
 
     C + p0 + p1 + p2 + p3                 a chain
     C + {p0…p3} + {p4…p7}                 four products at a time, together with what there is
