@@ -128,7 +128,9 @@ def _two_chains(model: TwoChains, row: Row, setup: Setup) -> Traits:
     fp32 = FORMATS["fp32"]
     flushed = _ALL if setup.a.min_exponent == fp32.min_exponent else _ALL - {"A", "B"}
     nans = Nans("NaN FFC00000", nonfinite.OPERAND, ("that of A", "that of C", "that of p2"))
-    return Traits(tree, fp32, FORMATS[row.c_format], nans, flushed=flushed, zeros=("+0", "-0"))
+    underflow = "-0" if setup.k % 2 == 0 else "+0"  # an odd number of products is made even by a zero
+    return Traits(tree, fp32, FORMATS[row.c_format], nans, flushed=flushed, zeros=("+0", underflow),
+                  rounds_products=True)  # the first of each chain is: it is added to zero
 
 
 def _pairwise_tree(model: PairwiseTree, row: Row, setup: Setup) -> Traits:

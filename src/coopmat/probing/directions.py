@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-EVEN = "to nearest, ties to even"
-AWAY = "to nearest, ties away from zero"
+EVEN = "to nearest even"
+AWAY = "to nearest, ties away"
 ZERO = "towards zero"
 UP = "up"
 DOWN = "down"

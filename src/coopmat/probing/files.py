@@ -56,7 +56,7 @@ def read_results(path: Path) -> tuple[Types, Shape, Bits]:
     if d.shape != expected:
         raise Error(f"'{path}': d is an array {list(expected)} for these experiments (count, M, N), found "
                     f"{list(d.shape)}")
-    if d.dtype.kind not in "iu" and d.dtype != fmt.dtype or d.dtype.itemsize != fmt.bits_dtype.itemsize:
+    if (d.dtype.kind not in "iu" and d.dtype != fmt.dtype) or d.dtype.itemsize != fmt.bits_dtype.itemsize:
         raise Error(f"'{path}': d has the bits of {fmt} as {fmt.bits_dtype}, found {d.dtype}")
     return types, shape, np.ascontiguousarray(d).view(fmt.bits_dtype)
 
@@ -113,4 +113,4 @@ def _described(setup: Setup, key: Hashable, dot: Dot) -> str:
 
 def _shown(fmt: Format, bits: int) -> str:
     value = from_bits(np.array(bits, np.uint64), fmt).item()
-    return value.hex() if fmt.is_float else str(value)
+    return re.sub(r"\.?0*p", "p", value.hex()) if fmt.is_float else str(value)

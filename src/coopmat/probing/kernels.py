@@ -39,7 +39,8 @@ def multiplier(device: Device, types: Types, shape: Shape) -> Multiply:
     """
     missing = [name for name in types if name not in BY_FORMAT]
     if missing:
-        raise Error(f"kernels have no matrices of {missing[0]} (they have {', '.join(BY_FORMAT)})")
+        raise Error(f"kernels have no matrices of {missing[0]} (they have {', '.join(BY_FORMAT)}); for a chip that "
+                    "has them there are --export and --results")
     size = device.sub_group_sizes[0]
     product = _kernel(types, shape, size)
 
