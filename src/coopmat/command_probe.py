@@ -209,7 +209,9 @@ def _table(target: Device, types: Types, shape: Shape, properties: list[Property
     from rich.text import Text
 
     m, n, k = shape
-    result = table("property", "found", "claimed", title=f"{target.name}: {types_text(*types)}, M={m} N={n} K={k}")
+    title = f"{target.name}: {types_text(*types)}, M={m} N={n} K={k}"
+    result = table("property", "found", "claimed", title=title)
+    result.min_width = len(title)  # a title wider than its table would be wrapped
     for column in result.columns[1:]:
         column.no_wrap = False
     for each in properties:

@@ -72,10 +72,7 @@ def found(setup: Setup, answers: Answers, tree: Tree | None) -> dict[str, str]:
         result |= _aligned(setup, answers, together)
     apart = next((triple for triple in triples(setup.k) if common(tree, triple[:2]) != common(tree, triple)), None)
     if apart is not None:
-        kept = _kept(setup, answers, apart)
-        seen = _seen(setup, answers, apart, kept, flips=True)
-        result[names.PARTIAL] = partial_text(
-            kept, of_five(setup, answers, tree) or direction(seen)) if seen else all_kept(setup)
+        result[names.PARTIAL] = _partial(setup, answers, tree, apart)
     return result
 
 
@@ -94,10 +91,20 @@ def kept_text(setup: Setup, bits: int | None) -> str:
     return all_kept(setup) if bits is None or bits + _BELOW > span(setup) else str(bits)
 
 
+def _partial(setup: Setup, answers: Answers, tree: Tree, triple: Triple) -> str:
+    kept = _kept(setup, answers, triple)
+    if kept_text(setup, kept) == all_kept(setup):
+        return all_kept(setup)
+    if kept < _LEAST_SHIFT:
+        return f"fewer than {_LEAST_SHIFT} fraction bits"
+    return partial_text(kept, of_five(setup, answers, tree) or direction(
+        _seen(setup, answers, triple, kept, flips=True)))
+
+
 def _aligned(setup: Setup, answers: Answers, triple: Triple) -> dict[str, str]:
     kept = _kept(setup, answers, triple)
     result = {names.KEPT: kept_text(setup, kept)}
-    if result[names.KEPT] == all_kept(setup):
+    if result[names.KEPT] == all_kept(setup) or kept < _LEAST_SHIFT:
         return result
     result[names.CUT] = direction(_seen(setup, answers, triple, kept, flips=False))
     if triple == (0, setup.k, 1):
@@ -122,11 +129,11 @@ def _seen(setup: Setup, answers: Answers, triple: Triple, kept: int, flips: bool
     """What became of small terms with bits beyond those kept, in units of the last bit kept. ``flips``: what is rounded
     is the sum with the large term, which may be negative."""
     result = []
-    for shift in range(kept, min(kept + _BELOW, span(setup)) + 1):
+    for shift in range(kept, kept + _BELOW + 1):
         quantum = 2.0 ** (setup.low + shift - kept)
         for sign, part in _PATTERNS:
             large = sign * _EVEN if flips else 0.0
             exact = part * 2.0 ** (kept - shift)
             rest = answers.value("kept", triple, shift, sign, part) / quantum
             result.append((large + exact, large + rest))
-    return result if kept + 2 <= span(setup) else []
+    return result

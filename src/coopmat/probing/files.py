@@ -11,6 +11,7 @@ import hashlib
 import io
 import re
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Hashable
@@ -30,7 +31,7 @@ from coopmat.probing.setup import Bits, Dot, Setup
 Types = tuple[str, str, str, str]
 Shape = tuple[int, int, int]
 _DAMAGED = (ValueError, OSError, EOFError, KeyError, MemoryError, NotImplementedError, SyntaxError, struct.error,
-            zipfile.BadZipFile, zlib.error)
+            tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 _NAME = re.compile(r"coopmat probe: (\w+)\*(\w+) \+ (\w+) -> (\w+), M=(\d{1,4}) N=(\d{1,4}) K=(\d{1,4}), inputs (\w+)")
 
 

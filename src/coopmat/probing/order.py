@@ -30,22 +30,24 @@ def dots(setup: Setup) -> Dots:
     """+M and -M in all pairs of terms."""
     unit = 2.0**setup.low
     for one, other in combinations(range(setup.k + 1), 2):
-        for distance in _distances(setup):
+        for distance in dict.fromkeys((_farthest(setup), *_near(setup))):
             large = unit * 2.0**distance
             yield ("order", one, other, distance), setup.sum({one: large, other: -large}, unit)
 
 
-def _distances(setup: Setup) -> list[int]:
-    """How much larger M is than a unit, as powers of two: as far as possible, and near for sums in fp32 and in D."""
-    farthest = setup.high - setup.low
-    precisions = {"fp64" if setup.d.name == "fp64" else "fp32", setup.d.name}
-    near = {FORMATS[name].fraction_bits + 1 + _spare_bits(setup) for name in precisions}
-    return [farthest, *sorted((distance for distance in near if distance < farthest), reverse=True)]
+def _farthest(setup: Setup) -> int:
+    """How much larger than a unit M can be, as a power of two."""
+    return setup.high - setup.low
 
 
-def _spare_bits(setup: Setup) -> int:
-    """Bits for the number of units."""
-    return max(1, (setup.k - 1).bit_length()) + 1
+def _near(setup: Setup) -> dict[int, int]:
+    """For sums in fp32 (fp64 where that is the result), and in D's format: how much larger than a unit M is, and the
+    distance of M's neighbours, which is more than all units."""
+    units = max(1, (setup.k - 1).bit_length())
+    precisions = {FORMATS[name].fraction_bits + 1 for name in (
+        "fp64" if setup.d.name == "fp64" else "fp32", setup.d.name)}
+    return {precision + units: 2**units for precision in sorted(precisions, reverse=True)
+            if precision + units <= _farthest(setup)}
 
 
 def tree(setup: Setup, answers: Answers) -> Tree | None:
@@ -62,12 +64,15 @@ def tree(setup: Setup, answers: Answers) -> Tree | None:
 
 def _units(setup: Setup, answers: Answers, one: int, other: int) -> int | None:
     """How many units the result of a pair has, None if it is no number of units that can be."""
-    far, *near = (answers.value("order", one, other, distance) / 2.0**setup.low for distance in _distances(setup))
+    def units(distance: int) -> float:
+        return float(answers.value("order", one, other, distance) / 2.0**setup.low)
+
+    far = units(_farthest(setup))
     if far in range(setup.k):
         return int(far)
-    neighbours = 2.0 ** _spare_bits(setup)
-    left = (units % neighbours for units in near if abs(units) <= neighbours * (setup.k + 1))
-    return next((int(units) for units in left if units in range(setup.k)), None)
+    left = (units(distance) % neighbours for distance, neighbours in _near(setup).items()
+            if abs(units(distance)) <= neighbours * (setup.k + 1))
+    return next((int(count) for count in left if count in range(setup.k)), None)
 
 
 def found(setup: Setup, summed: Tree | None) -> dict[str, str]:

@@ -146,7 +146,7 @@ def _moved(tree: Tree, by: int) -> Tree:
 
 
 def reconstruct(losses: Losses) -> Tree | None:
-    """The tree of which this is seen, None if there is none.
+    """The tree of which this is seen, None if none is found.
 
     losses: [n, n], symmetric; for each two terms, how many of the n terms do not count in the sum if these two are +M
         and -M, so large that the others vanish beside them.
@@ -196,17 +196,20 @@ def _connected(start: int, edges: NDArray[np.bool_]) -> set[int]:
 
 def _join(members: list[Tree], losses: Losses, level: int) -> Tree | None:
     """The node of clusters that lose ``level`` terms between each other."""
-    if _all_lose(members, losses, lambda _one, _other: level) and sum(map(_size, members)) == level:
+    if sum(map(_size, members)) == level and _all_lose(members, losses, lambda _one, _other: level):
         return node(*members)
-    if _all_lose(members, losses, lambda one, other: _size(one) + _size(other)):
+    if _is_exact(members, losses):
         return node(*members)
-    if len(members) == 2:
-        for one, other in (members, members[::-1]):
-            if isinstance(other, Node):
-                together = [one, *other.children]
-                if all(_lose(one, child, losses, _size(one) + _size(child)) for child in other.children):
-                    return node(*together)
+    for member in members:  # it may be a part of an exact node, whose children of one size were joined first
+        if isinstance(member, Node):
+            parts = [*(other for other in members if other is not member), *member.children]
+            if _is_exact(parts, losses):
+                return node(*parts)
     return None
+
+
+def _is_exact(parts: list[Tree], losses: Losses) -> bool:
+    return _all_lose(parts, losses, lambda one, other: _size(one) + _size(other))
 
 
 def _size(tree: Tree) -> int:
