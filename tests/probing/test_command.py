@@ -61,8 +61,8 @@ def test_shapes(arguments: tuple[str, ...], sizes: tuple[int, int, int]) -> None
      f"{HOPPER} has no matrices with A=fp16, K=8; `coopmat devices {HOPPER}` lists those that it has"),
     (("sim:generic", "--a", "fp32"),
      "give the types of A and C, too: --a and --c (B has that of A, D that of C by default)"),
-    (("sim:generic", "--a", "fp61", "--c", "fp32"),
-     "--a: unknown element type 'fp61'; did you mean 'fp16'? (known: bf16, fp16, tf32, fp32, fp64, sint4, sint8, "
+    (("sim:generic", "--a", "fp17", "--c", "fp32"),
+     "--a: unknown element type 'fp17'; did you mean 'fp16'? (known: bf16, fp16, tf32, fp32, fp64, sint4, sint8, "
      "sint16, sint32, sint64, uint4, uint8, uint16, uint32, uint64)"),
     (("sim:generic", "-m", "0"), "-m takes a size of 1 or more; found 0"),
     (("sim:generic", "-k", "65"), "dot products of 1 to 64 products can be probed, found K=65"),

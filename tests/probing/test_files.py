@@ -75,7 +75,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert [line.split("  ")[1] for line in lines] == [names.ORDER, names.AT_ONCE, names.KEPT, names.QUANTUM]
     assert "  C + {p0…p15}" in lines[0]
     assert "DIFFERS: C + {p0…p7} + {p8…p15}" in lines[0]
-    assert other.stdout.rstrip().endswith("4 of 35 properties differ from the model's claims")
+    assert other.stdout.rstrip().endswith("4 of 31 properties differ from the model's claims")
     unknown = coopmat("probe", "sim:nvidia_gpu_sm_70", "--results", "y.npz", cwd=tmp_path)
     assert unknown.returncode == 0
     assert unknown.stdout.rstrip().endswith(

@@ -10,10 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Hashable
 from itertools import groupby
 from pathlib import Path
@@ -30,8 +26,6 @@ from coopmat.probing.setup import Bits, Dot, Setup
 
 Types = tuple[str, str, str, str]
 Shape = tuple[int, int, int]
-_DAMAGED = (ValueError, OSError, EOFError, KeyError, MemoryError, NotImplementedError, SyntaxError, struct.error,
-            tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 _NAME = re.compile(r"coopmat probe: (\w+)\*(\w+) \+ (\w+) -> (\w+), M=(\d{1,4}) N=(\d{1,4}) K=(\d{1,4}), inputs (\w+)")
 
 
@@ -68,7 +62,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             present = archive.files
             found = {name: archive[name] for name in ("experiments", "d") if name in present}
-    except (*_DAMAGED, AttributeError) as error:
+    except Exception as error:  # of a damaged file: whatever zipfile, zlib, numpy and its parser of headers raise
         raise Error(f"'{path}' is no undamaged .npz file of results (numpy: {error})") from error
     missing = [name for name in ("experiments", "d") if name not in found]
     if missing:
