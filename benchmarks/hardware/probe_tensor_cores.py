@@ -23,7 +23,7 @@ def report(found: Instruction, multiply: Multiply) -> tuple[list[str], int]:
     """The lines about one instruction, and how many properties differ."""
     setup = setup_of((found.a, found.b, found.c, found.d), found.k)
     properties = compare(probe(multiply, setup, found.m, found.n),
-                         claims(ARCHITECTURE, setup, saturating=found.saturating))
+                         claims(ARCHITECTURE, setup, found.m, found.n, saturating=found.saturating))
     lines = [found.mnemonic]
     for each in properties:
         claimed = "as claimed" if each.agrees else f"DIFFERS from the claim: {each.claimed}"

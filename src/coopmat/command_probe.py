@@ -158,7 +158,7 @@ def _reported(target: Device, path: Path, types: Sequence[str | None], sizes: Si
 def _beside_claims(target: Device, types: Types, shape: Shape, seen: Callable[[], dict[str, str]]) -> Report:
     from coopmat.probing import claims, compare, setup_of
 
-    return types, shape, compare(seen(), claims(target.architecture, setup_of(types, shape[2])))
+    return types, shape, compare(seen(), claims(target.architecture, setup_of(types, shape[2]), *shape[:2]))
 
 
 def _export(target: Device, cases: list[Case], path: Path) -> None:

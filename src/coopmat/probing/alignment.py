@@ -97,7 +97,7 @@ def _partial(setup: Setup, answers: Answers, tree: Tree, triple: Triple) -> str:
         return all_kept(setup)
     if kept < _LEAST_SHIFT:
         return f"fewer than {_LEAST_SHIFT} fraction bits"
-    return partial_text(kept, of_five(setup, answers, tree) or direction(
+    return partial_text(kept, of_five(setup, answers, tree, kept) or direction(
         _seen(setup, answers, triple, kept, flips=True)))
 
 

@@ -71,22 +71,27 @@ class Traits:
     aligned: Mapping[str, str] = field(default_factory=dict)
 
 
-def claims(architecture: str, setup: Setup, *, saturating: bool = False,
+def claims(architecture: str, setup: Setup, m: int, n: int, *, saturating: bool = False,
            xmx: XmxArithmetic | None = None) -> dict[str, str] | None:
     """The model's claim of each property, None if there is no model of these types.
 
-    architecture: its name, ``generic`` for exact arithmetic. saturating: whether an integer instruction clamps. xmx:
-    the arithmetic of Intel's XMX where it is not the default.
+    architecture: its name, ``generic`` for exact arithmetic. m, n: the rows and columns of D. saturating: whether an
+    integer instruction clamps. xmx: the arithmetic of Intel's XMX where it is not the default.
     """
     if not setup.is_float:
         return _of_integers(setup, saturating)
     if architecture == EXACT:
         return _texts(setup, _exact(setup))
-    row = next((row for row in (ROWS.get(architecture, ()) if xmx is None else xmx_rows(xmx))
-                if setup.a.name == setup.b.name == row.inputs and setup.d.name == row.d_format), None)
+    rows = ROWS.get(architecture, ()) if xmx is None else xmx_rows(xmx)
+    row = next((row for row in rows if _fits(row, setup, (m, n, setup.k))), None)
     if row is None:
         return None
     return _texts(setup, _TRAITS[type(row.arithmetic)](row.arithmetic, row, setup))
+
+
+def _fits(row: Row, setup: Setup, shape: tuple[int, int, int]) -> bool:
+    return (setup.a.name == setup.b.name == row.inputs and setup.d.name == row.d_format
+            and row.only_c in (None, setup.c.name) and row.only_shape in (None, shape))
 
 
 def _of_integers(setup: Setup, saturating: bool) -> dict[str, str]:
@@ -109,14 +114,16 @@ def _exact(setup: Setup) -> Traits:
 
 
 def _aligned_sum(model: AlignedSum, row: Row, setup: Setup) -> Traits:
-    result = ZERO if model.truncates else EVEN
+    between, partial = (ZERO, FORMATS["fp32"]) if model.truncates else (EVEN, setup.d)
+    is_converted = partial != setup.d
+    result = EVEN if is_converted else between
     blocks = [range(setup.k)[start:start + model.products] for start in range(0, setup.k, model.products)]
     floor = quantum.least(setup) - 1 if model.floor is None else max(model.floor, quantum.least(setup) - 1)
     aligned = {names.KEPT: alignment.kept_text(setup, model.fraction_bits), names.CUT: ZERO,
                names.ALIGNED_AT: alignment.OF_FACTORS,
                names.QUANTUM: quantum.quantum_text(setup, floor - model.fraction_bits, result)}
-    return Traits(chain(setup.k, *blocks), setup.d, FORMATS[row.c_format], _nans_of(row, setup), result, result,
-                  zeros=("+0", "+0"), aligned=aligned)
+    return Traits(chain(setup.k, *blocks), partial, FORMATS[row.c_format], _nans_of(row, setup), result, between,
+                  zeros=("+0", "-0" if is_converted else "+0"), aligned=aligned)
 
 
 def _two_chains(model: TwoChains, row: Row, setup: Setup) -> Traits:

@@ -11,6 +11,7 @@ from coopmat.probing.trees import Tree, are_together
 
 _QUARTERS = (-3, -2, -1, 1, 2, 3)
 _EVEN = 64.0  # as even as the rounded numbers are, in units of their last bit
+_FLOAT32 = 23
 _USED = "they count"
 EXACT = "exact"
 BEFORE = "rounded before the sum"
@@ -42,15 +43,29 @@ def _result_dots(setup: Setup) -> Dots:
     for sign, quarter in _signed_quarters():
         yield ("added", sign, quarter), setup.sum({setup.k: 1.5 * sign, 0: quarter / 4 * last})
         if setup.k > 3:
-            yield ("sum of five", sign, quarter), setup.sum(_five(setup, sign, quarter))
+            yield ("sum of five", sign, quarter), setup.sum(_five(setup, sign, quarter, setup.d.fraction_bits))
         if setup.k > 4:
-            cancelled = {**_five(setup, sign, quarter), setup.k - 1: -6.0 * sign}
-            yield ("five cancelled", sign, quarter), setup.sum(cancelled)
+            for bits in _precisions(setup):
+                scale = _scale(setup, bits)
+                cancelled = {**_five(setup, sign, quarter, bits), setup.k - 1: -6.0 * sign}
+                yield (("five cancelled", bits, sign, quarter),
+                       setup.sum({index: scale * value for index, value in cancelled.items()}))
 
 
-def _five(setup: Setup, sign: int, quarter: int) -> dict[int, float]:
-    """Terms of the sum 6 and some quarters of its last bit in D, none of which has smaller bits than D beside 1."""
-    return {**dict.fromkeys((setup.k, 0, 1, 2), 1.5 * sign), 3: quarter * 2.0**-setup.d.fraction_bits}
+def _five(setup: Setup, sign: int, quarter: int, bits: int) -> dict[int, float]:
+    """Terms of the sum 6 and some quarters of its last one of ``bits`` fraction bits, none of which has smaller bits
+    than such a number has beside 1."""
+    return {**dict.fromkeys((setup.k, 0, 1, 2), 1.5 * sign), 3: quarter * 2.0**-bits}
+
+
+def _precisions(setup: Setup) -> list[int]:
+    """Fraction bits that partial sums may have: D's, and float32's if D has fewer."""
+    return sorted({setup.d.fraction_bits, max(setup.d.fraction_bits, _FLOAT32)})
+
+
+def _scale(setup: Setup, bits: int) -> float:
+    """So that the last bit of 6 in that precision is a normal number of D."""
+    return 2.0 ** max(0, bits - 2 + setup.d.min_exponent)
 
 
 def _signed_quarters() -> list[tuple[int, int]]:
@@ -104,13 +119,14 @@ def of_result(setup: Setup, answers: Answers, tree: Tree | None) -> str:
                       for sign, quarter in _signed_quarters())
 
 
-def of_five(setup: Setup, answers: Answers, tree: Tree) -> str | None:
-    """The direction of rounding of a partial sum of C and four products, if they and not the last one are added at
-    once."""
-    if setup.k < 5 or not _adds_five(setup, tree) or are_together(tree, (0, setup.k - 1)):
+def of_five(setup: Setup, answers: Answers, tree: Tree, bits: int) -> str | None:
+    """The direction of rounding of a partial sum of C and four products to ``bits`` fraction bits, if they and not the
+    last one are added at once."""
+    if setup.k < 5 or not _adds_five(setup, tree) or are_together(tree, (0, setup.k - 1)) or (
+            bits not in _precisions(setup)):
         return None
-    last = 2.0 ** (2 - setup.d.fraction_bits)
-    return _direction((sign, quarter, answers.value("five cancelled", sign, quarter) / last)
+    last = 2.0 ** (2 - bits) * _scale(setup, bits)
+    return _direction((sign, quarter, answers.value("five cancelled", bits, sign, quarter) / last)
                       for sign, quarter in _signed_quarters())
 
 
