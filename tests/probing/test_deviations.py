@@ -16,8 +16,8 @@ from coopmat.numerics.xmx import XmxArithmetic
 from coopmat.probing import Multiply, names
 from tests.probing.arithmetics import BF16, FP16, FP16_ONLY, FP64, INT8, TF32, Types, differing, model
 
-NANS = {names.ZERO_TIMES_INFINITY, names.INFINITIES, *names.QUIET.values(), *names.SIGNALLING.values(),
-        *names.WINS.values()}
+NANS = (names.ZERO_TIMES_INFINITY, names.INFINITIES, *names.QUIET.values(), *names.SIGNALLING.values(),
+        *names.WINS.values())
 HOPPER = "nvidia_gpu_sm_90"
 
 

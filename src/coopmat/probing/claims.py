@@ -83,15 +83,10 @@ def claims(architecture: str, setup: Setup, m: int, n: int, *, saturating: bool 
     if architecture == EXACT:
         return _texts(setup, _exact(setup))
     rows = ROWS.get(architecture, ()) if xmx is None else xmx_rows(xmx)
-    row = next((row for row in rows if _fits(row, setup, (m, n, setup.k))), None)
+    row = next((row for row in rows if row.fits(setup.types, (m, n, setup.k))), None)
     if row is None:
         return None
     return _texts(setup, _TRAITS[type(row.arithmetic)](row.arithmetic, row, setup))
-
-
-def _fits(row: Row, setup: Setup, shape: tuple[int, int, int]) -> bool:
-    return (setup.a.name == setup.b.name == row.inputs and setup.d.name == row.d_format
-            and row.only_c in (None, setup.c.name) and row.only_shape in (None, shape))
 
 
 def _of_integers(setup: Setup, saturating: bool) -> dict[str, str]:

@@ -42,6 +42,11 @@ class Setup:
     k: int
 
     @property
+    def types(self) -> tuple[str, str, str, str]:
+        """The names of the formats."""
+        return self.a.name, self.b.name, self.c.name, self.d.name
+
+    @property
     def is_float(self) -> bool:
         """Whether these are floating-point formats."""
         return self.d.is_float
