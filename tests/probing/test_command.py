@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coopmat.probing import names
-from tests.test_cli import coopmat, failure
+from tests.test_cli import ROOT, coopmat, failure
 
 HOPPER = "sim:nvidia_gpu_sm_90"
 
@@ -28,6 +28,12 @@ def test_one_combination_as_json() -> None:
     order = "C + {p0…p3} + {p4…p7}"
     assert {"property": names.ORDER, "found": order, "claimed": order, "agrees": True} in report["properties"]
     assert {"property": names.KEPT, "found": "25", "claimed": "25", "agrees": True} in report["properties"]
+
+
+def test_the_page_explains_every_property() -> None:
+    page = (ROOT / "docs" / "probing.md").read_text()
+    rows = [line.split("|")[1].strip() for line in page.split("\n") if line.startswith("| ")]
+    assert {name for row in rows for name in row.split(", ")} - {"property"} == set(names.IN_ORDER)
 
 
 def test_every_combination_of_a_device() -> None:
