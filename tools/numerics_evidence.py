@@ -24,14 +24,14 @@ _FLOATS = ("fp16", "bf16", "tf32")
 
 EVIDENCE = (
     Evidence(_AMX, ("bf16",), "SDM, TDPBF16PS",
-             "Sapphire Rapids: 307,200 hostile elements, NaN payloads included, against the same steps in SSE's fused "
-             "multiply-adds, all equal; here the model against those steps. `tests/numerics/test_amx_hardware.py` "
-             "compares a million dot products with the instruction where a processor has it"),
+             "Emerald Rapids: 1.6 million dot products, ordinary and hostile, NaN payloads included, all equal; "
+             "`benchmarks/hardware/amx.py` does it again, a test does where a processor has AMX, a sample of the "
+             "results is a test everywhere. The same steps in SSE's fused multiply-adds"),
     Evidence(_AMX, ("fp16",), "SDM, TDPFP16PS",
-             "the same steps in SSE's fused multiply-adds; no processor with AMX-FP16 was at hand (the same test "
+             "the same steps in SSE's fused multiply-adds; no processor with AMX-FP16 was at hand (the same program "
              "compares a million dot products where one is)"),
     Evidence(_AMX, (INTEGERS,), "SDM, TDPBSSD, TDPBSUD, TDPBUSD, TDPBUUD",
-             "Sapphire Rapids: 200 tiles of each instruction, all equal; the same test, a million dot products each"),
+             "Emerald Rapids: 1.2 million dot products of each instruction, ordinary and extreme, all equal; as above"),
     Evidence(_XMX, _FLOATS, "vISA, DPAS: the order of the stages; the choices above are those of Intel's emulations "
              "(SimpleOpenCLSamples, cm-cpu-emulation)", "rational numbers, every combination of choices; no hardware"),
     Evidence(_XMX, (INTEGERS,), "SPV_INTEL_subgroup_matrix_multiply_accumulate: low 32 bits of the exact result",

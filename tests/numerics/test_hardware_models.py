@@ -153,8 +153,8 @@ def test_double_precision(architecture: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(("architecture", "name", "d"), [
-    ("nvidia_gpu_sm_70", "fp16", "fp16"), ("intel_cpu_spr", "bf16", "fp32"), ("intel_gpu_pvc", "bf16", "bf16"),
-    ("amd_gpu_gfx90a", "fp16", "fp32"), ("nvidia_gpu_sm_80", "fp64", "fp64")])
+    ("nvidia_gpu_sm_70", "fp16", "fp16"), ("nvidia_gpu_sm_80", "tf32", "fp32"), ("intel_cpu_spr", "bf16", "fp32"),
+    ("intel_gpu_pvc", "bf16", "bf16"), ("amd_gpu_gfx90a", "fp16", "fp32"), ("nvidia_gpu_sm_80", "fp64", "fp64")])
 def test_pieces(architecture: str, name: str, d: str) -> None:
     """Products too large to be computed at once, and empty ones, against their rows one by one."""
     for m, n, k in ((300, 40, 37), (3, 2000, 130), (5, 4, 0), (0, 4, 4), (4, 0, 4)):

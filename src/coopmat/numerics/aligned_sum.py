@@ -60,7 +60,20 @@ class AlignedSum:
         total += np.trunc(terms.c * scale)
         total += 0.0  # -0 becomes +0
         total /= scale
-        return _truncated(total, fmt) if self.truncates else _rounded(total, fmt)
+        return self._truncated(total, exponent, fmt) if self.truncates else _rounded(total, fmt)
+
+    def _truncated(self, total: Array, exponent: Exponents, fmt: Format) -> Array:
+        """Cut off below the precision of a format, and below its least subnormal number; but too large a number
+        becomes infinity, not the largest finite one. The exponents say where that cannot happen."""
+        kept = (total.view(np.int64) & np.int64(-(1 << 52 - fmt.fraction_bits))).view(np.float64)
+        least = fmt.min_exponent - fmt.fraction_bits
+        if (exponent < least + self.fraction_bits).any():
+            small = np.abs(total) < 2.0**fmt.min_exponent
+            kept[small] = np.trunc(total[small] / 2.0**least) * 2.0**least + 0.0
+        if (exponent > fmt.max_exponent - 2 - (self.products + 1).bit_length()).any():
+            too_large = np.abs(total) >= 2.0 ** (fmt.max_exponent + 1)
+            kept[too_large] = np.copysign(np.inf, total[too_large])
+        return kept
 
 
 def _power_of_two(exponent: Exponents) -> Array:
@@ -71,21 +84,6 @@ def _power_of_two(exponent: Exponents) -> Array:
 def _rounded(values: Array, fmt: Format) -> Array:
     """To nearest, ties to even, in a format that is one of numpy's; what rounds to zero is +0."""
     return values.astype(fmt.dtype).astype(np.float64) + 0.0
-
-
-def _truncated(values: Array, fmt: Format) -> Array:
-    """Cut off below the precision of a format, and below its least subnormal number; but too large a number becomes
-    infinity, not the largest finite one."""
-    kept = (values.view(np.int64) & np.int64(-(1 << 52 - fmt.fraction_bits))).view(np.float64)
-    magnitude = np.abs(values)
-    small = magnitude < 2.0**fmt.min_exponent
-    if small.any():
-        quantum = 2.0 ** (fmt.min_exponent - fmt.fraction_bits)
-        kept[small] = np.trunc(values[small] / quantum) * quantum + 0.0
-    too_large = magnitude >= 2.0 ** (fmt.max_exponent + 1)
-    if too_large.any():
-        kept[too_large] = np.copysign(np.inf, values[too_large])
-    return kept
 
 
 def special_sum(terms: Terms) -> Array:

@@ -46,10 +46,10 @@ class Row:
     only_c: str | None = None
     only_shape: tuple[int, int, int] | None = None
 
-    def fits(self, operands: Operands) -> bool:
-        """Whether the row is the one for these formats and this shape, unless an earlier one is."""
-        a, b, c, d = (fmt.name for fmt in (operands.a_format, operands.b_format, operands.c_format, operands.d_format))
-        shape = (*operands.shape[-2:], operands.k)
+    def fits(self, types: tuple[str, str, str, str], shape: tuple[int, int, int]) -> bool:
+        """Whether the row is the one for these formats of A, B, C and D, and this M, N and K, unless an earlier one
+        is."""
+        a, b, c, d = types
         return (a == b == self.inputs and d == self.d_format and self.only_c in (None, c)
                 and self.only_shape in (None, shape))
 
@@ -126,9 +126,10 @@ def multiply_accumulate(architecture: str, a: ArrayLike, b: ArrayLike, c: ArrayL
 
 def row_of(architecture: str, rows: tuple[Row, ...], operands: Operands) -> Row:
     """The row of an architecture for the formats of a multiply-accumulate."""
-    found = next((row for row in rows if row.fits(operands)), None)
+    a, b, c, d = (fmt.name for fmt in (operands.a_format, operands.b_format, operands.c_format, operands.d_format))
+    m, n = operands.shape[-2:]
+    found = next((row for row in rows if row.fits((a, b, c, d), (m, n, operands.k))), None)
     if found is None:
-        a, b, c, d = (fmt.name for fmt in (operands.a_format, operands.b_format, operands.c_format, operands.d_format))
         known = ", ".join(dict.fromkeys(f"{row.inputs}*{row.inputs} -> {row.d_format}" for row in rows))
         raise Error(f"there is no model of {a}*{b} + {c} -> {d} on {architecture}; there are {known}")
     return found

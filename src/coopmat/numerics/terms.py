@@ -61,27 +61,32 @@ def all_terms(operands: Operands) -> Iterator[tuple[Place, Terms]]:
     """The terms of all elements of D, so many at a time that they fit into the cache, with their places in the
     result as [batch, M, N]: whole matrices, or some rows of one."""
     (m, n), k = operands.shape[-2:], operands.k
-    a, b, c = (_in_batch(array, fmt, operands.shape[:-2]) for array, fmt in (
-        (operands.a, operands.a_format), (operands.b, operands.b_format), (operands.c, operands.c_format)))
-    a = np.ascontiguousarray(np.moveaxis(a, -1, 0))[..., np.newaxis]
-    b = np.ascontiguousarray(np.moveaxis(b, -2, 0))[..., np.newaxis, :]
-    a_exponents, b_exponents = exponents_of(a, operands.a_format), exponents_of(b, operands.b_format)
-    for batch, rows in _places(len(c), m, max(1, _TERMS // max(1, k * n))):
-        yield (batch, rows), Terms(a[:, batch, rows], b[:, batch], c[batch, rows], a_exponents[:, batch, rows],
-                                   b_exponents[:, batch])
+    if not math.prod(operands.shape):
+        return
+    a, b, c = (_in_batch(array, operands.shape[:-2]) for array in (operands.a, operands.b, operands.c))
+    rows = max(1, _TERMS // max(1, k * n))
+    for batch in _slices(len(c), max(1, rows // m)):
+        terms = _terms(a[batch], b[batch], c[batch], operands)
+        for part in _slices(m, rows):
+            yield (batch, part), Terms(terms.a[:, :, part], terms.b, terms.c[:, part], terms.a_exponents[:, :, part],
+                                       terms.b_exponents)
 
 
-def _places(batch: int, m: int, step: int) -> Iterator[Place]:
-    """All rows of ``batch`` matrices of ``m``, about ``step`` at a time."""
-    matrices = max(1, step // max(1, m))
-    return ((slice(i, i + matrices), slice(j, j + step)) for i in range(0, batch, matrices)
-            for j in range(0, m, step))
+def _slices(count: int, step: int) -> Iterator[slice]:
+    return (slice(start, start + step) for start in range(0, count, step))
 
 
-def _in_batch(array: NDArray[Any], fmt: Format, batch: tuple[int, ...]) -> Array:
-    """Matrices as float64 [batch, rows, columns]."""
-    wide = _widened(array, fmt)
-    return np.broadcast_to(wide, (*batch, *wide.shape[-2:])).reshape(math.prod(batch), *wide.shape[-2:])
+def _in_batch(array: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
+    """Matrices as [batch, rows, columns]."""
+    return np.broadcast_to(array, (*batch, *array.shape[-2:])).reshape(math.prod(batch), *array.shape[-2:])
+
+
+def _terms(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], operands: Operands) -> Terms:
+    """Those of matrices [batch, rows, columns]."""
+    a = np.moveaxis(_widened(a, operands.a_format), -1, 0)[..., np.newaxis].copy()
+    b = np.moveaxis(_widened(b, operands.b_format), -2, 0)[..., np.newaxis, :].copy()
+    return Terms(a, b, _widened(c, operands.c_format), exponents_of(a, operands.a_format),
+                 exponents_of(b, operands.b_format))
 
 
 def exponents_of(values: Array, fmt: Format) -> Exponents:

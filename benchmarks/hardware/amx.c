@@ -9,7 +9,10 @@
 #define ARCH_REQ_XCOMP_PERM 0x1023
 #define XFEATURE_XTILEDATA 18
 
-enum { C, A, B }; /* the tile registers */
+/* the tile registers; gcc wants numbers */
+#define C 0
+#define A 1
+#define B 2
 enum { SIGNED_SIGNED, SIGNED_UNSIGNED, UNSIGNED_SIGNED, UNSIGNED_UNSIGNED, BF16, FP16 };
 
 struct configuration {
