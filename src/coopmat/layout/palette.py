@@ -31,6 +31,11 @@ LIGHT = Scheme("#ffffff", "#1f2328", "#59636e", (0.0, 0.55))
 DARK = Scheme("#0d1117", "#ffffff", "#9198a1", (0.47, 0.72))
 
 
+def colour_of(lane: int) -> int:
+    """The index of a lane's colour."""
+    return lane % COLOURS
+
+
 def _mix(colour: str, other: str, share: float) -> str:
     """A colour with a share of another one in it."""
     channels = zip(bytes.fromhex(colour[1:]), bytes.fromhex(other[1:]), strict=True)
