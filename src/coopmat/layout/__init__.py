@@ -14,5 +14,5 @@ from coopmat.layout.elements import Element, ElementLayout, Place
 from coopmat.layout.picture import Picture
 from coopmat.layout.sources import accumulator, block_2d, block_io, matrix_a, matrix_b
 
-__all__ = ["DeviceMatrix", "Element", "ElementLayout", "Picture", "Place", "accumulator", "block_2d", "block_io", "matrix_a",
-           "matrix_b", "of"]
+__all__ = ["DeviceMatrix", "Element", "ElementLayout", "Picture", "Place", "accumulator", "block_2d", "block_io",
+           "matrix_a", "matrix_b", "of"]

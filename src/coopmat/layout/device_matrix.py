@@ -86,7 +86,8 @@ def _use(name: str) -> Use:
     for use in USES:
         if name == use:
             return use
-    close = difflib.get_close_matches(str(name).lower(), USES, n=1, cutoff=0.5)
+    written = str(name).lower()
+    close = ["accumulator"] if written in ("c", "d", "acc") else difflib.get_close_matches(written, USES, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     raise Error(f"unknown matrix use {name!r}{hint} (known: {', '.join(USES)})")
 

@@ -152,7 +152,8 @@ class ElementLayout:
             yield f"{padding} of {len(self.lanes) * layout.components} components are padding"
         yield f"source: {layout.source}"
         if layout.implementation_dependent:
-            yield "implementation-dependent: other drivers or devices may do it another way; no kernel should rely on it"
+            yield ("implementation-dependent: drivers and devices may do it another way, and no kernel should rely on "
+                   "it")
 
 
 def bits_name(place: Place) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from importlib import resources
 
 from coopmat.layout.elements import ElementLayout
 from coopmat.layout.palette import DARK, LIGHT, Scheme
@@ -13,6 +12,8 @@ from coopmat.layout.svg import as_svg
 def as_html(layout: ElementLayout) -> str:
     """The page: pointing at an element, or reaching it by the arrow keys, shows where it is held, and the elements of
     its lane stand out."""
+    from importlib import resources  # needed for pages only, and it takes a while
+
     page = (resources.files("coopmat") / "data" / "layout.html").read_text(encoding="utf-8")
     fillings = {"TITLE": escape(layout.title), "LIGHT": _variables(LIGHT), "DARK": _variables(DARK),
                 "LAST_LANE": str(layout.layout.sub_group_size - 1), "SVG": as_svg(layout)}
