@@ -147,7 +147,7 @@ class ElementLayout:
             often = f"every element is held {most} times" if least == most else "some elements are held several times"
             yield f"{often}; shown is the first place, in the lowest lane"
         if idle := layout.sub_group_size - len(self.lanes):
-            yield f"{idle} lanes hold nothing"
+            yield "1 lane holds nothing" if idle == 1 else f"{idle} lanes hold nothing"
         if padding := int((~layout.held.valid[sorted(self.lanes)]).sum()):
             yield f"{padding} of {len(self.lanes) * layout.components} components are padding"
         yield f"source: {layout.source}"

@@ -1,9 +1,9 @@
 """The colours of pictures, for light and for dark surroundings.
 
-Sixteen fills, made of the hues of Paul Tol's "light" scheme (which stay apart for the colour-blind and leave labels
-legible) and shares of the background. They are in an order in which the lanes that lie beside each other, in any layout
-of the device tables, differ by a CIELAB distance of 11 or more to every kind of eye. Colours are a help to the eye only:
-every cell names its lane.
+Sixteen fills: hues of Paul Tol's "light" scheme, which stay apart for the colour-blind, with shares of the background.
+They are in an order in which lanes that lie beside each other in any layout of the device tables differ by a CIELAB
+distance of 11 or more, to every kind of eye (found by a search; a test looks at all neighbours). Colours are a help to
+the eye only: every cell names its lane.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Scheme:
 
 
 LIGHT = Scheme("#ffffff", "#1f2328", "#59636e", (
-    ("olive", 0), ("blue", 0.15), ("pink", 0.15), ("mint", 0), ("olive", 0.55), ("cyan", 0.65), ("yellow", 0.8),
-    ("orange", 0), ("blue", 0.4), ("pear", 0), ("orange", 0.15), ("orange", 0.65), ("blue", 0), ("cyan", 0),
-    ("mint", 0.15), ("pear", 0.55)))
+    ("cyan", 0.65), ("olive", 0.15), ("orange", 0), ("pear", 0.65), ("blue", 0.15), ("mint", 0.65), ("orange", 0.3),
+    ("yellow", 0), ("olive", 0), ("blue", 0), ("cyan", 0), ("orange", 0.15), ("olive", 0.55), ("mint", 0.15),
+    ("pink", 0.3), ("blue", 0.3)))
 DARK = Scheme("#0d1117", "#ffffff", "#9198a1", (
-    ("orange", 0.4), ("cyan", 0.75), ("mint", 0.35), ("blue", 0.5), ("olive", 0.85), ("orange", 0.5), ("olive", 0.6),
-    ("mint", 0.85), ("pear", 0.5), ("pink", 0.55), ("cyan", 0.5), ("olive", 0.7), ("cyan", 0.85), ("orange", 0.3),
-    ("orange", 0.65), ("olive", 0.35)))
+    ("olive", 0.35), ("olive", 0.75), ("orange", 0.35), ("orange", 0.65), ("blue", 0.55), ("pink", 0.43),
+    ("blue", 0.75), ("orange", 0.43), ("olive", 0.65), ("pear", 0.43), ("orange", 0.75), ("blue", 0.4),
+    ("orange", 0.55), ("blue", 0.65), ("mint", 0.43), ("olive", 0.55)))
 
 
 def _mix(colour: str, other: str, share: float) -> str:

@@ -13,20 +13,18 @@ MOST_WIDTH = 120
 def as_text(layout: ElementLayout) -> str:
     """The matrix as a table of components, such as ``3[1]`` or ``3.s1`` for lane 3, component 1."""
     tables = list(_tables(layout))
-    notes = [line for note in (_fields(layout), *layout.notes()) for line in textwrap.wrap(note, MOST_WIDTH)]
+    notes = [line for note in (*_fields(layout), *layout.notes()) for line in textwrap.wrap(note, MOST_WIDTH)]
     return "\n".join([layout.title, *notes, "", *tables]) + "\n"
 
 
-def _fields(layout: ElementLayout) -> str:
+def _fields(layout: ElementLayout) -> Iterator[str]:
     """What the fields of the table mean."""
+    yield "each field: the lane and its component"
     rows, columns = layout.packing
-    explanation = "each field: the lane and its component"
     if rows * columns > 1:
         held = [element for element in layout.elements if element.row < rows and element.column < columns]
         neighbours = f"{rows} rows" if rows > 1 else f"{columns} columns"
-        bits = ", ".join(bits_name(element.first) for element in held)
-        explanation += f"; {neighbours} share a component, in bits {bits}"
-    return explanation
+        yield f"{neighbours} share a component, in bits {', '.join(bits_name(element.first) for element in held)}"
 
 
 def _tables(layout: ElementLayout) -> Iterator[str]:
