@@ -69,13 +69,12 @@ def of(device: str | DeviceDescription | HasDescription, *, use: str, type: str,
     description = description_of(device)
     chosen = _use(use)
     fmt = format_of(type).name
-    sizes = tuple(_size(name, size) for name, size in (("m", m), ("n", n), ("k", k)))
+    m, n, k = _size("m", m), _size("n", n), _size("k", k)
     wanted = None if sub_group_size is None else _size("the sub-group size", sub_group_size)
-    layout = layout_of(description, chosen, fmt, *sizes, wanted)
+    layout = layout_of(description, chosen, fmt, m, n, k, wanted)
     if wanted not in (None, layout.sub_group_size):
         raise Error(f"this matrix of {description.name} is spread over {layout.sub_group_size} work-items; the "
                     f"sub-group size cannot be {wanted}")
-    m, n, k = sizes
     title = (f"{description.name}: {_NAMES[chosen]} ({fmt}), M = {m}, N = {n}, K = {k}, "
              f"sub-group size {layout.sub_group_size}")
     return DeviceMatrix(layout, _NAMES[chosen], title, device=f"sim:{description.name}", use=chosen, type=fmt, m=m, n=n,
