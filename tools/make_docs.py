@@ -253,7 +253,7 @@ DEVICE_PICTURES = {
 """The pictures of devices' matrices: device, use, type, M, N, K."""
 
 FEW_ROWS = {"xmx-wide": (0, 1, 31), "wgmma-accumulator": (*range(10), 15, 16, 17, 62, 63),
-            "mfma-a": (*range(6), 30, 31)}
+            "wmma-a": (*range(10), 15), "wmma-a-volta": (*range(10), 15), "mfma-a": (*range(6), 30, 31)}
 """The rows that are drawn, where not all are."""
 
 
