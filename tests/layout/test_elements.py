@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import coopmat as cm
 from coopmat.devices.lane_layout import Held, LaneLayout
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS
 from coopmat.diagnostics import Error
@@ -106,6 +107,13 @@ def test_matrices_too_large_to_be_shown() -> None:
     assert larger._repr_svg_() is None
     assert repr(larger) == "<DeviceMatrix generic: A (fp32), M = 127, N = 1, K = 130, sub-group size 16>"
     assert larger.to_json().count('"row": ') == 16510
+
+
+def test_a_device_is_named_or_given() -> None:
+    given, named, prefixed = (of(device, use="b", type="bf16", m=8, n=16, k=16).to_json()
+                              for device in (cm.device("sim:intel_gpu_pvc"), "intel_gpu_pvc", "sim:intel_gpu_pvc"))
+    assert given == named == prefixed
+    assert cm.layout.of is of
 
 
 def test_notebooks_show_the_picture() -> None:

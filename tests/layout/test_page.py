@@ -110,6 +110,12 @@ class TestInABrowser:
         page.evaluate("laneInput.value = ''; laneInput.dispatchEvent(new Event('input'))")
         assert len(standing_out(page)) == 256
 
+    def test_a_vector_has_the_kernels_names(self, show) -> None:
+        page = show(PACKED)
+        page.point(cell(5, 6))
+        words = page.evaluate("holds.textContent").split(", ")
+        assert words[:2] + words[4:6] == ["lane 6 holds s0 B[0][6]", "s0 B[1][6]", "s1 B[4][6]", "s1 B[5][6]"]
+
     def test_the_keyboard_is_enough(self, show) -> None:
         page = show(WIDE)
         page.evaluate("document.activeElement.blur()")

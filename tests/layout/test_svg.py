@@ -147,6 +147,13 @@ def test_a_title_is_text() -> None:
     assert next(drawn(svg)).lane == 0
 
 
+def test_styles_touch_nothing_but_the_picture() -> None:
+    style = ElementTree.fromstring(generic(8, 16, 16).to_svg()).findtext(f"{SVG}style") or ""
+    selectors = re.findall(r"([^{}]+)\{[^{}]*\}", style.replace("@media(prefers-color-scheme:dark){", ""))
+    assert len(selectors) > 40
+    assert [selector for selector in selectors if not selector.strip().startswith(".lanes ")] == []
+
+
 def test_the_legend_has_every_lane() -> None:
     for picture in (generic(16, 16, 64), of("nvidia_gpu_sm_90", use="accumulator", type="fp32", m=64, n=8, k=16)):
         shown = re.findall(r'data-swatch="(\d+)"', picture.to_svg())

@@ -29,9 +29,13 @@ ROOMY, WIDEST = 32, 46  # width of a cell from which letters are larger; width o
 SWATCH, SWATCH_HEIGHT, LINE = 22, 20, 15  # of the legend and of the lines below it
 TITLE_LETTER, TEXT_LETTER = 8.6, 6.4  # widths, ample for the fonts of any system
 
-_STYLE = """text{font:10px Helvetica,Arial,sans-serif;text-anchor:middle;pointer-events:none}
-.t{font-size:14px;font-weight:700}.k{font-size:11px}.t,.k{text-anchor:start}.r{text-anchor:end}
-.n{font-size:11px}tspan{font-size:12px;font-weight:700}.s{font-size:8px}.w{stroke-width:2}path{stroke-width:.5}"""
+_CLASS = "lanes"  # of the picture: its rules must not touch the page that it is shown in, such as a notebook
+_STYLE = {
+    "text": "font:10px Helvetica,Arial,sans-serif;text-anchor:middle;pointer-events:none",
+    ".t": "font-size:14px;font-weight:700;text-anchor:start", ".k": "font-size:11px;text-anchor:start",
+    ".r": "text-anchor:end", ".n": "font-size:11px", "tspan": "font-size:12px;font-weight:700", ".s": "font-size:8px",
+    "path": "stroke-width:.5", ".w": "stroke-width:2",
+}
 
 
 def as_svg(layout: ElementLayout, rows: Iterable[int] | None = None) -> str:
@@ -133,8 +137,8 @@ class _Drawing:
         """The whole file."""
         title = escape(self.layout.title)
         yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
-               f'viewBox="0 0 {self.width} {self.height}" role="img"><title>{title}</title>')
-        yield f"<style>{_STYLE}\n{self._colours(LIGHT)}"
+               f'viewBox="0 0 {self.width} {self.height}" role="img" class="{_CLASS}"><title>{title}</title>')
+        yield f"<style>{_rules(_STYLE)}\n{self._colours(LIGHT)}"
         yield f"@media(prefers-color-scheme:dark){{{self._colours(DARK)}}}</style>"
         yield f'<rect class="g" width="{self.width}" height="{self.height}" rx="6"/>'
         yield f'<text class="t" x="{MARGIN}" y="22">{title}</text>'
@@ -147,11 +151,10 @@ class _Drawing:
         yield "</svg>"
 
     def _colours(self, scheme: Scheme) -> str:
-        rules = [f"text{{fill:{scheme.text}}}.m{{fill:{scheme.muted}}}.g{{fill:{scheme.background}}}"
-                 f"path{{stroke:{scheme.background}}}"]
-        rules += [f".l{index}{{fill:{scheme.fill(index)}}}"
-                  for index in range(min(self.layout.layout.sub_group_size, COLOURS))]
-        return "".join(rules)
+        rules = {"text": f"fill:{scheme.text}", ".m": f"fill:{scheme.muted}", ".g": f"fill:{scheme.background}",
+                 "path": f"stroke:{scheme.background}"}
+        used = sorted({colour_of(lane) for lane in self.layout.lanes})
+        return _rules(rules | {f".l{index}": f"fill:{scheme.fill(index)}" for index in used})
 
     def _column_numbers(self) -> Iterator[str]:
         for column in range(self.columns):
@@ -234,3 +237,8 @@ class _Drawing:
         if len(self.layout.lanes) > COLOURS:
             words.append("colours repeat")
         return "; ".join(words)
+
+
+def _rules(rules: dict[str, str]) -> str:
+    """Rules of style, by what they are for, for this picture only."""
+    return "".join(f".{_CLASS} {name}{{{style}}}" for name, style in rules.items())
