@@ -19,16 +19,16 @@ from coopmat.layout.picture import Picture
 _NAMES: dict[Use, str] = {"a": "A", "b": "B", "accumulator": "C"}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class DeviceMatrix(Picture):
     """One operand of ``D = A*B + C`` on a device; ``accumulator`` stands for C and D. Made by :func:`of`."""
 
-    device: str = ""
-    use: Use = "a"
-    type: str = ""
-    m: int = 0
-    n: int = 0
-    k: int = 0
+    device: str
+    use: Use
+    type: str
+    m: int
+    n: int
+    k: int
 
     def to_json(self) -> str:
         """The layout as JSON: an object whose ``elements`` have a line for each place where an element is held.
