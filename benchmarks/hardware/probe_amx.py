@@ -2,7 +2,7 @@
 
     python benchmarks/hardware/probe_amx.py
 
-Needs Linux on a processor with AMX, and ziglang or gcc. The exit code is 1 if a property differs from the model's claim.
+Needs Linux on a processor with AMX, and ziglang or gcc. The exit code is 1 if a property differs from its claim.
 """
 
 from __future__ import annotations
