@@ -25,6 +25,12 @@ def _intel_runtime() -> bool:
     return intel_runtime.library() is not None
 
 
+def _chromium() -> bool:
+    from tests import browser
+
+    return browser.executable() is not None
+
+
 def _intel_amx() -> bool:
     from tests import intel_runtime
 
@@ -54,6 +60,7 @@ ORACLES = {
                  "Linux on a processor with AMX-FP16, whose instruction the model is compared with: Granite Rapids"),
     "ocloc": (lambda: shutil.which("ocloc") is not None, "Intel's offline compiler: the package intel-ocloc"),
     "glibc": (lambda: platform.libc_ver()[0] == "glibc", "the GNU C library, whose printf is the reference"),
+    "chromium": (_chromium, "a browser that can be driven: the package chromium"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
 }
 

@@ -16,7 +16,7 @@ from coopmat.devices import ARCHITECTURES
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
 from coopmat.devices.subgroup_matrices import SubgroupMatrixMad
 from coopmat.diagnostics import TOO_MANY_ERRORS, Message
-from coopmat.layout import ElementLayout, as_svg
+from coopmat.formats import format_of
 from coopmat.lowering import messages as lowering_messages
 from coopmat.opencl.builtins import atomics, block_io, dot_products, matrix_mad, sub_groups, synchronization
 from coopmat.opencl.builtins.patterns import Overload, Row, expand
@@ -227,35 +227,62 @@ def _matrix(fmt: str, size: int) -> SubGroupMatrixRow:
     return next(row for row in SUB_GROUP_MATRIX_ROWS if row.a == fmt and row.sub_group_size == size)
 
 
-def _block_2d(kind: str, bits: int, height: int, width: int, count: int, component_bits: int) -> ElementLayout:
+def _block_2d(kind: str, bits: int, height: int, width: int, count: int, component_bits: int) -> layout.Picture:
     """The layout of one 2D block function."""
     name = f"intel_sub_group_2d_block_{kind}_{bits}b_{height}r{width}x{count}c"
     return layout.block_2d(name, width, height, count, bits, component_bits,
                            transpose=kind == "read_transpose", transform=kind == "read_transform")
 
 
+DEVICE_PICTURES = {
+    "amx-b": ("intel_cpu_spr", "b", "bf16", 8, 8, 8),
+    "xmx-a": ("intel_gpu_pvc", "a", "sint8", 4, 16, 32),
+    "xmx-wide": ("intel_gpu_pvc", "accumulator", "fp32", 32, 64, 16),
+    "mma-a": ("nvidia_gpu_sm_80", "a", "fp16", 16, 8, 16),
+    "mma-b": ("nvidia_gpu_sm_80", "b", "fp16", 16, 8, 16),
+    "mma-accumulator": ("nvidia_gpu_sm_80", "accumulator", "fp32", 16, 8, 16),
+    "quad-pair-a": ("nvidia_gpu_sm_70", "a", "fp16", 8, 8, 4),
+    "wmma-a": ("nvidia_gpu_sm_80", "a", "fp16", 16, 16, 16),
+    "wmma-a-volta": ("nvidia_gpu_sm_70", "a", "fp16", 16, 16, 16),
+    "wmma-transposed": ("nvidia_gpu_sm_80", "accumulator", "fp32", 8, 32, 16),
+    "wgmma-accumulator": ("nvidia_gpu_sm_90", "accumulator", "fp32", 64, 16, 16),
+    "mfma-a": ("amd_gpu_gfx90a", "a", "fp16", 32, 32, 8),
+    "mfma-accumulator": ("amd_gpu_gfx90a", "accumulator", "fp32", 16, 16, 16),
+    "generic": ("generic", "a", "fp32", 8, 8, 8),
+}
+"""The pictures of devices' matrices: device, use, type, M, N, K."""
+
+FEW_ROWS = {"xmx-wide": (0, 1, 31), "wgmma-accumulator": (*range(10), 15, 16, 17, 62, 63),
+            "wmma-a": (*range(10), 15), "wmma-a-volta": (*range(10), 15), "mfma-a": (*range(6), 30, 31)}
+"""The rows that are drawn, where not all are."""
+
+
+def _device_pictures() -> Iterator[tuple[str, str]]:
+    for name, (device, use, fmt, m, n, k) in DEVICE_PICTURES.items():
+        yield name, layout.of(device, use=use, type=fmt, m=m, n=n, k=k).to_svg(FEW_ROWS.get(name))
+
+
 def pictures() -> dict[str, str]:
     """docs/images: the pictures of docs/element-layouts.md, by the names of their files."""
-    found: dict[str, str] = {}
+    found: dict[str, str] = dict(_device_pictures())
     for size in (16, 8):
         for fmt, m, shown in (("bf16", 4, (*range(6), 14, 15)), ("sint8", 4, (*range(8), *range(28, 32))),
                               ("sint4", 2, (*range(8), *range(56, 64)))):
-            row = _matrix(fmt, size)
-            found[f"a-{row.bits}-bit-{size}"] = as_svg(layout.matrix_a(row, m))
-            found[f"b-{row.bits}-bit-{size}"] = as_svg(layout.matrix_b(row), shown)
-        found[f"accumulator-{size}"] = as_svg(layout.accumulator(_matrix("sint8", size), 4))
+            row, bits = _matrix(fmt, size), format_of(fmt).bits
+            found[f"a-{bits}-bit-{size}"] = layout.matrix_a(row, m).to_svg()
+            found[f"b-{bits}-bit-{size}"] = layout.matrix_b(row).to_svg(shown)
+        found[f"accumulator-{size}"] = layout.accumulator(_matrix("sint8", size), 4).to_svg()
     tf32 = _matrix("tf32", 16)
     found |= {
-        "a-tf32": as_svg(layout.matrix_a(tf32, 8)),
-        "a-tf32-one-row": as_svg(layout.matrix_a(tf32, 1)),
-        "b-tf32": as_svg(layout.matrix_b(tf32)),
-        "block-read": as_svg(layout.block_io("intel_sub_group_block_read4", 8, 8, 16, 32)),
-        "block-2d-read": as_svg(_block_2d("read", 8, 4, 32, 1, 16)),
-        "block-2d-read-two": as_svg(_block_2d("read", 16, 4, 16, 2, 16)),
-        "block-2d-read-narrow": as_svg(_block_2d("read", 32, 8, 8, 1, 32)),
-        "block-2d-transform": as_svg(_block_2d("read_transform", 16, 16, 16, 1, 32), (*range(6), 14, 15)),
-        "block-2d-transpose": as_svg(_block_2d("read_transpose", 32, 16, 8, 1, 32)),
-        "cooperative-matrix": as_svg(layout.cooperative_matrix(8, 8, 16, 32)),
+        "a-tf32": layout.matrix_a(tf32, 8).to_svg(),
+        "a-tf32-one-row": layout.matrix_a(tf32, 1).to_svg(),
+        "b-tf32": layout.matrix_b(tf32).to_svg(),
+        "block-read": layout.block_io("intel_sub_group_block_read4", 8, 8, 16, 32).to_svg(),
+        "block-2d-read": _block_2d("read", 8, 4, 32, 1, 16).to_svg(),
+        "block-2d-read-two": _block_2d("read", 16, 4, 16, 2, 16).to_svg(),
+        "block-2d-read-narrow": _block_2d("read", 32, 8, 8, 1, 32).to_svg(),
+        "block-2d-transform": _block_2d("read_transform", 16, 16, 16, 1, 32).to_svg((*range(6), 14, 15)),
+        "block-2d-transpose": _block_2d("read_transpose", 32, 16, 8, 1, 32).to_svg(),
     }
     return found
 

@@ -53,10 +53,11 @@ EVIDENCE = (
              "rational numbers; MMA-Sim: 44,800, all equal up to NaN payloads"),
     Evidence(_BEFORE_HOPPER, (INTEGERS,), "PTX, mma: exact, wrapping or .satfinite", "exact integers; an H200 (sm_90)"),
     Evidence(("nvidia_gpu_sm_90",), (*_FLOATS, "fp64", INTEGERS), "Fasi; Khattak; measurements of ours",
-             "H200: `mma.sync` and `wgmma`, 22 instructions, 1.1 million dot products each, ordinary and hostile "
-             "(cancellation, subnormal numbers, overflow, NaNs, infinities, signed zeros), all equal; "
-             "`benchmarks/hardware/tensor_cores.py` does it again, a sample of the chip's results is a test. H100 and "
-             "H200: 20,000 recorded results each, all equal"),
+             "H200: `mma.sync` and `wgmma`, 26 instructions, a million dot products each, ordinary and hostile "
+             "(cancellation, subnormal numbers, overflow, NaNs, infinities, signed zeros), and `wmma`, all 23 rows of "
+             "the table, 280,000 each, integers with saturation, too: all equal; `benchmarks/hardware/tensor_cores.py` "
+             "and `wmma_fragments.py` do it again, samples of the chip's results are tests. H100 and H200: 20,000 "
+             "recorded results each, all equal"),
     Evidence(("amd_gpu_gfx90a",), ("fp16", "bf16", "fp64"),
              "MIOpen's documentation: what is flushed; MMA-Sim and Khattak: the tree",
              "MMA-Sim (CDNA2, bf16 by the `_1k` instructions): 537,600, all equal but for the bits of NaNs, which are "

@@ -169,14 +169,19 @@ def processor() -> tuple[str, set[str]]:
     return f"{said['model name']}, {', '.join(numbers)}", set(said["flags"].split())
 
 
+def instructions_here() -> list[Instruction]:
+    """Those that this processor has."""
+    _, features = processor()
+    return [found for found in INSTRUCTIONS if {"amx_tile", found.feature} <= features]
+
+
 def main() -> int:
     """Compare all instructions that there are; 0 if the models are right."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dots", type=int, default=DOTS)
     parser.add_argument("--record")
     options = parser.parse_args()
-    name, features = processor()
-    here = [found for found in INSTRUCTIONS if {"amx_tile", found.feature} <= features]
+    name, here = processor()[0], instructions_here()
     if not here:
         parser.error(f"this processor has no AMX: {name}")
     with tempfile.TemporaryDirectory() as folder:

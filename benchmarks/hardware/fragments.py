@@ -1,13 +1,16 @@
-"""Which element each lane holds for mma.sync and wgmma (PTX ISA, sections 9.7.14 and 9.7.15)."""
+"""The instructions that are compared with the chip, and which element each lane holds for them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from inputs import WIDTHS
 from numpy.typing import NDArray
+
+from coopmat.devices import USES, Use
+from coopmat.devices.nvidia_fragments import INSTRUCTIONS as INSTRUCTIONS_OF_PTX
+from coopmat.devices.nvidia_fragments import instruction_layout
+from coopmat.formats import format_of
 
 PTX_TYPES = {"fp16": "f16", "bf16": "bf16", "tf32": "tf32", "fp32": "f32", "fp64": "f64", "sint8": "s8",
              "uint8": "u8", "sint32": "s32"}
@@ -61,24 +64,18 @@ INSTRUCTIONS = (
     *(instruction((64, 8, 16), a, c, is_group=True) for a, c in _HALF_FORMATS),
     instruction((64, 8, 8), "tf32", "fp32", is_group=True),
     *(instruction((64, 8, 32), a, "sint32", is_group=True) for a in ("sint8", "uint8")),
+    instruction((64, 64, 16), "bf16", "fp32", is_group=True),
+    instruction((64, 256, 16), "fp16", "fp16", is_group=True),
+    instruction((64, 128, 8), "tf32", "fp32", is_group=True),
+    instruction((64, 256, 32), "sint8", "sint32", is_group=True),
 )
 
 
-def places(found: Instruction) -> tuple[Places, Places, Places]:
-    """(rows, columns) of the elements of A, B and C (and D) by lane and position in the lane's registers."""
-    lane = np.arange(found.lanes)[:, None]
-    warp, group, thread = lane // 32, lane % 32 >> 2, lane & 3
-    together = max(1, 32 // WIDTHS[found.a])  # elements in a register
-    halves = found.k // (4 * together)
-    row_steps = (0, 8) if found.m > 8 else (0,)
-    a = [(group + step + 16 * warp, thread * together + element + 4 * together * half)
-         for half in range(halves) for step in row_steps for element in range(together)]
-    b = [(thread * together + element + 4 * together * half, group)
-         for half in range(halves) for element in range(together)]
-    c = [(group + step + 16 * warp, thread * 2 + element) for step in row_steps for element in range(2)]
-    return _joined(a), _joined(b), _joined(c)
-
-
-def _joined(found: list[tuple[NDArray[Any], NDArray[Any]]]) -> Places:
-    rows, columns = zip(*found, strict=True)
-    return np.concatenate(rows, axis=1), np.concatenate(columns, axis=1)
+def places(found: Instruction) -> dict[Use, Places]:
+    """(rows, columns) of the elements of A, B and C (and D) by lane and position in the lane's registers; wgmma has B
+    in shared memory."""
+    row = next(row for row in INSTRUCTIONS_OF_PTX if (row.m, row.n, row.k) == (found.m, found.n, found.k)
+               and row.takes("a", found.a))
+    held = {use: instruction_layout(row, use, format_of(fmt)).held
+            for use, fmt in zip(USES, (found.a, found.b, found.c), strict=True) if row.takes(use, fmt)}
+    return {use: (one.row, one.column) for use, one in held.items()}

@@ -8,44 +8,46 @@ Needs an H100 or H200 and cuda-bindings. The exit code is 1 if a property differ
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 
 from fragments import INSTRUCTIONS, Instruction
-from inputs import Bits
+from probes import Probed, report_all
 from ptx import Driver
+from wmma import ROWS, multiply
 
-from coopmat.probing import Multiply, claims, compare, probe, setup_of
+from coopmat.devices import Combination
+from coopmat.probing import Multiply
 
 ARCHITECTURE = "nvidia_gpu_sm_90"
 
 
-def report(found: Instruction, multiply: Multiply) -> tuple[list[str], int]:
-    """The lines about one instruction, and how many properties differ."""
-    setup = setup_of((found.a, found.b, found.c, found.d), found.k)
-    properties = compare(probe(multiply, setup, found.m, found.n),
-                         claims(ARCHITECTURE, setup, found.m, found.n, saturating=found.saturating))
-    lines = [found.mnemonic]
-    for each in properties:
-        claimed = "as claimed" if each.agrees else f"DIFFERS from the claim: {each.claimed}"
-        lines.append(f"  {each.name + ':':44} {each.found}  ({claimed})")
-    return lines, sum(not each.agrees for each in properties)
+def of_instruction(found: Instruction) -> Probed:
+    """mma.sync or wgmma."""
+    return Probed(found.mnemonic, (found.a, found.b, found.c, found.d), (found.m, found.n, found.k), ARCHITECTURE,
+                  found.saturating)
+
+
+def of_row(row: Combination, *, saturating: bool = False) -> Probed:
+    """wmma."""
+    return Probed(f"wmma {row}{', saturating' * saturating}", row.types, row.largest, ARCHITECTURE, saturating)
+
+
+def probed(driver: Driver) -> Iterator[tuple[Probed, Multiply]]:
+    """Everything that is probed, and how it is run."""
+    for found in INSTRUCTIONS:
+        yield of_instruction(found), partial(driver.run, found)
+    for row in ROWS:
+        for saturating in (False, True) if row.dtype == "sint32" else (False,):
+            yield of_row(row, saturating=saturating), partial(multiply, driver, row, saturating=saturating)
 
 
 def main() -> int:
     """Probe all instructions; 0 if everything is as claimed."""
     driver = Driver()
     print(f"{driver.name}, {datetime.now(UTC):%Y-%m-%d}", flush=True)
-    differences = 0
-    for found in INSTRUCTIONS:
-
-        def multiply(a: Bits, b: Bits, c: Bits, found: Instruction = found) -> Bits:
-            return driver.run(found, a, b, c)
-
-        lines, count = report(found, multiply)
-        print("\n".join(lines), flush=True)
-        differences += count
-    print(f"{len(INSTRUCTIONS)} instructions, {differences} properties differ from the models' claims")
-    return 1 if differences else 0
+    return 1 if report_all(probed(driver)) else 0
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
     cm.Queue(device).enqueue(program.kernel("gemm"), global_size, local_size, a, b, c).wait()
 """
 
+from coopmat import layout as layout
 from coopmat.devices import Combination
 from coopmat.diagnostics import (
     CompileError,
@@ -53,6 +54,7 @@ __all__ = [
     "build",
     "device",
     "devices",
+    "layout",
     "local",
     "matrix_multiply_accumulate",
 ]

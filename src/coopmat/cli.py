@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from coopmat import command_modules, command_probe, command_query
+from coopmat import command_layout, command_modules, command_probe, command_query
 from coopmat.cache import find_cache
 from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_options import BuildCommand, build_options
@@ -123,6 +123,7 @@ def _sizes(shown: Device) -> str:
 
 
 app.command("query")(command_query.query)
+app.command("layout")(command_layout.layout)
 app.command("probe")(command_probe.probe)
 
 # --------------------------------------------------------------------- check and compile

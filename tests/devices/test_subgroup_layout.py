@@ -8,15 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from coopmat.devices import ARCHITECTURES, describe
+from coopmat.devices import ARCHITECTURES, USES, Use, describe
+from coopmat.devices.lane_layout import LaneLayout
 from coopmat.devices.subgroup_layout import (
     SUB_GROUP_MATRIX_ROWS,
-    a_position,
-    accumulator_position,
-    b_position,
+    SubGroupMatrixRow,
     block_elements,
     block_io_element,
-    block_io_position,
+    block_io_layout,
     has_2d_block_io,
     matrix_rows_of,
 )
@@ -25,34 +24,49 @@ from coopmat.formats import format_of
 from tests.opencl.test_matrix_mad_builtins import PROTOTYPES
 
 
-@pytest.mark.parametrize(("position", "expected"), [
-    (a_position(1, 13, 32, 8, 8), (3, 1, 8)),      # columns 12 to 15 in the bytes of lane 3
-    (a_position(1, 13, 32, 16, 8), (6, 1, 8)),
-    (a_position(2, 45, 64, 8, 4), (5, 2, 20)),
-    (a_position(2, 45, 64, 16, 4), (11, 2, 4)),
-    (a_position(5, 9, 16, 8, 16), (4, 5, 16)),
-    (a_position(5, 9, 16, 16, 16), (9, 5, 0)),
-    (a_position(5, 3, 8, 16, 32), (11, 2, 0)),     # tf32: odd rows in the upper half
-    (b_position(13, 6, 8), (6, 3, 8)),
-    (b_position(45, 6, 4), (6, 5, 20)),
-    (b_position(9, 6, 16), (6, 4, 16)),
-    (b_position(5, 6, 32), (6, 5, 0)),
-    (accumulator_position(3, 6), (6, 3, 0))])
-def test_worked_examples(position: tuple, expected: tuple) -> None:
-    assert tuple(position) == expected
+def place(layout: LaneLayout, row: int, column: int) -> tuple[int, int, int]:
+    """Lane, component of the vector and lowest bit of an element."""
+    places = layout.of_elements
+    return tuple(int(axis[row, column]) for axis in (places.lane, places.register, places.bit))
+
+
+def row_of(fmt: str, size: int) -> SubGroupMatrixRow:
+    return next(row for row in SUB_GROUP_MATRIX_ROWS if row.a == row.b == fmt and row.sub_group_size == size)
+
+
+@pytest.mark.parametrize(("fmt", "size", "use", "element", "expected"), [
+    ("sint8", 8, "a", (1, 13), (3, 1, 8)),      # columns 12 to 15 in the bytes of lane 3
+    ("sint8", 16, "a", (1, 13), (6, 1, 8)),
+    ("sint4", 8, "a", (2, 45), (5, 2, 20)),
+    ("sint4", 16, "a", (2, 45), (11, 2, 4)),
+    ("bf16", 8, "a", (5, 9), (4, 5, 16)),
+    ("bf16", 16, "a", (5, 9), (9, 5, 0)),
+    ("tf32", 16, "a", (5, 3), (11, 2, 0)),      # odd rows in the upper half
+    ("sint8", 8, "b", (13, 6), (6, 3, 8)),
+    ("sint4", 8, "b", (45, 6), (6, 5, 20)),
+    ("bf16", 16, "b", (9, 6), (6, 4, 16)),
+    ("tf32", 16, "b", (5, 6), (6, 5, 0)),
+    ("sint8", 8, "accumulator", (3, 6), (6, 3, 0))])
+def test_worked_examples(fmt: str, size: int, use: Use, element: tuple[int, int], expected: tuple) -> None:
+    assert place(row_of(fmt, size).layout(use, 8), *element) == expected
+
+
+def fields(layout: LaneLayout) -> list[tuple[int, int, int]]:
+    """Lane, component of the vector and lowest bit of all elements, row by row."""
+    return [place(layout, *element) for element in np.ndindex(layout.rows, layout.columns)]
 
 
 @pytest.mark.parametrize("row", SUB_GROUP_MATRIX_ROWS, ids=str)
 @pytest.mark.parametrize("m", M_SIZES)
 def test_every_bit_field_holds_one_element(row, m: int) -> None:
-    lanes, bits = row.sub_group_size, row.bits
-    a = Counter(zip(*(axis.ravel().tolist() for axis in row.a_positions(m)), strict=True))
+    lanes, bits = row.sub_group_size, format_of(row.a).bits
+    a = Counter(fields(row.layout("a", m)))
     full = {(lane, component, bit) for lane in range(lanes) for component in range(row.a_components(m))
             for bit in range(0, row.a_bits, bits)}
     expected = full if row.a != "tf32" or m > 1 else {place for place in full if place[0] < row.k}
     assert set(a) == expected
     assert set(a.values()) == {1}
-    b = Counter(zip(*(axis.ravel().tolist() for axis in row.b_positions()), strict=True))
+    b = Counter(fields(row.layout("b", m)))
     assert set(b) == {(lane, component, bit) for lane in range(lanes) for component in range(8)
                       for bit in range(0, 32, bits)}
     assert set(b.values()) == {1}
@@ -110,11 +124,11 @@ def test_every_element_is_where_the_documents_say(name: str, a: str, b: str, acc
     said_a = {(i, j): (lane, component, bit) for lane in range(size)
               for i, j, component, bit in passed_a(lane, element_a, a, m, k)}
     said_b = {(i, lane): (lane, component, bit) for lane in range(size) for i, component, bit in passed_b(element_b, b)}
-    found_a, found_b, found_c = row.a_positions(m), row.b_positions(), row.accumulator_positions(m)
-    assert {place: tuple(int(axis[place]) for axis in found_a) for place in np.ndindex(m, k)} == said_a
-    assert {place: tuple(int(axis[place]) for axis in found_b) for place in np.ndindex(k, size)} == said_b
+    found_a, found_b, found_c = (row.layout(use, m) for use in USES)
+    assert {element: place(found_a, *element) for element in np.ndindex(m, k)} == said_a
+    assert {element: place(found_b, *element) for element in np.ndindex(k, size)} == said_b
     # "each work item contributes one column of accumulation values", a component for each row
-    assert {place: tuple(int(axis[place]) for axis in found_c) for place in np.ndindex(m, size)} == {
+    assert {element: place(found_c, *element) for element in np.ndindex(m, size)} == {
         (i, lane): (lane, i, 0) for lane in range(size) for i in range(m)}
 
 
@@ -124,8 +138,10 @@ def test_the_coding_sample_of_the_extension() -> None:
     random = np.random.default_rng(0)
     a, b = random.integers(-128, 128, (2, 32)), random.integers(-128, 128, (32, 8))
     words_a, words_b = np.zeros((8, 2), np.uint32), np.zeros((8, 8), np.uint32)
-    for words, matrix, places in ((words_a, a, row.a_positions(2)), (words_b, b, row.b_positions())):
-        np.bitwise_or.at(words, (places.lane, places.component), (matrix & 255).astype(np.uint32) << places.bit)
+    for words, matrix, use in ((words_a, a, "a"), (words_b, b, "b")):
+        places = row.layout(use, 2).of_elements
+        bits = (matrix & 255).astype(np.uint32) << places.bit.astype(np.uint32)
+        np.bitwise_or.at(words, (places.lane, places.register), bits)
 
     def as_char4(word: np.uint32) -> list[int]:
         return np.array([word], "<u4").view(np.int8).astype(int).tolist()
@@ -143,7 +159,7 @@ def test_one_dimensional_blocks(size: int) -> None:
     for component in range(8):
         for lane in range(size):
             element = lane + component * size
-            assert block_io_position(element, size) == (lane, component, 0)
+            assert place(block_io_layout(8, size, size, 32), component, lane) == (lane, component, 0)
             assert block_io_element(lane, component, size) == element
 
 

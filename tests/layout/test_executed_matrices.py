@@ -8,11 +8,10 @@ import pytest
 import coopmat as cm
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
 from coopmat.devices.subgroup_matrices import M_SIZES
-from coopmat.layout import accumulator, as_svg, matrix_a, matrix_b
-from tests.layout.pictures import drawn, pack
+from coopmat.layout import accumulator, matrix_a, matrix_b
+from tests.layout.pictures import WORDS, drawn, pack
 from tests.opencl.test_matrix_mad_numerics import ACCUMULATORS, OVERLOADS, Shape, bits_of, random_elements
 
-UNSIGNED = {16: np.uint16, 32: np.uint32}
 FORMATS = {"int": "sint32", "float": "fp32", "half": "fp16", "short": "bf16"}
 
 
@@ -33,9 +32,8 @@ def test_matrices_packed_as_drawn_give_their_product(overload) -> None:
     a = random_elements(shape.a, (m, k), random, extreme=False)
     b = random_elements(shape.b, (k, n), random, extreme=False)
     c = random.integers(-100, 100, (m, n)).astype(shape.acc)
-    picture_a, picture_b, picture_c = (as_svg(layout) for layout in (matrix_a(row, m), matrix_b(row),
-                                                                     accumulator(row, m)))
-    words_c = pack(picture_c, c.view(UNSIGNED.get(c.itemsize * 8)), n, m, UNSIGNED[c.itemsize * 8])
+    picture_c = accumulator(row, m)
+    words_c = pack(picture_c, c.view(WORDS[c.itemsize * 8]))
     source = f"""__attribute__((intel_reqd_sub_group_size({n})))
     kernel void k(global {shape.a_type} *a, global {shape.b_type} *b, global {shape.acc_type} *c) {{
         size_t i = get_global_id(0);
@@ -43,14 +41,14 @@ def test_matrices_packed_as_drawn_give_their_product(overload) -> None:
     }}"""
     device = cm.device("sim:generic")
     held = words_c.view(np.int16 if shape.acc_type.startswith("short") else shape.acc)
-    words_a = pack(picture_a, bits_of(shape.a, a), n, row.a_components(m), UNSIGNED[row.a_bits])
-    words_b = pack(picture_b, bits_of(shape.b, b), n, 8, np.uint32)
+    words_a = pack(matrix_a(row, m), bits_of(shape.a, a))
+    words_b = pack(matrix_b(row), bits_of(shape.b, b))
     if shape.a == "tf32":
         words_a, words_b = words_a.view(np.float32), words_b.view(np.float32)
     cm.Queue(device).enqueue(cm.build(source, device=device).kernel("k"), n, n, words_a, words_b, held).wait()
     found = np.zeros((m, n), np.float64)
-    for place in drawn(picture_c):
-        found[place.row, place.column] = held.view(shape.acc)[place.lane, place.component]
+    for place in drawn(picture_c.to_svg()):
+        found[place.row, place.column] = held.view(shape.acc)[place.lane, place.register]
     exact = a.astype(np.float64) @ b.astype(np.float64) + c.astype(np.float64)
     np.testing.assert_array_equal(found, exact.astype(shape.acc).astype(np.float64))
 
@@ -66,15 +64,16 @@ def test_a_single_one_is_where_the_picture_says(overload) -> None:
     """
     shape = Shape(overload)
     row, m, n, k = row_of(shape), shape.m, shape.n, shape.k
-    places = list(drawn(as_svg(matrix_a(row, m))))
+    picture_a = matrix_a(row, m)
+    places = list(drawn(picture_a.to_svg()))
     digits = (k * n).bit_length()
     numbers = np.arange(1, k * n + 1).reshape(k, n)
-    picture_b = as_svg(matrix_b(row))
-    words_b = np.stack([pack(picture_b, np.where(numbers >> digit & 1, ONE[shape.b], 0), n, 8, np.uint32)
+    words_b = np.stack([pack(matrix_b(row), np.where(numbers >> digit & 1, ONE[shape.b], 0))
                         for digit in range(digits)])
-    words_a = np.zeros((len(places), n, row.a_components(m)), UNSIGNED[row.a_bits])
+    registers = pack(picture_a, np.zeros((m, k), np.int64))
+    words_a = np.zeros((len(places), *registers.shape), registers.dtype)
     for index, place in enumerate(places):
-        words_a[index, place.lane, place.component] = ONE[shape.a] << place.bit
+        words_a[index, place.lane, place.register] = ONE[shape.a] << place.bit
     source = f"""__attribute__((intel_reqd_sub_group_size({n})))
     kernel void k(global {shape.a_type} *a, global {shape.b_type} *b, global {shape.acc_type} *c) {{
         size_t lane = get_local_id(0), digit = get_group_id(1);

@@ -1,8 +1,11 @@
-"""AMD matrix cores: sycl_ext_oneapi_matrix, appendix "AMD Matrix Cores Supported Combinations"."""
+"""AMD matrix cores: sycl_ext_oneapi_matrix, appendix "AMD Matrix Cores Supported Combinations", and the layouts of the
+matrix instructions that carry them out (AMD Matrix Instruction Calculator; CDNA2 ISA guide)."""
 
 from __future__ import annotations
 
-from coopmat.devices.model import Combination, DeviceDescription
+from coopmat.devices.lane_layout import LaneLayout, Step, Steps, spread
+from coopmat.devices.model import Combination, DeviceDescription, Use
+from coopmat.formats import Format
 
 # (type of A and B, type of C and D, shapes M, N, K)
 _TABLE: tuple[tuple[str, str, tuple[tuple[int, int, int], ...]], ...] = (
@@ -15,3 +18,44 @@ _TABLE: tuple[tuple[str, str, tuple[tuple[int, int, int], ...]], ...] = (
 _GFX90A = tuple(Combination.row(ab, ab, cd, cd, *shape) for ab, cd, shapes in _TABLE for shape in shapes)
 
 ARCHITECTURES = (DeviceDescription("amd_gpu_gfx90a", "amd", (64,), _GFX90A),)
+
+# --------------------------------------------------------------------------------------
+# Layouts
+# --------------------------------------------------------------------------------------
+
+_SOURCE = "AMD CDNA2 instruction set, V_MFMA (AMD Matrix Instruction Calculator)"
+_LANES = 64
+
+
+def layout(use: Use, fmt: Format, rows: int, columns: int, lanes: int) -> LaneLayout | None:
+    """The layout of an operand of V_MFMA.
+
+    A: as many lanes as A has rows hold a row each, the next ones hold the columns behind theirs; B is its mirror image.
+    Accumulator: as many lanes as it has columns hold a column each; the rows are dealt out to the groups of lanes, four
+    neighbouring ones at a time, of fp64 one.
+    """
+    if lanes != _LANES:
+        return None
+    if use == "accumulator":
+        steps = _accumulator(rows, columns, 1 if fmt.bits == 64 else 4)
+    else:
+        steps = _a(rows, columns) if use == "a" else _b(rows, columns)
+    return LaneLayout(rows, columns, fmt.bits, max(32, fmt.bits), spread(rows, columns, *steps), _SOURCE)
+
+
+def _a(rows: int, columns: int) -> tuple[Steps, Steps]:
+    others = _LANES // rows
+    each = columns // others
+    return [Step(rows, 1, 0), Step(others, 0, each)], [Step(each, 0, 1)]
+
+
+def _b(rows: int, columns: int) -> tuple[Steps, Steps]:
+    others = _LANES // columns
+    each = rows // others
+    return [Step(columns, 0, 1), Step(others, each, 0)], [Step(each, 1, 0)]
+
+
+def _accumulator(rows: int, columns: int, together: int) -> tuple[Steps, Steps]:
+    others = _LANES // columns
+    each = together * others
+    return [Step(columns, 0, 1), Step(others, together, 0)], [Step(together, 1, 0), Step(rows // each, each, 0)]

@@ -1,8 +1,11 @@
-"""Intel XMX, in GPUs: sycl_ext_oneapi_matrix, appendix "Intel XMX Supported Combinations"."""
+"""Intel XMX, in GPUs: sycl_ext_oneapi_matrix, appendix "Intel XMX Supported Combinations", and the layouts of
+cl_intel_subgroup_matrix_multiply_accumulate and its tf32 extension."""
 
 from __future__ import annotations
 
-from coopmat.devices.model import Combination, DeviceDescription, up_to
+from coopmat.devices.lane_layout import WORD_BITS, LaneLayout, Step, spread
+from coopmat.devices.model import Combination, DeviceDescription, Use, up_to
+from coopmat.formats import Format
 
 _FAMILY = "intel_xmx"
 
@@ -28,3 +31,39 @@ ARCHITECTURES = (
                         xmx_sub_group_sizes=(8,))
       for variant in ("g10", "g11", "g12")),
 )
+
+# --------------------------------------------------------------------------------------
+# Layouts
+# --------------------------------------------------------------------------------------
+
+_SOURCE = "cl_intel_subgroup_matrix_multiply_accumulate"
+_WIDE = "coopmat's choice: blocks of N columns, each as the sub-group built-ins have it, one after the other"
+
+
+def layout(use: Use, fmt: Format, rows: int, columns: int, lanes: int) -> LaneLayout:
+    """The layout of an operand of the matrix engine, whose N is the sub-group size.
+
+    A: a lane holds neighbouring columns of each row; if the rows are shorter than the sub-group (tf32), it holds one
+    column of every other row. B: a lane holds a column, as many rows in a word as find room. Accumulator: a lane holds
+    a column.
+    """
+    if use == "a":
+        return _layout_of_a(fmt, rows, columns, lanes)
+    held = spread(rows, columns, [Step(lanes, 0, 1)], [Step(rows, 1, 0), Step(columns // lanes, 0, lanes)])
+    is_wide = columns > lanes
+    return LaneLayout(rows, columns, fmt.bits, WORD_BITS if use == "b" else fmt.bits, held,
+                      _WIDE if is_wide else _source(fmt), implementation_dependent=is_wide)
+
+
+def _layout_of_a(fmt: Format, rows: int, columns: int, lanes: int) -> LaneLayout:
+    if lanes > columns:
+        apart = lanes // columns
+        held = spread(rows, columns, [Step(columns, 0, 1), Step(apart, 1, 0)], [Step(-(-rows // apart), apart, 0)])
+        return LaneLayout(rows, columns, fmt.bits, fmt.bits, held, _source(fmt))
+    together = columns // lanes
+    held = spread(rows, columns, [Step(lanes, 0, together)], [Step(together, 0, 1), Step(rows, 1, 0)])
+    return LaneLayout(rows, columns, fmt.bits, fmt.bits * together, held, _source(fmt))
+
+
+def _source(fmt: Format) -> str:
+    return f"{_SOURCE}_tf32" if fmt.name == "tf32" else _SOURCE

@@ -160,6 +160,7 @@ class DeviceDescription:
     device has no table and takes every shape and every consistent choice of types.
     ``xmx_sub_group_sizes``: the sub-group sizes for which the device has the built-in functions of
     cl_intel_subgroup_matrix_multiply_accumulate; empty if it is no Intel GPU and does not act as one.
+    ``compute_capability``: of an NVIDIA GPU, 80 for sm_80; else 0.
     """
 
     name: str
@@ -169,6 +170,7 @@ class DeviceDescription:
     has_fp64: bool = True
     any_combination: bool = False
     xmx_sub_group_sizes: tuple[int, ...] = ()
+    compute_capability: int = 0
 
     def __post_init__(self) -> None:
         if self.vendor_family not in TYPE_RULES:

@@ -34,5 +34,6 @@ def _combinations(compute_capability: int) -> tuple[Combination, ...]:
                  for shape in shapes)
 
 
-ARCHITECTURES = tuple(DeviceDescription(f"nvidia_gpu_sm_{cc}", _FAMILY, (32,), _combinations(cc))
+ARCHITECTURES = tuple(DeviceDescription(f"nvidia_gpu_sm_{cc}", _FAMILY, (32,), _combinations(cc),
+                                        compute_capability=cc)
                       for cc in _COMPUTE_CAPABILITIES)

@@ -1,99 +1,56 @@
 """Intel's sub-group matrix and block built-ins: which work-item holds which element.
 
-The one place for the lane layouts of cl_intel_subgroup_matrix_multiply_accumulate (and its tf32
-extension), of cl_intel_subgroups' block reads and writes and of SPV_INTEL_2d_block_io, and for the table
-of multiply-accumulate combinations. Every layout function takes integers or arrays of integers.
+The combinations of cl_intel_subgroup_matrix_multiply_accumulate (and its tf32 extension) with their layouts, which are
+those of the matrix engine (devices/intel_xmx.py), and the layouts of cl_intel_subgroups' block reads and writes and of
+SPV_INTEL_2d_block_io. The components of a built-in's vectors are the layout's registers.
 
-``D = A*B + C``: A is M x K, B is K x N, C and D are M x N, and N is the sub-group size. ``bits`` is the
-width of an element.
+``D = A*B + C``: A is M x K, B is K x N, C and D are M x N, and N is the sub-group size.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coopmat.devices.model import DeviceDescription, types_text
-from coopmat.devices.subgroup_matrices import SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
+from coopmat.devices import intel_xmx
+from coopmat.devices.lane_layout import Held, Indices, LaneLayout, dealt, rows_per_word
+from coopmat.devices.model import DeviceDescription, Use, types_text
+from coopmat.devices.subgroup_matrices import M_SIZES, SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
 from coopmat.formats import format_of
 
-Indices = Any  # an integer or an array of integers
-
-WORD_BITS = 32
-
-
-class Position(NamedTuple):
-    """Where an element is: the work-item, its vector component, and the lowest bit in that component."""
-
-    lane: Indices
-    component: Indices
-    bit: Indices
-
-
 # --------------------------------------------------------------------------------------
-# Layouts of the matrix multiply-accumulate
-# --------------------------------------------------------------------------------------
-
-
-def a_position(row: Indices, column: Indices, k: int, sub_group_size: int, bits: int) -> Position:
-    """The position of A[row][column].
-
-    A work-item holds K/N neighbouring columns, one component per row. If K is below N, it holds every
-    (N/K)-th row of one column: with tf32 the first K work-items have the even rows. With one row the
-    work-items from K on hold nothing.
-    """
-    if sub_group_size <= k:
-        per_lane = k // sub_group_size
-        return Position(column // per_lane, row, bits * (column % per_lane))
-    apart = sub_group_size // k
-    return Position(column + k * (row % apart), row // apart, 0 * column)
-
-
-def b_position(row: Indices, column: Indices, bits: int) -> Position:
-    """The position of B[row][column]: 32/bits rows of a column share a component, the lowest in the low bits."""
-    per_word = WORD_BITS // bits
-    return Position(column, row // per_word, bits * (row % per_word))
-
-
-def accumulator_position(row: Indices, column: Indices) -> Position:
-    """The position of C[row][column] and D[row][column]."""
-    return Position(column, row, 0 * column)
-
-
-# --------------------------------------------------------------------------------------
-# The combinations
+# The multiply-accumulate
 # --------------------------------------------------------------------------------------
 
 
 class SubGroupMatrixRow(SubgroupMatrixMad):
-    """A combination with the positions of its elements."""
+    """A combination with the layouts of its matrices."""
 
     __slots__ = ()
 
-    @property
-    def bits(self) -> int:
-        """Width of an element of A and B."""
-        return format_of(self.a).bits
+    def types_of(self, use: Use) -> tuple[str, ...]:
+        """The element types that a matrix of this use may have: one."""
+        return ({"a": self.a, "b": self.b, "accumulator": self.accumulator}[use],)
 
-    def a_positions(self, m: int) -> Position:
-        """The positions of all of A, arrays [m, K]."""
-        row, column = np.indices((m, self.k))
-        return a_position(row, column, self.k, self.sub_group_size, self.bits)
+    def has(self, use: Use, fmt: str, m: int, n: int, k: int) -> bool:
+        """Whether a matrix of this use, format and shape is part of this combination."""
+        return fmt in self.types_of(use) and m in M_SIZES and (n, k) == (self.sub_group_size, self.k)
 
-    def b_positions(self) -> Position:
-        """The positions of all of B, arrays [K, N]."""
-        row, column = np.indices((self.k, self.sub_group_size))
-        return b_position(row, column, self.bits)
-
-    def accumulator_positions(self, m: int) -> Position:
-        """The positions of all of C and D, arrays [m, N]."""
-        return accumulator_position(*np.indices((m, self.sub_group_size)))
+    def layout(self, use: Use, m: int) -> LaneLayout:
+        """The layout of A, B, or C and D for this M (B's is the same for all)."""
+        n = self.sub_group_size
+        rows, columns = {"a": (m, self.k), "b": (self.k, n), "accumulator": (m, n)}[use]
+        return _layout(use, *self.types_of(use), rows, columns, n)
 
     def __str__(self) -> str:
         types = types_text(self.a, self.b, self.accumulator, self.accumulator)
         return f"{types}, N={self.sub_group_size} K={self.k}"
+
+
+@lru_cache(maxsize=256)
+def _layout(use: Use, fmt: str, rows: int, columns: int, lanes: int) -> LaneLayout:
+    return intel_xmx.layout(use, format_of(fmt), rows, columns, lanes)
 
 
 SUB_GROUP_MATRIX_ROWS: tuple[SubGroupMatrixRow, ...] = tuple(
@@ -123,30 +80,32 @@ def has_2d_block_io(description: DeviceDescription) -> bool:
 # --------------------------------------------------------------------------------------
 
 
-def block_io_position(element: Indices, sub_group_size: int) -> Position:
-    """The position of an element of a one-dimensional block, counted from the pointer (cl_intel_subgroups)."""
-    return Position(element % sub_group_size, element // sub_group_size, 0 * element)
+def block_io_layout(rows: int, columns: int, lanes: int, bits: int) -> LaneLayout:
+    """A row-major tile without gaps between its rows, read or written by a one-dimensional block function: its
+    elements, counted from the pointer, are dealt out (cl_intel_subgroups)."""
+    return LaneLayout(rows, columns, bits, bits, dealt(rows, columns, lanes), "cl_intel_subgroups")
 
 
 def block_io_element(lane: Indices, component: Indices, sub_group_size: int) -> Indices:
-    """The inverse of :func:`block_io_position`."""
+    """The element, counted from the pointer, that a component of a work-item is read from."""
     return component * sub_group_size + lane
 
 
-class BlockElements(NamedTuple):
-    """The element of a 2D block that each component of each work-item holds: arrays [lanes, components].
+def block_2d_layout(width: int, height: int, count: int, bits: int, component_bits: int, *, lanes: int = 16,
+                    transpose: bool = False, transform: bool = False) -> LaneLayout:
+    """``count`` blocks of ``width`` x ``height`` elements beside each other, as a 2D block function deals them out.
 
-    Rows and columns are those in memory; where ``valid`` is false the component is padding.
+    component_bits: the width of what its private pointer points to. transpose, transform: which function it is.
     """
-
-    row: NDArray[np.intp]
-    column: NDArray[np.intp]
-    valid: NDArray[np.bool_]
+    held = block_elements(width, height, count, lanes, transpose=transpose,
+                          rows_per_word=rows_per_word(bits) if transform else 1)
+    return LaneLayout(height, width * count, bits, component_bits, held, "SPV_INTEL_2d_block_io")
 
 
 def block_elements(width: int, height: int, count: int, sub_group_size: int, *, transpose: bool = False,
-                   rows_per_word: int = 1) -> BlockElements:
-    """How ``count`` neighbouring blocks of ``width`` x ``height`` elements are spread over a sub-group.
+                   rows_per_word: int = 1) -> Held:
+    """How ``count`` neighbouring blocks of ``width`` x ``height`` elements are spread over a sub-group; rows and
+    columns are those in memory.
 
     SPV_INTEL_2d_block_io, "Mapping Block Data to Invocations". ``transpose``: the block is transposed
     on its way. ``rows_per_word``: so many rows of a column follow each other in one work-item (the
@@ -163,10 +122,10 @@ def block_elements(width: int, height: int, count: int, sub_group_size: int, *, 
     column = np.repeat(column, rows_per_word, axis=1)
     valid = np.repeat(valid, rows_per_word, axis=1) & (row < height)
     starts = np.repeat(np.arange(count) * width, row.shape[1])
-    return BlockElements(np.tile(row, count), np.tile(column, count) + starts, np.tile(valid, count))
+    return Held(np.tile(row, count), np.tile(column, count) + starts, np.tile(valid, count))
 
 
-def _spread(rows: int, columns: int, lanes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _spread(rows: int, columns: int, lanes: int) -> tuple[Indices, Indices]:
     """Row and column of each component, [lanes, components]; ``columns`` and ``lanes`` are powers of two.
 
     Several rows share a pass over the lanes if they are short, several neighbouring elements of a long

@@ -1,13 +1,18 @@
-"""Which work-item holds which element of a matrix, and pictures of it.
+"""Which work-item holds which element of a matrix, as picture, page, text and JSON.
 
-:mod:`coopmat.layout.sources` reads the tables of :mod:`coopmat.devices`, :func:`as_svg` and
-:func:`as_text` draw what it finds.
+    import coopmat as cm
+    tile = cm.layout.of("sim:intel_gpu_pvc", use="a", type="bf16", m=8, n=16, k=16)
+    print(tile)                                   # in a notebook, `tile` alone shows the picture
+    tile.to_svg(), tile.to_html(), tile.to_json()
+
+:func:`of` shows the matrices of every device; :func:`matrix_a` and its neighbours show Intel's sub-group functions with
+the names that their kernels use. All draw what :mod:`coopmat.devices` says.
 """
 
-from coopmat.layout.elements import Element, ElementLayout
-from coopmat.layout.sources import accumulator, block_2d, block_io, cooperative_matrix, matrix_a, matrix_b
-from coopmat.layout.svg import as_svg
-from coopmat.layout.text import as_text
+from coopmat.layout.device_matrix import DeviceMatrix, of
+from coopmat.layout.elements import Element, ElementLayout, Place
+from coopmat.layout.picture import Picture
+from coopmat.layout.sources import accumulator, block_2d, block_io, matrix_a, matrix_b
 
-__all__ = ["Element", "ElementLayout", "accumulator", "as_svg", "as_text", "block_2d", "block_io",
-           "cooperative_matrix", "matrix_a", "matrix_b"]
+__all__ = ["DeviceMatrix", "Element", "ElementLayout", "Picture", "Place", "accumulator", "block_2d", "block_io",
+           "matrix_a", "matrix_b", "of"]

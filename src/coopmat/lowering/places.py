@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.devices import ARCHITECTURES
-from coopmat.devices.layout import components
+from coopmat.devices.lane_layout import dealt_components
 from coopmat.lowering.builder import Value, is_union
 from coopmat.lowering.context import Address, Context, resolve
 from coopmat.lowering.conversions import convert, from_memory, to_memory
@@ -133,7 +133,7 @@ def _certain_count(type_: t.Type) -> int:
     if isinstance(type_, t.Array | t.Vector):
         return type_.count
     assert isinstance(type_, t.Matrix)
-    return components(type_.rows, type_.columns, _WIDEST_SUB_GROUP) if type_.scope is t.Scope.SUBGROUP else 1
+    return dealt_components(type_.rows, type_.columns, _WIDEST_SUB_GROUP) if type_.scope is t.Scope.SUBGROUP else 1
 
 
 def address_value(context: Context, address: Address) -> Value:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coopmat.devices.lane_layout import WORD_BITS
 from coopmat.devices.subgroup_layout import (
     SUB_GROUP_MATRIX_ROWS,
-    WORD_BITS,
     SubGroupMatrixRow,
 )
 from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES

@@ -15,10 +15,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from coopmat.devices.layout import components as matrix_components
+from coopmat.devices import USES
+from coopmat.devices.lane_layout import LaneLayout
+from coopmat.devices.layouts import MOST_ELEMENTS, matrix_layout
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_TYPE
-from coopmat.spirv.grammar import Decoration, Op, Scope
+from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, Op, Scope
 from coopmat.spirv.module import Instruction, Module
 
 BFLOAT16_ENCODING = 0  # FPEncoding BFloat16KHR
@@ -27,7 +29,6 @@ FLOAT_DTYPES = {(16, None): np.float16, (32, None): np.float32, (64, None): np.f
                 (16, BFLOAT16_ENCODING): ml_dtypes.bfloat16}
 ADDRESS_BYTES = EVENT_BYTES = 8
 VECTOR_LENGTHS = (2, 3, 4, 8, 16)
-MOST_COMPONENTS = 1 << 20  # of a matrix
 
 
 @dataclass(frozen=True)
@@ -218,11 +219,29 @@ class MatrixType(Type):
     columns: int
     use: int
     sub_group_size: int = 1
+    architecture: str = "generic"
+
+    @property
+    def layout(self) -> LaneLayout:
+        """Which lane holds which element."""
+        return matrix_layout(self.architecture, USES[self.use], self._format, self.rows, self.columns,
+                             self.sub_group_size)
+
+    @property
+    def _format(self) -> str:
+        """The format that device tables know the matrix by: floats of A and B hold tf32, 16-bit integers bf16."""
+        if isinstance(self.component, IntType):
+            return "bf16" if self.component.width == 16 else f"sint{self.component.width}"
+        assert isinstance(self.component, FloatType)
+        if self.component.encoding is not None:
+            return "bf16"
+        is_operand = self.use != CooperativeMatrixUse.MatrixAccumulatorKHR
+        return "tf32" if is_operand and self.component.width == 32 else f"fp{self.component.width}"
 
     @property
     def slice_length(self) -> int:
         """Components that each lane owns, padding included."""
-        return matrix_components(self.rows, self.columns, self.sub_group_size)
+        return self.layout.components
 
     @property
     def size(self) -> int:
@@ -275,15 +294,16 @@ class OpaqueType(Type):
 
 
 class TypeTable:
-    """The types of one module, made on demand; matrices have the slices of one sub-group size.
+    """The types of one module, made on demand; matrices have the slices of one sub-group size on one architecture.
 
     Raises :class:`ValidationError` for an id that is no type or a malformed one, and
     :class:`Error` for a type that no target has.
     """
 
-    def __init__(self, module: Module, sub_group_size: int) -> None:
+    def __init__(self, module: Module, sub_group_size: int, architecture: str = "generic") -> None:
         self.module = module
         self.sub_group_size = sub_group_size
+        self.architecture = architecture
         self._types: dict[int, Type] = {}
         self._open: set[int] = set()
 
@@ -361,12 +381,14 @@ def _matrix_type(table: TypeTable, row: Instruction) -> Type:
     scope, rows, columns, use = (table._constant(word) for word in row.words[1:5])
     if scope != Scope.Subgroup:
         raise Error(f"matrices of scope {scope} are not supported; the scope must be Subgroup (3)")
-    if rows * columns > MOST_COMPONENTS:
-        raise Error(f"a matrix of {rows}x{columns} components is too large; at most {MOST_COMPONENTS} are possible")
+    if rows * columns > MOST_ELEMENTS:
+        raise Error(f"a matrix of {rows}x{columns} components is too large; at most {MOST_ELEMENTS} are possible")
     if rows < 1 or columns < 1:
         raise ValidationError("matrix-type-operands", f"a matrix of {rows}x{columns} components is not possible",
                               row.offset)
-    return MatrixType(component, rows, columns, use, table.sub_group_size)
+    if use >= len(USES):
+        raise ValidationError("matrix-type-operands", f"a matrix of use {use} is not possible", row.offset)
+    return MatrixType(component, rows, columns, use, table.sub_group_size, table.architecture)
 
 
 def _function_type(table: TypeTable, row: Instruction) -> Type:

@@ -83,7 +83,7 @@ class KernelCompiler:
         self.language = next((row.words[0] for row in module.of_opcode(Op.Source)), SourceLanguage.Unknown)
         self.device = device
         self.arithmetic = arithmetic
-        self.types = SimulatedTypes(module, sub_group_size)
+        self.types = SimulatedTypes(module, sub_group_size, device.name)
         self.handlers = handlers
         self.buffers: list[BufferRow] = []
         self._values: dict[int, Value] = {}

@@ -12,7 +12,6 @@ from collections.abc import Callable
 import ml_dtypes
 import numpy as np
 
-from coopmat.devices.layout import element_of
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import CooperativeMatrixOperands, CooperativeMatrixUse, Decoration, Op
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
@@ -277,6 +276,7 @@ def _element_coordinates(compiler: FunctionCompiler, row: Instruction) -> Step:
     site, index, result = compiler.site(row), compiler.slot(row.words[1]), compiler.result(row)
     dtype = compiler.result_type(row).dtype
     lanes = np.arange(kind.sub_group_size)[None, :]
+    rows, columns, _ = kind.layout.held
 
     def execute(frame: Frame) -> None:
         component = frame.slots[index].astype(np.int64)
@@ -285,8 +285,8 @@ def _element_coordinates(compiler: FunctionCompiler, row: Instruction) -> Step:
             raise UndefinedBehavior(
                 f"the component index of {site.in_words} must be below the length {kind.slice_length}",
                 site.where(frame, *place))
-        position = element_of(component, lanes, kind.rows, kind.columns, kind.sub_group_size)
-        frame.slots[result] = np.stack(np.broadcast_arrays(*position), axis=-1).astype(dtype)
+        component = component.clip(0, kind.slice_length - 1)
+        frame.slots[result] = np.stack([held[lanes, component] for held in (rows, columns)], axis=-1).astype(dtype)
 
     return execute
 

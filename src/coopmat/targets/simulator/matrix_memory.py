@@ -13,15 +13,16 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from coopmat.devices.lane_layout import WORD_BITS, rows_per_word
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError, UndefinedBehavior
 from coopmat.spirv.grammar import CooperativeMatrixLayout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.simulator.address_space import BIAS, OFFSET_BITS, Buffer, Extent
 from coopmat.targets.simulator.state import Frame, Site
-from coopmat.targets.simulator.values import Array, ownership, sign_extend_nibble
+from coopmat.targets.simulator.values import Array, sign_extend_nibble
 
-PACKED_WORD = 4  # bytes: what PackedINTEL interleaves consecutive rows into
+PACKED_WORD = WORD_BITS // 8  # bytes: what PackedINTEL interleaves consecutive rows into
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def grid_of(kind: MatrixType, layout: int, stride: int) -> Grid | None:
     if layout == CooperativeMatrixLayout.ColumnMajorKHR:
         shape = (-(-kind.rows // per_unit), kind.columns)
         return Grid(shape, (unit, stride), kind.dtype, pair_axis)
-    together = PACKED_WORD * per_unit // unit
+    together = rows_per_word(8 * unit // per_unit)
     if is_packed and kind.use == Use.MatrixBKHR and together > 1 and kind.rows % together == 0:
         shape = (kind.rows // together, together // per_unit, kind.columns)
         return Grid(shape, (stride, unit, PACKED_WORD), kind.dtype, pair_axis)
@@ -242,7 +243,7 @@ def out_of_bounds(frame: Frame, access: MatrixAccess, element: tuple[int, int], 
     kind = access.kind
     size = size or kind.component.size
     row, column = element
-    lane = int(ownership(kind.rows, kind.columns, kind.sub_group_size)[0][row, column])
+    lane = int(kind.layout.owner[0][row, column])
     verb = "stores" if access.writing else "loads"
     raise OutOfBounds(
         f"{access.site.in_words} {verb} element ({row}, {column}) of the {kind} at byte {byte}; the buffer "

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, Position, SubGroupMatrixRow
+from coopmat.devices import USES
+from coopmat.devices.lane_layout import LaneLayout
+from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.formats import storage_from_bits
 from coopmat.numerics import Model
@@ -21,28 +23,30 @@ from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array
 
 
-def gather(value: Array, positions: Position, name: str, lanes: int) -> Array:
+def gather(value: Array, layout: LaneLayout, name: str) -> Array:
     """The matrix ``[S, rows, columns]`` of a format, in its storage type, that the lanes' vectors hold."""
     vectors = value if value.ndim == 3 else value[..., None]
-    vectors = np.broadcast_to(vectors, (len(vectors), lanes, vectors.shape[-1]))
-    words = vectors.view(f"u{vectors.dtype.itemsize}")[:, positions.lane, positions.component]
-    return storage_from_bits(words >> positions.bit.astype(words.dtype), name)
+    vectors = np.broadcast_to(vectors, (len(vectors), layout.sub_group_size, vectors.shape[-1]))
+    places = layout.of_elements
+    words = vectors.view(f"u{vectors.dtype.itemsize}")[:, places.lane, places.register]
+    return storage_from_bits(words >> places.bit.astype(words.dtype), name)
 
 
-def scatter(matrix: Array, kind: Type) -> Array:
-    """The lanes' vectors of an accumulator ``[S, M, N]``: lane j holds column j, component i is row i."""
-    vectors = np.ascontiguousarray(np.swapaxes(matrix, 1, 2)).view(kind.dtype)
+def scatter(matrix: Array, layout: LaneLayout, kind: Type) -> Array:
+    """The lanes' vectors of an accumulator ``[S, M, N]``, whose elements fill the vectors' components."""
+    places = layout.of_elements
+    vectors = np.empty((len(matrix), layout.sub_group_size, layout.components), kind.dtype)
+    vectors[:, places.lane, places.register] = matrix.view(kind.dtype)
     return vectors if kind.scalar is not kind else vectors[..., 0]
 
 
 def multiply_accumulate(row: SubGroupMatrixRow, kind: Type, model: Model, a: Array, b: Array, c: Array) -> Array:
     """The lanes' result vectors, of type ``kind``, for one combination, with the arithmetic of ``model``."""
-    lanes, m = row.sub_group_size, kind.count
+    layout_a, layout_b, layout_c = (row.layout(use, kind.count) for use in USES)
     result = model(
-        gather(a, row.a_positions(m), row.a, lanes), gather(b, row.b_positions(), row.b, lanes),
-        gather(c, row.accumulator_positions(m), row.accumulator, lanes),
+        gather(a, layout_a, row.a), gather(b, layout_b, row.b), gather(c, layout_c, row.accumulator),
         a_format=row.a, b_format=row.b, c_format=row.accumulator, d_format=row.accumulator)
-    return scatter(result, kind)
+    return scatter(result, layout_c, kind)
 
 
 def _multiply(compiler: FunctionCompiler, instruction: Instruction) -> Step:

@@ -15,12 +15,10 @@ changed in place: several names may share one array.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from coopmat.devices.layout import position_of
 from coopmat.diagnostics import Error
 from coopmat.spirv.types import (
     ArrayType,
@@ -80,7 +78,7 @@ def spread(kind: Type, lanes: Array) -> Array:
     if isinstance(kind, MatrixType):
         if lanes.shape[1] == 1:
             return lanes[..., None]
-        return lanes[:, ownership(kind.rows, kind.columns, kind.sub_group_size)[0]]
+        return lanes[:, kind.layout.owner[0]]
     return lanes
 
 
@@ -113,24 +111,17 @@ def sign_extend_nibble(value: Array) -> Array:
 # --------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=256)
-def ownership(rows: int, columns: int, sub_group_size: int) -> tuple[Array, Array]:
-    """Two arrays ``[rows, columns]``: the lane that owns each element, and its component there."""
-    row, column = np.indices((rows, columns))
-    components, lanes = position_of(row, column, columns, sub_group_size)
-    return lanes, components
-
-
 def slices_of(kind: MatrixType, matrix: Array) -> Array:
     """The components of each lane, ``[S, L, slice length]``; padding is zero."""
-    lanes, components = ownership(kind.rows, kind.columns, kind.sub_group_size)
-    slices = np.zeros((matrix.shape[0], kind.sub_group_size, kind.slice_length), matrix.dtype)
-    slices[:, lanes, components] = matrix
+    row, column, valid = kind.layout.held
+    slices = np.zeros((matrix.shape[0], *valid.shape), matrix.dtype)
+    slices[:, valid] = matrix[:, row[valid], column[valid]]
     return slices
 
 
 def from_slices(kind: MatrixType, slices: Array) -> Array:
-    """The matrix ``[S, rows, columns]`` whose lanes own ``slices``."""
-    lanes, components = ownership(kind.rows, kind.columns, kind.sub_group_size)
+    """The matrix ``[S, rows, columns]`` whose lanes own ``slices``; of an element that is held several times, the first
+    one counts."""
+    lanes, components = kind.layout.owner
     full = np.broadcast_to(slices, (slices.shape[0], kind.sub_group_size, kind.slice_length))
     return full[:, lanes, components]

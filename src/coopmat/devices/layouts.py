@@ -1,0 +1,120 @@
+"""The layout of every matrix on every device: the one place where the simulator, messages and pictures look.
+
+A device's cooperative matrices have the layout of its family; where a family has no rule for a matrix, such as for
+another sub-group size than the hardware's, and on ``generic``, the elements are dealt out to the lanes in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from coopmat.devices import ARCHITECTURES, amd, intel_amx, intel_xmx, nvidia_fragments
+from coopmat.devices.lane_layout import LaneLayout, dealt
+from coopmat.devices.model import USES, Combination, DeviceDescription, Use
+from coopmat.devices.nvidia_fragments import INSTRUCTIONS, Instruction, instruction_layout
+from coopmat.devices.subgroup_layout import matrix_rows_of
+from coopmat.diagnostics import Error, KernelNotSupported
+from coopmat.formats import Format, format_of
+
+MOST_ELEMENTS = 1 << 20  # of a matrix
+DEALT = "coopmat's choice: elements are dealt out along the rows"
+
+Rule = Callable[[DeviceDescription, Use, Format, int, int, int], LaneLayout | None]
+
+
+def _xmx(device: DeviceDescription, use: Use, fmt: Format, rows: int, columns: int, lanes: int) -> LaneLayout | None:
+    return intel_xmx.layout(use, fmt, rows, columns, lanes) if lanes in device.xmx_sub_group_sizes else None
+
+
+def _nvidia(device: DeviceDescription, use: Use, fmt: Format, rows: int, columns: int,
+            lanes: int) -> LaneLayout | None:
+    return nvidia_fragments.layout(use, fmt, rows, columns, lanes, device.compute_capability)
+
+
+RULES: dict[str, Rule] = {
+    "intel_amx": lambda device, *matrix: intel_amx.layout(*matrix),
+    "intel_xmx": _xmx,
+    "nvidia": _nvidia,
+    "amd": lambda device, *matrix: amd.layout(*matrix),
+    "generic": lambda device, *matrix: None,
+}
+"""The layout of a matrix that a device of this family has, by family; None where it has no rule."""
+
+
+@lru_cache(maxsize=1024)
+def matrix_layout(architecture: str, use: Use, fmt: str, rows: int, columns: int, sub_group_size: int) -> LaneLayout:
+    """The layout of a cooperative matrix on the architecture of this name."""
+    device, described = ARCHITECTURES[architecture], format_of(fmt)
+    rule = RULES[device.vendor_family]
+    found = None
+    if not device.any_combination and device.supports_matrix(fmt, use, rows, columns):
+        found = rule(device, use, described, rows, columns, sub_group_size)
+    if found is not None:
+        return found
+    return LaneLayout(rows, columns, described.bits, described.bits, dealt(rows, columns, sub_group_size), DEALT,
+                      implementation_dependent=True)
+
+
+def layout_of(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, k: int,
+              sub_group_size: int | None = None) -> LaneLayout:
+    """The layout of one operand of ``D = A*B + C``: of a combination in the device's table, of a multiply-accumulate of
+    cl_intel_subgroup_matrix_multiply_accumulate, or of an instruction of NVIDIA's (mma.sync, wgmma).
+
+    sub_group_size: the device's default if None; combinations only, the others have one.
+
+    Raises :class:`coopmat.KernelNotSupported` for what the device does not have, and :class:`coopmat.Error` for an
+    unknown type or use, or a sub-group size that the device does not have.
+    """
+    described = format_of(fmt)
+    if use not in USES:
+        raise Error(f"unknown matrix use {use!r} (known: {', '.join(USES)})")
+    size = _sub_group_size(device, sub_group_size)
+    if _has_combination(device, use, fmt, m, n, k):
+        rows, columns = {"a": (m, k), "b": (k, n), "accumulator": (m, n)}[use]
+        return matrix_layout(device.name, use, fmt, rows, columns, size)
+    for row in matrix_rows_of(device):
+        if row.has(use, fmt, m, n, k):
+            return row.layout(use, m)
+    for instruction in instructions_of(device):
+        if (instruction.m, instruction.n, instruction.k) == (m, n, k) and instruction.takes(use, fmt):
+            return instruction_layout(instruction, use, described)
+    raise KernelNotSupported(_unsupported(device, use, fmt, m, n, k))
+
+
+def instructions_of(device: DeviceDescription) -> tuple[Instruction, ...]:
+    """NVIDIA's instructions that a device has, from the smallest shape to the largest."""
+    return tuple(row for row in INSTRUCTIONS if row.since <= device.compute_capability)
+
+
+def _sub_group_size(device: DeviceDescription, wanted: int | None) -> int:
+    if wanted is not None and wanted not in device.sub_group_sizes:
+        raise Error(f"{device.name} has no sub-groups of {wanted} work-items "
+                    f"(known: {', '.join(map(str, device.sub_group_sizes))})")
+    return wanted or device.sub_group_sizes[0]
+
+
+def _has_combination(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, k: int) -> bool:
+    if not device.any_combination:
+        return any(fmt in row.types_of(use) and row.supports_sizes(m, n, k) for row in device.combinations)
+    if min(m, n, k) < 1 or max(m * n, m * k, n * k) > MOST_ELEMENTS:
+        raise KernelNotSupported(
+            f"matrices of {device.name} have 1 to {MOST_ELEMENTS} elements; found M={m} N={n} K={k}")
+    return True
+
+
+def _unsupported(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, k: int) -> str:
+    """Which sizes there are for this use and type, or which types."""
+    def sizes(row: Combination) -> str:
+        return str(row).split(", ", 1)[1]
+
+    rows = [row for row in device.combinations if fmt in row.types_of(use)]
+    shown = [*dict.fromkeys(sizes(row) for row in sorted(rows, key=lambda row: row.shape_distance(m, n, k)))]
+    shown += [f"N={row.sub_group_size} K={row.k} with M in 1, 2, 4, 8" for row in matrix_rows_of(device)
+              if fmt in row.types_of(use) and not rows]
+    shown += [row.name for row in instructions_of(device) if row.takes(use, fmt) and not row.is_group]
+    asked = f"{device.name} has no {fmt} matrix of use '{use}' for M={m} N={n} K={k}"
+    if shown:
+        return f"{asked}; for this type it has {'; '.join([*dict.fromkeys(shown)])}"
+    types = dict.fromkeys(name for row in device.combinations for name in row.types_of(use))
+    return f"{asked}; types of this use are {', '.join(types)}"
