@@ -9,26 +9,21 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
+from functools import partial
 
 from fragments import INSTRUCTIONS, Instruction
-from inputs import Bits
+from probe_report import report, summary
 from ptx import Driver
 
-from coopmat.probing import Multiply, claims, compare, probe, setup_of
+from coopmat.probing import Multiply
 
 ARCHITECTURE = "nvidia_gpu_sm_90"
 
 
-def report(found: Instruction, multiply: Multiply) -> tuple[list[str], int]:
+def instruction_report(found: Instruction, multiply: Multiply) -> tuple[list[str], int]:
     """The lines about one instruction, and how many properties differ."""
-    setup = setup_of((found.a, found.b, found.c, found.d), found.k)
-    properties = compare(probe(multiply, setup, found.m, found.n),
-                         claims(ARCHITECTURE, setup, found.m, found.n, saturating=found.saturating))
-    lines = [found.mnemonic]
-    for each in properties:
-        claimed = "as claimed" if each.agrees else f"DIFFERS from the claim: {each.claimed}"
-        lines.append(f"  {each.name + ':':44} {each.found}  ({claimed})")
-    return lines, sum(not each.agrees for each in properties)
+    return report(found.mnemonic, ARCHITECTURE, (found.a, found.b, found.c, found.d), (found.m, found.n, found.k),
+                  multiply, saturating=found.saturating)
 
 
 def main() -> int:
@@ -37,15 +32,10 @@ def main() -> int:
     print(f"{driver.name}, {datetime.now(UTC):%Y-%m-%d}", flush=True)
     differences = 0
     for found in INSTRUCTIONS:
-
-        def multiply(a: Bits, b: Bits, c: Bits, found: Instruction = found) -> Bits:
-            return driver.run(found, a, b, c)
-
-        lines, count = report(found, multiply)
+        lines, count = instruction_report(found, partial(driver.run, found))
         print("\n".join(lines), flush=True)
         differences += count
-    print(f"{len(INSTRUCTIONS)} instructions, {differences} properties differ from the models' claims")
-    return 1 if differences else 0
+    return summary(len(INSTRUCTIONS), differences)
 
 
 if __name__ == "__main__":
