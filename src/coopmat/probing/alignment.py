@@ -88,7 +88,7 @@ def all_kept(setup: Setup) -> str:
 
 def kept_text(setup: Setup, bits: int | None) -> str:
     """Fraction bits of aligned terms, None for no limit."""
-    return all_kept(setup) if bits is None or bits + _BELOW > span(setup) else str(bits)
+    return all_kept(setup) if bits is None or bits >= span(setup) else str(bits)
 
 
 def _partial(setup: Setup, answers: Answers, tree: Tree, triple: Triple) -> str:
@@ -129,7 +129,7 @@ def _seen(setup: Setup, answers: Answers, triple: Triple, kept: int, flips: bool
     """What became of small terms with bits beyond those kept, in units of the last bit kept. ``flips``: what is rounded
     is the sum with the large term, which may be negative."""
     result = []
-    for shift in range(kept, kept + _BELOW + 1):
+    for shift in range(kept, min(kept + _BELOW, span(setup)) + 1):
         quantum = 2.0 ** (setup.low + shift - kept)
         for sign, part in _PATTERNS:
             large = sign * _EVEN if flips else 0.0

@@ -6,7 +6,7 @@ import math
 
 from coopmat.probing import names
 from coopmat.probing.quantum import least
-from coopmat.probing.setup import Answers, Dots, Setup, encode
+from coopmat.probing.setup import Answers, Dot, Dots, Setup, encode
 
 KEPT = "kept"
 FLUSHED = "flushed"
@@ -16,17 +16,34 @@ NONE = "no overflow"
 
 def dots(setup: Setup) -> Dots:
     """All experiments that the formats have room for."""
-    yield from _subnormal_dots(setup)
-    yield from _zero_dots(setup)
+    for key, (dot, _, _) in _subnormals(setup).items():
+        yield ("subnormal", key), dot
+    yield "negative zeros", setup.dot({}, encode(setup.c, -0.0), setup.factors(-0.0, 1.0))
+    yield "difference", setup.sum({setup.k: 1.0, 0: -1.0})
+    vanishing = _vanishing(setup)
+    if vanishing is not None:
+        yield "underflow", setup.dot({}, encode(setup.c, -0.0), setup.power(vanishing, -1.0))
     top = setup.d.max_exponent
-    if setup.largest_product >= top and setup.c.max_exponent >= top:
+    large = 2.0**top
+    if _has_sum_beyond(setup):
         for sign in (1, -1):
-            yield ("overflow", sign), setup.sum({setup.k: 1.5 * sign * 2.0**top, 0: sign * 2.0**top})
-    if setup.largest_product > top and setup.k > 1:
+            yield ("overflow", sign), setup.sum({setup.k: 1.5 * sign * large, 0: sign * large})
+    if _has_product_beyond(setup):
         yield "product overflow", setup.dot({0: _beyond(setup, 1), 1: _beyond(setup, -1)})
-    if setup.largest_product >= top and setup.k > 3:
-        large = 2.0**top
+    if _has_partial_sums_beyond(setup):
         yield "partial overflow", setup.sum({0: large, 1: large, 2: -large, 3: -large})
+
+
+def _has_sum_beyond(setup: Setup) -> bool:
+    return min(setup.largest_product, setup.c.max_exponent) >= setup.d.max_exponent
+
+
+def _has_product_beyond(setup: Setup) -> bool:
+    return setup.largest_product > setup.d.max_exponent and setup.k > 1
+
+
+def _has_partial_sums_beyond(setup: Setup) -> bool:
+    return setup.largest_product >= setup.d.max_exponent and setup.k > 3
 
 
 def _beyond(setup: Setup, sign: int) -> tuple[int, int]:
@@ -36,28 +53,20 @@ def _beyond(setup: Setup, sign: int) -> tuple[int, int]:
     return setup.factors(sign * 2.0**of_a, 2.0 ** (exponent - of_a))
 
 
-def _subnormal_dots(setup: Setup) -> Dots:
-    a, b, c, d = setup.a.min_exponent, setup.b.min_exponent, setup.c.min_exponent, setup.d.min_exponent
-    up = min(setup.b.max_exponent, 1 - a)
-    yield ("subnormal", "A"), setup.dot({0: setup.factors(2.0 ** (a - 1), 2.0**up)})
-    up = min(setup.a.max_exponent, 1 - b)
-    yield ("subnormal", "B"), setup.dot({0: setup.factors(2.0**up, 2.0 ** (b - 1))})
+def _subnormals(setup: Setup) -> dict[str, tuple[Dot, float, float]]:
+    """The experiments with subnormal numbers: the dot product, its result if they count, and if they do not."""
+    a, b, c, d = (fmt.min_exponent for fmt in (setup.a, setup.b, setup.c, setup.d))
+    up_a, up_b = min(setup.b.max_exponent, 1 - a), min(setup.a.max_exponent, 1 - b)
+    found = {"A": (setup.dot({0: setup.factors(2.0 ** (a - 1), 2.0**up_a)}), 2.0 ** (a - 1 + up_a), 0.0),
+             "B": (setup.dot({0: setup.factors(2.0**up_b, 2.0 ** (b - 1))}), 2.0 ** (b - 1 + up_b), 0.0)}
     if d <= c:
         base = 2.0**c if setup.least_product <= c else 0.0
-        yield ("subnormal", "C"), setup.sum({setup.k: 2.0 ** (c - 1), 0: base})
+        found["C"] = setup.sum({setup.k: 2.0 ** (c - 1), 0: base}), base + 2.0 ** (c - 1), base
     if c <= d and setup.least_product <= d:
-        yield ("subnormal", "D"), setup.sum({setup.k: 1.5 * 2.0**d, 0: -(2.0**d)})
+        found["D"] = setup.sum({setup.k: 1.5 * 2.0**d, 0: -(2.0**d)}), 2.0 ** (d - 1), 0.0
     if c <= d and setup.least_product < d:
-        yield ("subnormal", "products"), setup.sum({setup.k: 2.0**d, 0: 2.0 ** (d - 1)})
-
-
-def _zero_dots(setup: Setup) -> Dots:
-    negative = setup.dot({}, encode(setup.c, -0.0), setup.factors(-0.0, 1.0))
-    yield "negative zeros", negative
-    yield "difference", setup.sum({setup.k: 1.0, 0: -1.0})
-    exponent = _vanishing(setup)
-    if exponent is not None:
-        yield "underflow", setup.dot({}, encode(setup.c, -0.0), setup.power(exponent, -1.0))
+        found["products"] = setup.sum({setup.k: 2.0**d, 0: 2.0 ** (d - 1)}), 1.5 * 2.0**d, 2.0**d
+    return found
 
 
 def _vanishing(setup: Setup) -> int | None:
@@ -68,39 +77,21 @@ def _vanishing(setup: Setup) -> int | None:
 
 def found(setup: Setup, answers: Answers) -> dict[str, str]:
     """What comes out at the ends of the range."""
-    result = _subnormals(setup, answers)
+    result = {names.SUBNORMAL[key]: {whole: KEPT, empty: FLUSHED}.get(
+                  answers.value("subnormal", key), shown(answers.value("subnormal", key)))
+              for key, (_, whole, empty) in _subnormals(setup).items()}
     result[names.NEGATIVE_ZEROS] = signed(answers.value("negative zeros"))
     result[names.DIFFERENCE] = signed(answers.value("difference"))
     if _vanishing(setup) is not None:
         result[names.UNDERFLOW] = signed(answers.value("underflow"))
-    top = setup.d.max_exponent
-    if setup.largest_product >= top and setup.c.max_exponent >= top:
+    if _has_sum_beyond(setup):
         ends = [overflow_text(setup, sign * answers.value("overflow", sign)) for sign in (1, -1)]
         result[names.OVERFLOW] = " / ".join(dict.fromkeys(ends))
-    if setup.largest_product > top and setup.k > 1:
+    if _has_product_beyond(setup):
         result[names.PRODUCT_OVERFLOW] = overflow_text(setup, answers.value("product overflow"))
-    if setup.largest_product >= top and setup.k > 3:
+    if _has_partial_sums_beyond(setup):
         result[names.PARTIAL_OVERFLOW] = overflow_text(setup, answers.value("partial overflow"))
     return result
-
-
-def _subnormals(setup: Setup, answers: Answers) -> dict[str, str]:
-    a, b, c, d = setup.a.min_exponent, setup.b.min_exponent, setup.c.min_exponent, setup.d.min_exponent
-    whole = {"A": 2.0 ** (a - 1 + min(setup.b.max_exponent, 1 - a)),
-             "B": 2.0 ** (b - 1 + min(setup.a.max_exponent, 1 - b)),
-             "C": (1.5 if setup.least_product <= c else 0.5) * 2.0**c,
-             "D": 0.5 * 2.0**d, "products": 1.5 * 2.0**d}
-    empty = {"A": 0.0, "B": 0.0, "C": 2.0**c if setup.least_product <= c else 0.0, "D": 0.0, "products": 2.0**d}
-    return {name: _kept(answers.value("subnormal", key), whole[key], empty[key])
-            for key, name in names.SUBNORMAL.items() if _is_tried(setup, key)}
-
-
-def _is_tried(setup: Setup, key: str) -> bool:
-    return any(found == ("subnormal", key) for found, _ in _subnormal_dots(setup))
-
-
-def _kept(value: float, whole: float, empty: float) -> str:
-    return {whole: KEPT, empty: FLUSHED}.get(value, shown(value))
 
 
 def signed(value: float) -> str:
