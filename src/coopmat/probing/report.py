@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -48,11 +49,13 @@ def setup_of(types: tuple[str, str, str, str], k: int) -> Setup:
     return Setup(a, b, c, d, k)
 
 
-def experiments(setup: Setup) -> list[tuple[Hashable, Dot]]:
+@lru_cache(maxsize=16)
+def experiments(setup: Setup) -> tuple[tuple[Hashable, Dot], ...]:
     """All dot products, decided beforehand, with their keys."""
     if not setup.is_float:
-        return list(integers.dots(setup))
-    return [found for part in (order, alignment, quantum, rounding, ranges, nonfinite) for found in part.dots(setup)]
+        return tuple(integers.dots(setup))
+    parts = (order, alignment, quantum, rounding, ranges, nonfinite)
+    return tuple(found for part in parts for found in part.dots(setup))
 
 
 def inputs(setup: Setup) -> tuple[Bits, Bits, Bits]:
