@@ -179,3 +179,20 @@ def test_integers_that_are_not_exact() -> None:
     found = differing(around(model("intel_cpu_spr", INT8), d=lossy), "intel_cpu_spr", INT8, 64)
     assert names.EXACT in found
     assert found[names.EXACT].startswith(("-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"))
+
+
+@pytest.mark.parametrize(("types", "k"), [(FP16, 16), (FP16_ONLY, 5), (BF16, 8), (TF32, 8), (FP64, 4), (INT8, 8)],
+                         ids=lambda value: "-".join(value) if isinstance(value, tuple) else None)
+def test_any_results_end_in_a_report(types: Types, k: int) -> None:
+    rng = np.random.default_rng((k, *types[0].encode()))
+    right = model("nvidia_gpu_sm_80", types)
+    for share in (1.0, 0.5, 0.05, 0.005):
+        for kind in ("any", "exchanged", "off by one bit"):
+            def spoilt(bits: np.ndarray, share: float = share, kind: str = kind) -> np.ndarray:
+                other = {"any": rng.integers(0, 1 << 62, bits.shape).astype(bits.dtype),
+                         "exchanged": rng.choice(bits.reshape(-1), bits.shape),
+                         "off by one bit": bits ^ bits.dtype.type(1)}[kind]
+                return np.where(rng.random(bits.shape) < share, other, bits)
+
+            found = differing(around(right, d=spoilt), "nvidia_gpu_sm_80", types, k)
+            assert names.ALIKE in found or kind != "any" or share < 0.05
