@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from coopmat.diagnostics import Error
 from coopmat.formats import (
     FORMATS,
+    OTHER_NAMES,
     Format,
     drop_unused_bits,
     format_of,
@@ -95,6 +96,10 @@ def test_a_wrong_row_is_rejected():
 def test_an_unknown_name_is_answered_with_the_known_ones():
     with pytest.raises(Error, match=r"unknown element type 'bf61'; did you mean 'bf16'\? \(known: bf16"):
         format_of("bf61")
+    with pytest.raises(Error, match=r"unknown element type 'int8'; did you mean 'sint8'\?"):
+        format_of("int8")
+    assert set(OTHER_NAMES.values()) <= set(FORMATS)
+    assert not set(OTHER_NAMES) & set(FORMATS)
     assert format_of(FORMATS["fp16"]) is FORMATS["fp16"]
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from coopmat import command_layout, command_modules, command_probe, command_query
 from coopmat.cache import find_cache
-from coopmat.command_arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
-from coopmat.command_options import BuildCommand, build_options
+from coopmat.command_line import layout, modules, probe, query
+from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
+from coopmat.command_line.options import BuildCommand, build_options
 from coopmat.diagnostics import Error, render
 from coopmat.files import read_input, write_atomically
 from coopmat.runtime import Device, Program, Queue, build, device, devices
@@ -107,7 +107,7 @@ def show_devices(
 
 def _one_device(shown: Device) -> Table:
     title = f"{shown.name}: sub-group sizes {_sizes(shown)}"
-    return command_query.combination_table(title, shown.matrix_combinations)
+    return query.combination_table(title, shown.matrix_combinations)
 
 
 def _device_table(shown: list[Device]) -> Table:
@@ -122,9 +122,9 @@ def _sizes(shown: Device) -> str:
     return ", ".join(map(str, shown.sub_group_sizes))
 
 
-app.command("query")(command_query.query)
-app.command("layout")(command_layout.layout)
-app.command("probe")(command_probe.probe)
+app.command("query")(query.query)
+app.command("layout")(layout.layout)
+app.command("probe")(probe.probe)
 
 # --------------------------------------------------------------------- check and compile
 
@@ -172,9 +172,9 @@ def compile_file(
 
 # ------------------------------------------------------------------------ SPIR-V modules
 
-app.command("as")(command_modules.assemble)
-app.command("dis")(command_modules.disassemble)
-app.command("val")(command_modules.validate)
+app.command("as")(modules.assemble)
+app.command("dis")(modules.disassemble)
+app.command("val")(modules.validate)
 
 # --------------------------------------------------------------------------------- cache
 

@@ -140,6 +140,14 @@ FORMATS: dict[str, Format] = {row.name: row for row in (
 )}
 """Every format by its name."""
 
+OTHER_NAMES = {
+    **{f"int{bits}": f"sint{bits}" for bits in (4, 8, 16, 32, 64)},
+    **{f"{sign}{bits}": f"{sign}int{bits}" for sign in "su" for bits in (4, 8, 32)},
+    **dict.fromkeys(("half", "float16", "f16"), "fp16"), "bfloat16": "bf16",
+    **dict.fromkeys(("float", "float32", "f32"), "fp32"), **dict.fromkeys(("double", "float64", "f64"), "fp64"),
+}
+"""What other languages call some formats: for hints, they are not accepted."""
+
 
 def format_of(name: str | Format) -> Format:
     """The format called ``name``; a :class:`Format` is returned as it is.
@@ -150,8 +158,8 @@ def format_of(name: str | Format) -> Format:
         return name
     if isinstance(name, str) and name in FORMATS:
         return FORMATS[name]
-    close = difflib.get_close_matches(str(name), FORMATS, n=1)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
+    meant = OTHER_NAMES.get(str(name)) or next(iter(difflib.get_close_matches(str(name), FORMATS, n=1)), None)
+    hint = f"; did you mean '{meant}'?" if meant else ""
     raise Error(f"unknown element type {name!r}{hint} (known: {', '.join(FORMATS)})")
 
 

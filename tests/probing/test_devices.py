@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import coopmat as cm
-from coopmat.command_probe import DEFAULTS
+from coopmat.command_line.probe import DEFAULTS
 from coopmat.numerics.xmx import XmxArithmetic
 from coopmat.probing import Multiply, Property, claims, compare, names, probe, setup_of
 from coopmat.probing.kernels import multiplier
