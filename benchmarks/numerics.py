@@ -49,8 +49,7 @@ def _cases() -> list[tuple[str, tuple[str, str, str, str]]]:
     for architecture, models in ROWS.items():
         for row in models:
             types = (row.inputs, row.inputs, row.only_c or row.d_format, row.d_format)
-            if row.only_shape is None:
-                found.setdefault((row.arithmetic, types), (architecture, types))
+            found.setdefault((row.arithmetic, types), (architecture, types))
     return [*found.values(), (next(iter(ARCHITECTURES)), ("sint8", "sint8", "sint32", "sint32"))]
 
 

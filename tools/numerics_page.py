@@ -43,12 +43,14 @@ _NOTES = """
 - *aligned sum*: all products of a block and C are aligned at the largest exponent (that of a product is the sum of its
   factors' exponents; a subnormal factor has the least exponent of its format; the exponent is at least the floor), cut
   off towards zero after so many fraction bits, added exactly, and converted once: to fp32 by truncation, where a sum of
-  2^128 or more is infinity, to fp16 to nearest even. A zero result is +0. Every NaN is 7FFFFFFF (fp16: 7FFF).
+  2^128 or more is infinity, to fp16 to nearest even. A block's sum of zero is +0. C's exponent is
+  that of its number in fp32 (fp16 where D and C are), subnormal ones having the least. Every NaN is 7FFFFFFF (fp16:
+  7FFF).
 - *two chains*: fused multiply-adds from +0, one chain over the even k and one over the odd; their sum is added to C.
   Every step rounds to nearest even; subnormal results are zero. Subnormal bf16 operands and C are zero, fp16 operands
   are kept. NaNs are x86's: an operand's payload is kept, an invalid operation gives FFC00000.
 - *pairwise tree*: groups of products are added pair by pair, and their sum to C; every operation rounds to float32;
-  subnormal operands and results are zero. Every NaN is 7FC00000.
+  subnormal operands are +0, results zero; zeros keep their signs (MMA-Sim makes them +0). Every NaN is 7FC00000.
 - *chain*: fused multiply-adds in float32 from C, k ascending, subnormal numbers kept; one conversion to D's format
   after the eight stages of an instruction. Every NaN is 7FC00000 (bf16: 7FC0, fp16: 7E00). That is a choice among
   several: [below](#what-is-chosen-for-xmx).
@@ -56,7 +58,8 @@ _NOTES = """
   accumulator's, then that of A; an invalid operation gives FFF8000000000000.
 
 D of fp16 with a C of fp32 (NVIDIA's wmma) is the sum for a D of fp32, rounded to nearest even at the end. On Hopper,
-wmma's only shape for tf32, 16x16x8, is two instructions with four products each; mma.sync has one with eight.
+wmma's only shape for tf32, 16x16x8, is two blocks of four products; the model is that of mma.sync and wgmma, which add
+eight. Two calls with K = 4 each give wmma's result.
 
 """
 _XMX_HEAD = """
@@ -115,7 +118,7 @@ def numerics_page() -> str:
     for _, group in groupby(by_rows, key=lambda item: id(item[1])):
         found = list(group)
         names = ", ".join(f"`{name}`" for name, _ in found)
-        lines += [f"| {names} | {_shaped(row)} | {_from(row)} | {_described(row)} |" for row in found[0][1]]
+        lines += [f"| {names} | {row.inputs} | {_from(row)} | {_described(row)} |" for row in found[0][1]]
     return "\n".join(lines) + "\n" + _NOTES + _XMX_HEAD + _choices() + _SOURCES + _evidence() + _FINDINGS
 
 
@@ -123,10 +126,6 @@ def _evidence() -> str:
     rows = ((", ".join(f"`{name}`" for name in row.architectures), ", ".join(row.inputs), row.source, row.compared)
             for row in EVIDENCE)
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
-
-
-def _shaped(row: Row) -> str:
-    return row.inputs if row.only_shape is None else f"{row.inputs}, {'x'.join(map(str, row.only_shape))}"
 
 
 def _from(row: Row) -> str:

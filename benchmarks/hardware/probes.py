@@ -24,7 +24,7 @@ def report(found: Probed, multiply: Multiply) -> tuple[list[str], int]:
     m, n, k = found.shape
     setup = setup_of(found.types, k)
     properties = compare(probe(multiply, setup, m, n),
-                         claims(found.architecture, setup, m, n, saturating=found.saturating))
+                         claims(found.architecture, setup, saturating=found.saturating))
     lines = [found.name]
     for each in properties:
         claimed = "as claimed" if each.agrees else f"DIFFERS from the claim: {each.claimed}"

@@ -56,6 +56,8 @@ def main() -> None:
         fail("interrupted")
     except Error as error:
         fail(str(error))
+    except UnicodeEncodeError as error:
+        fail(f"standard output, in {error.encoding}, has no {error.object[error.start]!a}: set PYTHONIOENCODING=utf-8")
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):

@@ -88,8 +88,7 @@ def test_fragments_of_mma(key: tuple[tuple[int, int, int], str, Use]) -> None:
     count, formula = PTX[key]
     layout = of("nvidia_gpu_sm_90", use, fmt, *shape)
     assert held(layout) == [[formula(lane >> 2, lane % 4, i) for i in range(count)] for lane in range(32)]
-    if shape != (8, 8, 4):  # of fp64, which wmma has, too
-        assert not layout.implementation_dependent
+    assert not layout.implementation_dependent
 
 
 def test_fragments_of_wgmma() -> None:
@@ -144,7 +143,7 @@ def test_which_device_has_which_instruction() -> None:
 def test_fragments_of_wmma_as_the_chip_has_them(matrix) -> None:
     np.testing.assert_array_equal(said(matrix), recorded_wmma()[layout_key(matrix)])
     assert matrix_layout("nvidia_gpu_sm_80", matrix.use, matrix.fmt, matrix.rows, matrix.columns,
-                         32).implementation_dependent
+                         32).implementation_dependent == (matrix.fmt != "fp64")
 
 
 def test_published_fragments_of_volta() -> None:

@@ -46,7 +46,7 @@ def summed(types: Types, total: Callable[[np.ndarray, np.ndarray], np.ndarray]) 
 def compared(multiply: Multiply, architecture: str, types: Types, k: int, **options: Any) -> list[Property]:
     """What is found beside an architecture's claims, on matrices of 2 by 3."""
     setup = setup_of(types, k)
-    return compare(probe(multiply, setup, 2, 3), claims(architecture, setup, 2, 3, **options))
+    return compare(probe(multiply, setup, 2, 3), claims(architecture, setup, **options))
 
 
 def differing(multiply: Multiply, architecture: str, types: Types, k: int, **options: Any) -> dict[str, str]:

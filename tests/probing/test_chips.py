@@ -13,7 +13,6 @@ import tensor_cores
 import wmma_fragments
 from fragments import INSTRUCTIONS, Instruction
 from probes import report
-from wmma import ROWS
 
 from coopmat.probing import names
 
@@ -29,7 +28,7 @@ def test_instructions_of_tensor_cores(found: Instruction) -> None:
 
 
 @pytest.mark.parametrize("saturating", [False, True])
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", probe_tensor_cores.PROBED_ROWS, ids=str)
 def test_rows_of_wmma(row, saturating: bool) -> None:
     if saturating and row.dtype != "sint32":
         return

@@ -25,7 +25,7 @@ def changed(monkeypatch: pytest.MonkeyPatch, architecture: str, types: Types, **
     """The model with other parameters; those of ``arithmetic`` by their names."""
     rows = hardware.ROWS[architecture]
     found = next(row for row in rows if (row.inputs, row.d_format) == (types[0], types[3])
-                 and row.only_c in (None, types[2]) and row.only_shape is None)
+                 and row.only_c in (None, types[2]))
     of_row = {name: value for name, value in fields.items() if name in ("nan", "c_format")}
     of_model = {name: value for name, value in fields.items() if name not in of_row}
     row = replace(found, arithmetic=replace(found.arithmetic, **of_model), **of_row)

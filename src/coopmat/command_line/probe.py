@@ -26,6 +26,7 @@ Shape = tuple[int, int, int]
 Sizes = tuple[int | None, int | None, int | None]
 Case = tuple[Types, Shape]
 
+MOST_SIZE = 256  # of M, N and K: the experiments are some thousand matrices
 # What is probed on a device without a table, if nothing else is asked for.
 DEFAULTS: tuple[Case, ...] = (
     (("fp16", "fp16", "fp32", "fp32"), (16, 16, 16)), (("fp16", "fp16", "fp16", "fp16"), (16, 16, 16)),
@@ -81,6 +82,9 @@ def _check(types: Sequence[str | None], sizes: Sizes) -> None:
     for option, size in zip("mnk", sizes, strict=True):
         if size is not None and size < 1:
             raise Error(f"-{option} takes a size of 1 or more; found {size}")
+        if size is not None and size > MOST_SIZE:
+            raise Error(f"-{option} takes a size of at most {MOST_SIZE}, as all rows and all columns are alike; found "
+                        f"{size}")
 
 
 # ------------------------------------------------------------------ what is probed
@@ -158,7 +162,7 @@ def _reported(target: Device, path: Path, types: Sequence[str | None], sizes: Si
 def _beside_claims(target: Device, types: Types, shape: Shape, seen: Callable[[], dict[str, str]]) -> Report:
     from coopmat.probing import claims, compare, setup_of
 
-    return types, shape, compare(seen(), claims(target.architecture, setup_of(types, shape[2]), *shape[:2]))
+    return types, shape, compare(seen(), claims(target.architecture, setup_of(types, shape[2])))
 
 
 def _export(target: Device, cases: list[Case], path: Path) -> None:

@@ -94,6 +94,8 @@ def layout(use: Use, fmt: Format, rows: int, columns: int, lanes: int, compute_c
         known = _VOLTA.get((use, fmt.name, rows, columns))
         return None if known is None else _layout(fmt, rows, columns, known, _VOLTA_WMMA,
                                                   implementation_dependent=True)
+    if fmt.name == "fp64":  # the shape of mma.sync, too, whose fragments PTX specifies, and the same
+        return _layout(fmt, rows, columns, _fragment(use, fmt, rows, columns), _MMA, implementation_dependent=False)
     return _layout(fmt, rows, columns, _wmma_fragment(use, fmt, rows, columns), _WMMA, implementation_dependent=True)
 
 
@@ -135,7 +137,7 @@ def _beside(fmt: Format, rows: int, columns: int) -> tuple[list[Step], list[Step
 def _wmma_fragment(use: Use, fmt: Format, rows: int, columns: int) -> tuple[list[Step], list[Step]]:
     """Those of mma.sync, two beside each other or one below the other; 8x32x16 is the transposed product, B**T * A**T.
     A and B of fp16 always have 16 components, which repeat what there is."""
-    is_transposed = {"a": rows == 8 and fmt.bits < 64, "b": columns == 32, "accumulator": columns == 32}[use]
+    is_transposed = {"a": rows == 8, "b": columns == 32, "accumulator": columns == 32}[use]
     if is_transposed:
         lanes, components = (_transposed(steps) for steps in _fragment(_TRANSPOSED_USE[use], fmt, columns, rows))
     else:

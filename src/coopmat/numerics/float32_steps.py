@@ -142,9 +142,9 @@ class PairwiseTree:
     def accumulate(self, terms: Terms, d_format: Format) -> NDArray[np.generic]:
         """The elements of ``A*B + C`` in storage of D's format."""
         missing = -len(terms.a) % self.group
-        a, b = (np.where(np.abs(x) < self.least_input, 0.0, x).astype(np.float32) for x in (terms.a, terms.b))
+        a, b = (_zero_below(x, self.least_input) for x in (terms.a, terms.b))
         a, b = (np.concatenate([x, np.zeros((missing, *x.shape[1:]), np.float32)]) for x in (a, b))
-        total = np.where(np.abs(terms.c) < _LEAST_NORMAL, 0.0, terms.c).astype(np.float32)
+        total = _zero_below(terms.c, _LEAST_NORMAL)
         with np.errstate(all="ignore"):
             for start in range(0, len(a), self.group):
                 sums = flushed(a[start:start + self.group] * b[start:start + self.group])
@@ -152,6 +152,11 @@ class PairwiseTree:
                     sums = flushed(sums[0::2] + sums[1::2])
                 total = flushed(total + sums[0])
         return round_to(total, d_format)
+
+
+def _zero_below(values: Array, limit: float) -> NDArray[np.float32]:
+    """+0 for numbers below ``limit``; zeros keep their signs."""
+    return np.where((np.abs(values) < limit) & (values != 0), 0.0, values).astype(np.float32)
 
 
 # --------------------------------------------------------------------------------------

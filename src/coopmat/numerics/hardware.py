@@ -35,7 +35,7 @@ class Row:
     """The arithmetic of one instruction: the formats of A and B, and of D. ``c_format`` is the one that C is converted
     to first; ``nan`` is the bit pattern of every NaN, None where the model says which one comes out.
 
-    ``only_c`` and ``only_shape`` (M, N, K): the row is for this format of C, or this shape, only; such rows come first.
+    ``only_c``: the row is for this format of C only; such rows come first.
     """
 
     inputs: str
@@ -44,14 +44,11 @@ class Row:
     nan: int | None
     c_format: str
     only_c: str | None = None
-    only_shape: tuple[int, int, int] | None = None
 
-    def fits(self, types: tuple[str, str, str, str], shape: tuple[int, int, int]) -> bool:
-        """Whether the row is the one for these formats of A, B, C and D, and this M, N and K, unless an earlier one
-        is."""
+    def fits(self, types: tuple[str, str, str, str]) -> bool:
+        """Whether the row is the one for these formats of A, B, C and D, unless an earlier one is."""
         a, b, c, d = types
-        return (a == b == self.inputs and d == self.d_format and self.only_c in (None, c)
-                and self.only_shape in (None, shape))
+        return a == b == self.inputs and d == self.d_format and self.only_c in (None, c)
 
 
 _NANS = {"fp32": 0x7FFFFFFF, "fp16": 0x7FFF}  # NVIDIA's
@@ -85,9 +82,7 @@ _FLOAT64 = Row("fp64", "fp64", Float64Chain(0xFFF8000000000000, "bca"), None, "f
 VOLTA = _tensor_cores(23, _NO_FLOOR, {"fp16": 4})
 TURING = _tensor_cores(24, _AMPERE_FLOOR, {"fp16": 8})
 AMPERE = (*_tensor_cores(24, _AMPERE_FLOOR, {"fp16": 8, "bf16": 8, "tf32": 4}), _FLOAT64)
-# wmma's only shape for tf32 is carried out as two instructions with K = 4.
-_HOPPER_WMMA_TF32 = replace(_nvidia("tf32", "fp32", 4, 25, _HOPPER_FLOOR), only_shape=(16, 16, 8))
-HOPPER = (_HOPPER_WMMA_TF32, *_tensor_cores(25, _HOPPER_FLOOR, {"fp16": 16, "bf16": 16, "tf32": 8}), _FLOAT64)
+HOPPER = (*_tensor_cores(25, _HOPPER_FLOOR, {"fp16": 16, "bf16": 16, "tf32": 8}), _FLOAT64)
 
 AMX = tuple(Row(inputs, "fp32", TwoChains(32), None, "fp32") for inputs in ("bf16", "fp16"))
 XMX = xmx_rows(XmxArithmetic())
@@ -127,8 +122,7 @@ def multiply_accumulate(architecture: str, a: ArrayLike, b: ArrayLike, c: ArrayL
 def row_of(architecture: str, rows: tuple[Row, ...], operands: Operands) -> Row:
     """The row of an architecture for the formats of a multiply-accumulate."""
     a, b, c, d = (fmt.name for fmt in (operands.a_format, operands.b_format, operands.c_format, operands.d_format))
-    m, n = operands.shape[-2:]
-    found = next((row for row in rows if row.fits((a, b, c, d), (m, n, operands.k))), None)
+    found = next((row for row in rows if row.fits((a, b, c, d))), None)
     if found is None:
         known = ", ".join(dict.fromkeys(f"{row.inputs}*{row.inputs} -> {row.d_format}" for row in rows))
         raise Error(f"there is no model of {a}*{b} + {c} -> {d} on {architecture}; there are {known}")

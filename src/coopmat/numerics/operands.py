@@ -56,7 +56,10 @@ def check_operands(a: ArrayLike, b: ArrayLike, c: ArrayLike, *, a_format: str | 
 
 
 def _as_storage(array: ArrayLike, fmt: Format, name: str) -> NDArray[Any]:
-    found = np.asarray(array)
+    try:
+        found = np.asarray(array)
+    except ValueError as error:
+        raise Error(f"{name} must be an array of matrices (numpy: {error})") from None
     if found.ndim < 2:
         raise Error(f"{name} must have at least two dimensions, found shape {found.shape}")
     if found.dtype == fmt.dtype:

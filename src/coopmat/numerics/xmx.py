@@ -90,12 +90,13 @@ class Chain:
         a, b, total = terms.a, terms.b, terms.c
         if choices.subnormal_operands == "flushed":
             a, b = (flushed(x.copy(), self.least_input) for x in (a, b))
-            total = flushed(total.copy())
         is_narrow = d_format.name != "fp32"
         with np.errstate(all="ignore"):
             for number, stage in enumerate(self._stages(len(a))):
                 if is_narrow and number and (choices.conversion == "each_stage" or number % STAGES == 0):
                     total = self._converted(total, d_format).astype(np.float64)
+                if number % STAGES == 0 and choices.subnormal_operands == "flushed":
+                    total = flushed(total.copy())  # C of an instruction
                 total = self._add_stage(a[stage] * b[stage], total)
         result = self._converted(total, d_format)
         is_nan = np.isnan(total)

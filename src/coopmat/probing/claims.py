@@ -23,7 +23,6 @@ from coopmat.probing.trees import Tree, chain, node, text
 _ALL = frozenset(names.SUBNORMAL)
 
 
-
 @dataclass(frozen=True, slots=True)
 class Nans:
     """Which NaN comes out: of an invalid operation, of a NaN operand, of two; and for tf32 of one whose payload lies in
@@ -71,19 +70,19 @@ class Traits:
     aligned: Mapping[str, str] = field(default_factory=dict)
 
 
-def claims(architecture: str, setup: Setup, m: int, n: int, *, saturating: bool = False,
+def claims(architecture: str, setup: Setup, *, saturating: bool = False,
            xmx: XmxArithmetic | None = None) -> dict[str, str] | None:
     """The model's claim of each property, None if there is no model of these types.
 
-    architecture: its name, ``generic`` for exact arithmetic. m, n: the rows and columns of D. saturating: whether an
-    integer instruction clamps. xmx: the arithmetic of Intel's XMX where it is not the default.
+    architecture: its name, ``generic`` for exact arithmetic. saturating: whether an integer instruction clamps. xmx:
+    the arithmetic of Intel's XMX where it is not the default.
     """
     if not setup.is_float:
         return _of_integers(setup, saturating)
     if architecture == EXACT:
         return _texts(setup, _exact(setup))
     rows = ROWS.get(architecture, ()) if xmx is None else xmx_rows(xmx)
-    row = next((row for row in rows if row.fits(setup.types, (m, n, setup.k))), None)
+    row = next((row for row in rows if row.fits(setup.types)), None)
     if row is None:
         return None
     return _texts(setup, _TRAITS[type(row.arithmetic)](row.arithmetic, row, setup))
@@ -144,7 +143,7 @@ def _pairwise_tree(model: PairwiseTree, row: Row, setup: Setup) -> Traits:
                      for index in range(0, len(level), 2)]
         groups.append(level)
     return Traits(chain(setup.k, *groups), FORMATS["fp32"], FORMATS[row.c_format], _nans_of(row, setup), flushed=_ALL,
-                  zeros=("+0", "+0"), rounds_products=True)
+                  zeros=("+0", "+0") if setup.k % model.group else ("-0", "-0"), rounds_products=True)
 
 
 def _chain(model: Chain, row: Row, setup: Setup) -> Traits:
@@ -181,9 +180,10 @@ def _flushed_by(model: Chain, setup: Setup) -> frozenset[str]:
     choices, least = model.choices, FORMATS["fp32"].min_exponent
     operands, results = choices.subnormal_operands == "flushed", choices.subnormal_results == "flushed"
     has_range = setup.d.min_exponent == least
+    is_chained = setup.k > STAGES * model.stage_products  # what one instruction gives is C of the next
     alone = setup.least_product > setup.c.min_exponent  # subnormal C are results, too
     return frozenset(name for name, is_flushed in {
-        "A": operands, "B": operands, "D": results and has_range,
+        "A": operands, "B": operands, "D": (results or (operands and is_chained)) and has_range,
         "C": setup.c.min_exponent == least and (operands or (results and alone)),
         "products": results and has_range and choices.stage_sum == "pairwise"}.items() if is_flushed)
 

@@ -26,6 +26,7 @@ from coopmat.probing.setup import Bits, Dot, Setup
 
 Types = tuple[str, str, str, str]
 Shape = tuple[int, int, int]
+MOST_BYTES = 256 << 20  # of a file of results
 _NAME = re.compile(r"coopmat probe: (\w+)\*(\w+) \+ (\w+) -> (\w+), M=(\d{1,4}) N=(\d{1,4}) K=(\d{1,4}), inputs (\w+)")
 
 
@@ -53,10 +54,12 @@ def read_results(path: Path) -> tuple[Types, Shape, Bits]:
                     f"{list(d.shape)}")
     if (d.dtype.kind not in "iu" and d.dtype != fmt.dtype) or d.dtype.itemsize != fmt.bits_dtype.itemsize:
         raise Error(f"'{path}': d has the bits of {fmt} as {fmt.bits_dtype}, found {d.dtype}")
-    return types, shape, np.ascontiguousarray(d).view(fmt.bits_dtype)
+    return types, shape, np.ascontiguousarray(d, d.dtype.newbyteorder("=")).view(fmt.bits_dtype)
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:
+    if path.exists() and not (path.is_file() and path.stat().st_size <= MOST_BYTES):
+        raise Error(f"'{path}' is no file of results: expected a file of at most {MOST_BYTES >> 20} MiB")
     content = read_bytes(path)
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
