@@ -15,8 +15,7 @@ from fragments import INSTRUCTIONS, Instruction
 from probes import report
 
 from coopmat.probing import names
-
-ORACLES = {"amx_int8": "amx", "amx_bf16": "amx", "amx_fp16": "amx-fp16"}
+from tests.numerics.test_amx_hardware import ON_HARDWARE
 
 
 @pytest.mark.parametrize("found", [found for found in INSTRUCTIONS if found.n == 8], ids=lambda found: found.mnemonic)
@@ -45,9 +44,7 @@ def test_instructions_of_amx(found: amx.Instruction) -> None:
     assert lines[0] == found.name
 
 
-@pytest.mark.parametrize("found", [
-    pytest.param(found, id=found.name, marks=[pytest.mark.oracle("clang"), pytest.mark.oracle(ORACLES[found.feature])])
-    for found in amx.INSTRUCTIONS])
+@pytest.mark.parametrize("found", ON_HARDWARE)
 def test_amx_itself(tmp_path: Path, found: amx.Instruction) -> None:
     lines, differences = report(probe_amx.of_instruction(found), partial(amx.Tiles(tmp_path).multiply, found))
     assert differences == 0, "\n".join(lines)

@@ -11,9 +11,10 @@ from functools import lru_cache
 
 from coopmat.devices import ARCHITECTURES, amd, intel_amx, intel_xmx, nvidia_fragments
 from coopmat.devices.lane_layout import LaneLayout, dealt
-from coopmat.devices.model import USES, Combination, DeviceDescription, Use
+from coopmat.devices.model import USES, Combination, DeviceDescription, Use, shape_of
 from coopmat.devices.nvidia_fragments import INSTRUCTIONS, Instruction, instruction_layout
 from coopmat.devices.subgroup_layout import matrix_rows_of
+from coopmat.devices.subgroup_matrices import M_SIZES
 from coopmat.diagnostics import Error, KernelNotSupported
 from coopmat.formats import Format, format_of
 
@@ -48,7 +49,7 @@ def matrix_layout(architecture: str, use: Use, fmt: str, rows: int, columns: int
     device, described = ARCHITECTURES[architecture], format_of(fmt)
     rule = RULES[device.vendor_family]
     found = None
-    if not device.any_combination and device.supports_matrix(fmt, use, rows, columns):
+    if device.supports_matrix(fmt, use, rows, columns):
         found = rule(device, use, described, rows, columns, sub_group_size)
     if found is not None:
         return found
@@ -71,8 +72,7 @@ def layout_of(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, k: 
         raise Error(f"unknown matrix use {use!r} (known: {', '.join(USES)})")
     size = _sub_group_size(device, sub_group_size)
     if _has_combination(device, use, fmt, m, n, k):
-        rows, columns = {"a": (m, k), "b": (k, n), "accumulator": (m, n)}[use]
-        return matrix_layout(device.name, use, fmt, rows, columns, size)
+        return matrix_layout(device.name, use, fmt, *shape_of(use, m, n, k), size)
     for row in matrix_rows_of(device):
         if row.has(use, fmt, m, n, k):
             return row.layout(use, m)
@@ -110,7 +110,8 @@ def _unsupported(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, 
 
     rows = [row for row in device.combinations if fmt in row.types_of(use)]
     shown = [*dict.fromkeys(sizes(row) for row in sorted(rows, key=lambda row: row.shape_distance(m, n, k)))]
-    shown += [f"N={row.sub_group_size} K={row.k} with M in 1, 2, 4, 8" for row in matrix_rows_of(device)
+    some = ", ".join(map(str, M_SIZES))
+    shown += [f"N={row.sub_group_size} K={row.k} with M in {some}" for row in matrix_rows_of(device)
               if fmt in row.types_of(use) and not rows]
     shown += [row.name for row in instructions_of(device) if row.takes(use, fmt) and not row.is_group]
     asked = f"{device.name} has no {fmt} matrix of use '{use}' for M={m} N={n} K={k}"

@@ -119,6 +119,11 @@ def _limit_and_exact(size: Size) -> tuple[int, int]:
     return (0, size) if isinstance(size, int) else (size[1], 0)
 
 
+def shape_of(use: Use, m: int, n: int, k: int) -> tuple[int, int]:
+    """Rows and columns of a matrix of this use in a multiply-accumulate of M, N and K."""
+    return {"a": (m, k), "b": (k, n), "accumulator": (m, n)}[use]
+
+
 def _sizes_given_by(use: Use, rows: int, columns: int) -> tuple[int | None, int | None, int | None]:
     """M, N and K as far as a matrix of this use and shape fixes them."""
     return {"a": (rows, None, columns), "b": (None, columns, rows), "accumulator": (rows, columns, None)}[use]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coopmat.devices.lane_layout import LaneLayout, Step, Steps, spread
-from coopmat.devices.model import Use
+from coopmat.devices.model import Use, shape_of
 from coopmat.formats import Format
 
 _REGISTER_BITS = 32
@@ -75,8 +75,7 @@ INSTRUCTIONS = (Instruction(70, 8, 8, 4, ("fp16",), _HALVES),
 
 def instruction_layout(instruction: Instruction, use: Use, fmt: Format) -> LaneLayout:
     """The fragment of an instruction that takes a matrix of this use and format."""
-    rows, columns = {"a": (instruction.m, instruction.k), "b": (instruction.k, instruction.n),
-                     "accumulator": (instruction.m, instruction.n)}[use]
+    rows, columns = shape_of(use, instruction.m, instruction.n, instruction.k)
     if instruction.since == 70:
         steps, source = _quad_pair(use, fmt, rows), _QUAD_PAIR
     else:

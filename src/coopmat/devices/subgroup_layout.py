@@ -15,7 +15,7 @@ import numpy as np
 
 from coopmat.devices import intel_xmx
 from coopmat.devices.lane_layout import Held, Indices, LaneLayout, dealt, rows_per_word
-from coopmat.devices.model import DeviceDescription, Use, types_text
+from coopmat.devices.model import DeviceDescription, Use, shape_of, types_text
 from coopmat.devices.subgroup_matrices import M_SIZES, SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
 from coopmat.formats import format_of
 
@@ -40,8 +40,7 @@ class SubGroupMatrixRow(SubgroupMatrixMad):
     def layout(self, use: Use, m: int) -> LaneLayout:
         """The layout of A, B, or C and D for this M (B's is the same for all)."""
         n = self.sub_group_size
-        rows, columns = {"a": (m, self.k), "b": (self.k, n), "accumulator": (m, n)}[use]
-        return _layout(use, *self.types_of(use), rows, columns, n)
+        return _layout(use, *self.types_of(use), *shape_of(use, m, n, self.k), n)
 
     def __str__(self) -> str:
         types = types_text(self.a, self.b, self.accumulator, self.accumulator)
