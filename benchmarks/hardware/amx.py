@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 from inputs import KINDS, WIDTHS, Bits, operands
+from models import product
 
 from coopmat.formats import FORMATS
-from coopmat.numerics.hardware import multiply_accumulate
 
 SEED = 20261122
 ARCHITECTURE = "intel_cpu_gnr"
@@ -140,12 +140,7 @@ def cases(found: Instruction, dots: int) -> Iterator[tuple[str, tuple[Bits, Bits
 
 def model(found: Instruction, a: Bits, b: Bits, c: Bits) -> Bits:
     """What the model computes, as bits."""
-    arrays = (x.view(FORMATS[name].dtype) for x, name in zip((a, b, c), found.types, strict=True))
-    a_type, b_type, c_type = found.types
-    result = multiply_accumulate(ARCHITECTURE, *arrays, a_format=a_type, b_format=b_type, c_format=c_type,
-                                 d_format=c_type)
-    bits: Bits = result.view(np.uint32)
-    return bits
+    return product(ARCHITECTURE, (*found.types, found.types[2]), a, b, c)
 
 
 def compare(tiles: Tiles, found: Instruction, dots: int) -> int:

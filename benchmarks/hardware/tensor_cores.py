@@ -15,10 +15,8 @@ from datetime import UTC, datetime
 import numpy as np
 from fragments import INSTRUCTIONS, Instruction
 from inputs import KINDS, Bits, operands
+from models import product
 from ptx import Driver
-
-from coopmat.formats import FORMATS
-from coopmat.numerics.hardware import multiply_accumulate
 
 SEED = 20261122
 ARCHITECTURE = "nvidia_gpu_sm_90"
@@ -35,11 +33,7 @@ def inputs_of(index: int, kind: str, count: int) -> tuple[Bits, Bits, Bits]:
 
 def model(found: Instruction, a: Bits, b: Bits, c: Bits) -> Bits:
     """What the model computes, as bits."""
-    arrays = (bits.view(FORMATS[name].dtype) for bits, name in ((a, found.a), (b, found.b), (c, found.c)))
-    result = multiply_accumulate(ARCHITECTURE, *arrays, a_format=found.a, b_format=found.b, c_format=found.c,
-                                 d_format=found.d, saturating=found.saturating)
-    bits: Bits = result.view(FORMATS[found.d].bits_dtype)
-    return bits
+    return product(ARCHITECTURE, (found.a, found.b, found.c, found.d), a, b, c, saturating=found.saturating)
 
 
 def key(found: Instruction, kind: str) -> str:

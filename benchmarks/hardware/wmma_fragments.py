@@ -16,13 +16,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 from inputs import KINDS, Bits, operands
+from models import product
 from ptx import Driver
 from wmma import LANES, ROWS, Matrix, elements, matrices, multiply, stored
 
 from coopmat.devices import Combination
 from coopmat.devices.layouts import matrix_layout
-from coopmat.formats import FORMATS
-from coopmat.numerics.hardware import multiply_accumulate
 
 SEED = 20261122
 ARCHITECTURE = "nvidia_gpu_sm_90"
@@ -55,17 +54,9 @@ def inputs_of(row: Combination, kind: str, count: int) -> tuple[Bits, Bits, Bits
 def model(row: Combination, a: Bits, b: Bits, c: Bits, *, saturating: bool = False) -> Bits:
     """What the model computes, as bits: for tf32, which wmma adds four products at a time, in two calls."""
     if row.atype == "tf32":
-        c = _model(row, a[..., :4], b[..., :4, :], c)
+        c = product(ARCHITECTURE, row.types, a[..., :4], b[..., :4, :], c)
         a, b = a[..., 4:], b[..., 4:, :]
-    return _model(row, a, b, c, saturating=saturating)
-
-
-def _model(row: Combination, a: Bits, b: Bits, c: Bits, *, saturating: bool = False) -> Bits:
-    arrays = (bits.view(FORMATS[name].dtype) for bits, name in zip((a, b, c), row.types, strict=False))
-    result = multiply_accumulate(ARCHITECTURE, *arrays, a_format=row.atype, b_format=row.btype, c_format=row.ctype,
-                                 d_format=row.dtype, saturating=saturating)
-    bits: Bits = result.view(FORMATS[row.dtype].bits_dtype)
-    return bits
+    return product(ARCHITECTURE, row.types, a, b, c, saturating=saturating)
 
 
 def compare_layout(driver: Driver, matrix: Matrix) -> int:

@@ -9,7 +9,22 @@ import pytest
 import coopmat as cm
 from coopmat.devices import ARCHITECTURES, USES, Use
 from coopmat.devices.layouts import matrix_layout
-from coopmat.sycl import *  # noqa: F403
+from coopmat.devices.model import shape_of
+from coopmat.sycl import (
+    float32,
+    joint_matrix,
+    joint_matrix_apply,
+    joint_matrix_load,
+    kernel,
+    layout,
+    nd_item,
+    nd_range,
+    precision,
+    ptr,
+    queue,
+    sub_group,
+    use,
+)
 
 Matrix = tuple[str, Use, str, int, int]
 TYPES = {"sint8": ("char", np.int8), "uint8": ("uchar", np.uint8), "fp16": ("half", np.float16),
@@ -43,10 +58,10 @@ def matrices(name: str) -> list[Matrix]:
         small = tuple(exact or limit // 3 for limit, exact in (
             (row.max_msize, row.msize), (row.max_nsize, row.nsize), (row.max_ksize, row.ksize)))
         for m, n, k in (row.largest, small):
-            for use, shape in zip(USES, ((m, k), (k, n), (m, n)), strict=True):
-                for fmt in row.types_of(use):
+            for role in USES:
+                for fmt in row.types_of(role):
                     if fmt in TYPES:
-                        found[name, use, fmt, *shape] = None
+                        found[name, role, fmt, *shape_of(role, m, n, k)] = None
     return list(found)
 
 
@@ -56,18 +71,18 @@ def test_components_are_where_the_layout_says(name: str, use: Use, fmt: str, row
     element, dtype = TYPES[fmt]
     device = cm.device(f"sim:{name}")
     size = device.sub_group_sizes[0]
-    layout = matrix_layout(name, use, fmt, rows, columns, size)
+    expected = matrix_layout(name, use, fmt, rows, columns, size)
     stride = -(-columns // 8) * 8
     program = cm.build(SOURCE.format(element=element, rows=rows, columns=columns, size=size, stride=stride,
                                      use=use.upper()), device=device)
     numbers = np.zeros((rows, stride), dtype)
     numbers[:, :columns] = np.arange(rows * columns).reshape(rows, columns) % 120
-    found = np.zeros((size, layout.components), dtype)
-    places = np.zeros((size, layout.components, 2), np.int32)
+    found = np.zeros((size, expected.components), dtype)
+    places = np.zeros((size, expected.components, 2), np.int32)
     length = np.zeros(1, np.int32)
     cm.Queue(device).enqueue(program.kernel("look"), size, size, numbers, found, places, length).wait()
-    row, column, valid = layout.held
-    assert length.tolist() == [layout.components]
+    row, column, valid = expected.held
+    assert length.tolist() == [expected.components]
     np.testing.assert_array_equal(places[valid], np.stack([row, column], axis=-1)[valid])
     np.testing.assert_array_equal(found[valid], numbers[row[valid], column[valid]])
 
@@ -82,15 +97,15 @@ def test_components_are_where_the_layout_says(name: str, use: Use, fmt: str, row
     ("nvidia_gpu_sm_80", "a", 16, 8), ("nvidia_gpu_sm_80", "b", 8, 16)])
 def test_components_of_tf32(name: str, use_of_matrix: Use, rows: int, columns: int) -> None:
     """Coordinates in joint_matrix_apply; each component writes what it holds to its own place."""
-    kind = use.a if use_of_matrix == "a" else use.b  # noqa: F405
+    kind = use.a if use_of_matrix == "a" else use.b
     device = cm.device(f"sim:{name}")
     size = device.sub_group_sizes[0]
 
-    @kernel  # noqa: F405
-    def look(item: nd_item[1], numbers: ptr[float32], found: ptr[float32]):  # noqa: F405
+    @kernel
+    def look(item: nd_item[1], numbers: ptr[float32], found: ptr[float32]):
         sg = item.get_sub_group()
-        m = joint_matrix(sub_group, precision.tf32, kind, rows, columns, layout.row_major)  # noqa: F405
-        joint_matrix_load(sg, m, numbers, columns)  # noqa: F405
+        m = joint_matrix(sub_group, precision.tf32, kind, rows, columns, layout.row_major)
+        joint_matrix_load(sg, m, numbers, columns)
         lane = sg.get_local_linear_id()
 
         def write(value, row, column):
@@ -98,10 +113,10 @@ def test_components_of_tf32(name: str, use_of_matrix: Use, rows: int, columns: i
                 found[row * columns + column] = value + 1000 * lane
             return value
 
-        joint_matrix_apply(sg, m, write)  # noqa: F405
+        joint_matrix_apply(sg, m, write)
 
     numbers = np.arange(rows * columns, dtype=np.float32)
     found = np.zeros(rows * columns, np.float32)
-    queue(device).parallel_for(nd_range((size,), (size,)), look, numbers, found).wait()  # noqa: F405
+    queue(device).parallel_for(nd_range((size,), (size,)), look, numbers, found).wait()
     expected = matrix_layout(name, use_of_matrix, "tf32", rows, columns, size)
     np.testing.assert_array_equal(found, numbers + 1000 * expected.owner[0].reshape(-1))
