@@ -16,8 +16,8 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
+from coopmat.spirv.control_flow import RETURNED, post_dominators
 from coopmat.targets.simulator import SimulatorOptions
-from coopmat.targets.simulator.control import RETURNED, post_dominators
 from tests.targets.simulator.kit import module, run
 
 LINE = '%file = OpString "kernel.cl"'

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from coopmat.spirv.dominators import immediate_dominators
 from coopmat.spirv.grammar import TERMINATORS, Op, instruction
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.validate.dominators import immediate_dominators
 from coopmat.spirv.validate.types import Integers
 
 _BETWEEN = frozenset({Op.Line, Op.NoLine, Op.ExtInst, Op.ExtInstWithForwardRefsKHR})

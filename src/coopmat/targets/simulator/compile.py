@@ -17,8 +17,8 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
 from coopmat.numerics import EXACT, MODELS, Model
 from coopmat.spirv import module as spirv
+from coopmat.spirv.control_flow import post_dominators, successors_of
 from coopmat.spirv.grammar import (
-    ID_KINDS,
     BuiltIn,
     Decoration,
     LinkageType,
@@ -445,9 +445,9 @@ class FunctionCompiler:
         parameters = tuple(self.result(parameter) for parameter in source.parameters)
         number = {block.label: index for index, block in enumerate(source.blocks)}
         shared = _used_elsewhere(source)
-        successors = [[number[label] for label in _targets(block) if label in number] for block in source.blocks]
+        successors = successors_of(source.blocks)
         dead = [number[block.label] for block in source.blocks if block.terminator.opcode == Op.Unreachable]
-        meetings = control.post_dominators(successors, dead)
+        meetings = post_dominators(successors, dead)
         blocks = []
         for block, meeting in zip(source.blocks, meetings, strict=True):
             self._location = line = None
@@ -567,18 +567,6 @@ class FunctionCompiler:
                                           f"predecessor %{block.label}", row.offset)
                 phis.append((self.result(row), self.slot(sources[block.label]), self.result_type(row)))
         return control.Edge(number[label], tuple(phis))
-
-
-def _targets(block: spirv.Block) -> list[int]:
-    """The labels that a block may branch to."""
-    row = block.terminator
-    if row.opcode == Op.Branch:
-        return [row.words[0]]
-    if row.opcode == Op.BranchConditional:
-        return list(row.words[1:3])
-    if row.opcode == Op.Switch:
-        return [value for kind, value in row.operands[1:] if kind in ID_KINDS and isinstance(value, int)]
-    return []
 
 
 def _used_elsewhere(source: spirv.Function) -> set[int | None]:

@@ -7,17 +7,17 @@ instructions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.spirv.control_flow import RETURNED, postorder, predecessors_of
 from coopmat.spirv.types import Type
 from coopmat.targets.simulator.state import Batch, Frame, Mask, Site, Step
 from coopmat.targets.simulator.values import Array, Value, blend
 
-RETURNED = -1  # the "block" that a returning lane goes to
 MALFORMED = (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError, AssertionError,
              RecursionError)
 """What Python raises when an instruction does not fit its operands' types: the module is not valid."""
@@ -218,7 +218,7 @@ def give_lines(blocks: Sequence[Block], successors: Sequence[Sequence[int]], lin
 
 def _loop_of(block: int, successors: Sequence[Sequence[int]]) -> Iterator[int]:
     """The blocks that ``block`` reaches and that reach it, in the order of their distance from it."""
-    back = set(_postorder(block, _predecessors(successors)))
+    back = set(postorder(block, predecessors_of(successors)))
     waiting, seen = [block], {block}
     for reached in waiting:
         if reached in back:
@@ -227,102 +227,3 @@ def _loop_of(block: int, successors: Sequence[Sequence[int]]) -> Iterator[int]:
             if target not in seen:
                 seen.add(target)
                 waiting.append(target)
-
-
-# --------------------------------------------------------------------------------------
-# Post-dominators
-# --------------------------------------------------------------------------------------
-
-
-def post_dominators(successors: Sequence[Sequence[int]], dead: Collection[int] = ()) -> list[int]:
-    """The immediate post-dominator of each block, RETURNED where only the function's end is one.
-
-    The usual iteration over intersections of dominator-tree paths, on the reversed graph. Blocks
-    from which the end cannot be reached (endless loops) count as if they could leave. ``dead`` are blocks
-    that end in OpUnreachable: ways that lead only there are none.
-    """
-    count = len(successors)
-    end = count
-    successors = _without_dead_ends(successors, dead)
-    exits = {block for block in range(count) if not successors[block]}
-    exits |= set(_endless(successors, exits))
-    graph = [[*targets, end] if block in exits else list(targets) for block, targets in enumerate(successors)]
-    predecessors = _predecessors([*graph, []])
-    order = list(_postorder(end, predecessors))
-    rank = {block: position for position, block in enumerate(order)}
-    parent = {end: end}
-
-    def meet(a: int, b: int) -> int:
-        while a != b:
-            while rank[a] < rank[b]:
-                a = parent[a]
-            while rank[b] < rank[a]:
-                b = parent[b]
-        return a
-
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(order[:-1]):
-            known = [target for target in graph[block] if target in parent]
-            new = known[0]
-            for target in known[1:]:
-                new = meet(new, target)
-            if parent.get(block) != new:
-                parent[block] = new
-                changed = True
-    return [RETURNED if parent.get(block, end) == end else parent[block] for block in range(count)]
-
-
-def _without_dead_ends(successors: Sequence[Sequence[int]], dead: Collection[int]) -> Sequence[Sequence[int]]:
-    """The graph without the ways into blocks that lead nowhere else than to dead ones."""
-    if not dead:
-        return successors
-    lost = set(dead)
-    predecessors = _predecessors(successors)
-    waiting = list(dead)
-    while waiting:
-        for block in predecessors[waiting.pop()]:
-            if block not in lost and lost.issuperset(successors[block]):
-                lost.add(block)
-                waiting.append(block)
-    return [targets if block in lost else [target for target in targets if target not in lost]
-            for block, targets in enumerate(successors)]
-
-
-def _endless(successors: Sequence[Sequence[int]], exits: set[int]) -> Iterator[int]:
-    """One block of each region from which no exit can be reached."""
-    predecessors = _predecessors(successors)
-    reached: set[int] = set()
-    for block in exits:
-        if block not in reached:
-            reached.update(_postorder(block, predecessors))
-    for block in range(len(successors) - 1, -1, -1):
-        if block not in reached:
-            yield block
-            reached.update(_postorder(block, predecessors))
-
-
-def _predecessors(successors: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The blocks from which control may come to each block."""
-    predecessors: list[list[int]] = [[] for _ in successors]
-    for block, targets in enumerate(successors):
-        for target in targets:
-            predecessors[target].append(block)
-    return predecessors
-
-
-def _postorder(start: int, edges: Sequence[Sequence[int]]) -> Iterator[int]:
-    """The blocks that ``start`` reaches, each after those it leads to (back edges aside)."""
-    seen = {start}
-    stack = [(start, iter(edges[start]))]
-    while stack:
-        block, targets = stack[-1]
-        for target in targets:
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, iter(edges[target])))
-                break
-        else:
-            stack.pop()
-            yield block

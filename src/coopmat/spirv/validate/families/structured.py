@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coopmat.spirv.dominators import immediate_dominators
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.validate.dominators import immediate_dominators
 from coopmat.spirv.validate.flow import FunctionRange
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.view import ModuleView

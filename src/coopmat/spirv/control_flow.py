@@ -1,0 +1,107 @@
+"""The graph of a function's blocks: successors, orders, dominators and post-dominators.
+
+Blocks are numbered in the function's order; a graph is the list of each block's successors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from coopmat.spirv.dominators import immediate_dominators
+from coopmat.spirv.grammar import ID_KINDS, Op
+from coopmat.spirv.module import Block
+
+RETURNED = -1
+"""The "block" that a returning work-item goes to."""
+
+Graph = Sequence[Sequence[int]]
+
+
+def targets(block: Block) -> list[int]:
+    """The labels that a block may branch to."""
+    row = block.terminator
+    if row.opcode == Op.Branch:
+        return [row.words[0]]
+    if row.opcode == Op.BranchConditional:
+        return list(row.words[1:3])
+    if row.opcode == Op.Switch:
+        return [value for kind, value in row.operands[1:] if kind in ID_KINDS and isinstance(value, int)]
+    return []
+
+
+def successors_of(blocks: Sequence[Block]) -> list[list[int]]:
+    """The graph of a function; labels that are no blocks of it are left out."""
+    number = {block.label: index for index, block in enumerate(blocks)}
+    return [[number[label] for label in targets(block) if label in number] for block in blocks]
+
+
+def predecessors_of(successors: Graph) -> list[list[int]]:
+    """The blocks from which control may come to each block."""
+    predecessors: list[list[int]] = [[] for _ in successors]
+    for block, found in enumerate(successors):
+        for target in found:
+            predecessors[target].append(block)
+    return predecessors
+
+
+def postorder(start: int, edges: Graph) -> Iterator[int]:
+    """The blocks that ``start`` reaches, each after those it leads to (back edges aside)."""
+    seen = {start}
+    stack = [(start, iter(edges[start]))]
+    while stack:
+        block, found = stack[-1]
+        for target in found:
+            if target not in seen:
+                seen.add(target)
+                stack.append((target, iter(edges[target])))
+                break
+        else:
+            stack.pop()
+            yield block
+
+
+def post_dominators(successors: Graph, dead: Collection[int] = ()) -> list[int]:
+    """The immediate post-dominator of each block, RETURNED where only the function's end is one.
+
+    Blocks from which the end cannot be reached (endless loops) count as if they could leave. ``dead`` are blocks
+    that end in OpUnreachable: ways that lead only there are none.
+    """
+    count = len(successors)
+    end = count
+    successors = _without_dead_ends(successors, dead)
+    exits = {block for block in range(count) if not successors[block]}
+    exits |= set(_endless(successors, exits))
+    graph = [[*found, end] if block in exits else list(found) for block, found in enumerate(successors)]
+    graph.append([])
+    backwards = predecessors_of(graph)
+    parent = immediate_dominators(end, backwards.__getitem__, graph.__getitem__)
+    return [RETURNED if parent.get(block, end) == end else parent[block] for block in range(count)]
+
+
+def _without_dead_ends(successors: Graph, dead: Collection[int]) -> Graph:
+    """The graph without the ways into blocks that lead nowhere else than to dead ones."""
+    if not dead:
+        return successors
+    lost = set(dead)
+    predecessors = predecessors_of(successors)
+    waiting = list(dead)
+    while waiting:
+        for block in predecessors[waiting.pop()]:
+            if block not in lost and lost.issuperset(successors[block]):
+                lost.add(block)
+                waiting.append(block)
+    return [found if block in lost else [target for target in found if target not in lost]
+            for block, found in enumerate(successors)]
+
+
+def _endless(successors: Graph, exits: set[int]) -> Iterator[int]:
+    """One block of each region from which no exit can be reached."""
+    predecessors = predecessors_of(successors)
+    reached: set[int] = set()
+    for block in exits:
+        if block not in reached:
+            reached.update(postorder(block, predecessors))
+    for block in range(len(successors) - 1, -1, -1):
+        if block not in reached:
+            yield block
+            reached.update(postorder(block, predecessors))
