@@ -302,3 +302,9 @@ def optimize(ir: str, level: int, *, source_name: str = "<llvm>") -> str:
 def emit_spirv(ir: str, renames: Mapping[str, str], *, source_name: str = "<llvm>") -> bytes:
     """What LLVM's SPIR-V back end makes of IR, in which functions are renamed first."""
     return _client.request("spirv", ir, source_name=source_name, renames=dict(renames))[1]
+
+
+def compile_for_host(ir: str, cpu: str, features: str, level: int, emit: str, *, source_name: str = "<llvm>") -> bytes:
+    """IR optimised at ``level`` (0 to 3) for a processor of this machine's architecture: as IR, assembly or an object
+    file (``emit``: "ir", "asm", "object")."""
+    return _client.request("host", ir, source_name=source_name, cpu=cpu, features=features, level=level, emit=emit)[1]

@@ -16,6 +16,9 @@ A message is two little-endian 32-bit lengths, a JSON object and a block of byte
     Parse, verify, run LLVM's optimiser for SPIR-V targets. The answer's bytes are the IR.
 ``{"command": "spirv", "renames": {old: new}}`` with IR
     Parse, verify, rename functions, run the SPIR-V back end. The answer's bytes are the module.
+``{"command": "host", "cpu": name, "features": list, "level": 0 to 3, "emit": "ir", "asm" or "object"}`` with IR
+    Parse, verify, optimise for a processor of this machine's architecture. The answer's bytes are IR, assembly or an
+    object file.
 
 An answer with ``error`` says what LLVM did not accept; ``stage`` is "parse", "verify" or "target".
 """
@@ -151,6 +154,23 @@ def _optimize(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     return {}, str(module).encode()
 
 
+def _host(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = _parse(llvm, ir)
+    module.triple = llvm.get_process_triple()
+    machine = llvm.Target.from_triple(module.triple).create_target_machine(
+        cpu=request["cpu"], features=request["features"], opt=request["level"], reloc="pic", codemodel="default")
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=request["level"]))
+    builder.getModulePassManager().run(module, builder)
+    if request["emit"] == "ir":
+        return {}, str(module).encode()
+    if request["emit"] == "asm":
+        return {}, machine.emit_assembly(module).encode()
+    return {}, machine.emit_object(module)
+
+
 def _machine(llvm: Any, module: Any) -> Any:
     """The SPIR-V target machine of a module, whose triple is completed."""
     architecture = module.triple.partition("-")[0]
@@ -173,6 +193,7 @@ COMMANDS: dict[str, Callable[[Any, dict[str, Any], bytes], Answer]] = {
     "print": _print,
     "optimize": _optimize,
     "spirv": _spirv,
+    "host": _host,
 }
 
 

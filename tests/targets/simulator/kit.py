@@ -17,6 +17,7 @@ speak of is declared automatically:
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -24,9 +25,14 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.devices import describe
+from coopmat.runtime.executable import executable
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
+from coopmat.targets.cpu.program import CpuProgram
 from coopmat.targets.simulator import SimulatorOptions
+
+TARGET = os.environ.get("COOPMAT_TEST_TARGET", "simulator")
+"""What runs the kernels: ``simulator``, or ``cpu``."""
 
 DTYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16,
           "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16}
@@ -126,6 +132,11 @@ def module(parameters: str, body: str, *, modes: Sequence[str] = (), declaration
         "%entry = OpLabel", *variables, *prelude, *rest, "OpFunctionEnd"]))
 
 
+def cpu_program(source: Module) -> CpuProgram:
+    """The module on the CPU, with what its runtime would have made of it."""
+    return CpuProgram(executable(source))
+
+
 def _load_value(name: str) -> list[str]:
     variable, kind, component = VALUES[name]
     if component is None:
@@ -137,7 +148,7 @@ def run(source: Module, arguments: Sequence[object], global_size: int | tuple[in
         local_size: int | tuple[int, ...] = 16, *, device: str = "generic",
         options: SimulatorOptions | None = None, **more: object) -> None:
     """Compile a module for a device and launch its kernel."""
-    program = simulator.compile(source, describe(device), options)
+    program = cpu_program(source) if TARGET == "cpu" else simulator.compile(source, describe(device), options)
     sizes = [(size,) if isinstance(size, int) else size for size in (global_size, local_size)]
     program.launch("kernel", *sizes, arguments, **more)
 

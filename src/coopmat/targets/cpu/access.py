@@ -1,0 +1,128 @@
+"""Loads and stores of numbers through pointers: one for all, vectors, or gathered and scattered."""
+
+from __future__ import annotations
+
+from coopmat.spirv.types import BoolType, Type
+from coopmat.targets.cpu.emitter import Emitter
+from coopmat.targets.cpu.values import Leaf, Matrix, Number, Value, bits_of, leaves_of, llvm_type, suffix
+
+
+def offset_pointer(emitter: Emitter, pointer: Number, index: Number, scale: int, constant: int = 0) -> Number:
+    """``pointer + index * scale + constant``, in bytes; the index is an i64."""
+    writer = emitter.writer
+    if index.near is not None and pointer.is_linear:
+        index = Number("i64", index.near[0], index.near[1])
+    if pointer.is_linear and index.is_linear:
+        if index.base.lstrip("-").isdigit():
+            return Number("ptr", _moved(emitter, pointer.base, int(index.base) * scale + constant),
+                          pointer.stride + index.stride * scale)
+        bytes_ = index.base if scale == 1 else writer.let(f"mul i64 {index.base}, {scale}")
+        base = writer.let(f"getelementptr i8, ptr {pointer.base}, i64 {bytes_}")
+        return Number("ptr", _moved(emitter, base, constant), pointer.stride + index.stride * scale)
+    scaled = emitter.apply("mul {t} {0}, {1}", "i64", index, emitter.constant("i64", scale))
+    if constant:
+        scaled = emitter.apply("add {t} {0}, {1}", "i64", scaled, emitter.constant("i64", constant))
+    if pointer.is_uniform:
+        text = writer.let(f"getelementptr i8, ptr {pointer.base}, {emitter.vector('i64')} {emitter.lanes(scaled)}")
+    else:
+        text = writer.let(f"getelementptr i8, {emitter.vector('ptr')} {emitter.lanes(pointer)}, "
+                          f"{emitter.vector('i64')} {emitter.lanes(scaled)}")
+    return emitter.varying("ptr", text)
+
+
+def _moved(emitter: Emitter, base: str, constant: int) -> str:
+    return emitter.writer.let(f"getelementptr i8, ptr {base}, i64 {constant}") if constant else base
+
+
+def moved(emitter: Emitter, pointer: Number, constant: int) -> Number:
+    """A pointer so many bytes further."""
+    return offset_pointer(emitter, pointer, Number("i64", "0"), 1, constant) if constant else pointer
+
+
+def in_memory(kind: Type) -> str:
+    """LLVM's type of a number in memory: truth values take a byte."""
+    return "i8" if isinstance(kind, BoolType) else llvm_type(kind)
+
+
+def load_value(emitter: Emitter, pointer: Number, kind: Type, alignment: int, *, volatile: bool = False) -> Value:
+    """What a pointer points to."""
+    return tuple(_load_leaf(emitter, moved(emitter, pointer, leaf.offset), leaf.kind,
+                            _alignment(alignment, leaf.offset), volatile) for leaf in leaves_of(kind))
+
+
+def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, alignment: int, *,
+                volatile: bool = False) -> None:
+    """Write a value to where a pointer points, for the work-items that are here."""
+    for leaf, one in zip(leaves_of(kind), value, strict=True):
+        _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(alignment, leaf.offset),
+                    volatile)
+
+
+def _alignment(alignment: int, offset: int) -> int:
+    """What is known of an address so far from an aligned one."""
+    return min(alignment, offset & -offset) if offset else alignment
+
+
+def _load_leaf(emitter: Emitter, pointer: Number, kind: Type, alignment: int, volatile: bool) -> Leaf:
+    number = load_number(emitter, pointer, in_memory(kind), alignment, volatile=volatile)
+    if isinstance(kind, BoolType):
+        return emitter.apply("icmp ne {t} {0}, {1}", "i1", number, emitter.constant("i8", 0))
+    return number
+
+
+def _store_leaf(emitter: Emitter, pointer: Number, value: Leaf, kind: Type, alignment: int, volatile: bool) -> None:
+    assert not isinstance(value, Matrix)
+    if isinstance(kind, BoolType):
+        value = emitter.apply("zext {t} {0} to {r}", "i8", value)
+    store_number(emitter, pointer, value, alignment, volatile=volatile)
+
+
+def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *, volatile: bool = False) -> Number:
+    """A number of each work-item that is here."""
+    writer, vector = emitter.writer, emitter.vector(llvm)
+    size = bits_of(llvm) // 8
+    kind = "load volatile" if volatile else "load"
+    checked(emitter, pointer, size, writing=False)
+    if pointer.is_uniform:
+        return Number(llvm, writer.let(f"{kind} {llvm}, ptr {pointer.base}, align {alignment}"))
+    if pointer.is_linear and pointer.stride == size:
+        if emitter.mask is None:
+            return emitter.varying(llvm, writer.let(f"{kind} {vector}, ptr {pointer.base}, align {alignment}"))
+        return emitter.varying(llvm, writer.call(vector, f"llvm.masked.load.{suffix(vector)}.p0", [
+            ("ptr", pointer.base), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text),
+            (vector, "zeroinitializer")]))
+    pointers = emitter.vector("ptr")
+    return emitter.varying(llvm, writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
+        (pointers, emitter.lanes(pointer)), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text),
+        (vector, "zeroinitializer")]))
+
+
+def store_number(emitter: Emitter, pointer: Number, value: Number, alignment: int, *, volatile: bool = False) -> None:
+    """Write a number of each work-item that is here; of several at one place, the last one's."""
+    writer, vector = emitter.writer, emitter.vector(value.type)
+    size = bits_of(value.type) // 8
+    kind = "store volatile" if volatile else "store"
+    checked(emitter, pointer, size, writing=True)
+    if pointer.is_uniform:
+        text = value.base if value.is_uniform else emitter.lane_of(value, emitter.last_lane())
+        writer.do(f"{kind} {value.type} {text}, ptr {pointer.base}, align {alignment}")
+        return
+    lanes = emitter.lanes(value)
+    if pointer.is_linear and pointer.stride == size:
+        if emitter.mask is None:
+            writer.do(f"{kind} {vector} {lanes}, ptr {pointer.base}, align {alignment}")
+            return
+        writer.call("void", f"llvm.masked.store.{suffix(vector)}.p0", [
+            (vector, lanes), ("ptr", pointer.base), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text)])
+        return
+    pointers = emitter.vector("ptr")
+    writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
+        (vector, lanes), (pointers, emitter.lanes(pointer)), ("i32", str(alignment)),
+        (emitter.mask_type, emitter.mask_text)])
+
+
+def checked(emitter: Emitter, pointer: Number, size: int, *, writing: bool) -> None:
+    """Where accesses are checked, have this one checked."""
+    check = emitter.extra.get("check")
+    if check is not None:
+        check(emitter, pointer, size, writing)

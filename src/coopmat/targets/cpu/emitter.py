@@ -1,0 +1,625 @@
+"""LLVM IR for a kernel: its blocks, masks, and what instructions need to read and write values.
+
+The code of a sub-group is one function. Which values are uniform is found by writing the code, and writing it again
+while what was assumed of a variable, or of a branch, turns out to be wrong; all assumptions begin with "uniform" and
+move towards "varies", so that this ends.
+
+What crosses blocks where the code's layout has no order (divergent code, phis, variables) goes through stack slots, and
+LLVM makes registers of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from coopmat.diagnostics import Error, ValidationError
+from coopmat.spirv.control_flow import RETURNED, post_dominators, successors_of
+from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module import Module
+from coopmat.spirv.types import MatrixType, Type, TypeTable
+from coopmat.targets.cpu.flatten import Flat, labels_of
+from coopmat.targets.cpu.regions import Layout, lay_out
+from coopmat.targets.cpu.values import (
+    UNIFORM,
+    VARYING,
+    Leaf,
+    LeafType,
+    Matrix,
+    Number,
+    Shape,
+    Value,
+    leaf_count,
+    leaves_of,
+    literal,
+    llvm_type,
+    part_of,
+    suffix,
+    uniform,
+    zero_of,
+)
+from coopmat.targets.cpu.writer import Operand, Writer
+
+CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 2, Op.InBoundsPtrAccessChain: 2}
+"""Access chains, and the place of their first index among the words."""
+
+Handler = Callable[["Emitter", Instruction], "Value | None"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What the code of a kernel is made for.
+
+    sub_group_size: work-items of a sub-group. is_whole: every sub-group has that many. is_straight: the work-items of a
+    sub-group follow each other in the first dimension. bounds: accesses are checked.
+    """
+
+    sub_group_size: int
+    is_whole: bool
+    is_straight: bool
+    bounds: bool = False
+
+
+@dataclass
+class Assumptions:
+    """What passes over the code have found; each pass begins with what the ones before it know."""
+
+    shapes: dict[Any, Shape] = field(default_factory=dict)
+    divergent: set[int] = field(default_factory=set)
+    changed: bool = False
+
+    def join(self, key: Any, shape: Shape) -> None:
+        """Note that a slot holds a number of this shape."""
+        old = self.shapes.get(key)
+        new = shape if old is None else old.join(shape)
+        if new != old:
+            self.shapes[key] = new
+            self.changed = True
+
+    def diverges(self, block: int) -> None:
+        """Note that the branch of a block sends work-items to several places."""
+        if block not in self.divergent:
+            self.divergent.add(block)
+            self.changed = True
+
+
+class Emitter:
+    """Writes the code of a sub-group, once; see :func:`emit`."""
+
+    def __init__(self, flat: Flat, variant: Variant, handlers: Mapping[int, Handler], assumptions: Assumptions,
+                 architecture: str) -> None:
+        self.flat = flat
+        self.module: Module = flat.module
+        self.variant = variant
+        self.size = variant.sub_group_size
+        self.handlers = handlers
+        self.known = assumptions
+        self.types = TypeTable(self.module, self.size, architecture)
+        self.writer = Writer()
+        self.values: dict[int, Value] = {}
+        self.constants: dict[int, Value] = {}
+        self.slots: dict[Any, str] = {}
+        self.extra: dict[str, Any] = {}  # what families of instructions keep for themselves
+        self.block = 0
+        self.row: Instruction | None = None
+        self.layout: Layout = self._lay_out()
+        self.homes = {row.result_id: number for number, block in enumerate(flat.blocks)
+                      for row in block.instructions if row.result_id is not None}
+        self.masks: dict[int, str] = {}
+        self.mask: str | None = None  # the work-items that are here; None: all of them
+        self.whole_mask = None if variant.is_whole else "%exists"
+        self.stored = self._stored_values()
+
+    # --- types ------------------------------------------------------------------------
+
+    def type_of(self, identifier: int) -> Type:
+        """The type of a value."""
+        row = self.flat.definition(identifier)
+        if row.type_id is None:
+            raise ValidationError("operand-value", f"{row.name} %{identifier} is not a value", row.offset)
+        return self.types[row.type_id]
+
+    def result_type(self, row: Instruction) -> Type:
+        """The type of an instruction's result."""
+        assert row.type_id is not None
+        return self.types[row.type_id]
+
+    def pointee(self, pointer: int) -> Type:
+        """What a pointer points to."""
+        return self.types.pointee(self.type_of(pointer))
+
+    def constant_of(self, identifier: int) -> int | None:
+        """The value of an integer constant (unsigned where its type has no sign), or None."""
+        value = self.module.constant_value(identifier) if identifier not in self.flat.definitions else None
+        return int(value) if isinstance(value, int) else None
+
+    def decorations(self, row: Instruction) -> Sequence[tuple[Any, tuple[int, ...]]]:
+        """The decorations of an instruction's result."""
+        return self.module.decorations(self.flat.original(row.result_id or 0))
+
+    def vector(self, llvm: str) -> str:
+        """The type of a number of every work-item."""
+        return f"<{self.size} x {llvm}>"
+
+    # --- numbers ----------------------------------------------------------------------
+
+    def lanes(self, number: Number) -> str:
+        """The operand for all work-items."""
+        if number.lanes:
+            return number.lanes
+        llvm = number.type
+        if number.stride == 0:
+            return self.splat(llvm, number.base)
+        if llvm == "ptr":
+            steps = self.steps("i64", number.stride)
+            return self.writer.let(f"getelementptr i8, ptr {number.base}, {self.vector('i64')} {steps}")
+        return self.writer.let(f"add {self.vector(llvm)} {self.splat(llvm, number.base)}, "
+                               f"{self.steps(llvm, number.stride)}")
+
+    def steps(self, llvm: str, stride: int) -> str:
+        """0, stride, 2 stride, … as an operand."""
+        return "<" + ", ".join(f"{llvm} {literal(llvm, lane * stride)}" for lane in range(self.size)) + ">"
+
+    def splat(self, llvm: str, text: str) -> str:
+        """One operand for all work-items."""
+        if not text.startswith("%"):
+            return f"splat ({llvm} {text})"
+        vector = self.vector(llvm)
+        first = self.writer.let(f"insertelement {vector} poison, {llvm} {text}, i32 0")
+        return self.writer.let(f"shufflevector {vector} {first}, {vector} poison, <{self.size} x i32> zeroinitializer")
+
+    def varying(self, llvm: str, text: str) -> Number:
+        """A number whose operand for all work-items is known."""
+        return Number(llvm, lanes=text)
+
+    def apply(self, template: str, result: str, *operands: Number) -> Number:
+        """An instruction on numbers, of all work-items at once unless all are uniform.
+
+        In the template ``{0}`` … are the operands, ``{t0}`` … their types, ``{t}`` the first one's, ``{r}`` the
+        result's.
+        """
+        is_uniform = all(operand.is_uniform for operand in operands)
+        texts = [operand.base if is_uniform else self.lanes(operand) for operand in operands]
+        types = [operand.type if is_uniform else self.vector(operand.type) for operand in operands]
+        named = {f"t{place}": llvm for place, llvm in enumerate(types)}
+        r = result if is_uniform else self.vector(result)
+        text = self.writer.let(template.format(*texts, t=types[0] if types else "", r=r, **named))
+        return Number(result, text) if is_uniform else Number(result, lanes=text)
+
+    def intrinsic(self, name: str, result: str, *operands: Number, immediate: Sequence[Operand] = (),
+                  of: str = "") -> Number:
+        """Call one of LLVM's intrinsics that is overloaded by its result's type; ``of``: by this type, too.
+        ``immediate`` are operands that are the same for every element."""
+        is_uniform = all(operand.is_uniform for operand in operands)
+        texts = [operand.base if is_uniform else self.lanes(operand) for operand in operands]
+        types = [operand.type if is_uniform else self.vector(operand.type) for operand in operands]
+        r = result if is_uniform else self.vector(result)
+        full = f"llvm.{name}.{suffix(r)}"
+        if of:
+            full += f".{suffix(of if is_uniform else self.vector(of))}"
+        text = self.writer.call(r, full, [*zip(types, texts, strict=True), *immediate])
+        return Number(result, text) if is_uniform else Number(result, lanes=text)
+
+    def select(self, condition: Number, chosen: Number, other: Number) -> Number:
+        """``chosen`` where the condition holds."""
+        if condition.is_uniform and condition.base in ("true", "false"):
+            return chosen if condition.base == "true" else other
+        if condition.is_uniform and not (chosen.is_uniform and other.is_uniform):
+            vector = self.vector(chosen.type)
+            return self.varying(chosen.type, self.writer.let(
+                f"select i1 {condition.base}, {vector} {self.lanes(chosen)}, {vector} {self.lanes(other)}"))
+        return self.apply("select {t0} {0}, {t1} {1}, {t2} {2}", chosen.type, condition, chosen, other)
+
+    def constant(self, llvm: str, value: float | bool) -> Number:
+        """A number that is known."""
+        return Number(llvm, literal(llvm, value))
+
+    def lane_number(self, llvm: str = "i32") -> Number:
+        """Each work-item's position in its sub-group."""
+        return Number(llvm, "0", 1, is_id=True)
+
+    def cast(self, number: Number, llvm: str, *, signed: bool = True) -> Number:
+        """An integer in another width."""
+        from coopmat.targets.cpu.integers import resized
+
+        return resized(self, number, llvm, signed=signed)
+
+    # --- masks ------------------------------------------------------------------------
+
+    @property
+    def mask_type(self) -> str:
+        return f"<{self.size} x i1>"
+
+    @property
+    def mask_text(self) -> str:
+        """The work-items that are here as an operand."""
+        return self.mask if self.mask is not None else "splat (i1 true)"
+
+    def mask_bits(self, mask: str | None = None) -> str:
+        """A mask as an integer of so many bits as the sub-group has work-items; bit i is work-item i."""
+        return self.writer.let(f"bitcast {self.mask_type} {mask or self.mask_text} to i{self.size}")
+
+    def any_of(self, mask: str) -> str:
+        """Whether a mask has a work-item."""
+        bits = self.mask_bits(mask)
+        return self.writer.let(f"icmp ne i{self.size} {bits}, 0")
+
+    def last_lane(self) -> str:
+        """The last work-item that is here, as an i32."""
+        if self.mask is None:
+            return str(self.size - 1)
+        return self._edge_lane("ctlz")
+
+    def first_lane(self) -> str:
+        """The first work-item that is here, as an i32."""
+        return "0" if self.mask is None else self._edge_lane("cttz")
+
+    def _edge_lane(self, counting: str) -> str:
+        bits, width = self.mask_bits(), f"i{self.size}"
+        found = self.writer.call(width, f"llvm.{counting}.{width}", [(width, bits), ("i1", "true")])
+        wide = found if self.size == 32 else self.writer.let(
+            f"{'zext' if self.size < 32 else 'trunc'} {width} {found} to i32")
+        return wide if counting == "cttz" else self.writer.let(f"sub i32 {self.size - 1}, {wide}")
+
+    def lane_of(self, number: Number, lane: str) -> str:
+        """The operand of one work-item."""
+        if number.is_uniform:
+            return number.base
+        return self.writer.let(f"extractelement {self.vector(number.type)} {self.lanes(number)}, i32 {lane}")
+
+    # --- values by id -----------------------------------------------------------------
+
+    def value(self, identifier: int, block: int | None = None) -> Value:
+        """The leaves of a value; ``block``: where it is used, if not here."""
+        row = self.flat.definition(identifier)
+        home = self.homes.get(identifier)
+        here = self.block if block is None else block
+        if home is None:
+            return self.global_value(identifier, row)
+        if self._is_direct(home, here) and row.opcode != Op.Phi:
+            if identifier not in self.values:
+                raise ValidationError("id-dominance", f"%{identifier} ({row.name}) is used before it is there",
+                                      row.offset)
+            return self.values[identifier]
+        return self.load_slots(("value", identifier), leaves_of(self.type_of(identifier)))
+
+    def number(self, identifier: int) -> Number:
+        """A value that is one number."""
+        value = self.value(identifier)
+        if len(value) != 1 or not isinstance(value[0], Number):
+            raise ValidationError("operand-type", f"%{identifier} is not a number")
+        return value[0]
+
+    def numbers(self, identifier: int) -> tuple[Number, ...]:
+        """A value of numbers: a scalar or a vector."""
+        value = self.value(identifier)
+        found = tuple(leaf for leaf in value if isinstance(leaf, Number))
+        if len(found) != len(value):
+            raise ValidationError("operand-type", f"%{identifier} is not a number or a vector of them")
+        return found
+
+    def matrix(self, identifier: int) -> Matrix:
+        """A value that is a matrix."""
+        value = self.value(identifier)
+        if len(value) != 1 or not isinstance(value[0], Matrix):
+            raise ValidationError("operand-type", f"%{identifier} is not a matrix")
+        return value[0]
+
+    def _is_direct(self, home: int, here: int) -> bool:
+        return home == here or self.layout.dominates(home, here)
+
+    def _stored_values(self) -> set[int]:
+        """The values that other blocks take from slots: those whose block need not have run before."""
+        found: set[int] = set()
+        for number, block in enumerate(self.flat.blocks):
+            if number not in self.layout.place:
+                continue
+            for row in block.instructions:
+                if row.opcode != Op.Phi:
+                    self._note_uses(row.ids(), number, found)
+                    continue
+                for used, label in zip(row.words[::2], row.words[1::2], strict=True):
+                    source = self._numbers.get(label)  # phis take their values at the ends of other blocks
+                    if source in self.layout.place:
+                        self._note_uses((used,), source, found)
+        return found
+
+    def _note_uses(self, used: Iterable[int], block: int, found: set[int]) -> None:
+        """Note what a block takes from slots; what a pointer into a variable was made of counts as used with it."""
+        for identifier in used:
+            home = self.homes.get(identifier)
+            if home is None:
+                continue
+            if not self._is_direct(home, block):
+                found.add(identifier)
+            row = self.flat.definitions[identifier]
+            if row.opcode in CHAINS and home != block:
+                self._note_uses(row.ids(), block, found)
+
+    def global_value(self, identifier: int, row: Instruction) -> Value:
+        """A constant, a parameter, or a variable of the module."""
+        if identifier not in self.constants:
+            handler = self.handlers.get(row.opcode)
+            if handler is None:
+                raise unsupported(row)
+            lines, self.writer.lines = self.writer.lines, self.writer.entry
+            try:
+                found = handler(self, row)
+            finally:
+                self.writer.lines = lines
+            if found is None:
+                raise ValidationError("operand-value", f"%{identifier} ({row.name}) is not a value", row.offset)
+            self.constants[identifier] = found
+        return self.constants[identifier]
+
+    # --- slots ------------------------------------------------------------------------
+
+    def load_slots(self, key: Any, kinds: Sequence[LeafType]) -> Value:
+        """What was stored for ``key``, a value with these leaves."""
+        return tuple(self._load_slot((key, place), one.kind) for place, one in enumerate(kinds))
+
+    def store_slots(self, key: Any, value: Value, mask: str | None) -> None:
+        """Keep a value for ``key``; in the work-items of ``mask``, if there is one."""
+        for place, leaf in enumerate(value):
+            self._store_slot((key, place), leaf, mask)
+
+    def _load_slot(self, key: Any, kind: Type) -> Leaf:
+        if isinstance(kind, MatrixType):
+            return Matrix(kind, self.writer.let(f"load {self.matrix_type(kind)}, ptr {self._slot(key, kind)}"))
+        llvm = llvm_type(kind)
+        shape = self.known.shapes.get(key, UNIFORM)
+        slot = self._slot(key, kind)
+        if shape.stride is None:
+            return self.varying(llvm, self.writer.let(f"load {self.vector(llvm)}, ptr {slot}"))
+        return Number(llvm, self.writer.let(f"load {llvm}, ptr {slot}"), shape.stride, is_id=shape.is_id)
+
+    def _store_slot(self, key: Any, leaf: Leaf, mask: str | None) -> None:
+        if isinstance(leaf, Matrix):
+            self.writer.do(f"store {self.matrix_type(leaf.kind)} {leaf.text}, ptr {self._slot(key, leaf.kind)}")
+            return
+        self.known.join(key, VARYING if mask is not None and mask != self.whole_mask else Shape.of(leaf))
+        if self.known.shapes[key].stride is not None:
+            self.writer.do(f"store {leaf.type} {leaf.base}, ptr {self._number_slot(key, leaf.type)}")
+            return
+        self.store_masked(leaf, self._number_slot(key, leaf.type), mask)
+
+    def store_masked(self, leaf: Number, address: str, mask: str | None) -> None:
+        """Store a number of every work-item in the kernel's own memory, where only the sub-group looks."""
+        vector, text = self.vector(leaf.type), self.lanes(leaf)
+        if mask is not None and mask != self.whole_mask:
+            old = self.writer.let(f"load {vector}, ptr {address}")
+            text = self.writer.let(f"select {self.mask_type} {mask}, {vector} {text}, {vector} {old}")
+        self.writer.do(f"store {vector} {text}, ptr {address}")
+
+    def _slot(self, key: Any, kind: Type) -> str:
+        if not isinstance(kind, MatrixType):
+            return self._number_slot(key, llvm_type(kind))
+        if key not in self.slots:
+            self.slots[key] = self.matrix_slot(kind)
+        return self.slots[key]
+
+    def _number_slot(self, key: Any, llvm: str) -> str:
+        if key not in self.slots:
+            is_varying = self.known.shapes.get(key, UNIFORM).stride is None
+            self.slots[key] = (self.writer.slot(self.vector(llvm), initial="zeroinitializer") if is_varying
+                               else self.writer.slot(llvm, initial=zero_of(llvm)))
+        return self.slots[key]
+
+    def matrix_slot(self, kind: MatrixType) -> str:
+        """A stack slot for a matrix; it holds zeros at the start."""
+        from coopmat.targets.cpu.matrix.operations import zero_matrix
+
+        slot = self.writer.slot(self.matrix_type(kind))
+        lines, self.writer.lines = self.writer.lines, self.writer.entry
+        self.writer.do(f"store {self.matrix_type(kind)} {zero_matrix(self, kind)}, ptr {slot}")
+        self.writer.lines = lines
+        return slot
+
+    def matrix_type(self, kind: MatrixType) -> str:
+        """LLVM's type of a matrix until it gets the form that the hardware needs."""
+        from coopmat.targets.cpu.matrix.operations import matrix_type
+
+        return matrix_type(kind)
+
+    # --- blocks -----------------------------------------------------------------------
+
+    def _lay_out(self) -> Layout:
+        blocks = self.flat.blocks
+        self._numbers = labels_of(blocks)
+        if "meetings" not in self.flat.__dict__:
+            dead = [number for number, block in enumerate(blocks) if block.terminator.opcode == Op.Unreachable]
+            graph = successors_of(blocks)
+            self.flat.__dict__["meetings"] = (graph, post_dominators(graph, dead))
+        graph, meetings = self.flat.__dict__["meetings"]
+        return lay_out(graph, meetings, self.known.divergent)
+
+    def emit(self) -> None:
+        """Write all blocks; the code leaves through the label ``done``."""
+        for number in self.layout.partial:
+            self.masks[number] = self.writer.slot(self.mask_type, initial="zeroinitializer")
+        self.writer.do(f"br label %{self._entry(self.layout.order[0])}")
+        for number in self.layout.order:
+            self.block = number
+            if number in self.layout.partial:
+                self._begin_partial(number)
+            else:
+                self.writer.label(f"b{number}")
+                self.mask = self.whole_mask
+            self._emit_block(number)
+        self.mask = None
+        self.writer.label("done")
+
+    def _entry(self, block: int) -> str:
+        if block == RETURNED:
+            return "done"
+        return f"c{block}" if block in self.layout.partial else f"b{block}"
+
+    def _begin_partial(self, number: int) -> None:
+        writer = self.writer
+        writer.label(f"c{number}")
+        mask = writer.let(f"load {self.mask_type}, ptr {self.masks[number]}")
+        following = self._entry(self.layout.following[number])
+        writer.do(f"br i1 {self.any_of(mask)}, label %b{number}, label %{following}")
+        writer.label(f"b{number}")
+        writer.do(f"store {self.mask_type} zeroinitializer, ptr {self.masks[number]}")
+        self.mask = mask
+
+    def _emit_block(self, number: int) -> None:
+        block = self.flat.blocks[number]
+        for row in block.instructions[:-1]:
+            self.row = row
+            handler = self.handlers.get(row.opcode)
+            if handler is None:
+                raise unsupported(row)
+            found = handler(self, row)
+            if row.result_id is not None and found is not None:
+                self.values[row.result_id] = found
+                if row.result_id in self.stored and row.opcode != Op.Phi:
+                    self.store_slots(("value", row.result_id), found, self.mask)
+        self.row = block.terminator
+        self._terminate(number, block.terminator)
+
+    # --- branches ---------------------------------------------------------------------
+
+    def _terminate(self, number: int, row: Instruction) -> None:
+        match row.opcode:
+            case Op.Branch:
+                self._leave(number, [(row.words[0], None)])
+            case Op.BranchConditional:
+                condition = self.number(row.words[0])
+                if row.words[1] == row.words[2]:
+                    self._leave(number, [(row.words[1], None)])
+                elif condition.is_uniform and number not in self.layout.partial:
+                    self._branch_uniform(number, condition.base, row.words[1], row.words[2])
+                else:
+                    self.known.diverges(number)
+                    lanes = self.lanes(condition)
+                    self._leave(number, [(row.words[1], lanes), (row.words[2], self._not(lanes))])
+            case Op.Switch:
+                self._switch(number, row)
+            case Op.Return:
+                self._leave(number, [])
+            case Op.Unreachable:
+                self._leave(number, [])
+            case _:
+                raise unsupported(row)
+
+    def _not(self, mask: str) -> str:
+        return self.writer.let(f"xor {self.mask_type} {mask}, splat (i1 true)")
+
+    def _and(self, a: str, b: str) -> str:
+        return self.writer.let(f"and {self.mask_type} {a}, {b}")
+
+    def _branch_uniform(self, number: int, condition: str, then: int, otherwise: int) -> None:
+        names = []
+        for _ in range(2):
+            names.append(self.writer.fresh("edge")[1:])
+        self.writer.do(f"br i1 {condition}, label %{names[0]}, label %{names[1]}")
+        for name, label in zip(names, (then, otherwise), strict=True):
+            self.writer.label(name)
+            self._leave(number, [(label, None)])
+
+    def _switch(self, number: int, row: Instruction) -> None:
+        selector, default, cases = switch_cases(self, row)
+        value = self.number(selector)
+        groups: dict[int, list[int]] = {}
+        for found, label in cases.items():
+            if label != default:
+                groups.setdefault(label, []).append(found)
+        if value.is_uniform and number not in self.layout.partial:
+            self._switch_uniform(number, value, default, groups)
+            return
+        if not groups:
+            self._leave(number, [(default, None)])
+            return
+        self.known.diverges(number)
+        edges: list[tuple[int, str | None]] = []
+        others: str | None = None
+        for label, literals in groups.items():
+            chosen: str | None = None
+            for found in literals:
+                equal = self.lanes(self.apply("icmp eq {t} {0}, {1}", "i1", value, self.constant(value.type, found)))
+                chosen = equal if chosen is None else self.writer.let(f"or {self.mask_type} {chosen}, {equal}")
+            assert chosen is not None
+            edges.append((label, chosen))
+            rest = self._not(chosen)
+            others = rest if others is None else self._and(others, rest)
+        self._leave(number, [*edges, (default, others)])
+
+    def _switch_uniform(self, number: int, value: Number, default: int, groups: Mapping[int, Sequence[int]]) -> None:
+        names = {label: self.writer.fresh("edge")[1:] for label in (default, *groups)}
+        table = " ".join(f"{value.type} {literal(value.type, found)}, label %{names[label]}"
+                         for label, literals in groups.items() for found in literals)
+        self.writer.do(f"switch {value.type} {value.base}, label %{names[default]} [ {table} ]")
+        for label, name in names.items():
+            self.writer.label(name)
+            self._leave(number, [(label, None)])
+
+    def _leave(self, number: int, edges: Sequence[tuple[int, str | None]]) -> None:
+        """Send the work-items that are here to other blocks: to each those for which its condition holds."""
+        writer, layout = self.writer, self.layout
+        is_partial = number in layout.partial
+        targets: list[int] = []
+        for label, condition in edges:
+            if label not in self._numbers:
+                raise ValidationError("branch-target", f"%{label} is no block of this function",
+                                      self.row.offset if self.row is not None else None)
+            target = self._numbers[label]
+            mask = self.mask
+            if condition is not None:
+                mask = condition if mask is None else self._and(mask, condition)
+            self._take_phis(number, target, mask if is_partial or condition is not None else self.whole_mask)
+            targets.append(target)
+            if target in layout.partial:
+                old = writer.let(f"load {self.mask_type}, ptr {self.masks[target]}")
+                new = writer.let(f"or {self.mask_type} {old}, {mask or 'splat (i1 true)'}")
+                writer.do(f"store {self.mask_type} {new}, ptr {self.masks[target]}")
+        if not is_partial:
+            writer.do(f"br label %{self._entry(layout.first_of(number, targets) if targets else RETURNED)}")
+            return
+        following = self._entry(layout.following[number])
+        backward = [target for target in targets if target in layout.backward(number)]
+        for target in sorted(dict.fromkeys(backward), key=layout.place.__getitem__):
+            mask = writer.let(f"load {self.mask_type}, ptr {self.masks[target]}")
+            name = writer.fresh("on")[1:]
+            writer.do(f"br i1 {self.any_of(mask)}, label %c{target}, label %{name}")
+            writer.label(name)
+        writer.do(f"br label %{following}")
+
+    def _take_phis(self, number: int, target: int, mask: str | None) -> None:
+        """Give the phis of a block their values from this one: all values are read before one is written."""
+        block = self.flat.blocks[target]
+        label = self.flat.blocks[number].label
+        found = []
+        for row in block.instructions:
+            if row.opcode == Op.Phi:
+                sources = dict(zip(row.words[1::2], row.words[::2], strict=True))
+                if label not in sources:
+                    raise ValidationError("phi-parents", f"OpPhi %{row.result_id} has no value for its predecessor "
+                                          f"%{label}", row.offset)
+                found.append((row.result_id, self.value(sources[label], number)))
+        for identifier, value in found:
+            is_split = mask is not None and mask != self.whole_mask
+            self.store_slots(("value", identifier), value, mask if is_split else None)
+
+
+def switch_cases(emitter: Emitter, row: Instruction) -> tuple[int, int, dict[int, int]]:
+    """Selector, default label and the label of each literal."""
+    selector, default, *pairs = row.words
+    size = 2 if emitter.type_of(selector).size == 8 else 1
+    cases = {}
+    for start in range(0, len(pairs), size + 1):
+        found = sum(word << 32 * place for place, word in enumerate(pairs[start:start + size]))
+        cases[found] = pairs[start + size]
+    width = 8 * emitter.type_of(selector).size
+    return selector, default, {found & (1 << width) - 1: label for found, label in cases.items()}
+
+
+def unsupported(row: Instruction) -> Error:
+    """The error for an instruction that the target does not have."""
+    return Error(f"cannot compile '{row}' for the CPU: the target has no such instruction")
+
+
+__all__ = ["Assumptions", "Emitter", "Handler", "StorageClass", "Variant", "leaf_count", "part_of", "uniform"]

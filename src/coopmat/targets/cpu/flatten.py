@@ -1,0 +1,182 @@
+"""A kernel as one function: every call replaced by the blocks of what it calls.
+
+SPIR-V's kernels cannot recurse, so that this ends; and afterwards every analysis is one of a single function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from coopmat.diagnostics import Error, ValidationError
+from coopmat.limits import DEEPEST_CALL
+from coopmat.spirv.grammar import Decoration, LinkageType, Op
+from coopmat.spirv.instruction import Instruction, decode_string
+from coopmat.spirv.module import Block, Function, Module
+from coopmat.spirv.names import source_name
+
+MOST_INSTRUCTIONS = 1 << 18  # of a kernel, with everything that it calls
+LINES = frozenset({Op.Line, Op.NoLine})
+
+
+@dataclass
+class Flat:
+    """A kernel without calls. ``definitions`` are its own instructions by their ids; ``origin`` is the id in the module
+    of each id that stands for it in a copy of its function (decorations and names are found by it)."""
+
+    module: Module
+    parameters: list[Instruction]
+    blocks: list[Block]
+    definitions: dict[int, Instruction] = field(default_factory=dict)
+    origin: dict[int, int] = field(default_factory=dict)
+
+    def definition(self, identifier: int) -> Instruction:
+        """The instruction whose result an id is, of this kernel or of the module."""
+        found = self.definitions.get(identifier)
+        return found if found is not None else self.module.definition(identifier)
+
+    def original(self, identifier: int) -> int:
+        """The id that the module has for an id."""
+        return self.origin.get(identifier, identifier)
+
+
+def flatten(module: Module, function_id: int) -> Flat:
+    """The kernel without calls. Error for recursion, for functions without a body, and for a kernel too large."""
+    flattener = _Flattener(module)
+    source = module.function(function_id)
+    if not source.blocks:
+        raise _unresolved(module, function_id)
+    blocks = flattener.body(source, {}, (function_id,))
+    flat = Flat(module, list(source.parameters), blocks, origin=flattener.origin)
+    for row in (*source.parameters, *(row for block in blocks for row in block.instructions)):
+        if row.result_id is not None:
+            if row.result_id in flat.definitions:
+                raise ValidationError("id-unique", f"{row.name} defines id {row.result_id} again", row.offset)
+            flat.definitions[row.result_id] = row
+    return flat
+
+
+class _Flattener:
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.bound = module.bound
+        self.origin: dict[int, int] = {}
+        self.count = 0
+
+    def fresh(self) -> int:
+        self.bound += 1
+        return self.bound - 1
+
+    def body(self, source: Function, renames: dict[int, int], calls: tuple[int, ...]) -> list[Block]:
+        """The blocks of a function with other ids, and without calls."""
+        result: list[Block] = []
+        last: dict[int, int] = {}  # label of a block → label of what its end became, where calls cut it
+        for block in source.blocks:
+            label = renames.get(block.label, block.label)
+            current = Block(label)
+            result.append(current)
+            for row in block.instructions:
+                self._count(source)
+                renamed = self._renamed(row, renames)
+                if row.opcode != Op.FunctionCall:
+                    current.instructions.append(renamed)
+                    continue
+                after = Block(self.fresh())
+                result += self._inlined(renamed, current, after, calls)
+                result.append(after)
+                current = after
+            if current.label != label:
+                last[label] = current.label
+        return [_with_parents(block, last) for block in result] if last else result
+
+    def _count(self, source: Function) -> None:
+        self.count += 1
+        if self.count > MOST_INSTRUCTIONS:
+            raise Error(f"the kernel has more than {MOST_INSTRUCTIONS} instructions once its calls are replaced by "
+                        f"what they call; function '{self._name(source.id)}' is the last of them")
+
+    def _renamed(self, row: Instruction, renames: dict[int, int]) -> Instruction:
+        if not renames or row.opcode in LINES:
+            return row
+        found = row.with_ids(lambda identifier: renames.get(identifier, identifier))
+        found.offset = row.offset
+        return found
+
+    def _inlined(self, call: Instruction, before: Block, after: Block, calls: tuple[int, ...]) -> list[Block]:
+        callee, *arguments = call.words
+        if callee in calls:
+            chain = " calls ".join(self._name(one) for one in (*calls[calls.index(callee):], callee))
+            raise Error(f"recursion is not possible: {chain}")
+        if len(calls) >= DEEPEST_CALL:
+            raise Error(f"calls are nested more than {DEEPEST_CALL} deep")
+        source = self.module.function(callee)
+        if not source.blocks:
+            raise _unresolved(self.module, callee)
+        if len(arguments) != len(source.parameters):
+            raise ValidationError("call-arguments", f"function '{self._name(callee)}' takes {len(source.parameters)} "
+                                  f"arguments, found {len(arguments)}", call.offset)
+        renames = self._fresh_ids(source)
+        renames |= {parameter.result_id or 0: argument
+                    for parameter, argument in zip(source.parameters, arguments, strict=True)}
+        blocks = self.body(source, renames, (*calls, callee))
+        before.instructions.append(Instruction(Op.Branch, None, None, (blocks[0].label,), call.offset))
+        returned: list[int] = []
+        for block in blocks:
+            end = block.instructions[-1]
+            if end.opcode in (Op.Return, Op.ReturnValue):
+                if end.opcode == Op.ReturnValue:
+                    returned += [end.words[0], block.label]
+                block.instructions[-1] = Instruction(Op.Branch, None, None, (after.label,), end.offset)
+        if returned:
+            after.instructions.append(Instruction(Op.Phi, call.type_id, call.result_id, tuple(returned), call.offset))
+        elif self.module.definition(call.type_id or 0).opcode != Op.TypeVoid:  # it never returns
+            after.instructions.append(Instruction(Op.Undef, call.type_id, call.result_id, (), call.offset))
+        return blocks
+
+    def _fresh_ids(self, source: Function) -> dict[int, int]:
+        renames = {}
+        for block in source.blocks:
+            for identifier in (block.label, *(row.result_id for row in block.instructions)):
+                if identifier is not None:
+                    renames[identifier] = self.fresh()
+                    self.origin[renames[identifier]] = identifier
+        return renames
+
+    def _name(self, identifier: int) -> str:
+        return source_name(self.module.names.get(identifier) or f"%{identifier}")
+
+
+def _with_parents(block: Block, last: dict[int, int]) -> Block:
+    """The block with phis that name the blocks that control really comes from."""
+    def changed(row: Instruction) -> Instruction:
+        if row.opcode != Op.Phi:
+            return row
+        words = tuple(last.get(word, word) if place % 2 else word for place, word in enumerate(row.words))
+        return Instruction(row.opcode, row.type_id, row.result_id, words, row.offset)
+
+    return Block(block.label, [changed(row) for row in block.instructions])
+
+
+def imported_name(module: Module, identifier: int) -> str | None:
+    """The name of a function or variable that another module must define; None if it is none."""
+    for decoration, words in module.decorations(identifier):
+        if decoration == Decoration.LinkageAttributes and words[-1] == LinkageType.Import:
+            name = decode_string(words, 0)
+            return name[0] if name is not None else None
+    return None
+
+
+def _unresolved(module: Module, identifier: int) -> Error:
+    name = imported_name(module, identifier) or module.names.get(identifier) or f"%{identifier}"
+    return unresolved("function", name)
+
+
+def unresolved(what: str, name: str) -> Error:
+    """The error for something that is imported and that nothing defines."""
+    return Error(f"the {what} '{name}' is imported, and no module that was linked exports it: link one that does "
+                 "(cm.build(..., link=[...]), coopmat run --link FILE)")
+
+
+def labels_of(blocks: Sequence[Block]) -> dict[int, int]:
+    """Label → number of each block."""
+    return {block.label: number for number, block in enumerate(blocks)}

@@ -1,0 +1,329 @@
+"""Cooperative matrices in a kernel's IR, before it is known how the hardware does them.
+
+A matrix has LLVM's opaque type for cooperative matrices, and every operation on it is a call of a function without a
+body. LLVM can so unroll loops over arrays of matrices, and keep matrices out of memory, before :mod:`.lowering` gives
+type and operations the form that the hardware needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coopmat.diagnostics import Error, ValidationError
+from coopmat.spirv.grammar import CooperativeMatrixLayout, CooperativeMatrixOperands, Decoration, Op
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.matrix_uses import multiply_accumulate_of
+from coopmat.spirv.types import IntType, MatrixType, Type
+from coopmat.targets.cpu.emitter import Emitter, Handler
+from coopmat.targets.cpu.integers import divide, remainder, resized
+from coopmat.targets.cpu.values import Matrix, Number, Value, literal, llvm_type
+from coopmat.targets.cpu.writer import Operand
+
+PURE = "nounwind willreturn memory(none)"
+READS = "nounwind willreturn memory(read)"
+WRITES = "nounwind willreturn"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation on matrices: what the function of a name stands for.
+
+    name: fill, load, store, multiply, elementwise, scale, convert, use, extract, insert, inside (the elements of a
+    window). result: the type of the matrix that it gives, None if none. operands: the types of the matrices that it
+    takes, in order. detail: what else there is to know: of load and store the layout and the alignment; of multiply the
+    formats of A, B, C and D and whether it saturates; of elementwise and convert the instruction's name, its rounding
+    and whether it saturates; of use whether it transposes. sub_group_size: work-items.
+    """
+
+    name: str
+    result: MatrixType | None
+    operands: tuple[MatrixType, ...]
+    detail: tuple[object, ...] = ()
+    sub_group_size: int = 16
+
+
+def matrix_type(kind: MatrixType) -> str:
+    """LLVM's type of a matrix in the kernel's IR; it names element, scope, rows, columns and use."""
+    component = "i4" if kind.component == IntType(4) else llvm_type(kind.component)
+    if kind.component.dtype.name == "bfloat16":
+        component = "bfloat"
+    return f'target("spirv.CooperativeMatrixKHR", {component}, 3, {kind.rows}, {kind.columns}, {kind.use})'
+
+
+def element_type(kind: MatrixType) -> str:
+    """LLVM's type of an element: bf16 as its bits, 4-bit integers in a byte, sign-extended."""
+    return llvm_type(kind.component)
+
+
+def call(emitter: Emitter, operation: Operation, operands: Sequence[Operand], result: str, attributes: str) -> str:
+    """A call of the function that stands for an operation."""
+    known: dict[Operation, str] = emitter.extra.setdefault("matrix names", {})
+    if operation not in known:
+        known[operation] = f"matrix.{operation.name}.{len(known)}"
+        emitter.extra.setdefault("matrix operations", {})[known[operation]] = operation
+    return emitter.writer.call(result, known[operation], operands, attributes)
+
+
+def _operand(matrix: Matrix) -> Operand:
+    return matrix_type(matrix.kind), matrix.text
+
+
+def uniform_text(emitter: Emitter, number: Number) -> str:
+    """The operand of a number that all work-items have alike, as group operations require."""
+    return number.base if number.is_uniform else emitter.lane_of(number, emitter.first_lane())
+
+
+# --------------------------------------------------------------------------------------
+# Values
+# --------------------------------------------------------------------------------------
+
+
+def zero_matrix(emitter: Emitter, kind: MatrixType) -> str:
+    """The operand of a matrix of zeros."""
+    from coopmat.targets.cpu.values import zero_of
+
+    return _fill(emitter, kind, zero_of(element_type(kind)))
+
+
+def _fill(emitter: Emitter, kind: MatrixType, text: str) -> str:
+    operation = Operation("fill", kind, (), (), emitter.size)
+    return call(emitter, operation, [(element_type(kind), text)], matrix_type(kind), PURE)
+
+
+def filled_matrix(emitter: Emitter, kind: MatrixType, fill: Number) -> Value:
+    """A matrix of equal elements."""
+    return (Matrix(kind, _fill(emitter, kind, uniform_text(emitter, fill))),)
+
+
+def pure(emitter: Emitter, name: str, kind: MatrixType, operands: Sequence[Matrix], detail: tuple[object, ...] = (),
+         others: Sequence[Operand] = ()) -> Value:
+    """The matrix that an operation without other effects gives."""
+    operation = Operation(name, kind, tuple(one.kind for one in operands), detail, emitter.size)
+    text = call(emitter, operation, [*map(_operand, operands), *others], matrix_type(kind), PURE)
+    return (Matrix(kind, text),)
+
+
+def _result(emitter: Emitter, row: Instruction) -> MatrixType:
+    return as_matrix_type(emitter.result_type(row), row)
+
+
+def as_matrix_type(kind: Type, row: Instruction) -> MatrixType:
+    """The type, if it is a matrix type."""
+    if not isinstance(kind, MatrixType):
+        raise ValidationError("matrix-type-operands", f"{row.name} needs a cooperative matrix, not a value of type "
+                              f"{kind}", row.offset)
+    return kind
+
+
+def elementwise_matrix(emitter: Emitter, row: Instruction, name: str) -> Value:
+    """An arithmetic instruction on each element."""
+    return pure(emitter, "elementwise", _result(emitter, row), [emitter.matrix(word) for word in row.words], (name,))
+
+
+def scaled_matrix(emitter: Emitter, row: Instruction) -> Value:
+    """OpMatrixTimesScalar."""
+    kind = _result(emitter, row)
+    factor = uniform_text(emitter, emitter.number(row.words[1]))
+    return pure(emitter, "scale", kind, [emitter.matrix(row.words[0])], (), [(element_type(kind), factor)])
+
+
+def converted_matrix(emitter: Emitter, row: Instruction) -> Value:
+    """A conversion of each element."""
+    from coopmat.targets.cpu.conversions import _is_saturated, rounding_of
+
+    default = "rtz" if row.opcode in (Op.ConvertFToS, Op.ConvertFToU) else "rte"
+    detail = (Op(row.opcode), rounding_of(emitter, row, default), _is_saturated(emitter, row))  # type: ignore[arg-type]
+    return pure(emitter, "convert", _result(emitter, row), [emitter.matrix(row.words[0])], detail)
+
+
+def same_matrix(emitter: Emitter, row: Instruction) -> Value:
+    """OpBitcast of a matrix: integers of one width."""
+    kind, given = _result(emitter, row), emitter.matrix(row.words[0])
+    if given.kind.dtype.itemsize != kind.dtype.itemsize or given.kind.dtype.kind != kind.dtype.kind:
+        raise Error("OpBitcast of a matrix is possible between integer components of one width only")
+    if matrix_type(kind) == matrix_type(given.kind):
+        return (Matrix(kind, given.text),)
+    return pure(emitter, "use", kind, [given], (False,))
+
+
+def _change_use(emitter: Emitter, row: Instruction) -> Value:
+    """OpCooperativeMatrixConvertUseEXT: the same elements, transposed if decorated so."""
+    is_transposed = any(name == Decoration.CooperativeMatrixTransposeEXT for name, _ in emitter.decorations(row))
+    return _as_other_use(emitter, row, is_transposed)
+
+
+def _transpose(emitter: Emitter, row: Instruction) -> Value:
+    """OpCooperativeMatrixTransposeNV."""
+    return _as_other_use(emitter, row, True)
+
+
+def _as_other_use(emitter: Emitter, row: Instruction, transposed: bool) -> Value:
+    given, kind = emitter.matrix(row.words[0]), _result(emitter, row)
+    rows, columns = given.kind.rows, given.kind.columns
+    shape = (columns, rows) if transposed else (rows, columns)
+    if given.kind.component != kind.component or shape != (kind.rows, kind.columns):
+        raise ValidationError("matrix2-conversion", f"{row.name} keeps components and shape; found {given.kind} to "
+                              f"{kind}", row.offset)
+    return pure(emitter, "use", kind, [given], (transposed,))
+
+
+# --------------------------------------------------------------------------------------
+# Components
+# --------------------------------------------------------------------------------------
+
+
+def extract_component(emitter: Emitter, matrix: Matrix, index: Number) -> Number:
+    """A component of every work-item: element ``index`` * work-items + work-item, counted along the rows; zero behind
+    the last one."""
+    element = element_type(matrix.kind)
+    operation = Operation("extract", None, (matrix.kind,), (), emitter.size)
+    text = call(emitter, operation, [_operand(matrix), (emitter.vector("i32"), emitter.lanes(index))],
+                emitter.vector(element), PURE) if not index.is_uniform else call(
+        emitter, Operation("extract", None, (matrix.kind,), ("uniform",), emitter.size),
+        [_operand(matrix), ("i32", index.base)], emitter.vector(element), PURE)
+    return emitter.varying(element, text)
+
+
+def insert_component(emitter: Emitter, matrix: Matrix, index: Number, value: Number) -> Matrix:
+    """The matrix with a component of every work-item that is here replaced."""
+    element = element_type(matrix.kind)
+    how = "uniform" if index.is_uniform else "varying"
+    where = ("i32", index.base) if index.is_uniform else (emitter.vector("i32"), emitter.lanes(index))
+    operation = Operation("insert", matrix.kind, (matrix.kind,), (how,), emitter.size)
+    text = call(emitter, operation, [_operand(matrix), where, (emitter.vector(element), emitter.lanes(value)),
+                                     (emitter.mask_type, emitter.mask_text)], matrix_type(matrix.kind), PURE)
+    return Matrix(matrix.kind, text)
+
+
+def _length(emitter: Emitter, row: Instruction) -> Value:
+    kind = as_matrix_type(emitter.types[row.words[0]], row)
+    return (emitter.constant(llvm_type(emitter.result_type(row)), kind.slice_length),)
+
+
+def _element_coordinates(emitter: Emitter, row: Instruction) -> Value:
+    """OpCooperativeMatrixGetElementCoordINTEL: elements are dealt out to the work-items in turn."""
+    kind = as_matrix_type(emitter.type_of(row.words[0]), row)
+    index = resized(emitter, emitter.number(row.words[1]), "i32", signed=False)
+    number = emitter.apply("mul {t} {0}, {1}", "i32", index, emitter.constant("i32", emitter.size))
+    number = emitter.apply("add {t} {0}, {1}", "i32", number, emitter.lane_number())
+    columns = emitter.constant("i32", kind.columns)
+    llvm = llvm_type(emitter.result_type(row).scalar)
+    return tuple(resized(emitter, one, llvm, signed=False)
+                 for one in (divide(False)(emitter, number, columns), remainder(False)(emitter, number, columns)))
+
+
+# --------------------------------------------------------------------------------------
+# Memory
+# --------------------------------------------------------------------------------------
+
+
+def _memory(emitter: Emitter, kind: MatrixType, pointer: int, layout: int, rest: Sequence[int],
+            row: Instruction) -> tuple[list[Operand], tuple[object, ...]]:
+    """Operands (address, bytes from one row or column to the next), and layout and alignment."""
+    from coopmat.targets.cpu.memory import alignment_of
+
+    unit = emitter.pointee(pointer).size
+    address = uniform_text(emitter, emitter.number(pointer))
+    stride = "0"
+    if rest:
+        count = resized(emitter, emitter.number(rest[0]), "i64", signed=True)
+        stride = uniform_text(emitter, count)
+        stride = literal("i64", int(stride) * unit) if stride.lstrip("-").isdigit() else \
+            emitter.writer.let(f"mul i64 {stride}, {unit}")
+    found = emitter.constant_of(layout)
+    if found is None:
+        raise Error(f"the layout of {row.name} must be a constant on the CPU")
+    if found not in set(CooperativeMatrixLayout):
+        raise Error(f"the layout {found} of {row.name} is not known")
+    alignment = max(kind.component.size, alignment_of(rest[1:], kind.component))
+    return [("ptr", address), ("i64", stride)], (CooperativeMatrixLayout(found), alignment)
+
+
+def _load(emitter: Emitter, row: Instruction) -> Value:
+    kind = _result(emitter, row)
+    operands, detail = _memory(emitter, kind, row.words[0], row.words[1], row.words[2:], row)
+    operation = Operation("load", kind, (), detail, emitter.size)
+    return (Matrix(kind, call(emitter, operation, operands, matrix_type(kind), READS)),)
+
+
+def _store(emitter: Emitter, row: Instruction) -> None:
+    matrix = emitter.matrix(row.words[1])
+    operands, detail = _memory(emitter, matrix.kind, row.words[0], row.words[2], row.words[3:], row)
+    operation = Operation("store", None, (matrix.kind,), detail, emitter.size)
+    call(emitter, operation, [_operand(matrix), *operands], "void", WRITES)
+
+
+def _window(emitter: Emitter, words: Sequence[int]) -> list[Operand]:
+    """First row, first column, height and width of a window, as 64-bit integers; sizes have no sign."""
+    found: list[Operand] = []
+    for place, word in enumerate(words):
+        number = resized(emitter, emitter.number(word), "i64", signed=place < 2)
+        found.append(("i64", uniform_text(emitter, number)))
+    return found
+
+
+def _checked_type(kind: Type, row: Instruction) -> MatrixType:
+    matrix = as_matrix_type(kind, row)
+    if matrix.component == IntType(4):
+        raise Error(f"cannot compile '{row}': the components of a matrix in a window have at least 8 bits")
+    return matrix
+
+
+def _load_checked(emitter: Emitter, row: Instruction) -> Value:
+    pointer, x, y, layout, height, width, *rest = row.words
+    kind = _checked_type(emitter.result_type(row), row)
+    operands, detail = _memory(emitter, kind, pointer, layout, rest, row)
+    operation = Operation("load_window", kind, (), detail, emitter.size)
+    return (Matrix(kind, call(emitter, operation, [*operands, *_window(emitter, (x, y, height, width))],
+                              matrix_type(kind), READS)),)
+
+
+def _store_checked(emitter: Emitter, row: Instruction) -> None:
+    pointer, x, y, value, layout, height, width, *rest = row.words
+    matrix = emitter.matrix(value)
+    _checked_type(matrix.kind, row)
+    operands, detail = _memory(emitter, matrix.kind, pointer, layout, rest, row)
+    operation = Operation("store_window", None, (matrix.kind,), detail, emitter.size)
+    call(emitter, operation, [_operand(matrix), *operands, *_window(emitter, (x, y, height, width))], "void", WRITES)
+
+
+def _construct_checked(emitter: Emitter, row: Instruction) -> Value:
+    x, y, height, width, value = row.words
+    kind = _result(emitter, row)
+    fill = uniform_text(emitter, emitter.number(value))
+    operation = Operation("inside", kind, (), (), emitter.size)
+    operands = [(element_type(kind), fill), *_window(emitter, (x, y, height, width))]
+    return (Matrix(kind, call(emitter, operation, operands, matrix_type(kind), PURE)),)
+
+
+def _prefetch(emitter: Emitter, row: Instruction) -> None:
+    """A hint about memory that need not be there."""
+
+
+# --------------------------------------------------------------------------------------
+# Multiply-accumulate
+# --------------------------------------------------------------------------------------
+
+
+def _multiply_accumulate(emitter: Emitter, row: Instruction) -> Value:
+    a, b, c = (emitter.matrix(word) for word in row.words[:3])
+    kind = _result(emitter, row)
+    use = multiply_accumulate_of(a.kind, b.kind, c.kind, kind, CooperativeMatrixOperands(
+        row.words[3] if len(row.words) > 3 else 0), row)
+    return pure(emitter, "multiply", kind, [a, b, c], (use.formats, use.saturating))
+
+
+OPERATIONS: dict[int, Handler] = {
+    Op.CooperativeMatrixLoadKHR: _load,
+    Op.CooperativeMatrixStoreKHR: _store,
+    Op.CooperativeMatrixLoadCheckedINTEL: _load_checked,
+    Op.CooperativeMatrixStoreCheckedINTEL: _store_checked,
+    Op.CooperativeMatrixConstructCheckedINTEL: _construct_checked,
+    Op.CooperativeMatrixConvertUseEXT: _change_use,
+    Op.CooperativeMatrixTransposeNV: _transpose,
+    Op.CooperativeMatrixMulAddKHR: _multiply_accumulate,
+    Op.CooperativeMatrixLengthKHR: _length,
+    Op.CooperativeMatrixGetElementCoordINTEL: _element_coordinates,
+    Op.CooperativeMatrixPrefetchINTEL: _prefetch,
+}

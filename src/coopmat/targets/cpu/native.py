@@ -1,0 +1,105 @@
+"""Native code in this process: object files that the helper process made, and the functions in them.
+
+LLVM only links here what it has compiled there; the names that code may take from elsewhere are those of
+:data:`LIBRARY`, so that nothing is left to be found.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import struct
+import threading
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from coopmat.diagnostics import Error
+
+LIBRARY = frozenset({
+    "memcpy", "memmove", "memset", "fmod", "fmodf",
+    *(name + end for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
+                              "atanh", "exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf",
+                              "erfc", "tgamma", "lgamma", "pow", "atan2", "hypot", "remainder", "nextafter", "fma",
+                              "ldexp", "frexp", "floor", "ceil", "trunc", "rint", "round", "roundeven", "sqrt")
+      for end in ("", "f")),
+})
+"""The functions of the C library that code may call."""
+
+_lock = threading.Lock()
+
+
+class NativeCode:
+    """An object file, loaded: its functions by name."""
+
+    def __init__(self, content: bytes) -> None:
+        unknown = sorted(set(undefined_symbols(content)) - LIBRARY)
+        if unknown:
+            raise Error(f"the compiled kernel needs functions that are not there: {', '.join(unknown)}")
+        with _lock:
+            import llvmlite.binding as llvm
+
+            _prepare()
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(content))
+            self._engine.finalize_object()
+
+    def function(self, name: str, *parameters: Any) -> Any:
+        """A function that returns nothing; Python's other threads run while it does."""
+        address = self._engine.get_function_address(name)
+        if not address:
+            raise Error(f"the compiled kernel has no function '{name}'")
+        return ctypes.CFUNCTYPE(None, *parameters)(address)
+
+
+@cache
+def _prepare() -> None:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for library in (ctypes.CDLL(None), _math_library()):
+        for name in LIBRARY:
+            found = getattr(library, name, None) if library is not None else None
+            if found is not None:
+                llvm.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
+
+
+def _math_library() -> Any:
+    name = ctypes.util.find_library("m")
+    try:
+        return ctypes.CDLL(name) if name else None
+    except OSError:
+        return None
+
+
+def _machine() -> Any:
+    import llvmlite.binding as llvm
+
+    return llvm.Target.from_default_triple().create_target_machine(opt=0)
+
+
+# --------------------------------------------------------------------------------------
+# ELF
+# --------------------------------------------------------------------------------------
+
+_ELF = b"\x7fELF\x02\x01"  # 64 bits, little-endian
+_SYMBOL_TABLE = 2
+
+
+def undefined_symbols(content: bytes) -> Iterator[str]:
+    """The names that an ELF object file needs from elsewhere; nothing of other kinds of files."""
+    if not content.startswith(_ELF):
+        return
+    start, = struct.unpack_from("<Q", content, 0x28)
+    size, count = struct.unpack_from("<HH", content, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", content, start + number * size) for number in range(count)]
+    for _, kind, _, _, offset, nbytes, link, _, _, entry in sections:
+        if kind != _SYMBOL_TABLE:
+            continue
+        names = sections[link][4]
+        for place in range(offset + entry, offset + nbytes, entry):
+            name, _, _, section = struct.unpack_from("<IBBH", content, place)
+            if section == 0 and name:
+                end = content.index(b"\0", names + name)
+                yield content[names + name:end].decode()

@@ -1,0 +1,221 @@
+"""How values stand in the IR of a sub-group: numbers that are the same for all work-items, rise steadily, or vary.
+
+A value of any type is the flat tuple of its leaves, in the order of the declaration: numbers and matrices.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from coopmat.diagnostics import Error
+from coopmat.spirv.types import (
+    ArrayType,
+    BoolType,
+    EventType,
+    FloatType,
+    IntType,
+    MatrixType,
+    PointerType,
+    StructType,
+    Type,
+    VectorType,
+    VoidType,
+)
+
+MOST_LEAVES = 4096  # of a value; larger ones belong into memory
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One number of every work-item of a sub-group.
+
+    type: LLVM's type of one of them. base: the operand for the first work-item, where the others' are known by it: each
+    is ``stride`` above the one before it (0: all are the same). lanes: the operand for all of them, if they vary.
+    is_id: it is a work-item's id or a part of one, far below 2**32. near: base and stride of a number that is the same
+    unless it wraps between two work-items, which an index into an array cannot; for numbers that have ``lanes``.
+    """
+
+    type: str
+    base: str = ""
+    stride: int = 0
+    lanes: str = ""
+    is_id: bool = False
+    near: tuple[str, int] | None = None
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether it is the same for all work-items."""
+        return not self.lanes and self.stride == 0
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is known by its first work-item's."""
+        return not self.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A cooperative matrix: one value of the whole sub-group."""
+
+    kind: MatrixType
+    text: str
+
+
+Leaf = Number | Matrix
+Value = tuple[Leaf, ...]
+
+
+class Shape(NamedTuple):
+    """What is known of a number before it is there: its stride, or None if it varies."""
+
+    stride: int | None
+    is_id: bool = False
+
+    @classmethod
+    def of(cls, leaf: Leaf) -> Shape:
+        """The shape of a leaf; matrices are uniform."""
+        if isinstance(leaf, Matrix):
+            return UNIFORM
+        return cls(leaf.stride, leaf.is_id) if leaf.is_linear else VARYING
+
+    def join(self, other: Shape) -> Shape:
+        """What is known of a number that is one or the other."""
+        if self.stride != other.stride:
+            return VARYING
+        return Shape(self.stride, self.is_id and other.is_id)
+
+
+UNIFORM, VARYING = Shape(0), Shape(None)
+
+
+class LeafType(NamedTuple):
+    """A leaf of a type: its own type, and its offset in memory in bytes."""
+
+    kind: Type
+    offset: int
+
+
+@lru_cache(maxsize=4096)
+def leaves_of(kind: Type) -> tuple[LeafType, ...]:
+    """The leaves of a type in order."""
+    found: list[LeafType] = []
+    _collect(kind, 0, found)
+    return tuple(found)
+
+
+def _collect(kind: Type, offset: int, found: list[LeafType]) -> None:
+    if len(found) > MOST_LEAVES:
+        raise Error(f"a value of more than {MOST_LEAVES} numbers is too large; use a pointer to it")
+    if isinstance(kind, StructType):
+        for member, start in zip(kind.members, kind.offsets, strict=True):
+            _collect(member, offset + start, found)
+    elif isinstance(kind, ArrayType):
+        stride = 0 if _has_no_size(kind.element) else kind.stride
+        for index in range(kind.length):
+            _collect(kind.element, offset + index * stride, found)
+    elif isinstance(kind, VectorType):
+        for index in range(kind.length):
+            found.append(LeafType(kind.component, offset + index * kind.component.size))
+    elif not isinstance(kind, VoidType):
+        found.append(LeafType(kind, offset))
+
+
+def _has_no_size(kind: Type) -> bool:
+    return isinstance(kind, MatrixType) or (isinstance(kind, ArrayType) and _has_no_size(kind.element))
+
+
+@lru_cache(maxsize=4096)
+def leaf_count(kind: Type) -> int:
+    """The number of leaves of a type."""
+    if isinstance(kind, StructType):
+        return sum(map(leaf_count, kind.members))
+    if isinstance(kind, ArrayType):
+        return kind.length * leaf_count(kind.element)
+    if isinstance(kind, VectorType):
+        return kind.length
+    return 0 if isinstance(kind, VoidType) else 1
+
+
+def part_of(kind: Type, index: int) -> tuple[Type, int]:
+    """The type of a member, and the number of leaves before it."""
+    if isinstance(kind, StructType):
+        return kind.members[index], sum(leaf_count(member) for member in kind.members[:index])
+    if isinstance(kind, ArrayType):
+        return kind.element, index * leaf_count(kind.element)
+    if isinstance(kind, VectorType):
+        return kind.component, index
+    raise Error(f"there is nothing to index in a value of type {kind}")
+
+
+def llvm_type(kind: Type) -> str:
+    """LLVM's type of a scalar. bf16 numbers are held as their bits."""
+    if isinstance(kind, BoolType):
+        return "i1"
+    if isinstance(kind, IntType):
+        return f"i{8 * kind.size}"
+    if isinstance(kind, FloatType):
+        return "i16" if kind.encoding is not None else {16: "half", 32: "float", 64: "double"}[kind.width]
+    if isinstance(kind, PointerType):
+        return "ptr"
+    if isinstance(kind, EventType):
+        return "i64"
+    raise Error(f"there is no number of type {kind}")
+
+
+def bits_of(llvm: str) -> int:
+    """The width of a number's type."""
+    return {"half": 16, "float": 32, "double": 64, "ptr": 64}.get(llvm) or int(llvm[1:])
+
+
+_FLOAT_FORMATS = {"half": ("<e", "i16"), "float": ("<f", "i32"), "double": ("<d", "i64")}
+
+
+def literal(llvm: str, value: float | bool) -> str:
+    """A constant as an operand."""
+    if llvm in _FLOAT_FORMATS:
+        code, integer = _FLOAT_FORMATS[llvm]
+        bits = int.from_bytes(struct.pack(code, value), "little")
+        return f"bitcast ({integer} {bits} to {llvm})"
+    if llvm == "ptr":
+        return "null" if not value else f"inttoptr (i64 {int(value)} to ptr)"
+    if llvm == "i1":
+        return "true" if value else "false"
+    width = int(llvm[1:])
+    return str((int(value) + (1 << width - 1)) % (1 << width) - (1 << width - 1))
+
+
+def float_bits(llvm: str, bits: int) -> str:
+    """A floating-point constant by its bits."""
+    return f"bitcast (i{bits_of(llvm)} {bits} to {llvm})"
+
+
+def zero_of(llvm: str) -> str:
+    """The zero of a type as an operand."""
+    return {"half": "0.0", "float": "0.0", "double": "0.0", "ptr": "null", "i1": "false"}.get(llvm, "0")
+
+
+def suffix(llvm: str) -> str:
+    """How intrinsics' names spell a type: ``v16f32``, ``p0``, ``i32``."""
+    if llvm.startswith("<"):
+        count, element = llvm[1:-1].split(" x ")
+        return f"v{count}{suffix(element)}"
+    return {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}.get(llvm, llvm)
+
+
+def uniform(llvm: str, text: str) -> Number:
+    """A number that is the same for all work-items."""
+    return Number(llvm, text)
+
+
+def constant(llvm: str, value: float | bool) -> Number:
+    """A number that is known."""
+    return Number(llvm, literal(llvm, value))
+
+
+def leaf_zero(kind: Sequence[LeafType]) -> Value:
+    """A value whose leaves, none of them a matrix, are all zero."""
+    return tuple(uniform(llvm_type(one.kind), zero_of(llvm_type(one.kind))) for one in kind)

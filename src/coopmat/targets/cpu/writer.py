@@ -1,0 +1,60 @@
+"""The text of one LLVM function: instructions, blocks, stack slots, and declarations of what it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Operand = tuple[str, str]  # type and text
+
+
+class Writer:
+    """Collects the lines of a function's body; the entry block with the stack slots comes before them."""
+
+    def __init__(self) -> None:
+        self.entry: list[str] = []
+        self.lines: list[str] = []
+        self.declarations: dict[str, str] = {}
+        self.helpers: dict[str, str] = {}  # whole functions, by name
+        self._count = 0
+
+    def fresh(self, prefix: str = "v") -> str:
+        """A name that nothing has."""
+        self._count += 1
+        return f"%{prefix}{self._count}"
+
+    def let(self, instruction: str) -> str:
+        """Write an instruction with a result, and return its name."""
+        name = self.fresh()
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def do(self, instruction: str) -> None:
+        """Write an instruction without a result."""
+        self.lines.append(f"  {instruction}")
+
+    def label(self, name: str) -> None:
+        """Begin a block."""
+        self.lines.append(f"{name}:")
+
+    def slot(self, llvm: str, *, align: int = 0, initial: str | None = None) -> str:
+        """A stack slot; ``initial`` is what it holds at the start."""
+        name = self.fresh("slot")
+        self.entry.append(f"  {name} = alloca {llvm}" + (f", align {align}" if align else ""))
+        if initial is not None:
+            self.entry.append(f"  store {llvm} {initial}, ptr {name}")
+        return name
+
+    def call(self, result: str, name: str, operands: Sequence[Operand], attributes: str = "") -> str:
+        """Call a function that is declared, or a helper. The name of the result; empty for ``void``."""
+        if name not in self.helpers:
+            types = ", ".join(llvm for llvm, _ in operands)
+            self.declarations.setdefault(name, f"declare {result} @{name}({types}) {attributes}".rstrip())
+        text = f"call {result} @{name}({', '.join(f'{llvm} {text}' for llvm, text in operands)})"
+        if result == "void":
+            self.do(text)
+            return ""
+        return self.let(text)
+
+    def helper(self, name: str, text: str) -> None:
+        """Add a whole function to the module, once."""
+        self.helpers.setdefault(name, text)
