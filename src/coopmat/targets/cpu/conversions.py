@@ -211,16 +211,26 @@ def _component_types(emitter: Emitter, row: Instruction) -> tuple[Type, Type]:
 
 def convert(emitter: Emitter, row: Instruction, number: Number, source: Type, target: Type) -> Number:
     """What a conversion instruction makes of one number."""
-    op = row.opcode
+    return converted(emitter, row.opcode, number, source, target, *manner_of(emitter, row))
+
+
+def manner_of(emitter: Emitter, row: Instruction) -> tuple[Rounding, bool]:
+    """How a conversion instruction rounds, and whether it saturates."""
+    default: Rounding = "rtz" if row.opcode in (Op.ConvertFToS, Op.ConvertFToU) else "rte"
+    return rounding_of(emitter, row, default), _is_saturated(emitter, row)
+
+
+def converted(emitter: Emitter, op: int, number: Number, source: Type, target: Type, rounding: Rounding,
+              saturate: bool) -> Number:
+    """What a conversion makes of one number."""
     if op == Op.FConvert or op in (Op.ConvertSToF, Op.ConvertUToF):
-        return to_float(emitter, number, source, target, rounding_of(emitter, row, "rte"), signed=op != Op.ConvertUToF)
+        return to_float(emitter, number, source, target, rounding, signed=op != Op.ConvertUToF)
     if op in (Op.ConvertFToS, Op.ConvertFToU):
-        return to_integer(emitter, number, source, target, rounding_of(emitter, row, "rtz"),
-                          signed=op == Op.ConvertFToS, saturate=_is_saturated(emitter, row))
+        return to_integer(emitter, number, source, target, rounding, signed=op == Op.ConvertFToS, saturate=saturate)
     llvm, from_signed = llvm_type(target), op in (Op.SConvert, Op.SatConvertSToU)
     if op in (Op.SatConvertSToU, Op.SatConvertUToS):
         return saturated(emitter, number, llvm, from_signed=from_signed, to_signed=not from_signed)
-    if _is_saturated(emitter, row):
+    if saturate:
         return saturated(emitter, number, llvm, from_signed=from_signed, to_signed=from_signed)
     return resized(emitter, number, llvm, signed=from_signed)
 

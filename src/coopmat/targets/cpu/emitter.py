@@ -409,9 +409,9 @@ class Emitter:
 
     def matrix_slot(self, kind: MatrixType) -> str:
         """A stack slot for a matrix; it holds zeros at the start."""
-        from coopmat.targets.cpu.matrix.operations import zero_matrix
+        from coopmat.targets.cpu.matrix.operations import slot_type, zero_matrix
 
-        slot = self.writer.slot(self.matrix_type(kind))
+        slot = self.writer.slot(slot_type(kind), align=64)
         lines, self.writer.lines = self.writer.lines, self.writer.entry
         self.writer.do(f"store {self.matrix_type(kind)} {zero_matrix(self, kind)}, ptr {slot}")
         self.writer.lines = lines

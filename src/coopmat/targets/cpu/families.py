@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from coopmat.targets.cpu import comparisons, composites, conversions, floats, integers, memory
 from coopmat.targets.cpu.emitter import Handler
+from coopmat.targets.cpu.matrix import operations as matrix
 
 HANDLERS: dict[int, Handler] = {
     **integers.OPERATIONS, **floats.OPERATIONS, **comparisons.OPERATIONS, **conversions.OPERATIONS,
-    **composites.OPERATIONS, **memory.OPERATIONS,
+    **composites.OPERATIONS, **memory.OPERATIONS, **matrix.OPERATIONS,
 }

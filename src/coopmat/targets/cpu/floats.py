@@ -8,7 +8,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.emitter import Emitter, Handler
-from coopmat.targets.cpu.integers import Function, each, is_bf16, plain
+from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, Function, each, is_bf16, plain
 from coopmat.targets.cpu.values import Number, Value, float_bits
 
 SIGN = {"half": 0x8000, "float": 0x80000000, "double": 1 << 63}
@@ -51,6 +51,8 @@ def is_nan(emitter: Emitter, number: Number) -> Number:
 
 def on_floats(function: Function, name: str = "") -> Handler:
     """A handler for operands and a result of one floating-point type; ``name``: of matrices, too."""
+    if name:
+        MATRIX_FUNCTIONS[name] = function
 
     def handle(emitter: Emitter, row: Instruction) -> Value:
         kind = emitter.result_type(row)

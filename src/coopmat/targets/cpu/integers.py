@@ -42,8 +42,13 @@ def plain(template: str) -> Function:
     return lambda emitter, *numbers: emitter.apply(template, numbers[0].type, *numbers)
 
 
+MATRIX_FUNCTIONS: dict[str, Function] = {}
+"""What instructions on matrices do with each element, by name."""
+
+
 def on_matrices(numbers: Function, name: str) -> Handler:
     """The same instruction for numbers and, element by element, for matrices."""
+    MATRIX_FUNCTIONS[name] = numbers
 
     def handle(emitter: Emitter, row: Instruction) -> Value:
         if isinstance(emitter.result_type(row), MatrixType):

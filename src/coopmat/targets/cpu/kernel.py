@@ -22,6 +22,7 @@ from coopmat.targets.cpu.emitter import Assumptions, Emitter, Handler, Variant
 from coopmat.targets.cpu.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.flatten import Flat, flatten, imported_name, unresolved
 from coopmat.targets.cpu.frame import field, input_place
+from coopmat.targets.cpu.matrix.operations import Operation
 from coopmat.targets.cpu.memory import place_for, private_memory, users_of, write_place, zero_value
 from coopmat.targets.cpu.values import Number, Value, leaves_of, llvm_type
 
@@ -55,7 +56,7 @@ class KernelCode:
     local_bytes: int
     stack_bytes: int
     waits: bool
-    matrices: dict[str, object]
+    matrices: dict[str, Operation]
     messages: list[str]
 
 

@@ -292,7 +292,9 @@ def _array_slot(emitter: Emitter, place: Place) -> tuple[str, str, bool]:
     leaf = leaves_of(place.whole)[0].kind
     count = leaf_count(place.whole)
     if isinstance(leaf, MatrixType):
-        llvm, varies = emitter.matrix_type(leaf), False
+        from coopmat.targets.cpu.matrix.operations import slot_type
+
+        llvm, varies = slot_type(leaf), False
     else:
         shape = emitter.known.shapes.get(place.key, UNIFORM)
         varies = shape != UNIFORM
@@ -322,7 +324,7 @@ def _read_element(emitter: Emitter, place: Place, number: int, leaf: LeafType) -
     writer = emitter.writer
     if isinstance(leaf.kind, MatrixType):
         address = writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {_one_index(emitter, index)}")
-        return Matrix(leaf.kind, writer.let(f"load {llvm}, ptr {address}"))
+        return Matrix(leaf.kind, writer.let(f"load {emitter.matrix_type(leaf.kind)}, ptr {address}"))
     scalar = "i8" if isinstance(leaf.kind, BoolType) else llvm_type(leaf.kind)
     if index.is_uniform:
         address = writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {index.base}")
@@ -339,7 +341,7 @@ def _write_element(emitter: Emitter, place: Place, number: int, value: Leaf, lea
     if isinstance(value, Matrix):
         slot, llvm, _ = _array_slot(emitter, place)
         address = writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {_one_index(emitter, index)}")
-        writer.do(f"store {llvm} {value.text}, ptr {address}")
+        writer.do(f"store {emitter.matrix_type(value.kind)} {value.text}, ptr {address}")
         return
     is_split = emitter.mask is not None and emitter.mask != emitter.whole_mask
     emitter.known.join(place.key, UNIFORM if value.is_uniform and index.is_uniform and not is_split else VARYING)

@@ -21,6 +21,7 @@ from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.features import CpuFeatures, cpu_features
 from coopmat.targets.cpu.frame import Field
 from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode, kernel_code
+from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.native import NativeCode
 
 LEVEL = 3
@@ -60,10 +61,19 @@ class CpuProgram:
                      if entry.name == name and entry.model == ExecutionModel.Kernel)
         code = kernel_code(self.module, entry, variant, HANDLERS, "generic")
         dump(name, "ll", code.ir)
-        object_ = client.compile_for_host(code.ir, self.features.cpu, self.features.for_llvm, LEVEL, "object",
-                                          source_name=f"kernel '{name}'")
+        ir = code.ir
+        if code.matrices:
+            ir = self._compile(name, ir, "ir").decode()
+            dump(name, "optimized.ll", ir)
+            ir = lower(ir, code.matrices, self.features.used)
+            dump(name, "matrices.ll", ir)
+        object_ = self._compile(name, ir, "object")
         native = NativeCode(object_)
         return CompiledKernel(code, native, native.function("run", *[ctypes.c_void_p] * 3))
+
+    def _compile(self, name: str, ir: str, emit: str) -> bytes:
+        return client.compile_for_host(ir, self.features.cpu, self.features.for_llvm, LEVEL, emit,
+                                       source_name=f"kernel '{name}'")
 
     def variant(self, signature: KernelSignature, local_size: Sequence[int]) -> Variant:
         """The variant of a kernel that work-groups of a size need."""

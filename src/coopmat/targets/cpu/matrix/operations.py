@@ -14,12 +14,14 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import CooperativeMatrixLayout, CooperativeMatrixOperands, Decoration, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
-from coopmat.spirv.types import IntType, MatrixType, Type
+from coopmat.spirv.types import IntType, MatrixType, Type, round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import divide, remainder, resized
 from coopmat.targets.cpu.values import Matrix, Number, Value, literal, llvm_type
 from coopmat.targets.cpu.writer import Operand
 
+OPAQUE_BYTES = 8  # what LLVM takes the opaque type to have
+TILE_BYTES = 1024  # of AMX
 PURE = "nounwind willreturn memory(none)"
 READS = "nounwind willreturn memory(read)"
 WRITES = "nounwind willreturn"
@@ -49,6 +51,17 @@ def matrix_type(kind: MatrixType) -> str:
     if kind.component.dtype.name == "bfloat16":
         component = "bfloat"
     return f'target("spirv.CooperativeMatrixKHR", {component}, 3, {kind.rows}, {kind.columns}, {kind.use})'
+
+
+def slot_type(kind: MatrixType) -> str:
+    """The type of a place in memory that holds a matrix: as many bytes as any form of it needs."""
+    return f"{{ {matrix_type(kind)}, [{slot_bytes(kind) - OPAQUE_BYTES} x i8] }}"
+
+
+def slot_bytes(kind: MatrixType) -> int:
+    """The bytes of such a place: of rows whose lengths are powers of two, or of a tile."""
+    row = 1 << (kind.columns * kind.component.size - 1).bit_length()
+    return round_up(max(kind.rows * row, TILE_BYTES), 64)
 
 
 def element_type(kind: MatrixType) -> str:
@@ -130,10 +143,9 @@ def scaled_matrix(emitter: Emitter, row: Instruction) -> Value:
 
 def converted_matrix(emitter: Emitter, row: Instruction) -> Value:
     """A conversion of each element."""
-    from coopmat.targets.cpu.conversions import _is_saturated, rounding_of
+    from coopmat.targets.cpu.conversions import manner_of
 
-    default = "rtz" if row.opcode in (Op.ConvertFToS, Op.ConvertFToU) else "rte"
-    detail = (Op(row.opcode), rounding_of(emitter, row, default), _is_saturated(emitter, row))  # type: ignore[arg-type]
+    detail = (Op(row.opcode), *manner_of(emitter, row))
     return pure(emitter, "convert", _result(emitter, row), [emitter.matrix(row.words[0])], detail)
 
 
@@ -177,19 +189,23 @@ def extract_component(emitter: Emitter, matrix: Matrix, index: Number) -> Number
     """A component of every work-item: element ``index`` * work-items + work-item, counted along the rows; zero behind
     the last one."""
     element = element_type(matrix.kind)
-    operation = Operation("extract", None, (matrix.kind,), (), emitter.size)
-    text = call(emitter, operation, [_operand(matrix), (emitter.vector("i32"), emitter.lanes(index))],
-                emitter.vector(element), PURE) if not index.is_uniform else call(
-        emitter, Operation("extract", None, (matrix.kind,), ("uniform",), emitter.size),
-        [_operand(matrix), ("i32", index.base)], emitter.vector(element), PURE)
+    how, where = _place(emitter, index)
+    operation = Operation("extract", None, (matrix.kind,), (how,), emitter.size)
+    text = call(emitter, operation, [_operand(matrix), where], emitter.vector(element), PURE)
     return emitter.varying(element, text)
+
+
+def _place(emitter: Emitter, index: Number) -> tuple[str, Operand]:
+    """Whether all work-items mean the same component, and its number."""
+    if index.is_uniform:
+        return "uniform", ("i32", index.base)
+    return "varying", (emitter.vector("i32"), emitter.lanes(index))
 
 
 def insert_component(emitter: Emitter, matrix: Matrix, index: Number, value: Number) -> Matrix:
     """The matrix with a component of every work-item that is here replaced."""
     element = element_type(matrix.kind)
-    how = "uniform" if index.is_uniform else "varying"
-    where = ("i32", index.base) if index.is_uniform else (emitter.vector("i32"), emitter.lanes(index))
+    how, where = _place(emitter, index)
     operation = Operation("insert", matrix.kind, (matrix.kind,), (how,), emitter.size)
     text = call(emitter, operation, [_operand(matrix), where, (emitter.vector(element), emitter.lanes(value)),
                                      (emitter.mask_type, emitter.mask_text)], matrix_type(matrix.kind), PURE)

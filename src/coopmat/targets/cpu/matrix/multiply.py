@@ -1,0 +1,163 @@
+"""``D = A*B + C`` in vectors: a row of C at a time, to which an element of A times a row of B is added.
+
+Floating-point products are added in ascending k with fused multiply-adds, in float (fp64: in double), and rounded to
+D's type at the end. Integers are exact, modulo the width of D or saturated.
+"""
+
+from __future__ import annotations
+
+from coopmat.formats import Format, format_of
+from coopmat.spirv.types import FloatType, IntType, MatrixType
+from coopmat.targets.cpu.conversions import _narrow, saturated
+from coopmat.targets.cpu.floats import from_bf16
+from coopmat.targets.cpu.integers import resized
+from coopmat.targets.cpu.matrix.operations import element_type
+from coopmat.targets.cpu.matrix.plain import Body, Made, Rows, plain_type
+from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
+from coopmat.targets.cpu.values import Number
+
+MOST_UNROLLED = 2048  # multiply-adds of rows that stand in the code one after the other
+
+
+def multiply(body: Body) -> Made:
+    """The multiply-accumulate of an operation."""
+    a, b, c = body.operation.operands
+    d = body.operation.result
+    assert d is not None
+    formats, is_saturating = body.operation.detail
+    assert isinstance(formats, tuple)
+    described = [format_of(name) for name in formats]
+    parameters = [plain_type(kind) for kind in (a, b, c)]
+    if not is_saturating and can_multiply(body.features, (a, b, c), described):
+        rows = multiply_rows(body, (a, b, c), described)
+        return parameters, plain_type(d), body.gathered(rows, d)
+    columns = Rows(body.writer, b.columns)
+    work = _work_type(described, bool(is_saturating))
+    sums = [_to_work(columns, Number(element_type(c), lanes=row), described[2], work)
+            for row in body.rows("%2", c)]
+    factors = [_to_work(columns, Number(element_type(b), lanes=row), described[1], work)
+               for row in body.rows("%1", b)]
+    if a.rows * a.columns <= MOST_UNROLLED:
+        _unrolled(body, a, described[0], work, columns, factors, sums)
+    else:
+        sums = _looped(body, a, described[0], work, columns, factors, sums)
+    rows = [columns.lanes(_from_work(columns, one, described[3], d, bool(is_saturating))) for one in sums]
+    return parameters, plain_type(d), body.gathered(rows, d)
+
+
+def _work_type(formats: list[Format], saturating: bool) -> str:
+    """The type that sums are formed in."""
+    if formats[0].is_float:
+        return "double" if any(one.bits == 64 for one in formats) else "float"
+    widest = max(one.bits for one in formats)
+    if saturating:
+        return "i64" if widest <= 32 else "i128"
+    return "i64" if widest == 64 else "i32"
+
+
+def _to_work(rows: Rows, number: Number, fmt: Format, work: str) -> Number:
+    """Elements of a format as the type that sums are formed in."""
+    if fmt.is_float:
+        if fmt.name == "bf16":
+            number = from_bf16(rows, number)
+        elif fmt.name == "tf32":
+            bits = rows.apply("bitcast {t} {0} to {r}", "i32", number)
+            kept = rows.apply("and {t} {0}, {1}", "i32", bits, rows.constant("i32", ~0x1FFF))
+            number = rows.apply("bitcast {t} {0} to {r}", "float", kept)
+        return number if number.type == work else rows.apply("fpext {t} {0} to {r}", work, number)
+    if fmt.name == "uint4":
+        number = rows.apply("and {t} {0}, {1}", "i8", number, rows.constant("i8", 15))
+    if number.type == work:
+        return number
+    return rows.apply(("sext" if fmt.is_signed else "zext") + " {t} {0} to {r}", work, number)
+
+
+def _from_work(rows: Rows, number: Number, fmt: Format, kind: MatrixType, saturating: bool) -> Number:
+    """Sums as elements of D."""
+    if isinstance(kind.component, FloatType):
+        return _narrow(rows, number, kind.component, "rte")
+    llvm = element_type(kind)
+    if saturating:
+        return saturated(rows, number, llvm, from_signed=True, to_signed=fmt.is_signed)
+    result = resized(rows, number, llvm, signed=True)
+    if kind.component == IntType(4):
+        four = rows.constant("i8", 4)
+        result = rows.apply("ashr {t} {0}, {1}", "i8", rows.apply("shl {t} {0}, {1}", "i8", result, four), four)
+    return result
+
+
+def _add_product(rows: Rows, total: Number, a: Number, b: Number) -> Number:
+    if total.type in ("float", "double"):
+        return rows.intrinsic("fma", total.type, a, b, total)
+    return rows.apply("add {t} {0}, {1}", total.type, total, rows.apply("mul {t} {0}, {1}", total.type, a, b))
+
+
+def _unrolled(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, factors: list[Number],
+              sums: list[Number]) -> None:
+    """Every product in the code, in the order of k for all rows, so that many sums are formed side by side."""
+    along = Rows(body.writer, a.columns)
+    elements = [_to_work(along, Number(element_type(a), lanes=row), fmt, work) for row in body.rows("%0", a)]
+    for k, factor in enumerate(factors):
+        for m, row in enumerate(elements):
+            one = body.writer.let(f"extractelement {along.vector(work)} {row.lanes}, i32 {k}")
+            sums[m] = _add_product(columns, sums[m], Number(work, lanes=columns.splat(work, one)), factor)
+
+
+def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, factors: list[Number],
+            sums: list[Number]) -> list[Number]:
+    """Loops over the rows of A and over k, with everything in memory."""
+    writer, along = body.writer, Rows(body.writer, a.columns)
+    vector = columns.vector(work)
+    a_slot = writer.slot(f"[{a.rows} x {along.vector(work)}]", align=64)
+    b_slot = writer.slot(f"[{len(factors)} x {vector}]", align=64)
+    c_slot = writer.slot(f"[{len(sums)} x {vector}]", align=64)
+    line = 1 << (a.columns * _bytes(work) - 1).bit_length()
+    for number, row in enumerate(body.rows("%0", a)):
+        found = _to_work(along, Number(element_type(a), lanes=row), fmt, work)
+        address = writer.let(f"getelementptr i8, ptr {a_slot}, i64 {number * line}")
+        writer.do(f"store {along.vector(work)} {found.lanes}, ptr {address}, align 4")
+    for slot, numbers in ((b_slot, factors), (c_slot, sums)):
+        for number, one in enumerate(numbers):
+            address = writer.let(f"getelementptr {vector}, ptr {slot}, i64 {number}")
+            writer.do(f"store {vector} {columns.lanes(one)}, ptr {address}")
+    names = [writer.fresh(name)[1:] for name in ("rows", "row", "step", "row.end", "end")]
+    before, row_label, step, row_end, end = names
+    m, m_next, k, k_next, total, total_next = (writer.fresh(name) for name in ("m", "m.next", "k", "k.next", "sum", "add"))
+    writer.do(f"br label %{before}")
+    writer.label(before)
+    writer.do(f"br label %{row_label}")
+    writer.label(row_label)
+    writer.do(f"{m} = phi i64 [ 0, %{before} ], [ {m_next}, %{row_end} ]")
+    c_at = writer.let(f"getelementptr {vector}, ptr {c_slot}, i64 {m}")
+    first = writer.let(f"load {vector}, ptr {c_at}")
+    offset = writer.let(f"mul i64 {m}, {line}")
+    a_row = writer.let(f"getelementptr i8, ptr {a_slot}, i64 {offset}")
+    writer.do(f"br label %{step}")
+    writer.label(step)
+    writer.do(f"{k} = phi i64 [ 0, %{row_label} ], [ {k_next}, %{step} ]")
+    writer.do(f"{total} = phi {vector} [ {first}, %{row_label} ], [ {total_next}, %{step} ]")
+    a_at = writer.let(f"getelementptr {work}, ptr {a_row}, i64 {k}")
+    one = writer.let(f"load {work}, ptr {a_at}, align 4")
+    b_at = writer.let(f"getelementptr {vector}, ptr {b_slot}, i64 {k}")
+    factor = writer.let(f"load {vector}, ptr {b_at}")
+    added = _add_product(columns, Number(work, lanes=total), Number(work, lanes=columns.splat(work, one)),
+                         Number(work, lanes=factor))
+    writer.do(f"{total_next} = freeze {vector} {added.lanes}")
+    writer.do(f"{k_next} = add i64 {k}, 1")
+    done = writer.let(f"icmp eq i64 {k_next}, {a.columns}")
+    writer.do(f"br i1 {done}, label %{row_end}, label %{step}")
+    writer.label(row_end)
+    writer.do(f"store {vector} {total_next}, ptr {c_at}")
+    writer.do(f"{m_next} = add i64 {m}, 1")
+    over = writer.let(f"icmp eq i64 {m_next}, {a.rows}")
+    writer.do(f"br i1 {over}, label %{end}, label %{row_label}")
+    writer.label(end)
+    found_rows = []
+    for number in range(len(sums)):
+        address = writer.let(f"getelementptr {vector}, ptr {c_slot}, i64 {number}")
+        found_rows.append(Number(work, lanes=writer.let(f"load {vector}, ptr {address}")))
+    return found_rows
+
+
+def _bytes(work: str) -> int:
+    return {"float": 4, "double": 8}.get(work) or int(work[1:]) // 8

@@ -1,0 +1,197 @@
+"""Products of narrow elements with AVX-512's and AVX's dot-product instructions (VNNI, BF16).
+
+The instructions take vectors of 32-bit words of four bytes or two bf16 numbers, and add the products within each word
+to 32-bit sums: rows of B that belong together are interleaved once, and a word of A meets all columns at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coopmat.formats import Format
+from coopmat.spirv.types import MatrixType
+from coopmat.targets.cpu.matrix.operations import element_type
+from coopmat.targets.cpu.matrix.plain import Body, Features, Rows
+
+WIDTHS: dict[str, tuple[tuple[str, int], ...]] = {
+    "int8": (("avx512vnni", 16), ("avxvnni", 8)),
+    "bf16": (("avx512bf16", 16),),
+}
+"""Per kind of product, the features that have it, each with the columns of one instruction."""
+
+
+def can_multiply(features: Features, kinds: Sequence[MatrixType], formats: Sequence[Format]) -> bool:
+    """Whether these instructions do a multiply-accumulate."""
+    return _columns_at_once(features, kinds, formats) > 0
+
+
+def _columns_at_once(features: Features, kinds: Sequence[MatrixType], formats: Sequence[Format]) -> int:
+    kind = _kind(formats)
+    a, b, _ = kinds
+    if kind is None or a.columns % _together(kind):
+        return 0
+    if a.rows * a.columns // _together(kind) * -(-b.columns // 16) > 2048:
+        return 0
+    for feature, columns in WIDTHS[kind]:
+        if feature in features and b.columns % columns == 0:
+            return columns
+    return 0
+
+
+def _kind(formats: Sequence[Format]) -> str | None:
+    a, b, c, d = formats
+    if {a.bits, b.bits} == {8} and a.is_integer and c.bits == d.bits == 32:
+        return "int8"
+    return "bf16" if [one.name for one in formats] == ["bf16", "bf16", "fp32", "fp32"] else None
+
+
+def _together(kind: str) -> int:
+    """Elements in a word."""
+    return 4 if kind == "int8" else 2
+
+
+def multiply_rows(body: Body, kinds: Sequence[MatrixType], formats: Sequence[Format]) -> list[str]:
+    """The rows of D, whose type is that of C."""
+    a, b, c = kinds
+    kind = _kind(formats)
+    assert kind is not None
+    at_once = _columns_at_once(body.features, kinds, formats)
+    words = interleaved_rows(body, body.rows("%1", b), b, _together(kind))
+    a_words = _words_of_rows(body, a)
+    if kind == "bf16":
+        return _bf16_rows(body, a_words, words, c, at_once)
+    return _int8_rows(body, a_words, words, c, at_once, formats[0].is_signed, formats[1].is_signed)
+
+
+def interleaved_rows(body: Body, rows: list[str], b: MatrixType, together: int) -> list[str]:
+    """Rows of words: those of B that belong together, element by element, as vectors of 32-bit integers."""
+    element, columns = element_type(b), b.columns
+    result = []
+    for first in range(0, b.rows, together):
+        vectors, length = rows[first:first + together], columns
+        while len(vectors) > 1:  # concatenate, two at a time
+            pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
+            order = ", ".join(f"i32 {place}" for place in range(2 * length))
+            vectors = [body.writer.let(f"shufflevector <{length} x {element}> {x}, <{length} x {element}> {y}, "
+                                       f"<{2 * length} x i32> <{order}>") for x, y in pairs]
+            length *= 2
+        order = ", ".join(f"i32 {row * columns + column}" for column in range(columns) for row in range(together))
+        mixed = body.writer.let(f"shufflevector <{length} x {element}> {vectors[0]}, <{length} x {element}> poison, "
+                                f"<{length} x i32> <{order}>")
+        result.append(body.writer.let(f"bitcast <{length} x {element}> {mixed} to <{columns} x i32>"))
+    return result
+
+
+def _words_of_rows(body: Body, a: MatrixType) -> list[list[str]]:
+    """The words of each row of A."""
+    count = a.columns * a.component.size // 4
+    result = []
+    for row in body.rows("%0", a):
+        words = body.writer.let(f"bitcast <{a.columns} x {element_type(a)}> {row} to <{count} x i32>")
+        result.append([body.writer.let(f"extractelement <{count} x i32> {words}, i32 {place}")
+                       for place in range(count)])
+    return result
+
+
+def _parts(body: Body, vector: str, element: str, columns: int, at_once: int) -> list[str]:
+    """A row in pieces of the instruction's width."""
+    if columns == at_once:
+        return [vector]
+    pieces = []
+    for start in range(0, columns, at_once):
+        order = ", ".join(f"i32 {place}" for place in range(start, start + at_once))
+        pieces.append(body.writer.let(f"shufflevector <{columns} x {element}> {vector}, <{columns} x {element}> poison, "
+                                      f"<{at_once} x i32> <{order}>"))
+    return pieces
+
+
+def _joined(body: Body, pieces: list[str], element: str, columns: int, at_once: int) -> str:
+    result, length = pieces[0], at_once
+    if len(pieces) == 1:
+        return result
+    whole = f"<{columns} x {element}>"
+    result = "poison"
+    for number, piece in enumerate(pieces):
+        order = ", ".join(f"i32 {place}" if place < length else "i32 poison" for place in range(columns))
+        wide = body.writer.let(f"shufflevector <{length} x {element}> {piece}, <{length} x {element}> poison, "
+                               f"<{columns} x i32> <{order}>")
+        start = number * at_once
+        chosen = ", ".join(f"i32 {columns + place - start}" if start <= place < start + at_once else f"i32 {place}"
+                           for place in range(columns))
+        result = body.writer.let(f"shufflevector {whole} {result}, {whole} {wide}, <{columns} x i32> <{chosen}>")
+    return result
+
+
+def _bf16_rows(body: Body, a_words: list[list[str]], words: list[str], c: MatrixType, at_once: int) -> list[str]:
+    columns, vector = c.columns, f"<{at_once} x float>"
+    lanes = Rows(body.writer, at_once)
+    b_parts = [[body.writer.let(f"bitcast <{at_once} x i32> {part} to <{2 * at_once} x bfloat>")
+                for part in _parts(body, word, "i32", columns, at_once)] for word in words]
+    sums = [_parts(body, row, "float", columns, at_once) for row in body.rows("%2", c)]
+    for k, parts in enumerate(b_parts):
+        for m, row in enumerate(a_words):
+            pair = body.writer.let(f"bitcast <{at_once} x i32> {lanes.splat('i32', row[k])} to <{2 * at_once} x bfloat>")
+            for place, part in enumerate(parts):
+                sums[m][place] = body.writer.call(vector, f"llvm.x86.avx512bf16.dpbf16ps.{32 * at_once}", [
+                    (vector, sums[m][place]), (f"<{2 * at_once} x bfloat>", pair), (f"<{2 * at_once} x bfloat>", part)])
+    return [_joined(body, row, "float", columns, at_once) for row in sums]
+
+
+def _int8_rows(body: Body, a_words: list[list[str]], words: list[str], c: MatrixType, at_once: int, a_signed: bool,
+               b_signed: bool) -> list[str]:
+    """The instruction multiplies bytes without sign by bytes with sign. An operand of the other sign is moved by 128,
+    and what that adds is taken away again: 128 times the sum of the other operand's elements."""
+    columns, vector, let = c.columns, f"<{at_once} x i32>", body.writer.let
+    lanes = Rows(body.writer, at_once)
+    b_parts = [_parts(body, word, "i32", columns, at_once) for word in words]
+    sums = [_parts(body, row, "i32", columns, at_once) for row in body.rows("%2", c)]
+    swapped = a_signed and not b_signed
+    if a_signed and b_signed:
+        _take_away(body, sums, b_parts, at_once)
+        a_words = [[let(f"xor i32 {word}, {FLIP}") for word in row] for row in a_words]
+    if not a_signed and not b_signed:
+        b_parts = [[let(f"xor {vector} {part}, splat (i32 {FLIP})") for part in parts] for parts in b_parts]
+        _add_row_sums(body, sums, a_words, at_once)
+    for k, parts in enumerate(b_parts):
+        for m, row in enumerate(a_words):
+            word = lanes.splat("i32", row[k])
+            for place, part in enumerate(parts):
+                unsigned, signed = (part, word) if swapped else (word, part)
+                sums[m][place] = dot(body, sums[m][place], unsigned, signed, at_once)
+    return [_joined(body, row, "i32", columns, at_once) for row in sums]
+
+
+FLIP = 0x80808080 - (1 << 32)
+ONES = 0x01010101
+
+
+def dot(body: Body, total: str, unsigned: str, signed: str, at_once: int) -> str:
+    """VPDPBUSD: operands are vectors of words."""
+    words, count = f"<{at_once} x i32>", 4 * at_once
+    operands = [body.writer.let(f"bitcast {words} {one} to <{count} x i8>") for one in (unsigned, signed)]
+    return body.writer.call(words, f"llvm.x86.avx512.vpdpbusd.{32 * at_once}", [
+        (words, total), *((f"<{count} x i8>", one) for one in operands)])
+
+
+def _take_away(body: Body, sums: list[list[str]], b_parts: list[list[str]], at_once: int) -> None:
+    """Subtract 128 times the sum of each column of B from every row."""
+    vector = f"<{at_once} x i32>"
+    for place in range(len(b_parts[0])):
+        total = "zeroinitializer"
+        for parts in b_parts:
+            total = dot(body, total, f"splat (i32 {ONES})", parts[place], at_once)
+        moved = body.writer.let(f"shl {vector} {total}, splat (i32 7)")
+        for row in sums:
+            row[place] = body.writer.let(f"sub {vector} {row[place]}, {moved}")
+
+
+def _add_row_sums(body: Body, sums: list[list[str]], a_words: list[list[str]], at_once: int) -> None:
+    """Add 128 times the sum of each row of A to it."""
+    vector, lanes = f"<{at_once} x i32>", Rows(body.writer, at_once)
+    for row, words in zip(sums, a_words, strict=True):
+        total = "zeroinitializer"
+        for word in words:
+            total = dot(body, total, lanes.splat("i32", word), f"splat (i32 {ONES})", at_once)
+        moved = body.writer.let(f"shl {vector} {total}, splat (i32 7)")
+        for place in range(len(row)):
+            row[place] = body.writer.let(f"add {vector} {row[place]}, {moved}")
