@@ -14,6 +14,7 @@ from coopmat.diagnostics import Message, SourceLocation
 from coopmat.opencl.messages import matrix as messages
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.matrix_operators import check_index, shape
+from coopmat.opencl.sema.matrix_types import LAYOUTS
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import (
     Comma,
@@ -103,9 +104,9 @@ def _check_pointer(call: _Call, pointer: Expression, matrix: Matrix) -> Pointer:
 
 
 def _layout(call: _Call, layout: Expression) -> int:
-    """0 for row-major, 1 for column-major: a constant, as SPIR-V wants it."""
+    """The layout's number: a constant, as SPIR-V wants it."""
     value = call.context.constant_integer(layout)
-    if value not in (0, 1):
+    if value is None or value not in LAYOUTS.values():
         found = value if value is not None else f"an expression of type '{layout.type}' that is no integer constant"
         raise call.fail(messages.INVALID_LAYOUT, layout.location, found=found)
     return value

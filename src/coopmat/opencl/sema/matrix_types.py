@@ -31,13 +31,17 @@ FEATURES = (FEATURE, EXTENSION)
 MAX_ELEMENTS = 1 << 20
 """Limit on rows times columns; the largest device table row has 2,048 elements."""
 
+LAYOUTS = {
+    "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR": 0,
+    "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR": 1,
+    "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL": 2,
+}
+"""The layouts of a matrix in memory; the packed one of B is SPV_INTEL_joint_matrix's, and not in the RFC."""
+
 ENUMERATIONS: dict[str, dict[str, int]] = {
     "coop_matrix_scope_t": {"CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP": Scope.SUBGROUP.value},
     "coop_matrix_use_t": {str(use): use.value for use in Use},
-    "coop_matrix_layout_t": {
-        "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR": 0,
-        "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR": 1,
-    },
+    "coop_matrix_layout_t": LAYOUTS,
     "coop_matrix_operands_t": {
         "CLK_COOPERATIVE_MATRIX_OPERAND_NONE": 0,
         "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_A_SIGNED": 1,
