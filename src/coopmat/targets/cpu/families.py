@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from coopmat.targets.cpu import comparisons, composites, conversions, floats, integers, memory
+from coopmat.targets.cpu import (
+    comparisons,
+    composites,
+    conversions,
+    floats,
+    integer_functions,
+    integers,
+    memory,
+    opencl_std,
+)
 from coopmat.targets.cpu.emitter import Handler
 
 HANDLERS: dict[int, Handler] = {
     **integers.OPERATIONS, **floats.OPERATIONS, **comparisons.OPERATIONS, **conversions.OPERATIONS,
-    **composites.OPERATIONS, **memory.OPERATIONS,
+    **composites.OPERATIONS, **memory.OPERATIONS, **opencl_std.OPERATIONS, **integer_functions.OPERATIONS,
 }
