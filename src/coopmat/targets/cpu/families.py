@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from coopmat.targets.cpu import comparisons, composites, conversions, floats, integers, memory
+from coopmat.targets.cpu import (
+    comparisons,
+    composites,
+    conversions,
+    floats,
+    integer_functions,
+    integers,
+    memory,
+    opencl_std,
+)
 from coopmat.targets.cpu.emitter import Handler
 from coopmat.targets.cpu.matrix import operations as matrix
 
 HANDLERS: dict[int, Handler] = {
-    **integers.OPERATIONS, **floats.OPERATIONS, **comparisons.OPERATIONS, **conversions.OPERATIONS,
-    **composites.OPERATIONS, **memory.OPERATIONS, **matrix.OPERATIONS,
+    **comparisons.OPERATIONS,
+    **composites.OPERATIONS,
+    **conversions.OPERATIONS,
+    **floats.OPERATIONS,
+    **integer_functions.OPERATIONS,
+    **integers.OPERATIONS,
+    **memory.OPERATIONS,
+    **opencl_std.OPERATIONS,
+    **matrix.OPERATIONS,
 }

@@ -35,6 +35,9 @@ IMPLIED: dict[str, tuple[str, ...]] = {
 }
 """The features that need a feature, and go with it."""
 
+OF_EMISSION = frozenset({"avx512vnni", "avx512vl", "avxvnni"})
+"""The features that the code written for a kernel depends on; LLVM looks at all of them."""
+
 
 @dataclass(frozen=True)
 class CpuFeatures:

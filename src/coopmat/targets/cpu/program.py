@@ -18,7 +18,7 @@ from coopmat.spirv.kernels import DataType, KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.families import HANDLERS
-from coopmat.targets.cpu.features import CpuFeatures, cpu_features
+from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.frame import Field
 from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode, kernel_code
 from coopmat.targets.cpu.matrix.lowering import lower
@@ -82,7 +82,8 @@ class CpuProgram:
             raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; the CPU has "
                               f"{', '.join(map(str, SUB_GROUP_SIZES))}")
         total = int(np.prod(local_size))
-        return Variant(size, total % size == 0, local_size[0] % size == 0 or total == local_size[0])
+        return Variant(size, total % size == 0, local_size[0] % size == 0 or total == local_size[0],
+                       features=self.features.used & OF_EMISSION)
 
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
                arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
