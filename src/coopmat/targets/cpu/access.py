@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coopmat.spirv.types import BoolType, Type
 from coopmat.targets.cpu.emitter import Emitter
-from coopmat.targets.cpu.values import Leaf, Matrix, Number, Value, bits_of, leaves_of, llvm_type, suffix
+from coopmat.targets.cpu.values import Leaf, LeafType, Matrix, Number, Value, bits_of, leaves_of, llvm_type, suffix
 
 
 def offset_pointer(emitter: Emitter, pointer: Number, index: Number, scale: int, constant: int = 0) -> Number:
@@ -47,20 +47,21 @@ def in_memory(kind: Type) -> str:
 def load_value(emitter: Emitter, pointer: Number, kind: Type, alignment: int, *, volatile: bool = False) -> Value:
     """What a pointer points to."""
     return tuple(_load_leaf(emitter, moved(emitter, pointer, leaf.offset), leaf.kind,
-                            _alignment(alignment, leaf.offset), volatile) for leaf in leaves_of(kind))
+                            _alignment(alignment, leaf), volatile) for leaf in leaves_of(kind))
 
 
 def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, alignment: int, *,
                 volatile: bool = False) -> None:
     """Write a value to where a pointer points, for the work-items that are here."""
     for leaf, one in zip(leaves_of(kind), value, strict=True):
-        _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(alignment, leaf.offset),
-                    volatile)
+        _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(alignment, leaf), volatile)
 
 
-def _alignment(alignment: int, offset: int) -> int:
-    """What is known of an address so far from an aligned one."""
-    return min(alignment, offset & -offset) if offset else alignment
+def _alignment(alignment: int, leaf: LeafType) -> int:
+    """What is known of a number's address in a value that is aligned so far: no more than its own size, as the host's
+    arrays are not aligned to what vectors need. The processor does not mind."""
+    known = min(alignment, leaf.kind.size)
+    return min(known, leaf.offset & -leaf.offset) if leaf.offset else known
 
 
 def _load_leaf(emitter: Emitter, pointer: Number, kind: Type, alignment: int, volatile: bool) -> Leaf:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coopmat.targets.cpu import (
+    atomics,
     comparisons,
     composites,
     conversions,
@@ -16,6 +17,7 @@ from coopmat.targets.cpu.emitter import Handler
 from coopmat.targets.cpu.matrix import operations as matrix
 
 HANDLERS: dict[int, Handler] = {
+    **atomics.OPERATIONS,
     **comparisons.OPERATIONS,
     **composites.OPERATIONS,
     **conversions.OPERATIONS,

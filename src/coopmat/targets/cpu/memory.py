@@ -405,11 +405,18 @@ def write(emitter: Emitter, pointer: int, value: Value, operands: Sequence[int] 
     """Store a value where a pointer points."""
     place = find_place(emitter, pointer)
     if place is not None:
+        if _is_input(place):
+            raise ValidationError("store-input", f"'{emitter.module.names.get(pointer) or f'%{pointer}'}' is a built-in "
+                                  "input, which cannot be written")
         write_place(emitter, place, value)
         return
     kind = emitter.pointee(pointer)
     store_value(emitter, emitter.number(pointer), value, kind, alignment_of(operands, kind),
                 volatile=_is_volatile(operands))
+
+
+def _is_input(place: Place) -> bool:
+    return isinstance(place.key, tuple) and place.key[0] == "input"
 
 
 def find_place(emitter: Emitter, pointer: int) -> Place | None:
@@ -511,8 +518,6 @@ def _step(emitter: Emitter, place: Place, word: int) -> Place:
     if index is None:
         part, _ = part_of(kind, 0)
         return replace(place, kind=part, indices=(*place.indices, (word, leaf_count(part))))
-    if isinstance(kind, ArrayType | VectorType) and not 0 <= index < kind.length:
-        raise ValidationError("access-chain-index", f"index {index} is outside of the {kind}")
     part, leaves = part_of(kind, index)
     return replace(place, kind=part, first=place.first + leaves)
 

@@ -17,7 +17,7 @@ from typing import Any
 from coopmat.diagnostics import Error
 
 LIBRARY = frozenset({
-    "memcpy", "memmove", "memset", "fmod", "fmodf",
+    "memcpy", "memmove", "memset", "fmod", "fmodf", "fmin", "fminf", "fmax", "fmaxf",
     *(name + end for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
                               "atanh", "exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf",
                               "erfc", "tgamma", "lgamma", "pow", "atan2", "hypot", "remainder", "nextafter", "fma",

@@ -20,6 +20,7 @@ from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.frame import Field
+from coopmat.targets.cpu.globals import GlobalMemory
 from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode, kernel_code
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.native import NativeCode
@@ -46,6 +47,7 @@ class CpuProgram:
         self.module = module
         self.features = features if features is not None else cpu_features()
         self.signatures = module.kernel_signatures
+        self.globals = GlobalMemory(module)
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
         self._lock = threading.Lock()
 
@@ -104,6 +106,8 @@ class CpuProgram:
         size = self.variant(signature, local).sub_group_size
         words[Field.SUB_GROUPS] = -(-int(np.prod(local)) // size)
         block, local_bytes, alive = bind(kernel.code, signature, arguments)
+        for identifier, slot in kernel.code.globals.items():
+            block[slot.offset:slot.offset + slot.size].view(np.int64)[0] = self.globals.address(identifier)
         words[Field.LOCAL_BYTES] = local_bytes
         words[Field.STACK_BYTES] = SMALLEST_STACK + 2 * kernel.code.stack_bytes // 64 * 64
         scratch_bytes = local_bytes + 128

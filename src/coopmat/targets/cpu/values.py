@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.types import (
     ArrayType,
     BoolType,
@@ -141,14 +141,18 @@ def leaf_count(kind: Type) -> int:
 
 
 def part_of(kind: Type, index: int) -> tuple[Type, int]:
-    """The type of a member, and the number of leaves before it."""
+    """The type of a member, and the number of leaves before it. ValidationError if there is none."""
+    count = (len(kind.members) if isinstance(kind, StructType)
+             else kind.length if isinstance(kind, ArrayType | VectorType) else None)
+    if count is not None and not 0 <= index < count:
+        raise ValidationError("access-chain-index", f"index {index} is outside of the {kind}")
     if isinstance(kind, StructType):
         return kind.members[index], sum(leaf_count(member) for member in kind.members[:index])
     if isinstance(kind, ArrayType):
         return kind.element, index * leaf_count(kind.element)
     if isinstance(kind, VectorType):
         return kind.component, index
-    raise Error(f"there is nothing to index in a value of type {kind}")
+    raise ValidationError("access-chain-index", f"there is nothing to index in a value of type {kind}")
 
 
 def llvm_type(kind: Type) -> str:
