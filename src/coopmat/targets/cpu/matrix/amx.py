@@ -15,7 +15,7 @@ from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.operations import Operation, element_type
-from coopmat.targets.cpu.matrix.plain import Body, Features, plain_type, row_type
+from coopmat.targets.cpu.matrix.plain import Body, Features, interleaved, plain_type, row_type, separated
 
 MOST_ROWS, MOST_BYTES = 16, 64  # of a tile
 PITCH = 64  # bytes from row to row where a tile goes through memory
@@ -107,30 +107,19 @@ def _row_address(body: Body, row: int) -> str:
 
 
 def _take(name: str, kind: MatrixType, body: Body) -> str:
-    rows, together, let = [], _together(kind), body.writer.let
-    element, wide = element_type(kind), kind.columns * _together(kind)
-    for number in range(kind.rows // together):
-        line = let(f"load <{wide} x {element}>, ptr {_row_address(body, number)}, align 64")
-        for part in range(together):
-            if together == 1:
-                rows.append(line)
-                continue
-            order = ", ".join(f"i32 {column * together + part}" for column in range(kind.columns))
-            rows.append(let(f"shufflevector <{wide} x {element}> {line}, <{wide} x {element}> poison, "
-                            f"<{kind.columns} x i32> <{order}>"))
-    result = body.gathered(rows, kind)
+    together = _together(kind)
+    llvm = row_type(kind) if together == 1 else f"<{kind.columns} x i32>"
+    rows = [body.writer.let(f"load {llvm}, ptr {_row_address(body, number)}, align 64")
+            for number in range(kind.rows // together)]
+    result = body.gathered(rows if together == 1 else separated(body, rows, kind, together), kind)
     return "\n".join([f"define internal {plain_type(kind)} @{name}.take(ptr %0) alwaysinline nounwind {{",
                       *body.writer.lines, f"  ret {plain_type(kind)} {result}", "}"])
 
 
 def _put(name: str, kind: MatrixType, body: Body) -> str:
-    from coopmat.targets.cpu.matrix.vnni import interleaved_rows
-
-    rows = body.rows("%1", kind)
-    llvm, together = row_type(kind), _together(kind)
+    rows, llvm, together = body.rows("%1", kind), row_type(kind), _together(kind)
     if together > 1:
-        rows = interleaved_rows(body, rows, kind, together)
-        llvm = f"<{kind.columns} x i32>"
+        rows, llvm = interleaved(body, rows, kind, together), f"<{kind.columns} x i32>"
     for number, row in enumerate(rows):
         body.writer.do(f"store {llvm} {row}, ptr {_row_address(body, number)}, align 64")
     return "\n".join([f"define internal void @{name}.put(ptr %0, {plain_type(kind)} %1) alwaysinline nounwind {{",
@@ -162,6 +151,7 @@ class Tiles:
         self.declarations: set[str] = set()
         self.converters: dict[MatrixType, str] = {}
         self.slots: list[str] = []  # lines for the entry of the function at hand
+        self.passing: set[str] = set()  # matrices that need no tile, of the function at hand
         self.count = 0
 
     def fresh(self) -> str:

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from coopmat.diagnostics import Error
 from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.matrix import plain
-from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Tiles, conversions, tile_kinds
+from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Tiles, conversions, is_direct, tile_kinds
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
 
 Features = frozenset[str]
 
-_CALL = re.compile(r"\s*(?:(%\S+) = )?(?:tail |musttail |notail )?call .*?@(matrix\.\w+\.\d+)\((.*)\)(?: #\d+)?$")
+_CALL = re.compile(r"\s*(?:(%\S+) = )?(?:tail |musttail |notail )?call .*?@(matrix\.\w+\.\d+)\((.*)\)(?: #\d+)?(?:, ![\w.]+ ![\d]+)*$")
 _ATTRIBUTES = re.compile(r" (?:noundef|nonnull|nocapture|readonly|captures\(none\)|noalias|writeonly)(?= )")
+_METADATA = re.compile(r"(?:, ![\w.]+ !\d+)+$")
 _UNDEFINED = re.compile(r"(?<=\[ )(?:undef|poison|zeroinitializer)(?=,)")
 
 
@@ -53,6 +54,7 @@ def _functions(lines: list[str]) -> Iterator[list[str]]:
 def _rewritten(lines: list[str], operations: Mapping[str, Operation], tiles: Tiles) -> list[str]:
     """A function whose tiles are tiles; its plain matrices follow by a replacement of their types."""
     tiles.slots = []
+    tiles.passing = _passing(lines, operations, tiles)
     result: list[str] = []
     for line in lines:
         if line.startswith("declare ") and "@matrix." in line:
@@ -66,12 +68,33 @@ def _rewritten(lines: list[str], operations: Mapping[str, Operation], tiles: Til
     return result
 
 
+def _passing(lines: list[str], operations: Mapping[str, Operation], tiles: Tiles) -> set[str]:
+    """The matrices that are only loaded and stored, one way or the other not as a tile is: they need no tile."""
+    made: dict[str, bool] = {}
+    uses: dict[str, int] = {}
+    stores: dict[str, int] = {}
+    for line in lines:
+        found = _CALL.match(line)
+        operation = operations[found[2]] if found else None
+        for name in set(re.findall(r"%[\w.$-]+", line.split(" = ", 1)[-1])):
+            uses[name] = uses.get(name, 0) + 1
+        if found and operation is not None and operation.name == "load" and operation.result in tiles.kinds:
+            made[found[1]] = is_direct(operation.result, operation.detail[0])
+        elif found and operation is not None and operation.name == "store":
+            value = _split(found[3])[0].split()[-1]
+            is_tile = is_direct(operation.operands[0], operation.detail[0])
+            stores[value] = stores.get(value, 0) + 1
+            made[value] = made.get(value, True) and is_tile if value in made else is_tile
+    return {name for name, as_tiles in made.items() if not as_tiles and stores.get(name, 0) == uses.get(name, 0) > 0}
+
+
 def _line(line: str, operations: Mapping[str, Operation], tiles: Tiles) -> list[str]:
     found = _CALL.match(line)
     if found:
         operation = operations[found[2]]
         operands = tuple(_ATTRIBUTES.sub("", one.strip()) for one in _split(found[3]))
-        if any(kind in tiles.kinds for kind in (*operation.operands, operation.result)):
+        passes = tiles.passing & {found[1] or "", operands[0].split()[-1]} if operation.name in ("load", "store") else ()
+        if not passes and any(kind in tiles.kinds for kind in (*operation.operands, operation.result)):
             return tiles.operation(operation, Call(found[1], found[2], operands))
         return [line]
     for name, kind in tiles.types.items():
@@ -82,7 +105,7 @@ def _line(line: str, operations: Mapping[str, Operation], tiles: Tiles) -> list[
 
 def _moved(line: str, name: str, kind: MatrixType, tiles: Tiles) -> list[str]:
     """A line that has a tile and is no operation: a phi, a choice, a load or store of a variable."""
-    shape, text = tiles.kinds[kind], line.strip()
+    shape, text = tiles.kinds[kind], _METADATA.sub("", line.strip())
     if " = phi " in text:
         if _UNDEFINED.search(text):
             zero = tiles.fresh()

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from coopmat.devices.lane_layout import rows_per_word
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.conversions import converted
 from coopmat.targets.cpu.emitter import Emitter
-from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, is_bf16, resized
 from coopmat.targets.cpu.floats import through_float
+from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, is_bf16, resized
 from coopmat.targets.cpu.matrix.operations import Operation, element_type
 from coopmat.targets.cpu.values import Number, suffix, zero_of
 from coopmat.targets.cpu.writer import Writer
@@ -177,6 +178,50 @@ def _is_by_rows(kind: MatrixType, layout: Layout) -> bool:
         layout == Layout.RowMajorKHR or (layout == Layout.PackedINTEL and kind.use == Use.MatrixAKHR))
 
 
+def _together(kind: MatrixType, layout: Layout) -> int:
+    """How many rows of B the packed layout interleaves, of elements with bytes of their own; 1 for any other layout."""
+    if layout != Layout.PackedINTEL or kind.use != Use.MatrixBKHR or kind.component == IntType(4):
+        return 1
+    together = rows_per_word(8 * kind.component.size)
+    return together if kind.rows % together == 0 else 1
+
+
+def _line(body: Body, base: str, stride: str, number: int) -> str:
+    """The address of a line of memory."""
+    offset = body.writer.let(f"mul i64 {stride}, {number}")
+    return body.writer.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+
+def interleaved(body: Body, rows: list[str], kind: MatrixType, together: int) -> list[str]:
+    """Lines of the packed layout: rows that belong together, element by element, as vectors of 32-bit integers."""
+    element, columns, result = element_type(kind), kind.columns, []
+    for first in range(0, kind.rows, together):
+        vectors, length = rows[first:first + together], columns
+        while len(vectors) > 1:  # concatenate, two at a time
+            order = ", ".join(f"i32 {place}" for place in range(2 * length))
+            vectors = [body.writer.let(f"shufflevector <{length} x {element}> {x}, <{length} x {element}> {y}, "
+                                       f"<{2 * length} x i32> <{order}>")
+                       for x, y in zip(vectors[::2], vectors[1::2], strict=True)]
+            length *= 2
+        order = ", ".join(f"i32 {row * columns + column}" for column in range(columns) for row in range(together))
+        mixed = body.writer.let(f"shufflevector <{length} x {element}> {vectors[0]}, <{length} x {element}> poison, "
+                                f"<{length} x i32> <{order}>")
+        result.append(body.writer.let(f"bitcast <{length} x {element}> {mixed} to <{columns} x i32>"))
+    return result
+
+
+def separated(body: Body, lines: list[str], kind: MatrixType, together: int) -> list[str]:
+    """The rows of a matrix whose packed lines are given."""
+    element, wide, rows = element_type(kind), kind.columns * together, []
+    for line in lines:
+        mixed = body.writer.let(f"bitcast <{kind.columns} x i32> {line} to <{wide} x {element}>")
+        for part in range(together):
+            order = ", ".join(f"i32 {column * together + part}" for column in range(kind.columns))
+            rows.append(body.writer.let(f"shufflevector <{wide} x {element}> {mixed}, <{wide} x {element}> poison, "
+                                        f"<{kind.columns} x i32> <{order}>"))
+    return rows
+
+
 def _offset(body: Body, kind: MatrixType, layout: Layout, row: str, column: str, stride: str) -> tuple[str, str | None]:
     """The byte of an element, and, of 4-bit components, whether it is in the byte's upper half (an i64, 0 or 1)."""
     let = body.writer.let
@@ -205,10 +250,14 @@ def _load(body: Body) -> Made:
     if _is_by_rows(kind, layout):
         rows = []
         for number in range(kind.rows):
-            offset = body.writer.let(f"mul i64 %1, {number}")
-            address = body.writer.let(f"getelementptr i8, ptr %0, i64 {offset}")
+            address = _line(body, "%0", "%1", number)
             rows.append(body.writer.let(f"load {row_type(kind)}, ptr {address}, align {kind.component.size}"))
         return parameters, plain_type(kind), body.gathered(rows, kind)
+    together = _together(kind, layout)
+    if together > 1:
+        lines = [body.writer.let(f"load <{kind.columns} x i32>, ptr {_line(body, '%0', '%1', number)}, align 1")
+                 for number in range(kind.rows // together)]
+        return parameters, plain_type(kind), body.gathered(separated(body, lines, kind, together), kind)
     slot, element = body.buffer(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
@@ -238,9 +287,13 @@ def _store(body: Body) -> Made:
     parameters = [plain_type(kind), "ptr", "i64"]
     if _is_by_rows(kind, layout):
         for number, row in enumerate(body.rows("%0", kind)):
-            offset = body.writer.let(f"mul i64 %2, {number}")
-            address = body.writer.let(f"getelementptr i8, ptr %1, i64 {offset}")
+            address = _line(body, "%1", "%2", number)
             body.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {kind.component.size}")
+        return parameters, "void", ""
+    together = _together(kind, layout)
+    if together > 1:
+        for number, line in enumerate(interleaved(body, body.rows("%0", kind), kind, together)):
+            body.writer.do(f"store <{kind.columns} x i32> {line}, ptr {_line(body, '%1', '%2', number)}, align 1")
         return parameters, "void", ""
     slot = body.to_buffer("%0", kind)
     body.each_element(kind, lambda row, column, number: _store_element(

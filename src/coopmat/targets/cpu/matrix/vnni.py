@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from coopmat.formats import Format
 from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.matrix.plain import Body, Features, Rows
+from coopmat.targets.cpu.matrix.plain import Body, Features, Rows, interleaved
 
 WIDTHS: dict[str, tuple[tuple[str, int], ...]] = {
     "int8": (("avx512vnni", 16), ("avxvnni", 8)),
@@ -56,30 +56,11 @@ def multiply_rows(body: Body, kinds: Sequence[MatrixType], formats: Sequence[For
     kind = _kind(formats)
     assert kind is not None
     at_once = _columns_at_once(body.features, kinds, formats)
-    words = interleaved_rows(body, body.rows("%1", b), b, _together(kind))
+    words = interleaved(body, body.rows("%1", b), b, _together(kind))
     a_words = _words_of_rows(body, a)
     if kind == "bf16":
         return _bf16_rows(body, a_words, words, c, at_once)
     return _int8_rows(body, a_words, words, c, at_once, formats[0].is_signed, formats[1].is_signed)
-
-
-def interleaved_rows(body: Body, rows: list[str], b: MatrixType, together: int) -> list[str]:
-    """Rows of words: those of B that belong together, element by element, as vectors of 32-bit integers."""
-    element, columns = element_type(b), b.columns
-    result = []
-    for first in range(0, b.rows, together):
-        vectors, length = rows[first:first + together], columns
-        while len(vectors) > 1:  # concatenate, two at a time
-            pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
-            order = ", ".join(f"i32 {place}" for place in range(2 * length))
-            vectors = [body.writer.let(f"shufflevector <{length} x {element}> {x}, <{length} x {element}> {y}, "
-                                       f"<{2 * length} x i32> <{order}>") for x, y in pairs]
-            length *= 2
-        order = ", ".join(f"i32 {row * columns + column}" for column in range(columns) for row in range(together))
-        mixed = body.writer.let(f"shufflevector <{length} x {element}> {vectors[0]}, <{length} x {element}> poison, "
-                                f"<{length} x i32> <{order}>")
-        result.append(body.writer.let(f"bitcast <{length} x {element}> {mixed} to <{columns} x i32>"))
-    return result
 
 
 def _words_of_rows(body: Body, a: MatrixType) -> list[list[str]]:
