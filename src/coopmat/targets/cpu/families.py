@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from coopmat.targets.cpu import comparisons, composites, conversions, floats, integers, memory
+from coopmat.targets.cpu import (
+    comparisons,
+    composites,
+    conversions,
+    floats,
+    group_operations,
+    groups,
+    integers,
+    memory,
+)
 from coopmat.targets.cpu.emitter import Handler
 
 HANDLERS: dict[int, Handler] = {
     **integers.OPERATIONS, **floats.OPERATIONS, **comparisons.OPERATIONS, **conversions.OPERATIONS,
-    **composites.OPERATIONS, **memory.OPERATIONS,
+    **composites.OPERATIONS, **memory.OPERATIONS, **groups.OPERATIONS, **group_operations.OPERATIONS,
 }

@@ -11,11 +11,11 @@ import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op, Scope
+from coopmat.spirv.group_scopes import known_scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator import non_uniform
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active
-from coopmat.targets.simulator.lanes import known_scope
 from coopmat.targets.simulator.non_uniform import Evaluate, lane_numbers, shuffled
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, unsigned
