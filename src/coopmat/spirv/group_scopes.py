@@ -6,6 +6,9 @@ from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import GroupOperation, Scope
 
 SCANS = (GroupOperation.Reduce, GroupOperation.InclusiveScan, GroupOperation.ExclusiveScan)
+QUAD = 4
+QUAD_SWAPS = (1, 2, 3)
+"""What a direction changes in a work-item's number: horizontal, vertical, diagonal."""
 BARRIER_SCOPES = (Scope.Workgroup, Scope.Subgroup, Scope.Invocation)
 
 
