@@ -85,7 +85,7 @@ class _Maker:
         self.argument_bytes = 0
         self.globals: dict[int, Slot] = {}
         emitter.extra |= {"module variable": self._module_variable, "input": input_place,
-                          "is in storage": self._is_in_storage}
+                          "is in storage": self._is_in_storage, "reserve local": self._reserve_local}
 
     def make(self) -> KernelCode:
         emitter = self.emitter
@@ -204,12 +204,10 @@ class _Maker:
         if storage == StorageClass.Private:
             initial = emitter.value(row.words[1]) if len(row.words) > 1 else None
             return self._own(row.result_id, kind, initial)
-        text = emitter.writer.fresh("variable")
         if storage == StorageClass.Workgroup:
-            offset = round_up(self.local_bytes, ALIGNMENT)
-            self.local_bytes = offset + kind.size
-            emitter.writer.entry.append(f"  {text} = getelementptr i8, ptr %local, i64 {offset}")
-        elif storage in (StorageClass.CrossWorkgroup, StorageClass.UniformConstant):
+            return (Number("ptr", self._reserve_local(kind.size)),)
+        text = emitter.writer.fresh("variable")
+        if storage in (StorageClass.CrossWorkgroup, StorageClass.UniformConstant):
             slot = self.globals.setdefault(row.result_id, Slot(0, 0))
             if not slot.size:
                 slot = self.globals[row.result_id] = self._reserve(8)
@@ -217,6 +215,15 @@ class _Maker:
         else:
             raise Error(f"a variable in storage class {StorageClass(storage).name} is not supported here")
         return (Number("ptr", text),)
+
+    def _reserve_local(self, size: int) -> str:
+        """So many bytes of the work-group's local memory; the address, of which the last six bits are zero."""
+        writer = self.emitter.writer
+        offset = round_up(self.local_bytes, ALIGNMENT)
+        self.local_bytes = offset + size
+        name = writer.fresh("shared")
+        writer.entry.append(f"  {name} = getelementptr i8, ptr %local, i64 {offset}")
+        return name
 
     def _is_in_storage(self, emitter: Emitter, pointer: Number, storage: int) -> Number:
         """Whether an address lies in a storage class."""

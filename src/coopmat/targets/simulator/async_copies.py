@@ -13,12 +13,13 @@ import numpy as np
 
 from coopmat.diagnostics import Error, OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op, Scope, StorageClass
+from coopmat.spirv.group_scopes import known_scope
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import EventType, PointerType, Type, is_number, round_up
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import group_uniform_value, require_work_groups
 from coopmat.targets.simulator.events import NULL_EVENT, Region, Transfer
-from coopmat.targets.simulator.lanes import GroupRows, known_scope
+from coopmat.targets.simulator.lanes import GroupRows
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Array
 

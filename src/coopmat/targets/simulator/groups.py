@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, Scope, StorageClass
+from coopmat.spirv.group_scopes import known_barrier_scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.address_space import BufferRow, Extent
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
@@ -26,11 +26,7 @@ REQUIREMENTS: dict[int, Callable[[Frame, Site], None]] = {
 
 
 def _barrier(compiler: FunctionCompiler, row: Instruction) -> Step:
-    scope, site = compiler.constant(row.words[0]), compiler.site(row)
-    if scope is None or scope not in REQUIREMENTS:
-        shown = Scope(scope).name if scope in set(Scope) else scope
-        raise Error(f"{row.name} with execution scope {shown} is not supported; the scopes are Workgroup, "
-                    "Subgroup and Invocation")
+    scope, site = known_barrier_scope(compiler.constant(row.words[0]), row.name), compiler.site(row)
     require = REQUIREMENTS[scope]
     return lambda frame: require(frame, site)
 

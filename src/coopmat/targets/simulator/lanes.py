@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import GroupOperation, Scope
 from coopmat.targets.simulator.state import Frame
 from coopmat.targets.simulator.values import Array, unsigned
@@ -53,7 +52,6 @@ class GroupRows:
         return group * self.per_row + sub_group, lane
 
 
-SCANS = (GroupOperation.Reduce, GroupOperation.InclusiveScan, GroupOperation.ExclusiveScan)
 Limit = Callable[[np.dtype[Any]], Any]
 
 
@@ -141,22 +139,3 @@ def take_lanes(value: Array, source: Array, shape: tuple[int, int]) -> Array:
     full = np.broadcast_to(value, (*shape, *value.shape[2:]))
     index = np.broadcast_to(source, shape).astype(np.intp)
     return np.take_along_axis(full, index.reshape(*shape, *[1] * (value.ndim - 2)), axis=1)
-
-
-def known_scope(scope: int | None, name: str, *allowed: Scope) -> Scope:
-    """The scope of an instruction; Error if it is not one of ``allowed``."""
-    for candidate in allowed:
-        if scope == candidate:
-            return candidate
-    shown = Scope(scope).name if scope in set(Scope) else scope
-    names = " and ".join(candidate.name for candidate in allowed)
-    raise Error(f"{name} with execution scope {shown} is not supported; possible: {names}")
-
-
-def known_scan(operation: int, name: str) -> int:
-    """The group operation of an instruction; Error unless it is a reduction or a scan of the whole group."""
-    if operation not in SCANS:
-        shown = GroupOperation(operation).name if operation in set(GroupOperation) else operation
-        raise Error(f"{name} with group operation {shown} is not supported; possible: "
-                    f"{', '.join(candidate.name for candidate in SCANS)}")
-    return operation

@@ -13,10 +13,11 @@ import numpy as np
 
 from coopmat.diagnostics import Error, UndefinedBehavior
 from coopmat.spirv.grammar import GroupOperation, Op, Scope
+from coopmat.spirv.group_scopes import known_cluster, known_scan, known_scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.group_operations import all_hold, any_holds, chosen_member
-from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction, known_scan, known_scope, take_lanes
+from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction, take_lanes
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, unsigned
 
@@ -184,13 +185,6 @@ def _shuffle(source_of: Callable[[Array, Array], Array]) -> Handler:
     return _non_uniform(evaluate)
 
 
-def _cluster_size(compiler: FunctionCompiler, row: Instruction, word: int) -> int:
-    size = compiler.constant(word)
-    if size is None or size < 1 or size & size - 1:
-        raise Error(f"the cluster size of {row.name} must be a constant power of two, found {size}")
-    return size
-
-
 def _check_cluster(frame: Frame, size: int, where: Any) -> None:
     if size > frame.batch.lanes:
         raise UndefinedBehavior(f"{where.instruction} has clusters of {size}, more than the {frame.batch.lanes} "
@@ -200,7 +194,7 @@ def _check_cluster(frame: Frame, size: int, where: Any) -> None:
 def _rotate(compiler: FunctionCompiler, row: Instruction) -> Step:
     known_scope(compiler.constant(row.words[0]), row.name, Scope.Subgroup)
     value, delta, result = compiler.slot(row.words[1]), compiler.slot(row.words[2]), compiler.result(row)
-    clustered = _cluster_size(compiler, row, row.words[3]) if len(row.words) > 3 else None
+    clustered = known_cluster(compiler.constant(row.words[3]), row.name) if len(row.words) > 3 else None
     site = compiler.site(row)
 
     def execute(frame: Frame) -> None:
@@ -226,7 +220,7 @@ def _arithmetic(reduction: Reduction) -> Handler:
         if operation == GroupOperation.ClusteredReduce:
             if len(row.words) < 4:
                 raise Error(f"{row.name} with ClusteredReduce needs a cluster size")
-            size = _cluster_size(compiler, row, row.words[3])
+            size = known_cluster(compiler.constant(row.words[3]), row.name)
 
             def execute_clustered(frame: Frame) -> None:
                 _check_cluster(frame, size, site)

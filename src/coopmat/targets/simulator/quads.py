@@ -11,18 +11,14 @@ import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op, Scope
+from coopmat.spirv.group_scopes import QUAD, QUAD_SWAPS, known_scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator import non_uniform
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active
-from coopmat.targets.simulator.lanes import known_scope
 from coopmat.targets.simulator.non_uniform import Evaluate, lane_numbers, shuffled
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, unsigned
-
-QUAD = 4
-SWAPS = (1, 2, 3)
-"""What a direction changes in a work-item's number: horizontal, vertical, diagonal."""
 
 
 def _broadcast(compiler: FunctionCompiler, row: Instruction) -> Step:
@@ -44,10 +40,10 @@ def _broadcast(compiler: FunctionCompiler, row: Instruction) -> Step:
 def _swap(compiler: FunctionCompiler, row: Instruction) -> Step:
     known_scope(compiler.constant(row.words[0]), row.name, Scope.Subgroup)
     value, direction, result = compiler.slot(row.words[1]), compiler.constant(row.words[2]), compiler.result(row)
-    if direction is None or not 0 <= direction < len(SWAPS):
+    if direction is None or not 0 <= direction < len(QUAD_SWAPS):
         raise ValidationError("quad-swap-direction", f"the direction of {row.name} must be a constant from 0 to "
-                              f"{len(SWAPS) - 1}, found {direction}", row.offset)
-    change = SWAPS[direction]
+                              f"{len(QUAD_SWAPS) - 1}, found {direction}", row.offset)
+    change = QUAD_SWAPS[direction]
 
     def execute(frame: Frame) -> None:
         frame.slots[result] = shuffled(frame, frame.slots[value], lane_numbers(frame) ^ change)
