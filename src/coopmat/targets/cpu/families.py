@@ -13,6 +13,7 @@ from coopmat.targets.cpu import (
     integers,
     memory,
     opencl_std,
+    sub_group_matrix,
 )
 from coopmat.targets.cpu.emitter import Handler
 from coopmat.targets.cpu.matrix import operations as matrix
@@ -28,5 +29,6 @@ HANDLERS: dict[int, Handler] = {
     **integers.OPERATIONS,
     **memory.OPERATIONS,
     **opencl_std.OPERATIONS,
+    **sub_group_matrix.OPERATIONS,
     **matrix.OPERATIONS,
 }
