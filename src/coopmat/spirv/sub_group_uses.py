@@ -53,6 +53,11 @@ class SubGroupMultiply:
         return next((row for row in SUB_GROUP_MATRIX_ROWS
                      if row.sub_group_size == sub_group_size and self.is_row(row)), None)
 
+    @property
+    def sub_group_sizes(self) -> list[int]:
+        """The sub-group sizes for which the tables have a row."""
+        return sorted({row.sub_group_size for row in SUB_GROUP_MATRIX_ROWS if self.is_row(row)})
+
     def __str__(self) -> str:
         bits = "|".join(flag.name or "" for flag in Flags if flag and flag in self.flags) or "none"
         return (f"M={self.m} K={self.k}, A {self.a}, B {self.b}, C {self.c}, result {self.result}, "

@@ -8,7 +8,7 @@ import pytest
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
-from tests.targets.simulator.kit import evaluate, module, run
+from tests.targets.simulator.kit import evaluate, module, refuses, run
 from tests.targets.simulator.values import integers, wrapped
 
 RNG = np.random.default_rng(7)
@@ -97,7 +97,7 @@ def test_saturating_accumulation(form: str, length: int, width: int, result: int
     assert any(x in (low, high) for x in expected)
     for row in np.flatnonzero(~good)[:3]:
         operands = [np.repeat(array[row:row + 1], 16, axis=0) for array in (a, b, c)]
-        with pytest.raises(UndefinedBehavior, match="overflows the type of the result"):
+        with refuses(UndefinedBehavior, "overflows the type of the result"):
             evaluate(line, f"i{result}", *operands)
 
 
@@ -105,7 +105,7 @@ def test_overflow_of_a_partial_sum_is_found_though_the_sum_fits() -> None:
     a = np.tile(np.array([127, 127, -128, 1], np.int8), (16, 1))
     b = np.tile(np.array([1, 1, 1, 0], np.int8), (16, 1))
     c = np.zeros(16, np.int8)
-    with pytest.raises(UndefinedBehavior, match="the sum of the products of the components 0 to 1, 254, is not from "
+    with refuses(UndefinedBehavior, "the sum of the products of the components 0 to 1, 254, is not from "
                        "-128 to 127: OpSDotAccSat is undefined"):
         evaluate("OpSDotAccSat %i8 {0} {1} {2}", "i8", a, b, c)
     found = evaluate("OpSDotAccSat %i8 {0} {1} {2}", "i8", a[:, [0, 2, 1, 3]].copy(), b, c)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from coopmat.diagnostics import Error
+from collections.abc import Callable
+
+from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import Rounding
 from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType, MatrixType, Type
+from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import bits, from_bf16, of_bits, to_bf16
 from coopmat.targets.cpu.integers import is_bf16, resized
@@ -81,8 +83,8 @@ def _directed(emitter: Emitter, nearest: Number, below: Number, above: Number, r
         return emitter.select(below, up, nearest)
     if rounding == "rtn":
         return emitter.select(above, down, nearest)
-    zero = Number(nearest.type, "0.0")
-    is_negative = emitter.apply("fcmp olt {t} {0}, {1}", "i1", nearest, zero)
+    whole = bits(emitter, nearest)  # of -0 the exact number is negative, too
+    is_negative = emitter.apply("icmp slt {t} {0}, {1}", "i1", whole, emitter.constant(whole.type, 0))
     inwards = emitter.select(is_negative, below, above)
     return emitter.select(inwards, emitter.select(is_negative, up, down), nearest)
 
@@ -314,13 +316,8 @@ def _as_type(emitter: Emitter, number: Number, llvm: str) -> Number:
     return emitter.apply("bitcast {t} {0} to {r}", llvm, number)
 
 
-def _round_to_tf32(emitter: Emitter, row: Instruction) -> Value:
-    """OpRoundFToTF32INTEL: to nearest, ties to even; NaNs stay."""
-    return tuple(to_tf32(emitter, one) for one in emitter.numbers(row.words[0]))
-
-
 def to_tf32(emitter: Emitter, number: Number) -> Number:
-    """A float rounded to tf32's 10 bits of fraction."""
+    """A float rounded to tf32's 10 bits of fraction, to nearest with ties to even; NaNs stay."""
     i32 = lambda value: emitter.constant("i32", value)  # noqa: E731
     whole = bits(emitter, number)
     odd = emitter.apply("and {t} {0}, {1}", "i32", emitter.apply("lshr {t} {0}, {1}", "i32", whole, i32(13)), i32(1))
@@ -335,20 +332,27 @@ def to_tf32(emitter: Emitter, number: Number) -> Number:
     return of_bits(emitter, emitter.select(is_special, special, kept), "float")
 
 
-def _to_bf16_bits(emitter: Emitter, row: Instruction) -> Value:
-    return tuple(to_bf16(emitter, one) for one in emitter.numbers(row.words[0]))
+def _convert_format(convert: Callable[[Emitter, Number], Number], source: Type, target: Type, rule: str) -> Handler:
+    """A conversion between two component types, the count being the same."""
+
+    def handle(emitter: Emitter, row: Instruction) -> Value:
+        given, result = emitter.type_of(row.words[0]), emitter.result_type(row)
+        if (given.scalar, result.scalar, given.count) != (source, target, result.count):
+            raise ValidationError(rule, f"{row.name} converts {source} to {target}, one or a vector of equal length; "
+                                  f"found {given} to {result}", row.offset)
+        return tuple(convert(emitter, one) for one in emitter.numbers(row.words[0]))
+
+    return handle
 
 
-def _from_bf16_bits(emitter: Emitter, row: Instruction) -> Value:
-    return tuple(from_bf16(emitter, one) for one in emitter.numbers(row.words[0]))
-
+FLOAT32, INT16 = FloatType(32), IntType(16)
 
 OPERATIONS: dict[int, Handler] = {
     **dict.fromkeys((Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert,
                      Op.FConvert, Op.SatConvertSToU, Op.SatConvertUToS), _convert),
-    Op.RoundFToTF32INTEL: _round_to_tf32,
-    Op.ConvertFToBF16INTEL: _to_bf16_bits,
-    Op.ConvertBF16ToFINTEL: _from_bf16_bits,
+    Op.RoundFToTF32INTEL: _convert_format(to_tf32, FLOAT32, FLOAT32, "tf32-rounding"),
+    Op.ConvertFToBF16INTEL: _convert_format(to_bf16, FLOAT32, INT16, "bfloat16-conversion"),
+    Op.ConvertBF16ToFINTEL: _convert_format(from_bf16, INT16, FLOAT32, "bfloat16-conversion"),
     Op.ConvertPtrToU: _pointer_to_integer,
     Op.ConvertUToPtr: _integer_to_pointer,
     Op.PtrCastToGeneric: _same,

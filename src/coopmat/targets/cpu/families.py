@@ -7,6 +7,7 @@ from coopmat.targets.cpu import (
     comparisons,
     composites,
     conversions,
+    dot_product,
     floats,
     group_operations,
     groups,
@@ -17,6 +18,7 @@ from coopmat.targets.cpu import (
     non_uniform,
     opencl_std,
     quads,
+    sub_group_matrix,
 )
 from coopmat.targets.cpu.emitter import Handler
 from coopmat.targets.cpu.matrix import operations as matrix
@@ -26,6 +28,7 @@ HANDLERS: dict[int, Handler] = {
     **comparisons.OPERATIONS,
     **composites.OPERATIONS,
     **conversions.OPERATIONS,
+    **dot_product.OPERATIONS,
     **floats.OPERATIONS,
     **group_operations.OPERATIONS,
     **groups.OPERATIONS,
@@ -36,5 +39,6 @@ HANDLERS: dict[int, Handler] = {
     **non_uniform.OPERATIONS,
     **opencl_std.OPERATIONS,
     **quads.OPERATIONS,
+    **sub_group_matrix.OPERATIONS,
     **matrix.OPERATIONS,
 }

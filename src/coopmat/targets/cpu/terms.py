@@ -6,7 +6,7 @@ number, which is then a constant of the term's type.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coopmat.spirv.types import FloatType
@@ -14,6 +14,7 @@ from coopmat.targets.cpu.conversions import to_float
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.values import Number, bits_of
+from coopmat.targets.cpu.writer import Operand
 
 FLOATS = {"half": FloatType(16), "float": FloatType(32), "double": FloatType(64)}
 
@@ -53,11 +54,11 @@ class Term:
         return Term(self.emitter, self.emitter.apply(
             template, result, self.number, *(operand.number for operand in operands)))
 
-    def intrinsic(self, name: str, *others: Term | float, **more: tuple[tuple[str, str], ...]) -> Term:
-        """One of LLVM's intrinsics on numbers of this type, whose result has it, too."""
+    def intrinsic(self, name: str, *others: Term | float, immediate: Sequence[Operand] = ()) -> Term:
+        """One of LLVM's intrinsics on numbers of this type, whose result has it, too; see :meth:`Emitter.intrinsic`."""
         operands = [other if isinstance(other, Term) else self.constant(other) for other in others]
         return Term(self.emitter, self.emitter.intrinsic(
-            name, self.type, self.number, *(operand.number for operand in operands), **more))
+            name, self.type, self.number, *(operand.number for operand in operands), immediate=immediate))
 
     # --- arithmetic -------------------------------------------------------------------
 

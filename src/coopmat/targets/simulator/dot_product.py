@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
-from coopmat.spirv.grammar import Op, PackedVectorFormat
+from coopmat.diagnostics import UndefinedBehavior
+from coopmat.spirv.dot_products import DOT_PRODUCTS, DotProduct, DotShape, dot_shape
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import IntType, Type, VectorType
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.state import Frame, Site, Step
@@ -19,62 +17,11 @@ from coopmat.targets.simulator.values import Array, unsigned
 INT64_PRODUCTS = 16  # widest components whose products and sums an int64 holds in any case
 
 
-@dataclass(frozen=True)
-class DotProduct:
-    """One of the instructions: how the vectors are extended, and whether an accumulator is added.
-
-    The result of the accumulating forms has the sign of the first vector.
-    """
-
-    signs: tuple[bool, bool]
-    accumulates: bool = False
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The types of an instruction: the result's width, and how to get the components of an operand."""
-
-    width: int
-    component_width: int
-    is_packed: bool
-
-    def components(self, value: Array, is_signed: bool) -> Array:
-        """The components ``[S, L, n]`` of an operand, in numpy's type of their width and sign."""
-        if self.is_packed:
-            value = np.ascontiguousarray(value.astype("<i4"))[..., None].view(np.int8)
-        return value if is_signed else unsigned(value)
-
-
-def _shape_of(compiler: FunctionCompiler, row: Instruction, accumulates: bool) -> Shape:
-    """Check the types, as the validator does."""
-    result = compiler.result_type(row)
-    kinds = [compiler.type_of(word) for word in row.words[:3 if accumulates else 2]]
-    first, second = kinds[:2]
-    formats = row.words[len(kinds):]
-    if not isinstance(result, IntType):
-        raise ValidationError("dot-result", f"the result of {row.name} must be an integer, not {result}", row.offset)
-    if first != second:
-        raise ValidationError("dot-vectors", f"the vectors of {row.name} must have the same type, not {first} "
-                              f"and {second}", row.offset)
-    if accumulates and kinds[2] != result:
-        raise ValidationError("dot-accumulator", f"the accumulator of {row.name} must have the type of the result, "
-                              f"{result}, not {kinds[2]}", row.offset)
-    width = _component_width(first, formats, row)
-    if result.width < width:
-        raise ValidationError("dot-result", f"the result of {row.name}, {result}, is narrower than the components of "
-                              f"{width} bits", row.offset)
-    return Shape(result.width, width, not isinstance(first, VectorType))
-
-
-def _component_width(kind: Type, formats: tuple[int, ...], row: Instruction) -> int:
-    if isinstance(kind, VectorType) and isinstance(kind.component, IntType):
-        return kind.component.width
-    if kind != IntType(32) or not formats:
-        raise ValidationError("dot-vectors", f"{row.name} needs vectors of integers, or 32-bit integers with a packed "
-                              f"vector format; the operands are {kind}", row.offset)
-    if formats[0] != PackedVectorFormat.PackedVectorFormat4x8Bit:
-        raise Error(f"the packed vector format {formats[0]} of {row.name} is not known")
-    return 8
+def _components(shape: DotShape, value: Array, is_signed: bool) -> Array:
+    """The components ``[S, L, n]`` of an operand, in numpy's type of their width and sign."""
+    if shape.is_packed:
+        value = np.ascontiguousarray(value.astype("<i4"))[..., None].view(np.int8)
+    return value if is_signed else unsigned(value)
 
 
 class Limits(NamedTuple):
@@ -121,13 +68,14 @@ def saturated_sum(a: Array, b: Array, accumulator: Array, width: int) -> tuple[A
 
 def _dot(dot: DotProduct) -> Handler:
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
-        shape = _shape_of(compiler, row, dot.accumulates)
-        slots = [compiler.slot(word) for word in row.words[:3 if dot.accumulates else 2]]
+        kinds = [compiler.type_of(word) for word in row.words[:dot.operands]]
+        shape = dot_shape(row, compiler.result_type(row), kinds)
+        slots = [compiler.slot(word) for word in row.words[:dot.operands]]
         result, site = compiler.result(row), compiler.site(row)
 
         def execute(frame: Frame) -> None:
             values = frame.slots
-            a, b = (shape.components(values[slot], sign) for slot, sign in zip(slots[:2], dot.signs, strict=True))
+            a, b = (_components(shape, values[slot], sign) for slot, sign in zip(slots[:2], dot.signs, strict=True))
             if not dot.accumulates:
                 values[result] = wrapped_sum(a, b, shape.width)
                 return
@@ -164,11 +112,4 @@ def _first_overflow(a: list[int], b: list[int], limits: Limits) -> str:
     return f"the sum of the products of the components 0 to {component}, {total}, is not from {limits}"
 
 
-OPERATIONS: dict[int, Handler] = {
-    Op.SDot: _dot(DotProduct((True, True))),
-    Op.UDot: _dot(DotProduct((False, False))),
-    Op.SUDot: _dot(DotProduct((True, False))),
-    Op.SDotAccSat: _dot(DotProduct((True, True), accumulates=True)),
-    Op.UDotAccSat: _dot(DotProduct((False, False), accumulates=True)),
-    Op.SUDotAccSat: _dot(DotProduct((True, False), accumulates=True)),
-}
+OPERATIONS: dict[int, Handler] = {op: _dot(dot) for op, dot in DOT_PRODUCTS.items()}

@@ -9,7 +9,7 @@ import numpy as np
 
 from coopmat.devices import USES
 from coopmat.devices.lane_layout import LaneLayout
-from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
+from coopmat.devices.subgroup_layout import SubGroupMatrixRow
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.formats import storage_from_bits
 from coopmat.numerics import Model
@@ -54,8 +54,7 @@ def _multiply(compiler: FunctionCompiler, instruction: Instruction) -> Step:
     site, size = compiler.site(instruction), compiler.types.sub_group_size
     row = use.row_for(size)
     if row is None:
-        legal = sorted({candidate.sub_group_size for candidate in SUB_GROUP_MATRIX_ROWS if use.is_row(candidate)})
-        sizes = " or ".join(map(str, legal))
+        sizes = " or ".join(map(str, use.sub_group_sizes))
 
         def refuse(frame: Frame) -> None:
             raise UndefinedBehavior(

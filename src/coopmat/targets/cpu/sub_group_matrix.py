@@ -1,0 +1,213 @@
+"""OpSubgroupMatrixMultiplyAccumulateINTEL: SPV_INTEL_subgroup_matrix_multiply_accumulate.
+
+The operands are vectors of each work-item. Of every combination, a row of A and a column of B are eight words of 32
+bits with K / 8 elements each: B's are the components of the work-item that has the column, and A's follow each other
+in the lanes of one component (devices/subgroup_layout.py). A row of the result, a vector over the work-items, is the
+sum of eight products: of a word of A, the same for all, and the word of B that each work-item has.
+
+Integers are exact and wrap. Floating-point numbers are multiplied and added as float, with fused multiply-add, in
+ascending k; an accumulator in fp16 or bf16 is rounded once at the end. The error is at most K * 2**-23 of the sum of
+the products' magnitudes, before that rounding.
+"""
+
+from __future__ import annotations
+
+from coopmat.devices.lane_layout import WORD_BITS, LaneLayout
+from coopmat.devices.subgroup_layout import SubGroupMatrixRow
+from coopmat.diagnostics import KernelNotSupported
+from coopmat.formats import format_of
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.sub_group_uses import SubGroupMultiply, multiply_of
+from coopmat.targets.cpu import vnni
+from coopmat.targets.cpu.emitter import Emitter, Handler
+from coopmat.targets.cpu.floats import from_bf16, to_bf16
+from coopmat.targets.cpu.values import Number, Value, bits_of
+from coopmat.targets.cpu.writer import Writer
+
+WORDS = 8  # of a row of A and of a column of B
+TF32_BITS = -0x2000  # the upper 19 bits of a float
+
+
+def a_word(layout: LaneLayout, m: int, word: int) -> tuple[int, int]:
+    """Where a word of a row of A is: the component, and its number among the words of this component's lanes."""
+    places = layout.of_elements
+    k = word * (WORD_BITS // layout.element_bits)
+    start = int(places.lane[m, k]) * layout.register_bits + int(places.bit[m, k])
+    return int(places.register[m, k]), start // WORD_BITS
+
+
+class _Multiply:
+    """Writes the code of one instruction."""
+
+    def __init__(self, emitter: Emitter, row: SubGroupMatrixRow, m: int) -> None:
+        self.emitter = emitter
+        self.writer: Writer = emitter.writer
+        self.size = emitter.size
+        self.row = row
+        self.m = m
+        self.layout = row.layout("a", m)
+
+    def words_of_a(self, a: tuple[Number, ...]) -> list[str]:
+        """The rows of A as vectors of words."""
+        per_component = []
+        for number in a:
+            count = self.size * bits_of(number.type) // WORD_BITS
+            per_component.append((count, self.writer.let(
+                f"bitcast {self.emitter.vector(number.type)} {self.emitter.lanes(number)} to <{count} x i32>")))
+        return [self._row(per_component, m) for m in range(self.m)]
+
+    def _row(self, components: list[tuple[int, str]], m: int) -> str:
+        places = [a_word(self.layout, m, word) for word in range(WORDS)]
+        count, text = components[places[0][0]]
+        chosen = ", ".join(f"i32 {place}" for _, place in places)
+        whole = f"<{count} x i32>"
+        return self.writer.let(f"shufflevector {whole} {text}, {whole} poison, <{WORDS} x i32> <{chosen}>")
+
+    def words_of_b(self, b: tuple[Number, ...]) -> list[str]:
+        """The words of all work-items' columns."""
+        return [self.emitter.lanes(self.emitter.apply("bitcast {t} {0} to {r}", "i32", one)) for one in b]
+
+    def same(self, vector: str, llvm: str, word: int) -> str:
+        """One of eight numbers for all work-items."""
+        places = ", ".join([f"i32 {word}"] * self.size)
+        whole = f"<{WORDS} x {llvm}>"
+        return self.writer.let(f"shufflevector {whole} {vector}, {whole} poison, <{self.size} x i32> <{places}>")
+
+    # --- integers ---------------------------------------------------------------------
+
+    def integers(self, a: list[str], b: list[str], c: list[str]) -> list[str]:
+        """The rows of the result."""
+        signs = (self.row.a.startswith("s"), self.row.b.startswith("s"))
+        if vnni.widest(self.emitter, self.size) is None:
+            return self._by_elements(a, b, c, signs)
+        if format_of(self.row.a).bits == 4:
+            a, b = ([part for word in words for part in self._octets(word, count, signed)]
+                    for words, count, signed in ((a, WORDS, signs[0]), (b, self.size, signs[1])))
+            if signs == (False, False):
+                signs = (False, True)  # numbers up to 15 are signed bytes, too
+        return self._by_octets(a, b, c, signs)
+
+    def _by_octets(self, a: list[str], b: list[str], c: list[str], signs: vnni.Signs) -> list[str]:
+        """With VNNI. Of a row of A there are as many vectors as words for each word of B: of 4-bit integers two."""
+        emitter, size, parts = self.emitter, self.size, len(b) // WORDS
+        over = "zeroinitializer"
+        for word in b:
+            over = vnni.excess(emitter, over, word, size, signs)
+        turned = [vnni.turned(emitter, vector, WORDS, signs) for vector in a]
+        found = []
+        for m, start in enumerate(c):
+            total = start if over == "zeroinitializer" else self.writer.let(f"sub <{size} x i32> {start}, {over}")
+            for place, word in enumerate(b):
+                left = self.same(turned[m * parts + place % parts], "i32", place // parts)
+                total = vnni.accumulated(emitter, total, left, word, size, signs)
+            found.append(total)
+        return found
+
+    def _octets(self, words: str, count: int, signed: bool) -> tuple[str, str]:
+        """Words of 4-bit integers as two of bytes: those at even places, and those at odd ones."""
+        kind, let = f"<{4 * count} x i8>", self.writer.let
+        both = let(f"bitcast <{count} x i32> {words} to {kind}")
+        high = let(f"{'ashr' if signed else 'lshr'} {kind} {both}, splat (i8 4)")
+        low = let(f"ashr {kind} {let(f'shl {kind} {both}, splat (i8 4)')}, splat (i8 4)") if signed else let(
+            f"and {kind} {both}, splat (i8 15)")
+        even, odd = (let(f"bitcast {kind} {part} to <{count} x i32>") for part in (low, high))
+        return even, odd
+
+    def _by_elements(self, a: list[str], b: list[str], c: list[str], signs: vnni.Signs) -> list[str]:
+        """Without VNNI: element by element."""
+        bits = format_of(self.row.a).bits
+        places = range(WORD_BITS // bits)
+        factors = [[self._field(word, self.size, place, bits, signs[1]) for place in places] for word in b]
+        found, vector = [], f"<{self.size} x i32>"
+        for row, total in zip(a, c, strict=True):
+            fields = [self._field(row, WORDS, place, bits, signs[0]) for place in places]
+            for word, columns in enumerate(factors):
+                for field, factor in zip(fields, columns, strict=True):
+                    product = self.writer.let(f"mul {vector} {self.same(field, 'i32', word)}, {factor}")
+                    total = self.writer.let(f"add {vector} {total}, {product}")
+            found.append(total)
+        return found
+
+    def _field(self, words: str, count: int, place: int, bits: int, signed: bool) -> str:
+        """An element of each word."""
+        kind = f"<{count} x i32>"
+        left = self.writer.let(f"shl {kind} {words}, splat (i32 {WORD_BITS - bits * (place + 1)})")
+        return self.writer.let(f"{'ashr' if signed else 'lshr'} {kind} {left}, splat (i32 {WORD_BITS - bits})")
+
+    # --- floating point ---------------------------------------------------------------
+
+    def floats(self, a: list[str], b: list[str], c: list[str]) -> list[str]:
+        """The rows of the result, as float."""
+        vector, columns = f"<{self.size} x float>", [self._floats(word, self.size) for word in b]
+        found = []
+        for row, total in zip(a, c, strict=True):
+            parts = self._floats(row, WORDS)
+            for word, factors in enumerate(columns):
+                for part, factor in zip(parts, factors, strict=True):
+                    total = self.writer.call(vector, f"llvm.fma.v{self.size}f32", [
+                        (vector, self.same(part, "float", word)), (vector, factor), (vector, total)])
+            found.append(total)
+        return found
+
+    def _floats(self, words: str, count: int) -> list[str]:
+        """The elements of words as vectors of float: the first one of each word, the second one."""
+        let, kind, result = self.writer.let, f"<{count} x i32>", f"<{count} x float>"
+        if self.row.a == "tf32":
+            parts = [let(f"and {kind} {words}, splat (i32 {TF32_BITS})")]
+        elif self.row.a == "bf16":
+            parts = [let(f"shl {kind} {words}, splat (i32 16)"), let(f"and {kind} {words}, splat (i32 -65536)")]
+        else:
+            return [self._of_halves(words, count, shift) for shift in (0, 16)]
+        return [let(f"bitcast {kind} {part} to {result}") for part in parts]
+
+    def _of_halves(self, words: str, count: int, shift: int) -> str:
+        let = self.writer.let
+        moved = let(f"lshr <{count} x i32> {words}, splat (i32 {shift})")
+        low = let(f"trunc <{count} x i32> {moved} to <{count} x i16>")
+        half = let(f"bitcast <{count} x i16> {low} to <{count} x half>")
+        return let(f"fpext <{count} x half> {half} to <{count} x float>")
+
+
+def _row_of(emitter: Emitter, use: SubGroupMultiply, name: str) -> SubGroupMatrixRow:
+    row = use.row_for(emitter.size)
+    if row is None:
+        sizes = " or ".join(map(str, use.sub_group_sizes))
+        if not sizes:
+            raise KernelNotSupported(f"{name} with {use} is no combination of "
+                                     "SPV_INTEL_subgroup_matrix_multiply_accumulate")
+        raise KernelNotSupported(
+            f"{name} with {use} needs sub-groups of {sizes} work-items, but this kernel has sub-groups of "
+            f"{emitter.size}: require the size with intel_reqd_sub_group_size")
+    return row
+
+
+def _multiply(emitter: Emitter, instruction: Instruction) -> Value:
+    words = (*map(emitter.flat.original, instruction.words[:4]), *instruction.words[4:])
+    use = multiply_of(emitter.module, emitter.types, Instruction(
+        instruction.opcode, instruction.type_id, instruction.result_id, words, instruction.offset))
+    row = _row_of(emitter, use, instruction.name)
+    multiply = _Multiply(emitter, row, use.m)
+    a, b, c = (emitter.numbers(word) for word in instruction.words[1:4])
+    factors = multiply.words_of_a(a), multiply.words_of_b(b)
+    if row.accumulator == "sint32":
+        rows = multiply.integers(*factors, [emitter.lanes(number) for number in c])
+        return tuple(emitter.varying("i32", text) for text in rows)
+    starts = [emitter.lanes(_to_float(emitter, number, row.accumulator)) for number in c]
+    return tuple(_from_float(emitter, emitter.varying("float", text), row.accumulator)
+                 for text in multiply.floats(*factors, starts))
+
+
+def _to_float(emitter: Emitter, number: Number, accumulator: str) -> Number:
+    if accumulator == "bf16":
+        return from_bf16(emitter, number)
+    return number if accumulator == "fp32" else emitter.apply("fpext {t} {0} to {r}", "float", number)
+
+
+def _from_float(emitter: Emitter, number: Number, accumulator: str) -> Number:
+    if accumulator == "bf16":
+        return to_bf16(emitter, number)
+    return number if accumulator == "fp32" else emitter.apply("fptrunc {t} {0} to {r}", "half", number)
+
+
+OPERATIONS: dict[int, Handler] = {Op.SubgroupMatrixMultiplyAccumulateINTEL: _multiply}
