@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import sys
 
+DEFAULT_PRINTF_LIMIT = 1 << 20  # the least that OpenCL's CL_DEVICE_PRINTF_BUFFER_SIZE may be
+
 
 class Output:
     """What one launch prints: at most ``limit`` bytes, to Python's standard output.
