@@ -157,6 +157,7 @@ def _optimize(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
 def _host(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()  # for the few instructions that switch stacks
     module = _parse(llvm, ir)
     module.triple = llvm.get_process_triple()
     machine = llvm.Target.from_triple(module.triple).create_target_machine(
