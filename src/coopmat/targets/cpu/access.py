@@ -54,7 +54,8 @@ def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, ali
                 volatile: bool = False) -> None:
     """Write a value to where a pointer points, for the work-items that are here."""
     for leaf, one in zip(leaves_of(kind), value, strict=True):
-        _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(alignment, leaf), volatile)
+        _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(alignment, leaf),
+                    volatile)
 
 
 def _alignment(alignment: int, leaf: LeafType) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coopmat.targets.cpu import (
+    async_copies,
     atomics,
     comparisons,
     composites,
@@ -24,6 +25,7 @@ from coopmat.targets.cpu.emitter import Handler
 from coopmat.targets.cpu.matrix import operations as matrix
 
 HANDLERS: dict[int, Handler] = {
+    **async_copies.OPERATIONS,
     **atomics.OPERATIONS,
     **comparisons.OPERATIONS,
     **composites.OPERATIONS,

@@ -1,4 +1,4 @@
-"""The memory of a module's own variables: constants, and global variables, which keep their content between launches."""
+"""The memory of a module's own variables: constants, and variables that keep their content between launches."""
 
 from __future__ import annotations
 

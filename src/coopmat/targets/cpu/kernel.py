@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Op, StorageClass
@@ -46,7 +46,7 @@ class KernelCode:
     parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset in the work-group's.
     globals: variables of the module by id, whose addresses the host writes there. local_bytes: the kernel's own local
     memory. waits: whether sub-groups wait for each other. matrices: the matrix operations by the names of the functions
-    that stand for them.
+    that stand for them. prints: the calls of printf (printing.PrintCall).
     """
 
     ir: str
@@ -58,6 +58,7 @@ class KernelCode:
     waits: bool
     matrices: dict[str, Operation]
     messages: list[str]
+    prints: list[Any]
 
 
 def kernel_code(module: Module, entry: EntryPoint, variant: Variant, handlers: Mapping[int, Handler],
@@ -100,7 +101,8 @@ class _Maker:
             f"define internal void @sub_group({SUB_GROUP_PARAMETERS}) #0 {{", "entry:", *body, "}",
             run_function(waits), "attributes #0 = { nounwind }", "!0 = !{}"])
         return KernelCode(text, parameters, self.globals, self.argument_bytes, self.local_bytes,
-                          emitter.extra.get("memory", 0), waits, matrices, emitter.extra.get("messages", []))
+                          emitter.extra.get("memory", 0), waits, matrices, emitter.extra.get("messages", []),
+                          emitter.extra.get("printf calls", []))
 
     def _described(self) -> tuple[Parameter, ...]:
         return self.flat.module.kernel_signatures[self.entry.name].parameters

@@ -406,8 +406,8 @@ def write(emitter: Emitter, pointer: int, value: Value, operands: Sequence[int] 
     place = find_place(emitter, pointer)
     if place is not None:
         if _is_input(place):
-            raise ValidationError("store-input", f"'{emitter.module.names.get(pointer) or f'%{pointer}'}' is a built-in "
-                                  "input, which cannot be written")
+            name = emitter.module.names.get(pointer) or f"%{pointer}"
+            raise ValidationError("store-input", f"'{name}' is a built-in input, which cannot be written")
         write_place(emitter, place, value)
         return
     kind = emitter.pointee(pointer)

@@ -6,7 +6,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import OPENCL_STD_NAMES, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import VectorType
-from coopmat.targets.cpu import opencl_integer, opencl_math, opencl_memory
+from coopmat.targets.cpu import opencl_integer, opencl_math, opencl_memory, printing
 from coopmat.targets.cpu.conversions import reinterpreted
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import each
@@ -60,6 +60,7 @@ FUNCTIONS: dict[str, Handler] = {
     **opencl_math.FUNCTIONS,
     **{name: _components(formula) for name, formula in opencl_integer.FORMULAS.items()},
     **opencl_memory.FUNCTIONS,
+    **printing.FUNCTIONS,
     "bitselect": _bit_select,
     "select": _select,
     "shuffle": _shuffle,

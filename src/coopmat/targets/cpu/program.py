@@ -24,6 +24,8 @@ from coopmat.targets.cpu.globals import GlobalMemory
 from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode, kernel_code
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.native import NativeCode
+from coopmat.targets.cpu.printing import PrintBuffer
+from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
 
 LEVEL = 3
 DUMP_VARIABLE = "COOPMAT_DUMP"
@@ -43,9 +45,11 @@ class CompiledKernel:
 class CpuProgram:
     """The kernels of a module on the CPU."""
 
-    def __init__(self, module: Module, features: CpuFeatures | None = None) -> None:
+    def __init__(self, module: Module, features: CpuFeatures | None = None,
+                 printf_limit: int = DEFAULT_PRINTF_LIMIT) -> None:
         self.module = module
         self.features = features if features is not None else cpu_features()
+        self.printf_limit = printf_limit
         self.signatures = module.kernel_signatures
         self.globals = GlobalMemory(module)
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
@@ -114,7 +118,12 @@ class CpuProgram:
         if kernel.code.waits:
             scratch_bytes += int(words[Field.STACK_BYTES]) * int(words[Field.SUB_GROUPS])
         scratch = aligned(scratch_bytes)
+        output = PrintBuffer(kernel_name, kernel.code.prints, self.printf_limit) if kernel.code.prints else None
+        if output is not None:
+            words[Field.OUTPUT] = output.address
         kernel.run(words.ctypes.data, block.ctypes.data, scratch.ctypes.data)
+        if output is not None:
+            output.show()
         del alive
 
 

@@ -11,11 +11,12 @@ from typing import NoReturn
 
 import numpy as np
 
-from coopmat.diagnostics import Error, OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
-from coopmat.spirv.grammar import Op, Scope, StorageClass
+from coopmat.diagnostics import Error, OutOfBounds, SimulationError, UndefinedBehavior
+from coopmat.spirv.async_copies import check_events, copied_type, scatters
+from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.group_scopes import known_scope
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import EventType, PointerType, Type, is_number, round_up
+from coopmat.spirv.types import Type, round_up
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import group_uniform_value, require_work_groups
 from coopmat.targets.simulator.events import NULL_EVENT, Region, Transfer
@@ -28,26 +29,12 @@ MOST_EVENTS = 1 << 16  # in one wait
 OPERANDS = ("destination", "source", "number of elements", "stride", "event")
 
 
-def _element_type(compiler: FunctionCompiler, row: Instruction) -> Type:
-    """What is copied; ValidationError for pointers between which there is no copy."""
-    pointers = [compiler.type_of(word) for word in row.words[1:3]]
-    destination, source = (compiler.types.pointee(pointer) for pointer in pointers)
-    if destination != source or not is_number(destination) or isinstance(destination, EventType):
-        raise ValidationError("async-copy-type", f"{row.name} copies scalars or vectors of one type, not {source} to "
-                              f"{destination}", row.offset)
-    storages = {pointer.storage for pointer in pointers if isinstance(pointer, PointerType)}
-    if storages != {StorageClass.Workgroup, StorageClass.CrossWorkgroup}:
-        raise ValidationError("async-copy-storage", f"{row.name} copies between Workgroup and CrossWorkgroup memory",
-                              row.offset)
-    return destination
-
-
 def _copy(compiler: FunctionCompiler, row: Instruction) -> Step:
     known_scope(compiler.constant(row.words[0]), row.name, Scope.Workgroup)
-    kind, site, result = _element_type(compiler, row), compiler.site(row), compiler.result(row)
+    pointers = [compiler.type_of(word) for word in row.words[1:3]]
+    kind, site, result = copied_type(compiler.types, pointers, row), compiler.site(row), compiler.result(row)
     slots = [compiler.slot(word) for word in row.words[1:6]]
-    pointer = compiler.type_of(row.words[1])
-    scatters = isinstance(pointer, PointerType) and pointer.storage == StorageClass.CrossWorkgroup
+    strides_destination = scatters(pointers[0])
 
     def execute(frame: Frame) -> None:
         require_work_groups(frame, site)
@@ -61,7 +48,7 @@ def _copy(compiler: FunctionCompiler, row: Instruction) -> Step:
             destination, source, count, stride, event = (int(column[group]) for column in values)
             _check_event(frame, group, event, site)
             _begin(frame, site, group, int(events[group]), kind, (destination, source), count & MOST_SIZE,
-                   stride & MOST_SIZE, scatters)
+                   stride & MOST_SIZE, strides_destination)
         frame.slots[result] = GroupRows.of(frame, Scope.Workgroup).restore(events[:, None])
 
     return execute
@@ -80,10 +67,10 @@ def _check_event(frame: Frame, group: int, event: int, site: Site) -> None:
 
 
 def _begin(frame: Frame, site: Site, group: int, event: int, kind: Type, addresses: tuple[int, int], count: int,
-           stride: int, scatters: bool) -> None:
+           stride: int, strides_destination: bool) -> None:
     """Check one work-group's copy, and keep it until the group waits."""
     size = round_up(kind.size, kind.alignment)
-    steps = (stride * size, size) if scatters else (size, stride * size)
+    steps = (stride * size, size) if strides_destination else (size, stride * size)
     sub_group = group * frame.batch.sub_groups_per_group
     sides = []
     for address, step, writing in zip(addresses, steps, (True, False), strict=True):
@@ -146,9 +133,7 @@ def _region(frame: Frame, sub_group: int, address: int, step: int) -> Region:
 def _wait(compiler: FunctionCompiler, row: Instruction) -> Step:
     known_scope(compiler.constant(row.words[0]), row.name, Scope.Workgroup)
     number, pointer, site = compiler.slot(row.words[1]), compiler.slot(row.words[2]), compiler.site(row)
-    kind = compiler.types.pointee(compiler.type_of(row.words[2]))
-    if not isinstance(kind, EventType):
-        raise ValidationError("wait-events-type", f"{row.name} needs a pointer to events, not to {kind}", row.offset)
+    kind = check_events(compiler.types, compiler.type_of(row.words[2]), row)
 
     def execute(frame: Frame) -> None:
         require_work_groups(frame, site)

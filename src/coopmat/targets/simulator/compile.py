@@ -31,12 +31,12 @@ from coopmat.spirv.instruction import decode_string
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
 from coopmat.spirv.types import MatrixType, Type, VoidType
+from coopmat.targets.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
 from coopmat.targets.simulator.builtins import check_input, read_input
 from coopmat.targets.simulator.convergence import require_full_sub_groups
 from coopmat.targets.simulator.options import SimulatorOptions
-from coopmat.targets.simulator.output import Output
 from coopmat.targets.simulator.registers import (
     CHAINS,
     Index,

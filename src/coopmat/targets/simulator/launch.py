@@ -14,10 +14,10 @@ from coopmat.diagnostics import LaunchError
 from coopmat.spirv.grammar import StorageClass
 from coopmat.spirv.kernels import KernelSignature, Parameter
 from coopmat.spirv.types import PointerType, Type
+from coopmat.targets.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, member_offsets
 from coopmat.targets.simulator.options import SimulatorOptions
-from coopmat.targets.simulator.output import Output
 from coopmat.targets.simulator.state import Batch, Geometry, StepCounter
 from coopmat.targets.simulator.values import Array, Value, members_of
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from coopmat.diagnostics import Error
 from coopmat.numerics import EXACT, Model, XmxArithmetic, model_of
+from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
 
-DEFAULT_PRINTF_LIMIT = 1 << 20  # the least that OpenCL's CL_DEVICE_PRINTF_BUFFER_SIZE may be
 DEFAULT_STEP_LIMIT = 1_000_000  # ten to fifteen seconds of an endless loop in a few work-groups
 
 

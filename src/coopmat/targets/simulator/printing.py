@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import Error, OutOfBounds, UndefinedBehavior
-from coopmat.printf import FLOATS, INTEGERS, SIGNED, Specifier, Value, parse, text_of
+from coopmat.diagnostics import OutOfBounds, UndefinedBehavior
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import FloatType, MatrixType, PointerType, Type
+from coopmat.spirv.types import Type
+from coopmat.targets.printing import Conversion, FormatFault, check_printable, conversions, formatted
 from coopmat.targets.simulator.compile import FunctionCompiler
 from coopmat.targets.simulator.state import Frame, Site, Step
-from coopmat.targets.simulator.values import Array, members_of
+from coopmat.targets.simulator.values import Array
 
 TOGETHER = 1024  # work-items whose arguments are taken out of the arrays at once
 STRING_STEP = 4096  # bytes in which the end of a string is searched at once
-INT_BITS = 32
 
 
 def printf(compiler: FunctionCompiler, row: Instruction) -> Step:
     """The step of a call. It gives 0, and -1 in the work-items whose text is dropped."""
     template, *operands = row.words[2:]
     kinds = [compiler.type_of(operand) for operand in operands]
-    for kind in kinds:
-        if members_of(kind) is not None or isinstance(kind, MatrixType):
-            raise Error(f"printf cannot print a value of type {kind}")
+    check_printable(kinds)
     slots, result, site = [compiler.slot(o) for o in operands], compiler.result(row), compiler.site(row)
     pointer, dtype = compiler.slot(template), compiler.result_type(row).dtype
 
@@ -42,23 +38,6 @@ def printf(compiler: FunctionCompiler, row: Instruction) -> Step:
     return execute
 
 
-@dataclass(frozen=True, slots=True)
-class _Conversion:
-    """A specifier and the argument that belongs to it."""
-
-    specifier: Specifier
-    index: int
-    bits: int  # of the argument, or of its components
-
-    def text(self, argument: Any) -> bytes:
-        """What is printed; ``argument`` is a number, a list of them, or a string's bytes."""
-        specifier = self.specifier
-        values: list[Value] = argument if isinstance(argument, list) else [argument]
-        if specifier.letter in INTEGERS and specifier.letter not in SIGNED and self.bits >= INT_BITS:
-            values = [int(value) & (1 << self.bits) - 1 for value in values]
-        return text_of(specifier, values)
-
-
 class _Call:
     """One execution of a printf instruction."""
 
@@ -67,7 +46,7 @@ class _Call:
         self.site = site
         self.kinds = kinds
         self.output = frame.batch.output
-        self.formats: dict[int, list[bytes | _Conversion]] = {}
+        self.formats: dict[int, list[bytes | Conversion]] = {}
 
     def run(self, lanes: Array, values: Sequence[Array]) -> int:
         """Print for ``lanes``, rows of sub-group and lane; ``values`` are the formats' addresses and the
@@ -104,56 +83,13 @@ class _Call:
     def _text(self, address: int, arguments: Sequence[Any], sub_group: int, lane: int) -> bytes | None:
         """What one work-item prints; None if there is no room for it."""
         if address not in self.formats:
-            self.formats[address] = self._conversions(self._string(address, None, sub_group, lane), sub_group, lane)
-        parts: list[bytes] = []
-        room = self.output.left
-        for part in self.formats[address]:
-            if isinstance(part, _Conversion):
-                if part.specifier.least > room:
-                    return None
-                argument = arguments[part.index]
-                if part.specifier.letter == "s":
-                    argument = self._string(argument, part.specifier.precision, sub_group, lane)
-                part = part.text(argument)
-            parts.append(part)
-            room -= len(part)
-        return b"".join(parts)
-
-    # --- formats --------------------------------------------------------------------------
-
-    def _conversions(self, format: bytes, sub_group: int, lane: int) -> list[bytes | _Conversion]:
-        """A format's parts with their arguments. Raises UndefinedBehavior for what is not defined."""
-        parts: list[bytes | _Conversion] = []
-        index = 0
-        for part in parse(format):
-            if isinstance(part, bytes):
-                parts.append(part)
-                continue
-            shown = format[part.start:part.end].decode("utf-8", "replace")
-            complaint = part.fault.value if part.fault is not None else self._mismatch(part, index)
-            if complaint:
-                raise UndefinedBehavior(f"the format of printf has '{shown}': {complaint}",
-                                        self.site.where(self.frame, sub_group, lane))
-            if not part.takes_argument:
-                parts.append(b"%")
-                continue
-            parts.append(_conversion(part, index, self.kinds[index]))
-            index += 1
-        return parts
-
-    def _mismatch(self, specifier: Specifier, index: int) -> str | None:
-        """Why a specifier cannot print an argument, or None. Integers of another width are no reason."""
-        if not specifier.takes_argument:
-            return None
-        if index >= len(self.kinds):
-            return f"there is no argument for it, the call has {len(self.kinds)}"
-        kind = self.kinds[index]
-        is_float = isinstance(kind.scalar, FloatType)
-        is_pointer = isinstance(kind, PointerType)
-        fits = {"s": is_pointer, **dict.fromkeys(FLOATS, is_float)}.get(specifier.letter, not is_float)
-        if fits and kind.count == specifier.count:
-            return None
-        return f"it prints {_wanted(specifier)}, but argument {index + 1} is of type {kind}"
+            format = self._string(address, None, sub_group, lane)
+            try:
+                self.formats[address] = conversions(format, self.kinds)
+            except FormatFault as fault:
+                raise UndefinedBehavior(str(fault), self.site.where(self.frame, sub_group, lane)) from None
+        return formatted(self.formats[address], arguments, self.output.left,
+                         lambda argument, most: self._string(argument, most, sub_group, lane))
 
     # --- strings --------------------------------------------------------------------------
 
@@ -184,21 +120,3 @@ class _Call:
                               "the end of the buffer",
                               self.site.where(self.frame, sub_group, lane, buffer.row.name, start))
         return found
-
-
-def _conversion(specifier: Specifier, index: int, kind: Type) -> _Conversion:
-    """A vector specifier without length modifier means the vector's own components."""
-    bits = kind.dtype.itemsize * 8
-    if specifier.is_vector and specifier.length not in specifier.lengths:
-        length = next((length for length, width in specifier.lengths.items() if width == bits), specifier.length)
-        specifier = replace(specifier, length=length)
-    return _Conversion(specifier, index, bits)
-
-
-def _wanted(specifier: Specifier) -> str:
-    """What a specifier prints."""
-    if specifier.letter == "s":
-        return "a string"
-    if specifier.is_vector:
-        return f"a vector of {specifier.count} {'floating-point numbers' if specifier.letter in FLOATS else 'integers'}"
-    return "a floating-point number" if specifier.letter in FLOATS else "an integer"

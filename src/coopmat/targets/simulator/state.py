@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from coopmat.diagnostics import SimulationError, Where
+from coopmat.targets.output import Output
 from coopmat.targets.simulator.events import PendingCopies
 from coopmat.targets.simulator.options import SimulatorOptions
-from coopmat.targets.simulator.output import Output
 from coopmat.targets.simulator.values import Array, Value
 from coopmat.targets.simulator.wording import in_words
 

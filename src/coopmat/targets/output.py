@@ -5,16 +5,21 @@ from __future__ import annotations
 import codecs
 import sys
 
+DEFAULT_PRINTF_LIMIT = 1 << 20  # the least that OpenCL's CL_DEVICE_PRINTF_BUFFER_SIZE may be
+
 
 class Output:
     """What one launch prints: at most ``limit`` bytes, to Python's standard output.
 
-    Once a text does not fit, it and all later ones are dropped whole: what is shown is the beginning.
+    Once a text does not fit, it and all later ones are dropped whole: what is shown is the beginning. ``remark`` ends
+    what is said then.
     """
 
-    def __init__(self, kernel: str, limit: int) -> None:
+    def __init__(self, kernel: str, limit: int,
+                 remark: str = ", which returned -1 (the simulator's option printf_limit allows more)") -> None:
         self.kernel = kernel
         self.limit = limit
+        self.remark = remark
         self.left = limit
         self.dropped = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -44,8 +49,8 @@ class Output:
             sys.stdout.flush()
         if self.is_full and sys.stderr is not None:
             calls = "a call" if self.dropped == 1 else f"{self.dropped} calls"
-            print(f"coopmat: kernel '{self.kernel}' prints more than {self.limit} bytes: {calls} of printf dropped, "
-                  "which returned -1 (the simulator's option printf_limit allows more)", file=sys.stderr)
+            print(f"coopmat: kernel '{self.kernel}' prints more than {self.limit} bytes: {calls} of printf dropped"
+                  f"{self.remark}", file=sys.stderr)
 
     @staticmethod
     def _show(text: str) -> None:

@@ -1,0 +1,377 @@
+"""printf: kernels write what they were given into the buffer of the launch, and the host prints it afterwards.
+
+The buffer begins with the words of :class:`Header`. Each call of a work-item is a record behind them: the number of the
+call in the code, then its arguments, a word for each number. Where the format is not known when the kernel is
+compiled, its bytes come first. Strings that a known format prints are in the record, too: their length in a word, then
+their bytes, padded to whole words; they may lie where nothing is left of them when the kernel has ended.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from coopmat.diagnostics import Error, OutOfBounds, UndefinedBehavior, Where
+from coopmat.printf import FLOATS, INTEGERS, Specifier, parse
+from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.types import FloatType, PointerType, Type
+from coopmat.targets.cpu.emitter import CHAINS, Emitter, Handler
+from coopmat.targets.cpu.floats import from_bf16
+from coopmat.targets.cpu.frame import Field, field
+from coopmat.targets.cpu.globals import SAME_BITS, GlobalMemory
+from coopmat.targets.cpu.integers import is_bf16
+from coopmat.targets.cpu.loops import for_each_lane
+from coopmat.targets.cpu.values import Number, Value, llvm_type
+from coopmat.targets.output import Output
+from coopmat.targets.printing import Conversion, FormatFault, check_printable, conversions, formatted
+
+WORD = 8  # bytes
+LONGEST_FORMAT = 1 << 20  # bytes of a format that is not known before
+BYTES_PER_CHARACTER = 24  # of records: a number and its call, which print at least one
+LEAST_BYTES = 1 << 16  # of all records
+REMARK = " (the CPU's option printf_limit allows more)"
+NO_STRING = (1 << 64) - 1
+
+
+class Header(IntEnum):
+    """The words at the buffer's start, by their positions."""
+
+    USED = 0  # bytes that records have taken, also of those that did not fit
+    END = 1  # where the first of these begins
+    CHARACTERS = 2  # that the texts of all records take at least
+    DROPPED = 3  # calls that were not written down
+    CAPACITY = 4  # bytes for records
+    LIMIT = 5  # characters that are printed
+    COUNT = 8
+
+
+@dataclass(frozen=True)
+class PrintCall:
+    """A call of printf in the code. format: None if it is not known. strings: the arguments that are in the record as
+    strings, with the most bytes that are read of them."""
+
+    format: bytes | None
+    kinds: tuple[Type, ...]
+    strings: Mapping[int, int | None]
+
+
+# --------------------------------------------------------------------------------------
+# Code
+# --------------------------------------------------------------------------------------
+
+STRING_BYTES = f"""
+; The bytes of a string before its zero, at most %most; {NO_STRING} for a null pointer.
+define internal i64 @string_bytes(ptr %text, i64 %most) nounwind {{
+entry:
+  %is.empty = icmp eq i64 %most, 0
+  br i1 %is.empty, label %nothing, label %check
+nothing:
+  ret i64 0
+check:
+  %is.null = icmp eq ptr %text, null
+  br i1 %is.null, label %null, label %next
+null:
+  ret i64 -1
+next:
+  %count = phi i64 [ 0, %check ], [ %more, %on ]
+  %at = getelementptr i8, ptr %text, i64 %count
+  %byte = load i8, ptr %at
+  %is.end = icmp eq i8 %byte, 0
+  br i1 %is.end, label %done, label %on
+on:
+  %more = add i64 %count, 1
+  %is.full = icmp eq i64 %more, %most
+  br i1 %is.full, label %done, label %next
+done:
+  %found = phi i64 [ %count, %next ], [ %more, %on ]
+  ret i64 %found
+}}
+"""
+
+
+def printf(emitter: Emitter, row: Instruction) -> Value:
+    """A call: 0, and -1 in the work-items for whose text there is no room."""
+    template, *operands = row.words[2:]
+    kinds = tuple(emitter.type_of(operand) for operand in operands)
+    check_printable(kinds)
+    calls: list[PrintCall] = emitter.extra.setdefault("printf calls", [])
+    call = _call(_known_format(emitter, template), kinds)
+    calls.append(call)
+    numbers = [Number("ptr", emitter.writer.let(f"inttoptr i64 {field(emitter, Field.OUTPUT)} to ptr"))]
+    strings: list[tuple[int, int | None]] = []  # which of the numbers are pointers to them
+    if call.format is None:
+        strings.append((len(numbers), LONGEST_FORMAT))
+        numbers.append(emitter.number(template))
+    for index, operand in enumerate(operands):
+        if index in call.strings:
+            strings.append((len(numbers), call.strings[index]))
+            numbers.append(emitter.number(operand))
+        else:
+            numbers += (_word(emitter, one, kinds[index]) for one in emitter.numbers(operand))
+    emitter.writer.helper("string_bytes", STRING_BYTES)
+    result, number, least = llvm_type(emitter.result_type(row)), len(calls) - 1, _least_text(call)
+
+    def body(buffer: str, *texts: str) -> str:
+        return _record(emitter, buffer, number, least, texts, dict(strings), result)
+
+    return (for_each_lane(emitter, f"printf.{number}", numbers, result, body),)
+
+
+def _call(format: bytes | None, kinds: tuple[Type, ...]) -> PrintCall:
+    strings = {}
+    with suppress(FormatFault):  # the host says what is wrong with it, if the call is made
+        strings = {part.index: part.specifier.precision for part in conversions(format or b"", kinds)
+                   if isinstance(part, Conversion) and part.specifier.letter == "s"}
+    return PrintCall(format, kinds, strings)
+
+
+def _least_text(call: PrintCall) -> int:
+    """The characters that a call prints at least; an empty text counts as one."""
+    parts = parse(call.format or b"")
+    return max(1, sum(_least_of(part) if isinstance(part, Specifier) else len(part) for part in parts))
+
+
+def _least_of(specifier: Specifier) -> int:
+    """The characters that a specifier prints at least; of floating-point numbers, infinities are short."""
+    may_be_empty = specifier.letter == "s" or (specifier.letter in INTEGERS and specifier.precision == 0)
+    each = max(specifier.width if specifier.letter in FLOATS else specifier.least, not may_be_empty)
+    return specifier.count * each + specifier.count - 1
+
+
+def _known_format(emitter: Emitter, pointer: int) -> bytes | None:
+    """The bytes that a pointer to a constant points to."""
+    row = emitter.flat.definition(pointer)
+    opcode, words = row.opcode, row.words
+    if opcode == Op.SpecConstantOp:
+        opcode, words = words[0], words[1:]
+    if opcode in SAME_BITS:
+        return _known_format(emitter, words[0])
+    if opcode in CHAINS and all(emitter.constant_of(word) == 0 for word in words[1:]):
+        return _known_format(emitter, words[0])
+    if opcode == Op.Variable and words[0] == StorageClass.UniformConstant and len(words) > 1:
+        memory: GlobalMemory = emitter.extra.setdefault("constants", GlobalMemory(emitter.module))
+        return memory.content(pointer).tobytes().partition(b"\0")[0]
+    return None
+
+
+def _word(emitter: Emitter, number: Number, kind: Type) -> Number:
+    """A number as 64 bits: integers with their sign, floating-point numbers as doubles."""
+    if isinstance(kind.scalar, FloatType):
+        if is_bf16(kind.scalar):
+            number = from_bf16(emitter, number)
+        if number.type != "double":
+            number = emitter.apply("fpext {t} {0} to {r}", "double", number)
+        return emitter.apply("bitcast {t} {0} to {r}", "i64", number)
+    if number.type == "ptr":
+        return emitter.apply("ptrtoint {t} {0} to {r}", "i64", number)
+    return emitter.cast(number, "i64", signed=number.type != "i1")
+
+
+def _record(emitter: Emitter, buffer: str, number: int, least: int, texts: Sequence[str],
+            strings: Mapping[int, int | None], result: str) -> str:
+    """Write the record of one work-item; ``texts`` are its words, and pointers to strings. What the call gives."""
+    writer = emitter.writer
+    lengths = {place: _length(emitter, buffer, texts[place - 1], most) for place, most in strings.items()}
+    size = str(WORD * (1 + len(texts)))
+    for length in lengths.values():
+        size = writer.let(f"add i64 {size}, {_padded(emitter, length)}")
+    write, later, full, done = (writer.fresh(name)[1:] for name in ("write", "later", "full", "printed"))
+    outcome = writer.slot(result)
+    before = _take(emitter, buffer, Header.CHARACTERS, str(least))
+    limit = writer.let(f"load i64, ptr {_header(emitter, buffer, Header.LIMIT)}")
+    end = writer.let(f"add i64 {before}, {least}")
+    writer.do(f"br i1 {writer.let(f'icmp ugt i64 {end}, {limit}')}, label %{full}, label %{write}")
+    writer.label(write)
+    start = _take(emitter, buffer, Header.USED, size)
+    capacity = writer.let(f"load i64, ptr {_header(emitter, buffer, Header.CAPACITY)}")
+    after = writer.let(f"add i64 {start}, {size}")
+    fits = writer.fresh("fits")[1:]
+    writer.do(f"br i1 {writer.let(f'icmp ugt i64 {after}, {capacity}')}, label %{later}, label %{fits}")
+    writer.label(fits)
+    _write(emitter, writer.let(f"getelementptr i8, ptr {_header(emitter, buffer, Header.COUNT)}, i64 {start}"),
+           number, texts, lengths)
+    writer.do(f"store {result} 0, ptr {outcome}")
+    writer.do(f"br label %{done}")
+    writer.label(later)
+    writer.do(f"atomicrmw umin ptr {_header(emitter, buffer, Header.END)}, i64 {start} monotonic")
+    writer.do(f"br label %{full}")
+    writer.label(full)
+    _take(emitter, buffer, Header.DROPPED, "1")
+    writer.do(f"store {result} -1, ptr {outcome}")
+    writer.do(f"br label %{done}")
+    writer.label(done)
+    return writer.let(f"load {result}, ptr {outcome}")
+
+
+def _header(emitter: Emitter, buffer: str, word: Header) -> str:
+    return emitter.writer.let(f"getelementptr i64, ptr {buffer}, i64 {int(word)}")
+
+
+def _take(emitter: Emitter, buffer: str, word: Header, amount: str) -> str:
+    return emitter.writer.let(f"atomicrmw add ptr {_header(emitter, buffer, word)}, i64 {amount} monotonic")
+
+
+def _length(emitter: Emitter, buffer: str, pointer: str, most: int | None) -> str:
+    """The length of a string, of which no more is read than could be printed."""
+    writer = emitter.writer
+    if most == LONGEST_FORMAT:
+        room = str(most)
+    else:
+        limit = writer.let(f"load i64, ptr {_header(emitter, buffer, Header.LIMIT)}")
+        room = writer.let(f"add i64 {limit}, 1")
+        if most is not None:
+            room = writer.call("i64", "llvm.umin.i64", [("i64", room), ("i64", str(most))])
+    return writer.call("i64", "string_bytes", [("ptr", pointer), ("i64", room)])
+
+
+def _padded(emitter: Emitter, length: str) -> str:
+    """The bytes that a string takes; that of a null pointer none."""
+    more = emitter.writer.let(f"add i64 {length}, {WORD - 1}")
+    whole = emitter.writer.let(f"and i64 {more}, {-WORD}")
+    is_null = emitter.writer.let(f"icmp eq i64 {length}, -1")
+    return emitter.writer.let(f"select i1 {is_null}, i64 0, i64 {whole}")
+
+
+def _write(emitter: Emitter, place: str, number: int, texts: Sequence[str], lengths: Mapping[int, str]) -> None:
+    """Write the words of a record, and strings where they come."""
+    writer = emitter.writer
+    writer.do(f"store i64 {number}, ptr {place}")
+    for index, text in enumerate(texts, 1):
+        place = writer.let(f"getelementptr i8, ptr {place}, i64 {WORD}")
+        writer.do(f"store i64 {lengths.get(index, text)}, ptr {place}")
+        if index in lengths:
+            inside = writer.let(f"getelementptr i8, ptr {place}, i64 {WORD}")
+            is_null = writer.let(f"icmp eq i64 {lengths[index]}, -1")
+            count = writer.let(f"select i1 {is_null}, i64 0, i64 {lengths[index]}")
+            writer.call("void", "llvm.memcpy.p0.p0.i64", [("ptr", inside), ("ptr", text), ("i64", count),
+                                                          ("i1", "false")])
+            place = writer.let(f"getelementptr i8, ptr {place}, i64 {_padded(emitter, lengths[index])}")
+
+
+# --------------------------------------------------------------------------------------
+# The host's side
+# --------------------------------------------------------------------------------------
+
+
+class PrintBuffer:
+    """What the kernels of one launch print. ``calls`` are those in the kernel's code."""
+
+    def __init__(self, kernel: str, calls: Sequence[PrintCall], limit: int) -> None:
+        self._kernel = kernel
+        self._calls = calls
+        self._limit = limit
+        capacity = LEAST_BYTES + BYTES_PER_CHARACTER * limit
+        try:
+            self._words = np.empty(Header.COUNT + capacity // WORD, np.uint64)
+        except (MemoryError, ValueError) as error:
+            raise Error(f"a printf_limit of {limit} needs more memory than there is") from error
+        self._words[:Header.COUNT] = 0
+        self._words[Header.END] = self._words[Header.CAPACITY] = capacity
+        self._words[Header.LIMIT] = limit
+
+    @property
+    def address(self) -> int:
+        """Where the kernel finds the buffer."""
+        return int(self._words.ctypes.data)
+
+    def show(self) -> None:
+        """Print everything, when the launch has ended. UndefinedBehavior for a format that is not defined, OutOfBounds
+        for a string at a null pointer; what comes before it has been printed then."""
+        output = Output(self._kernel, self._limit, REMARK)
+        try:
+            for call, arguments in self._records():
+                text = None if output.is_full else self._text(call, arguments, output.left)
+                if text is None or not output.fits(len(text)):
+                    output.dropped += 1
+                else:
+                    output.write(text)
+            output.dropped += int(self._words[Header.DROPPED])
+        finally:
+            output.close()
+
+    def _text(self, call: PrintCall, words: _Words, room: int) -> bytes | None:
+        format = call.format if call.format is not None else self._string(words.string(), None)
+        arguments = [words.string() if index in call.strings else words.value(kind)
+                     for index, kind in enumerate(call.kinds)]
+        try:
+            return formatted(conversions(format, call.kinds), arguments, room, self._string)
+        except FormatFault as fault:
+            raise UndefinedBehavior(str(fault), Where(self._kernel)) from None
+
+    def _string(self, argument: bytes | int | None, most: int | None) -> bytes:
+        """The bytes of a string; of one that is not in the record, those at its address."""
+        if isinstance(argument, bytes):
+            return argument
+        if most == 0:
+            return b""
+        if not argument:
+            raise OutOfBounds("printf reads a string at a null pointer", Where(self._kernel))
+        room = self._limit + 1 if most is None else min(most, self._limit + 1)
+        found = b""
+        while len(found) < room:
+            byte = ctypes.string_at(argument + len(found), 1)
+            if byte == b"\0":
+                break
+            found += byte
+        return found
+
+    def _records(self) -> Iterator[tuple[PrintCall, _Words]]:
+        end = int(min(self._words[Header.USED], self._words[Header.END]))
+        words = _Words(self._words[Header.COUNT:Header.COUNT + end // WORD].view(np.uint8))
+        while words.position < end:
+            call = self._calls[words.word()]
+            start = words.position
+            yield call, words
+            words.position = start
+            words.skip(call)
+
+
+class _Words:
+    """Reads records from the bytes of a buffer."""
+
+    def __init__(self, content: np.ndarray) -> None:
+        self._content = memoryview(content)
+        self.position = 0
+
+    def word(self) -> int:
+        """The next word."""
+        found: int = struct.unpack_from("<Q", self._content, self.position)[0]
+        self.position += WORD
+        return found
+
+    def string(self) -> bytes | None:
+        """The next string; None for a null pointer."""
+        length = self.word()
+        if length == NO_STRING:
+            return None
+        found = bytes(self._content[self.position:self.position + length])
+        self.position += -(-length // WORD) * WORD
+        return found
+
+    def value(self, kind: Type) -> Any:
+        """The next argument that is no string: a number, or a list of them."""
+        code = "d" if isinstance(kind.scalar, FloatType) else "Q" if isinstance(kind, PointerType) else "q"
+        found = list(struct.unpack_from(f"<{kind.count}{code}", self._content, self.position))
+        self.position += WORD * kind.count
+        return found if kind.count > 1 else found[0]
+
+    def skip(self, call: PrintCall) -> None:
+        """Go behind the arguments of a call."""
+        if call.format is None:
+            self.string()
+        for index, kind in enumerate(call.kinds):
+            if index in call.strings:
+                self.string()
+            else:
+                self.position += WORD * kind.count
+
+
+FUNCTIONS: dict[str, Handler] = {"printf": printf}
