@@ -9,12 +9,11 @@ from functools import cached_property
 from coopmat.cache import Cache
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
 from coopmat.runtime import sources
-from coopmat.runtime.device import Device
+from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
-from coopmat.targets.simulator import SimulatedProgram
 
 
 class Program:
@@ -37,7 +36,7 @@ class Program:
         self._values = values
         # What the front end makes is complete, and is not read before it is looked at.
         self._executable = module if loadable_by is not None else executable(module)
-        self._loaded: dict[Device, SimulatedProgram] = {}
+        self._loaded: dict[Device, LoadedProgram] = {}
         self.kernels: dict[str, Kernel] = {
             name: Kernel(self, signature) for name, signature in self._executable.kernel_signatures.items()}
 
@@ -102,14 +101,14 @@ class Program:
         return Program(module, source_name=self.source_name, warnings=self.warnings, make_llvm_ir=lambda: ir,
                        cache=self._cache)
 
-    def load(self, device: Device) -> SimulatedProgram:
+    def load(self, device: Device) -> LoadedProgram:
         """The program made ready to run on ``device``; made once per device.
 
         Raises KernelNotSupported if a kernel uses matrices that the device does not have.
         """
         if device not in self._loaded:
             known = self._loadable_by is not None and self._loadable_by.description == device.description
-            self._loaded[device] = device.load(self._executable, is_checked=known)
+            self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
         return self._loaded[device]
 
     def __repr__(self) -> str:
@@ -127,6 +126,11 @@ class Kernel:
     def name(self) -> str:
         """The kernel's name."""
         return self.signature.name
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """The parameters as messages show them."""
+        return [str(one) for one in self.signature.parameters]
 
     def __repr__(self) -> str:
         return f"<coopmat.Kernel {self.signature}>"

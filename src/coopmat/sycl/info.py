@@ -87,7 +87,7 @@ class info:
         driver_version=lambda _: __version__,
         device_type=lambda device: device_type(device.description.kind),
         aspects=lambda device: aspects_of(device.description),
-        architecture=lambda device: architecture_of(device.description),
+        architecture=lambda device: architecture_of(device.architecture),
         sub_group_sizes=lambda device: list(device.sub_group_sizes),
         max_work_group_size=lambda device: device.max_work_group_size,
         local_mem_size=lambda device: device.local_memory_size,
