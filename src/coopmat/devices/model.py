@@ -205,7 +205,12 @@ class DeviceDescription:
     @property
     def device_name(self) -> str:
         """What :func:`coopmat.device` calls the device."""
-        return self.name if self.vendor_family == "host" else f"sim:{self.name}"
+        return f"sim:{self.name}" if self.is_simulated else self.name
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the device is not here, but played by the simulator."""
+        return self.vendor_family != "host"
 
     @property
     def kind(self) -> Kind:

@@ -66,6 +66,7 @@ def build(source: Source, options: Options = (), device: Device | str | None = N
             program = program.specialized(spec_constants)
         if device is not None:
             program.load(device)
+            program.made_for(device)
     return program
 
 

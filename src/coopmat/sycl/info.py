@@ -20,8 +20,9 @@ _DEPENDING: dict[aspect, Callable[[DeviceDescription], bool]] = {
     aspect.gpu: lambda device: device.kind == "gpu",
     aspect.fp64: lambda device: device.has_fp64,
     aspect.ext_intel_matrix: lambda device: device.has_intel_matrices,
+    aspect.emulated: lambda device: device.is_simulated,
 }
-"""The aspects that not every device has, and when a device has them. All devices are simulated: emulated."""
+"""The aspects that not every device has, and when a device has them."""
 
 
 def aspects_of(device: DeviceDescription) -> list[aspect]:
