@@ -270,7 +270,7 @@ def test_aspects_are_what_the_device_can() -> None:
             assert not device.has(aspect.fp64)
         else:
             assert device.has(aspect.fp64)
-        assert device.has(aspect.cpu) == device.is_cpu() == (device.name == "cpu" or device.name.startswith("sim:intel_cpu"))
+        assert device.has(aspect.cpu) == device.is_cpu() == device.name.startswith(("cpu", "sim:intel_cpu"))
         assert device.has(aspect.gpu) == device.is_gpu() == ("_gpu_" in device.name)
         assert device.has(aspect.ext_intel_matrix) == ("intel" in device.name or device.name in ("cpu", "sim:generic"))
         assert device.has(aspect.emulated) == device.name.startswith("sim:")

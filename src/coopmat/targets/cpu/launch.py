@@ -87,7 +87,7 @@ class Frame:
     def __init__(self, size: int) -> None:
         memory = aligned(size)
         self.words = memory[:Field.COUNT * WORD_BYTES].view(np.int64)
-        self.view = memoryview(memory)
+        self.view = memory.data
         self.address = memory.ctypes.data
 
 

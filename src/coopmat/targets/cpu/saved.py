@@ -11,8 +11,8 @@ from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.features import CpuFeatures
 from coopmat.targets.cpu.kernel import KernelCode, Slot
 
-_LEFT_OUT = {"ir": "", "matrices": {}}
-"""Members of KernelCode that only the compiler needs, and what stands in their place afterwards."""
+_LEFT_OUT = ("ir", "matrices")
+"""Members of KernelCode that only the compiler needs."""
 
 
 def entry_key(module: bytes, kernel: str, variant: Variant, features: CpuFeatures, options: str) -> str:
@@ -47,7 +47,7 @@ def from_bytes(data: bytes) -> tuple[KernelCode, bytes] | None:
         members = json.loads(data[8:end])
         members["parameters"] = tuple(_slot(one) for one in members["parameters"])
         members["globals"] = {int(number): _slot(one) for number, one in members["globals"].items()}
-        return KernelCode(**_LEFT_OUT, **members), data[end:]
+        return KernelCode(ir="", matrices={}, **members), data[end:]
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
 
