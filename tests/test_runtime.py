@@ -68,6 +68,7 @@ def test_vector_and_narrow_values(program: cm.Program, queue: cm.Queue) -> None:
 
 def test_devices() -> None:
     names = [device.name for device in cm.devices()]
+    assert names[0] == "cpu"
     assert names[-1] == "sim:generic"
     assert "sim:intel_gpu_pvc" in names
     assert cm.device().name == "sim:generic"
@@ -82,7 +83,8 @@ def test_default_device_from_the_environment(monkeypatch: pytest.MonkeyPatch) ->
     assert cm.device("sim:generic").name == "sim:generic"
 
 
-@pytest.mark.parametrize("name", ["cpu", "cuda:0", "opencl:0", "sim:", "sim", "", "sim:nvidia_gpu_sm_7", "vulkan"])
+@pytest.mark.parametrize("name", ["cpu:0", "sim:cpu", "cuda:0", "opencl:0", "sim:", "sim", "", "sim:nvidia_gpu_sm_7",
+                                  "vulkan"])
 def test_a_device_that_does_not_exist(name: str) -> None:
     with pytest.raises(cm.Error, match="intel_gpu_pvc"):
         cm.device(name or "none")

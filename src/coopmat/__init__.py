@@ -25,6 +25,7 @@ from coopmat.diagnostics import (
 )
 from coopmat.numerics import XmxArithmetic, matrix_multiply_accumulate
 from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, build, device, devices, local
+from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.simulator import SimulatorOptions
 from coopmat.version import __version__ as __version__
 
@@ -32,6 +33,7 @@ __all__ = [
     "Combination",
     "CompileError",
     "CompileWarning",
+    "CpuOptions",
     "Device",
     "Diagnostic",
     "DivergentGroupOperation",

@@ -140,6 +140,17 @@ class Cache:
             if not isinstance(error.__cause__, FileNotFoundError):
                 self._complain(str(error))
 
+    def unusable(self) -> str | None:
+        """Why nothing can be kept; None if it can, as far as one can tell without doing so."""
+        if self._entries is None:
+            return "it is turned off"
+        present = next(folder for folder in (self._entries, *self._entries.parents) if os.path.lexists(folder))
+        if present == self._entries and not _is_private(present):
+            return f"'{present}' {_FOREIGN}"
+        if not present.is_dir():
+            return f"'{present}' is not a folder"
+        return None if os.access(present, os.W_OK | os.X_OK) else f"'{present}' cannot be written to"
+
     def remove(self, name: str) -> None:
         """Forget what is kept under a key."""
         path = self._path(name)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from coopmat.cache import find_cache
-from coopmat.command_line import layout, modules, probe, query
+from coopmat.command_line import doctor, layout, modules, probe, query
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_line.options import BuildCommand, build_options
 from coopmat.diagnostics import Error, render
@@ -42,6 +42,7 @@ EMITTERS = {
     "llvm": lambda program: program.llvm_ir.encode(),
     "spirv": lambda program: program.spirv,
     "spirv-asm": lambda program: program.spirv_asm.encode(),
+    "asm": lambda program: program.asm.encode(),
 }
 
 
@@ -115,9 +116,16 @@ def _one_device(shown: Device) -> Table:
 def _device_table(shown: list[Device]) -> Table:
     result = table("device", "architecture", "sub-group sizes", "matrix combinations")
     for one in shown:
-        count = len(one.matrix_combinations)
-        result.add_row(one.name, one.architecture, _sizes(one), str(count) if count else "every shape and type")
+        result.add_row(one.name, one.architecture, _sizes(one), _count(one))
     return result
+
+
+def _count(shown: Device) -> str:
+    rows = shown.matrix_combinations
+    if not shown.description.any_combination:
+        return str(len(rows))
+    native = f", {sum(row.native for row in rows)} natively" if rows else ""
+    return f"every shape and type{native}"
 
 
 def _sizes(shown: Device) -> str:
@@ -127,6 +135,7 @@ def _sizes(shown: Device) -> str:
 app.command("query")(query.query)
 app.command("layout")(layout.layout)
 app.command("probe")(probe.probe)
+app.command("doctor")(doctor.doctor)
 
 # --------------------------------------------------------------------- check and compile
 

@@ -172,7 +172,7 @@ def test_describe_takes_the_name_of_the_simulated_device():
 
 def test_describe_suggests_a_name():
     with pytest.raises(Error, match=r"unknown architecture 'intel_gpu_pcv'; did you mean 'intel_gpu_pvc'\? "
-                                    r"\(known: intel_cpu_spr, .*, generic\)"):
+                                    r"\(known: intel_cpu_spr, .*, generic, cpu\)"):
         describe("sim:intel_gpu_pcv")
 
 

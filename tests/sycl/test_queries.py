@@ -32,6 +32,7 @@ from coopmat.sycl.ranges import sub_group
 from tests.devices.test_tables import APPENDIX
 
 PVC = architecture.intel_gpu_pvc
+SIMULATED = [one for one in cm.devices() if one.name.startswith("sim:")]
 LINES = [pytest.param(name, line.split(), id=f"{name}: {line}")
          for name, text in APPENDIX.items() for line in text.split("\n") if line]
 
@@ -135,7 +136,7 @@ def test_default_sizes_are_the_largest(name: str, row: list[str]) -> None:
     assert max(m * n * k for m, n, k in shapes) == found.M * found.N * found.K
 
 
-@pytest.mark.parametrize("device", [one for one in cm.devices() if one.matrix_combinations], ids=str)
+@pytest.mark.parametrize("device", [one for one in SIMULATED if one.matrix_combinations], ids=str)
 def test_default_sizes_are_the_largest_of_the_run_time_query(device: cm.Device) -> None:
     largest: dict[tuple, int] = {}
     for row in device.matrix_combinations:
@@ -213,7 +214,7 @@ def test_it_is_a_value() -> None:
 # ------------------------------------------------------------------ the run-time query
 
 
-@pytest.mark.parametrize("device", cm.devices(), ids=str)
+@pytest.mark.parametrize("device", SIMULATED, ids=str)
 def test_matrix_combinations(device: cm.Device) -> None:
     asked = device.get_info(info.device.matrix_combinations)
     assert asked == device.get_info[info.device.matrix_combinations]() == device.matrix_combinations
@@ -269,10 +270,10 @@ def test_aspects_are_what_the_device_can() -> None:
             assert not device.has(aspect.fp64)
         else:
             assert device.has(aspect.fp64)
-        assert device.has(aspect.cpu) == device.is_cpu() == device.name.startswith("sim:intel_cpu")
+        assert device.has(aspect.cpu) == device.is_cpu() == device.name.startswith(("cpu", "sim:intel_cpu"))
         assert device.has(aspect.gpu) == device.is_gpu() == ("_gpu_" in device.name)
-        assert device.has(aspect.ext_intel_matrix) == ("intel" in device.name or device.name == "sim:generic")
-        assert device.has(aspect.emulated)
+        assert device.has(aspect.ext_intel_matrix) == ("intel" in device.name or device.name in ("cpu", "sim:generic"))
+        assert device.has(aspect.emulated) == device.name.startswith("sim:")
         assert device.get_info(info.device.aspects) == [one for one in aspect if device.has(one)]
 
 

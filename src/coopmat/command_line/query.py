@@ -75,7 +75,7 @@ def combination_table(title: str, rows: Sequence[Combination]) -> Table:
     """Combinations as a table; without any, what a device says that takes them all."""
     result = table("A", "B", "C", "D", "M", "N", "K", "native", title=title)
     for row in rows:
-        result.add_row(row.atype, row.btype, row.ctype, row.dtype, *_shape(row), "yes" if row.native else "no")
+        result.add_row(row.atype, row.btype, row.ctype, row.dtype, *_shape(row), "yes" if row.native else "decomposed")
     if not rows:
         result.add_row(*["any"] * 7, "exact")
     return result

@@ -1,7 +1,7 @@
 """Architectures, their matrix combinations, and how matrices are spread over work-items.
 
 The rows are those of sycl_ext_oneapi_matrix, appendix "Supported Combinations Per Hardware", one
-module per family. ``generic`` has no table: it takes every shape and type.
+module per family. ``generic`` and ``cpu`` have no table: they take every shape and type.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from coopmat.devices import amd, intel_amx, intel_xmx, nvidia
 from coopmat.devices.model import USES, Combination, DeviceDescription, Use
 from coopmat.diagnostics import Error
 
-__all__ = ["ARCHITECTURES", "USES", "Combination", "DeviceDescription", "HasDescription", "Use", "describe",
+__all__ = ["ARCHITECTURES", "CPU", "USES", "Combination", "DeviceDescription", "HasDescription", "Use", "describe",
            "description_of"]
 
 _GENERIC = DeviceDescription("generic", "generic", (16, 4, 8, 32, 64), (), any_combination=True,
                              xmx_sub_group_sizes=(8, 16))
+CPU = DeviceDescription("cpu", "host", _GENERIC.sub_group_sizes, (), any_combination=True,
+                        xmx_sub_group_sizes=_GENERIC.xmx_sub_group_sizes)
+"""The CPU that the process runs on: it takes what ``generic`` takes."""
 
 ARCHITECTURES: dict[str, DeviceDescription] = {
     description.name: description
     for description in (*intel_amx.ARCHITECTURES, *intel_xmx.ARCHITECTURES, *nvidia.ARCHITECTURES,
                         *amd.ARCHITECTURES, _GENERIC)
 }
-"""Every architecture by its name, in the order of the contract."""
+"""Every architecture that can be simulated by its name, in the order of the contract."""
 
 _SIMULATED_PREFIX = "sim:"
 
@@ -57,9 +60,11 @@ def describe(name: str) -> DeviceDescription:
 
     Raises :class:`coopmat.Error` naming the known architectures if there is none of that name.
     """
+    if name == CPU.name:
+        return CPU
     bare = str(name).removeprefix(_SIMULATED_PREFIX)
     if bare in ARCHITECTURES:
         return ARCHITECTURES[bare]
     close = difflib.get_close_matches(bare, ARCHITECTURES, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
-    raise Error(f"unknown architecture {bare!r}{hint} (known: {', '.join(ARCHITECTURES)})")
+    raise Error(f"unknown architecture {bare!r}{hint} (known: {', '.join(ARCHITECTURES)}, {CPU.name})")

@@ -1,7 +1,8 @@
 """The layout of every matrix on every device: the one place where the simulator, messages and pictures look.
 
 A device's cooperative matrices have the layout of its family; where a family has no rule for a matrix, such as for
-another sub-group size than the hardware's, and on ``generic``, the elements are dealt out to the lanes in turn.
+another sub-group size than the hardware's, and on ``generic`` and ``cpu``, the elements are dealt out to the lanes in
+turn.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from coopmat.devices import ARCHITECTURES, amd, intel_amx, intel_xmx, nvidia_fragments
+from coopmat.devices import amd, describe, intel_amx, intel_xmx, nvidia_fragments
 from coopmat.devices.lane_layout import LaneLayout, dealt
 from coopmat.devices.model import USES, Combination, DeviceDescription, Use, shape_of
 from coopmat.devices.nvidia_fragments import INSTRUCTIONS, Instruction, instruction_layout
@@ -39,6 +40,7 @@ RULES: dict[str, Rule] = {
     "nvidia": _nvidia,
     "amd": lambda device, *matrix: amd.layout(*matrix),
     "generic": lambda device, *matrix: None,
+    "host": lambda device, *matrix: None,
 }
 """The layout of a matrix that a device of this family has, by family; None where it has no rule."""
 
@@ -46,7 +48,7 @@ RULES: dict[str, Rule] = {
 @lru_cache(maxsize=1024)
 def matrix_layout(architecture: str, use: Use, fmt: str, rows: int, columns: int, sub_group_size: int) -> LaneLayout:
     """The layout of a cooperative matrix on the architecture of this name."""
-    device, described = ARCHITECTURES[architecture], format_of(fmt)
+    device, described = describe(architecture), format_of(fmt)
     rule = RULES[device.vendor_family]
     found = None
     if device.supports_matrix(fmt, use, rows, columns):

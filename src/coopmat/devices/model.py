@@ -145,6 +145,7 @@ TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "nvidia": (("atype", "btype"),),
     "amd": (("atype", "btype"), ("ctype", "dtype")),
     "generic": (),
+    "host": (),
 }
 """Per family, the members of a combination that must be equal (sycl_ext_oneapi_matrix, appendix)."""
 
@@ -153,7 +154,8 @@ STRIDE_MULTIPLES: dict[str, dict[str, int]] = {"nvidia": {"fp16": 8, "fp32": 4}}
 (sycl_ext_oneapi_matrix, appendix "Nvidia Tensor Cores Supported Combinations")."""
 
 Kind = Literal["cpu", "gpu", "none"]
-KINDS: dict[str, Kind] = {"intel_amx": "cpu", "intel_xmx": "gpu", "nvidia": "gpu", "amd": "gpu", "generic": "none"}
+KINDS: dict[str, Kind] = {"intel_amx": "cpu", "intel_xmx": "gpu", "nvidia": "gpu", "amd": "gpu", "generic": "none",
+                          "host": "cpu"}
 """Per family, the kind of its devices."""
 
 
@@ -199,6 +201,16 @@ class DeviceDescription:
                 raise ValueError(f"{self.name}: {row}: {first} and {second} must be equal")
         if "fp64" in row.types and not self.has_fp64:
             raise ValueError(f"{self.name}: {row}: the device has no fp64")
+
+    @property
+    def device_name(self) -> str:
+        """What :func:`coopmat.device` calls the device."""
+        return f"sim:{self.name}" if self.is_simulated else self.name
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the device is not here, but played by the simulator."""
+        return self.vendor_family != "host"
 
     @property
     def kind(self) -> Kind:

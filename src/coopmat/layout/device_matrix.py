@@ -77,7 +77,7 @@ def of(device: str | DeviceDescription | HasDescription, *, use: str, type: str,
                     f"sub-group size cannot be {wanted}")
     title = (f"{description.name}: {_NAMES[chosen]} ({fmt}), M = {m}, N = {n}, K = {k}, "
              f"sub-group size {layout.sub_group_size}")
-    return DeviceMatrix(layout, _NAMES[chosen], title, device=f"sim:{description.name}", use=chosen, type=fmt, m=m, n=n,
+    return DeviceMatrix(layout, _NAMES[chosen], title, device=description.device_name, use=chosen, type=fmt, m=m, n=n,
                         k=k)
 
 

@@ -2,10 +2,11 @@
 
 from coopmat.runtime.arguments import local
 from coopmat.runtime.building import build
-from coopmat.runtime.device import Device, device, devices
+from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
 from coopmat.runtime.program import Kernel, Program
 from coopmat.runtime.queue import Queue
+from coopmat.runtime.selection import device, devices
 from coopmat.targets.simulator import LocalMemory
 
 __all__ = ["Device", "Event", "Kernel", "LocalMemory", "Program", "Queue", "build", "device", "devices", "local"]

@@ -12,9 +12,10 @@ from coopmat.devices import describe
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.files import read_bytes, read_text
 from coopmat.runtime.device import Device
-from coopmat.runtime.device import device as find_device
 from coopmat.runtime.options import Options, parse_options
 from coopmat.runtime.program import Program
+from coopmat.runtime.selection import device as find_device
+from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.runtime.sources import OpenCLSource, PythonSource, llvm_to_spirv
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import Value
@@ -65,6 +66,7 @@ def build(source: Source, options: Options = (), device: Device | str | None = N
             program = program.specialized(spec_constants)
         if device is not None:
             program.load(device)
+            program.made_for(device)
     return program
 
 
@@ -104,7 +106,7 @@ def _from_python(source: Any, options: Options, device: Device | None, cache: Ca
                     f"not {type(source).__name__}")
     if options:
         raise Error(f"kernel '{source.name}' is written in Python, which has no build options; found {options!r}")
-    found = PythonSource(source, device if device is not None else Device(describe("generic")))
+    found = PythonSource(source, device if device is not None else SimulatedDevice(describe("generic")))
     made = found.compile(cache)
     return Program(made.module, source_name=found.name, warnings=made.warnings, make_llvm_ir=found.llvm_ir,
                    loadable_by=found.device if made.is_loadable else None, cache=cache)
@@ -136,7 +138,7 @@ def _from_spirv(path: Path) -> Program:
 def _from_opencl(text: str, path: Path | None, options: Options, device: Device | None,
                  cache: Cache) -> Program:
     source = OpenCLSource(text, path, parse_options(options),
-                          device if device is not None else Device(describe("generic")))
+                          device if device is not None else SimulatedDevice(describe("generic")))
     found = source.compile(cache)
     return Program(found.module, source_name=source.name, warnings=found.warnings, make_llvm_ir=source.llvm_ir,
                    loadable_by=source.device if found.is_loadable else None, cache=cache)

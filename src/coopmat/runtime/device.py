@@ -1,43 +1,44 @@
-"""Devices: what is here, and how a name such as ``sim:intel_gpu_pvc`` becomes a device."""
+"""Devices: what every kind of them has in common."""
 
 from __future__ import annotations
 
-import difflib
-import operator
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
-from coopmat.devices import ARCHITECTURES, Combination, DeviceDescription, describe
+from coopmat.cache import Cache
+from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
-from coopmat.targets.simulator import SimulatorOptions
 from coopmat.targets.simulator.launch import MOST_LOCAL_BYTES
 from coopmat.templates import template_method
 
 MAX_WORK_GROUP_SIZE = 1024
-DEFAULT_DEVICE = "sim:generic"
-DEVICE_VARIABLE = "COOPMAT_DEVICE"
+
+
+class LoadedProgram(Protocol):
+    """A module that is ready to run on a device."""
+
+    def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+               arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
+        """Run a kernel; returns when it is done."""
 
 
 class Device:
-    """A device that kernels can be built for and run on. Get one from :func:`device`.
+    """A device that kernels can be built for and run on. Get one from :func:`coopmat.device`.
 
-    ``name`` is what :func:`device` takes, ``architecture`` the name in
-    ``sycl_ext_oneapi_device_architecture`` (or ``generic``).
+    ``name`` is what that function takes; ``options`` are those of its kind of device.
     """
 
-    def __init__(self, description: DeviceDescription, options: SimulatorOptions | None = None) -> None:
+    def __init__(self, description: DeviceDescription, options: Any) -> None:
         self.description = description
-        self.options = options if options is not None else SimulatorOptions()
-        self.options.arithmetic(description.name)  # an Error if the device has none such
-        self.name = f"sim:{description.name}"
+        self.options = options
+        self.name = description.device_name
 
     @property
     def architecture(self) -> str:
-        """Name of the architecture."""
+        """Name of the architecture in ``sycl_ext_oneapi_device_architecture``, or another that tells what it is."""
         return self.description.name
 
     @property
@@ -48,7 +49,7 @@ class Device:
     @property
     def matrix_combinations(self) -> list[Combination]:
         """The supported matrix types and sizes (``info::device::matrix_combinations`` of the SYCL
-        extension). Empty for ``sim:generic``, which takes every shape and type."""
+        extension). ``cpu`` takes every other shape and type, too; empty for ``sim:generic``, which takes them all."""
         return list(self.description.combinations)
 
     @property
@@ -89,14 +90,19 @@ class Device:
 
     def ext_oneapi_architecture_is(self, architecture: str) -> bool:
         """Whether this is the device's architecture: a member of ``architecture``, or a name. Error if unknown."""
-        return describe(architecture) is self.description
+        return describe(architecture).name == self.architecture
 
-    def load(self, module: Module, *, is_checked: bool = False) -> simulator.SimulatedProgram:
+    def with_options(self, options: Any) -> Device:
+        """The device with other options. Error if they are not those of its kind."""
+        raise NotImplementedError
+
+    def load(self, module: Module, *, is_checked: bool = False, cache: Cache | None = None) -> LoadedProgram:
         """Prepare a module for execution; KernelNotSupported if its matrices are not the device's.
 
-        ``is_checked``: a device with this description has loaded the module before.
+        ``is_checked``: a device with this description has loaded the module before. What is compiled is kept in
+        ``cache``.
         """
-        return simulator.compile(module, self.description, self.options, is_checked=is_checked)
+        raise NotImplementedError
 
     def can_load(self, module: Module) -> bool:
         """Whether :meth:`load` raises no error."""
@@ -105,6 +111,10 @@ class Device:
         except Error:
             return False
         return True
+
+    def assembly(self, program: LoadedProgram) -> str:
+        """The assembly language of a program that the device has loaded. Error if the device has none."""
+        raise Error(f"the device '{self.name}' runs no machine code: assembly is made for the device 'cpu'")
 
     def to_json(self) -> dict[str, Any]:
         """What ``coopmat devices NAME --json`` prints."""
@@ -117,59 +127,3 @@ class Device:
 
     def __repr__(self) -> str:
         return f"<coopmat.Device {self.name}>"
-
-
-def devices() -> list[Device]:
-    """Every device that can be used here, with default options: the simulated ones."""
-    return [Device(description) for description in ARCHITECTURES.values()]
-
-
-Selector = Callable[[Device], int]
-"""Scores a device (SYCL 4.6.1.1): the highest score wins; a negative one means never."""
-
-
-def device(chosen: str | Device | Selector | None = None, *, options: SimulatorOptions | None = None,
-           environment: Mapping[str, str] = os.environ) -> Device:
-    """The device called ``chosen``, such as ``"sim:intel_gpu_pvc"`` or ``"sim:generic"``; or the device that a
-    selector scores highest, such as ``coopmat.sycl.gpu_selector_v``. A Device stands for itself.
-
-    By default: the one that the environment variable COOPMAT_DEVICE names, else ``sim:generic``.
-    ``options`` are those of a simulated device. Raises :class:`coopmat.Error` for a name that is not a device,
-    if a selector wants none of those that are here, and for options that the device cannot follow.
-    """
-    if options is not None and not isinstance(options, SimulatorOptions):
-        raise Error(f"the options of a simulated device are SimulatorOptions, not {type(options).__name__}")
-    if isinstance(chosen, Device):
-        return chosen if options is None else Device(chosen.description, options)
-    if callable(chosen) and not isinstance(chosen, type):
-        return Device(select(chosen).description, options)
-    name = chosen if chosen is not None else environment.get(DEVICE_VARIABLE) or DEFAULT_DEVICE
-    if not isinstance(name, str):
-        raise Error("a device is chosen by its name, a str such as 'sim:generic', or by a selector, "
-                    f"not {type(name).__name__}")
-    kind, _, architecture = name.partition(":")
-    if kind != "sim" or architecture not in ARCHITECTURES:
-        names = [f"sim:{known}" for known in ARCHITECTURES]
-        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.75)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
-        raise Error(f"no device '{name}'{hint} (this version runs kernels on simulated devices: {', '.join(names)})")
-    return Device(describe(architecture), options)
-
-
-def select(selector: Selector) -> Device:
-    """The device that a selector scores highest; of several, the first that :func:`devices` lists."""
-    found = devices()
-    scores = [_score(selector, one) for one in found]
-    best = max(scores)
-    if best < 0:
-        name = getattr(selector, "__name__", None) or repr(selector)
-        raise Error(f"{name} selects none of the devices that are here: {', '.join(one.name for one in found)}")
-    return found[scores.index(best)]
-
-
-def _score(selector: Selector, one: Device) -> int:
-    score: Any = selector(one)
-    try:
-        return operator.index(score)
-    except TypeError:
-        raise Error(f"a device selector returns a score, an int; found {score!r} for {one.name}") from None

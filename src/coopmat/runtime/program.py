@@ -9,12 +9,11 @@ from functools import cached_property
 from coopmat.cache import Cache
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
 from coopmat.runtime import sources
-from coopmat.runtime.device import Device
+from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
-from coopmat.targets.simulator import SimulatedProgram
 
 
 class Program:
@@ -22,12 +21,14 @@ class Program:
 
     ``module`` is the SPIR-V module; ``warnings`` are the front end's. ``make_llvm_ir`` gives the program's LLVM IR,
     where it has one; ``loadable_by`` is a device that is known to take the module; what is optimised is kept in
-    ``cache``. ``values`` are those that the module's specialisation constants have been given.
+    ``cache``. ``values`` are those that the module's specialisation constants have been given. ``device`` is the one
+    that the program is for, if it is for one.
     """
 
     def __init__(self, module: Module, *, source_name: str = "<source>", warnings: Sequence[Diagnostic] = (),
                  make_llvm_ir: Callable[[], str] | None = None, loadable_by: Device | None = None,
-                 cache: Cache | None = None, values: Mapping[int, Value] | None = None) -> None:
+                 cache: Cache | None = None, values: Mapping[int, Value] | None = None,
+                 device: Device | None = None) -> None:
         self.module = module
         self.source_name = source_name
         self.warnings = list(warnings)
@@ -35,9 +36,10 @@ class Program:
         self._loadable_by = loadable_by
         self._cache = cache if cache is not None else Cache(None)
         self._values = values
+        self._device = device
         # What the front end makes is complete, and is not read before it is looked at.
         self._executable = module if loadable_by is not None else executable(module)
-        self._loaded: dict[Device, SimulatedProgram] = {}
+        self._loaded: dict[Device, LoadedProgram] = {}
         self.kernels: dict[str, Kernel] = {
             name: Kernel(self, signature) for name, signature in self._executable.kernel_signatures.items()}
 
@@ -69,7 +71,7 @@ class Program:
         """
         numbers = resolve(self.module, values)
         return Program(specialize(self.module, numbers), source_name=self.source_name, warnings=self.warnings,
-                       make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers)
+                       make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers, device=self._device)
 
     @cached_property
     def spirv(self) -> bytes:
@@ -90,6 +92,14 @@ class Program:
                         "file of OpenCL C or LLVM IR")
         return self._make_llvm_ir()
 
+    @cached_property
+    def asm(self) -> str:
+        """The assembly language of all kernels, for work-groups of whole sub-groups. Error for a program that was not
+        built for the device ``cpu``."""
+        if self._device is None:
+            raise Error(f"{self.source_name} was built for no device: assembly is made for build(..., device='cpu')")
+        return self._device.assembly(self.load(self._device))
+
     def optimized(self, level: int) -> Program:
         """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes
         of it. Source lines are lost on the way. Error for a program that was given as SPIR-V."""
@@ -100,16 +110,20 @@ class Program:
             left = {constant.spec_id for constant in spec_constants(module)}
             module = specialize(module, {number: value for number, value in self._values.items() if number in left})
         return Program(module, source_name=self.source_name, warnings=self.warnings, make_llvm_ir=lambda: ir,
-                       cache=self._cache)
+                       cache=self._cache, device=self._device)
 
-    def load(self, device: Device) -> SimulatedProgram:
+    def made_for(self, device: Device) -> None:
+        """Note the device that the program is for."""
+        self._device = device
+
+    def load(self, device: Device) -> LoadedProgram:
         """The program made ready to run on ``device``; made once per device.
 
         Raises KernelNotSupported if a kernel uses matrices that the device does not have.
         """
         if device not in self._loaded:
             known = self._loadable_by is not None and self._loadable_by.description == device.description
-            self._loaded[device] = device.load(self._executable, is_checked=known)
+            self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
         return self._loaded[device]
 
     def __repr__(self) -> str:
@@ -127,6 +141,11 @@ class Kernel:
     def name(self) -> str:
         """The kernel's name."""
         return self.signature.name
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """The parameters as messages show them."""
+        return [str(one) for one in self.signature.parameters]
 
     def __repr__(self) -> str:
         return f"<coopmat.Kernel {self.signature}>"

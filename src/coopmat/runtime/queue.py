@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 from coopmat.diagnostics import LaunchError
 from coopmat.runtime.arguments import bind
 from coopmat.runtime.commands import MemoryCommands
-from coopmat.runtime.device import MAX_WORK_GROUP_SIZE, Device, Selector
-from coopmat.runtime.device import device as find_device
+from coopmat.runtime.device import MAX_WORK_GROUP_SIZE, Device
 from coopmat.runtime.events import Event
 from coopmat.runtime.program import Kernel
+from coopmat.runtime.selection import Selector
+from coopmat.runtime.selection import device as find_device
 
 MAX_GLOBAL_SIZE = 2**32
 
@@ -43,7 +45,7 @@ class Queue(MemoryCommands):
         if not isinstance(kernel, Kernel):
             raise LaunchError(f"expected a kernel of a built program, found {type(kernel).__name__}; "
                               "take one with program.kernel(name)")
-        return self.launch(kernel, global_size, local_size, args, [str(one) for one in kernel.signature.parameters])
+        return self.launch(kernel, global_size, local_size, args, kernel.shown)
 
     def launch(self, kernel: Kernel, global_size: int | Sequence[int], local_size: int | Sequence[int],
                args: Sequence[Any], shown: Sequence[str]) -> Event:
@@ -85,11 +87,11 @@ def check_sizes(global_size: int | Sequence[int],
             nearest = f"{below} or {above}" if below else str(above)
             raise LaunchError(f"global size {whole} in dimension {dimension} is not a multiple of the local "
                               f"size {part}: use {nearest}, and let the surplus work-items do nothing")
-    work_items = int(np.prod(local_sizes))
+    work_items = math.prod(local_sizes)
     if work_items > MAX_WORK_GROUP_SIZE:
         raise LaunchError(f"a work-group of {' x '.join(map(str, local_sizes))} has {work_items} work-items; "
                           f"at most {MAX_WORK_GROUP_SIZE} are possible")
-    if np.prod([float(size) for size in global_sizes]) > MAX_GLOBAL_SIZE:
+    if math.prod(global_sizes) > MAX_GLOBAL_SIZE:
         raise LaunchError(f"global size {global_sizes}: more than {MAX_GLOBAL_SIZE} work-items in one launch")
     return global_sizes, local_sizes
 

@@ -20,8 +20,9 @@ _DEPENDING: dict[aspect, Callable[[DeviceDescription], bool]] = {
     aspect.gpu: lambda device: device.kind == "gpu",
     aspect.fp64: lambda device: device.has_fp64,
     aspect.ext_intel_matrix: lambda device: device.has_intel_matrices,
+    aspect.emulated: lambda device: device.is_simulated,
 }
-"""The aspects that not every device has, and when a device has them. All devices are simulated: emulated."""
+"""The aspects that not every device has, and when a device has them."""
 
 
 def aspects_of(device: DeviceDescription) -> list[aspect]:
@@ -87,7 +88,7 @@ class info:
         driver_version=lambda _: __version__,
         device_type=lambda device: device_type(device.description.kind),
         aspects=lambda device: aspects_of(device.description),
-        architecture=lambda device: architecture_of(device.description),
+        architecture=lambda device: architecture_of(device.architecture),
         sub_group_sizes=lambda device: list(device.sub_group_sizes),
         max_work_group_size=lambda device: device.max_work_group_size,
         local_mem_size=lambda device: device.local_memory_size,

@@ -75,7 +75,7 @@ class matrix_params:
             sizes = _default_sizes(device, names)
         elif not device.supports(*names, *sizes):
             raise BrokenConstraint(constraints.PARAMS_UNSUPPORTED, reason=device.unsupported(*names, *sizes))
-        members = {"architecture": architecture_of(device), **types, **dict(zip("MNK", sizes, strict=True))}
+        members = {"architecture": architecture_of(device.name), **types, **dict(zip("MNK", sizes, strict=True))}
         for name, value in members.items():
             object.__setattr__(self, name, value)
 
@@ -111,9 +111,9 @@ class matrix_params:
                 f"{self.M}, {self.N}, {self.K})")
 
 
-def architecture_of(device: DeviceDescription) -> str:
-    """The member of ``architecture`` that a device has; ``"generic"`` for the device without a table."""
-    return _ARCHITECTURES.get(device.name, device.name)
+def architecture_of(name: str) -> str:
+    """The member of ``architecture`` of this name; the name itself, such as ``"generic"``, if there is none."""
+    return _ARCHITECTURES.get(name, name)
 
 
 _ARCHITECTURES: dict[str, str] = {name: name for name in architecture}

@@ -11,7 +11,7 @@ from typing import Any
 
 from coopmat.diagnostics import Error
 from coopmat.runtime.device import Device
-from coopmat.runtime.device import device as find_device
+from coopmat.runtime.selection import device as find_device
 from coopmat.sycl.enumerations import aspect
 
 _NEVER, _POSSIBLE, _PREFERRED = -1, 0, 1

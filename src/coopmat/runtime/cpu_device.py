@@ -1,0 +1,69 @@
+"""The CPU that this process runs on, as a device: ``cpu``."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+from coopmat.cache import Cache
+from coopmat.devices import CPU, Combination
+from coopmat.diagnostics import Error
+from coopmat.runtime.device import Device, LoadedProgram
+from coopmat.spirv.module import Module
+from coopmat.targets import simulator
+from coopmat.targets.cpu.options import CpuOptions
+
+if TYPE_CHECKING:
+    from coopmat.targets.cpu.features import CpuFeatures
+    from coopmat.targets.cpu.program import CpuProgram
+
+
+class CpuDevice(Device):
+    """This machine's CPU: ``options`` are :class:`coopmat.CpuOptions`. LLVM is loaded when it is first needed."""
+
+    def __init__(self, options: CpuOptions | None = None) -> None:
+        super().__init__(CPU, options if options is not None else CpuOptions())
+        if not isinstance(self.options, CpuOptions):
+            raise Error(f"the options of the device '{CPU.name}' are CpuOptions, not {type(options).__name__}")
+
+    def with_options(self, options: CpuOptions) -> CpuDevice:
+        """The device with other options."""
+        return CpuDevice(options)
+
+    @property
+    def features(self) -> CpuFeatures:
+        """What the processor can do, and what of it is used."""
+        from coopmat.targets.cpu.features import cpu_features
+
+        return cpu_features()
+
+    @property
+    def architecture(self) -> str:
+        """Name of the architecture: ``intel_cpu_gnr`` or ``intel_cpu_spr`` with their matrix instructions, else what
+        the system calls the machine, such as ``x86_64``."""
+        from coopmat.targets.cpu.combinations import architecture_of
+
+        return architecture_of(self.features.used, platform.machine())
+
+    @property
+    def matrix_combinations(self) -> list[Combination]:
+        """The rows of every device's table: ``native`` where the processor has instructions for them, which come first.
+        All others that kernels ask for are taken, too."""
+        from coopmat.targets.cpu.combinations import combinations
+
+        return combinations(self.features.used)
+
+    def load(self, module: Module, *, is_checked: bool = False, cache: Cache | None = None) -> CpuProgram:
+        """Prepare a module for execution; each kernel is compiled at its first launch, or found in ``cache``."""
+        from coopmat.targets.cpu.program import CpuProgram
+
+        if not is_checked:
+            simulator.check(module, self.description)
+        return CpuProgram(module, self.features, self.options, cache)
+
+    def assembly(self, program: LoadedProgram) -> str:
+        """The assembly language of all kernels of a program, for work-groups of whole sub-groups."""
+        from coopmat.targets.cpu.program import CpuProgram
+
+        assert isinstance(program, CpuProgram)
+        return program.assembly()

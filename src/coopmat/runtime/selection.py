@@ -1,0 +1,88 @@
+"""Which device: all that are here, and the one that a name such as ``sim:intel_gpu_pvc`` or a selector stands for."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from coopmat.devices import ARCHITECTURES, CPU
+from coopmat.diagnostics import Error
+from coopmat.runtime.cpu_device import CpuDevice
+from coopmat.runtime.device import Device
+from coopmat.runtime.simulated_device import SimulatedDevice
+from coopmat.targets.cpu.options import CpuOptions
+from coopmat.targets.simulator import SimulatorOptions
+
+DEFAULT_DEVICE = "sim:generic"
+DEVICE_VARIABLE = "COOPMAT_DEVICE"
+
+Options = SimulatorOptions | CpuOptions
+"""The options of a device of any kind."""
+
+_MAKERS: dict[str, Callable[[], Device]] = {
+    CPU.device_name: CpuDevice,
+    **{row.device_name: lambda row=row: SimulatedDevice(row) for row in ARCHITECTURES.values()},  # type: ignore[misc]
+}
+"""Every device that can be used here, by its name: the real ones first."""
+
+
+def devices() -> list[Device]:
+    """Every device that can be used here, with default options: the CPU, then the simulated ones."""
+    return [make() for make in _MAKERS.values()]
+
+
+Selector = Callable[[Device], int]
+"""Scores a device (SYCL 4.6.1.1): the highest score wins; a negative one means never."""
+
+
+def device(chosen: str | Device | Selector | None = None, *, options: Options | None = None,
+           environment: Mapping[str, str] = os.environ) -> Device:
+    """The device called ``chosen``, such as ``"cpu"``, ``"sim:intel_gpu_pvc"`` or ``"sim:generic"``; or the device that
+    a selector scores highest, such as ``coopmat.sycl.gpu_selector_v``. A Device stands for itself.
+
+    By default: the one that the environment variable COOPMAT_DEVICE names, else ``sim:generic``.
+    ``options``: :class:`coopmat.CpuOptions` for the CPU, :class:`coopmat.SimulatorOptions` for a simulated device.
+    Raises :class:`coopmat.Error` for a name that is not a device, if a selector wants none of those that are here, and
+    for options that the device cannot follow.
+    """
+    found = _found(chosen, environment)
+    return found if options is None else found.with_options(options)
+
+
+def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
+    if isinstance(chosen, Device):
+        return chosen
+    if callable(chosen) and not isinstance(chosen, type):
+        return select(chosen)
+    name = chosen if chosen is not None else environment.get(DEVICE_VARIABLE) or DEFAULT_DEVICE
+    if not isinstance(name, str):
+        raise Error("a device is chosen by its name, a str such as 'cpu' or 'sim:generic', or by a selector, "
+                    f"not {type(name).__name__}")
+    if name in _MAKERS:
+        return _MAKERS[name]()
+    close = difflib.get_close_matches(name.lower(), _MAKERS, n=1, cutoff=0.75)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    raise Error(f"no device '{name}'{hint} (this version runs kernels on the CPU and on simulated devices: "
+                f"{', '.join(_MAKERS)})")
+
+
+def select(selector: Selector) -> Device:
+    """The device that a selector scores highest; of several, the first that :func:`devices` lists."""
+    found = devices()
+    scores = [_score(selector, one) for one in found]
+    best = max(scores)
+    if best < 0:
+        name = getattr(selector, "__name__", None) or repr(selector)
+        raise Error(f"{name} selects none of the devices that are here: {', '.join(one.name for one in found)}")
+    return found[scores.index(best)]
+
+
+def _score(selector: Selector, one: Device) -> int:
+    score: Any = selector(one)
+    try:
+        return operator.index(score)
+    except TypeError:
+        raise Error(f"a device selector returns a score, an int; found {score!r} for {one.name}") from None

@@ -1,0 +1,30 @@
+"""Simulated devices: ``sim:intel_gpu_pvc`` and the like."""
+
+from __future__ import annotations
+
+from coopmat.cache import Cache
+from coopmat.devices import DeviceDescription
+from coopmat.diagnostics import Error
+from coopmat.runtime.device import Device
+from coopmat.spirv.module import Module
+from coopmat.targets import simulator
+from coopmat.targets.simulator import SimulatorOptions
+
+
+class SimulatedDevice(Device):
+    """A device that the simulator plays: ``options`` are :class:`coopmat.SimulatorOptions`."""
+
+    def __init__(self, description: DeviceDescription, options: SimulatorOptions | None = None) -> None:
+        super().__init__(description, options if options is not None else SimulatorOptions())
+        if not isinstance(self.options, SimulatorOptions):
+            raise Error(f"the options of a simulated device are SimulatorOptions, not {type(options).__name__}")
+        self.options.arithmetic(description.name)  # an Error if the device has none such
+
+    def with_options(self, options: SimulatorOptions) -> SimulatedDevice:
+        """The device with other options."""
+        return SimulatedDevice(self.description, options)
+
+    def load(self, module: Module, *, is_checked: bool = False,
+             cache: Cache | None = None) -> simulator.SimulatedProgram:
+        """Prepare a module for execution; there is nothing to keep."""
+        return simulator.compile(module, self.description, self.options, is_checked=is_checked)

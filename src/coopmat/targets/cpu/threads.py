@@ -1,0 +1,181 @@
+"""Threads that share the work-groups of launches: Python's own, which compiled code lets run beside each other.
+
+The thread that launches a kernel takes part. Others are asked to help; whoever comes when the work is done does
+nothing, and only those that have begun are waited for. Two are woken by the launching thread, and each wakes two more,
+so that many threads start in a few steps. Helpers live as long as the process and serve every launch.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+
+import numpy as np
+
+ALIGNMENT = 64
+_WOKEN_AT_ONCE = 2
+_QUEUED_PER_HELPER = 4
+
+Work = Callable[[int], object]
+"""Does what there is to do, with memory of the thread's own at an address."""
+
+
+def aligned(size: int) -> np.ndarray:
+    """Bytes at an aligned address."""
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start:start + size]
+
+
+class Scratch:
+    """Memory of a thread, kept from launch to launch; it grows."""
+
+    def __init__(self) -> None:
+        self._memory = np.empty(0, np.uint8)
+        self._address = 0
+
+    def address(self, size: int) -> int:
+        """The address of at least ``size`` bytes."""
+        if size > self._memory.size:
+            self._memory = aligned(size)
+            self._address = self._memory.ctypes.data
+        return self._address
+
+
+class _Job:
+    """Work that several threads do together. Lists stand for counts, because taking from a list is one step."""
+
+    __slots__ = ("asked", "ended", "helpers", "results", "scratch_bytes", "tickets", "wakes", "work")
+
+    def __init__(self, work: Work, scratch_bytes: int, helpers: int, asked: SimpleQueue[_Job]) -> None:
+        self.work = work
+        self.scratch_bytes = scratch_bytes
+        self.helpers = helpers
+        self.asked = asked
+        self.tickets = [None] * helpers  # as many may still begin
+        self.wakes = [None] * helpers  # as many have not been asked
+        self.results: list[BaseException | None] = []
+        self.ended: SimpleQueue[None] = SimpleQueue()
+
+    def wake(self) -> None:
+        """Ask helpers that nobody has asked."""
+        for _ in range(_WOKEN_AT_ONCE):
+            if self.asked.qsize() < _QUEUED_PER_HELPER * self.helpers and _taken(self.wakes):
+                self.asked.put(self)
+
+    def help(self, scratch: Scratch) -> None:
+        """A helper's part, if it may still begin."""
+        if not _taken(self.tickets):
+            return
+        result: BaseException | None = None
+        try:
+            self.wake()
+            self.work(scratch.address(self.scratch_bytes))
+        except BaseException as error:  # the launching thread raises it
+            result = error
+        self.results.append(result)
+        self.ended.put(None)
+
+    def close(self, stop: Callable[[], None]) -> int:
+        """Let nobody begin from now on, and wait for those that have; ``stop`` makes them hurry. Returns how many have
+        begun. Raises what the wait was interrupted by, or what a helper raised."""
+        interruption: BaseException | None = None
+        begun = self.helpers
+        while _taken(self.tickets):
+            begun -= 1
+        while len(self.results) < begun:
+            try:
+                self.ended.get()
+            except BaseException as error:  # Ctrl-C: the helpers still use the launch's memory
+                interruption = error
+                stop()
+        for found in (interruption, *self.results):
+            if found is not None:
+                raise found
+        return begun
+
+
+def _taken(tickets: list[None]) -> bool:
+    try:
+        tickets.pop()
+    except IndexError:
+        return False
+    return True
+
+
+class ThreadPool:
+    """Helpers for all launches of the process. Safe with threads and forks."""
+
+    def __init__(self) -> None:
+        self._reset()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        """No helpers: those of another process are not here."""
+        self._lock = threading.Lock()
+        self._count = 0
+        self._asked: SimpleQueue[_Job] = SimpleQueue()
+        self._scratches: list[Scratch] = []  # of launching threads, while none uses them
+
+    def run(self, work: Work, scratch_bytes: int, threads: int, stop: Callable[[], None]) -> int:
+        """Let up to ``threads`` threads, this one among them, do ``work``, each with ``scratch_bytes`` bytes of its
+        own; return when all are done. ``stop`` tells them to end early, should this thread be interrupted.
+
+        Returns about how many nanoseconds the work takes one thread.
+        """
+        scratch = self._scratch()
+        try:
+            if threads > 1:
+                return self._run_together(work, scratch, scratch_bytes, threads - 1, stop)
+            return _timed(work, scratch, scratch_bytes)
+        finally:
+            self._scratches.append(scratch)
+
+    def _scratch(self) -> Scratch:
+        try:
+            return self._scratches.pop()
+        except IndexError:
+            return Scratch()
+
+    def _run_together(self, work: Work, scratch: Scratch, scratch_bytes: int, helpers: int,
+                      stop: Callable[[], None]) -> int:
+        if self._count < helpers:
+            self._grow(helpers)
+        job = _Job(work, scratch_bytes, helpers, self._asked)
+        job.wake()
+        try:
+            own = _timed(work, scratch, scratch_bytes)
+        finally:
+            begun = job.close(stop)
+        return own * (1 + begun)
+
+    def _grow(self, helpers: int) -> None:
+        with self._lock:
+            while self._count < helpers:
+                thread = threading.Thread(target=_serve, args=(self._asked,), daemon=True,
+                                          name=f"coopmat-{self._count + 1}")
+                try:
+                    thread.start()
+                except RuntimeError:  # the system gives no more: those that are there will do
+                    break
+                self._count += 1
+
+
+def _timed(work: Work, scratch: Scratch, scratch_bytes: int) -> int:
+    memory = scratch.address(scratch_bytes)
+    start = time.perf_counter_ns()
+    work(memory)
+    return time.perf_counter_ns() - start
+
+
+def _serve(asked: SimpleQueue[_Job]) -> None:
+    scratch = Scratch()
+    while True:
+        asked.get().help(scratch)
+
+
+POOL = ThreadPool()
