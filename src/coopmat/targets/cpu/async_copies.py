@@ -1,19 +1,19 @@
 """OpGroupAsyncCopy and OpGroupWaitEvents: a work-group copies between global and local memory.
 
-Each sub-group copies its share at once, and waiting is a barrier. So an event has nothing to say: it is a number that is
-not the null event's.
+Each sub-group copies its share at once, and waiting is a barrier. So an event has nothing to say: it is a number that
+is not the null event's.
 """
 
 from __future__ import annotations
 
 from coopmat.spirv.async_copies import check_events, copied_type, scatters
 from coopmat.spirv.grammar import Op, Scope
+from coopmat.spirv.group_scopes import known_scope
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.frame import Field, field
 from coopmat.targets.cpu.values import Value
-from coopmat.targets.simulator.lanes import known_scope
 
 COPY = """
 ; Copy the elements from %first to %end, which have a size; they lie %to.step and %from.step bytes apart.

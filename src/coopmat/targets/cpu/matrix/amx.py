@@ -215,7 +215,7 @@ class Tiles:
         return [*before, *lines(texts)]
 
     def _multiply(self, operation: Operation, call: Call, name: str) -> list[str]:
-        a, b, c = operation.operands
+        a, _, c = operation.operands
         m, n, k = a.rows, 4 * c.columns, a.columns * a.component.size
         self.intrinsic(f"{TILE} @llvm.x86.{name}.internal(i16, i16, i16, {TILE}, {TILE}, {TILE})")
         return self._with_tiles(call.operands, lambda texts: [

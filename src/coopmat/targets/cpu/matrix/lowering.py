@@ -16,7 +16,8 @@ from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_b
 
 Features = frozenset[str]
 
-_CALL = re.compile(r"\s*(?:(%\S+) = )?(?:tail |musttail |notail )?call .*?@(matrix\.\w+\.\d+)\((.*)\)(?: #\d+)?(?:, ![\w.]+ ![\d]+)*$")
+_CALL = re.compile(r"\s*(?:(%\S+) = )?(?:tail |musttail |notail )?call .*?@(matrix\.\w+\.\d+)\((.*)\)"
+                   r"(?: #\d+)?(?:, ![\w.]+ !\d+)*$")
 _ATTRIBUTES = re.compile(r" (?:noundef|nonnull|nocapture|readonly|captures\(none\)|noalias|writeonly)(?= )")
 _METADATA = re.compile(r"(?:, ![\w.]+ !\d+)+$")
 _UNDEFINED = re.compile(r"(?<=\[ )(?:undef|poison|zeroinitializer)(?=,)")
@@ -71,20 +72,22 @@ def _rewritten(lines: list[str], operations: Mapping[str, Operation], tiles: Til
 def _passing(lines: list[str], operations: Mapping[str, Operation], tiles: Tiles) -> set[str]:
     """The matrices that are only loaded and stored, one way or the other not as a tile is: they need no tile."""
     made: dict[str, bool] = {}
-    uses: dict[str, int] = {}
     stores: dict[str, int] = {}
+    uses: dict[str, int] = {}
     for line in lines:
         found = _CALL.match(line)
-        operation = operations[found[2]] if found else None
         for name in set(re.findall(r"%[\w.$-]+", line.split(" = ", 1)[-1])):
             uses[name] = uses.get(name, 0) + 1
-        if found and operation is not None and operation.name == "load" and operation.result in tiles.kinds:
+        if not found:
+            continue
+        operation = operations[found[2]]
+        if operation.name == "load" and operation.result is not None:
             made[found[1]] = is_direct(operation.result, operation.detail[0])
-        elif found and operation is not None and operation.name == "store":
+        elif operation.name == "store":
             value = _split(found[3])[0].split()[-1]
-            is_tile = is_direct(operation.operands[0], operation.detail[0])
             stores[value] = stores.get(value, 0) + 1
-            made[value] = made.get(value, True) and is_tile if value in made else is_tile
+            if value in made:
+                made[value] &= is_direct(operation.operands[0], operation.detail[0])
     return {name for name, as_tiles in made.items() if not as_tiles and stores.get(name, 0) == uses.get(name, 0) > 0}
 
 
@@ -93,14 +96,20 @@ def _line(line: str, operations: Mapping[str, Operation], tiles: Tiles) -> list[
     if found:
         operation = operations[found[2]]
         operands = tuple(_ATTRIBUTES.sub("", one.strip()) for one in _split(found[3]))
-        passes = tiles.passing & {found[1] or "", operands[0].split()[-1]} if operation.name in ("load", "store") else ()
-        if not passes and any(kind in tiles.kinds for kind in (*operation.operands, operation.result)):
+        kinds = (*operation.operands, operation.result)
+        if any(kind in tiles.kinds for kind in kinds) and not _passes(found, operation, operands, tiles):
             return tiles.operation(operation, Call(found[1], found[2], operands))
         return [line]
     for name, kind in tiles.types.items():
         if name in line and kind in tiles.kinds:
             return _moved(line, name, kind, tiles)
     return [line]
+
+
+def _passes(found: re.Match[str], operation: Operation, operands: tuple[str, ...], tiles: Tiles) -> bool:
+    """Whether a call moves a matrix that needs no tile."""
+    return operation.name in ("load", "store") and bool(
+        tiles.passing & {found[1] or "", operands[0].split()[-1]})
 
 
 def _moved(line: str, name: str, kind: MatrixType, tiles: Tiles) -> list[str]:

@@ -122,7 +122,7 @@ def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, fa
             writer.do(f"store {vector} {columns.lanes(one)}, ptr {address}")
     names = [writer.fresh(name)[1:] for name in ("rows", "row", "step", "row.end", "end")]
     before, row_label, step, row_end, end = names
-    m, m_next, k, k_next, total, total_next = (writer.fresh(name) for name in ("m", "m.next", "k", "k.next", "sum", "add"))
+    m, m_next, k, k_next, total, total_next = map(writer.fresh, ("m", "m.next", "k", "k.next", "sum", "add"))
     writer.do(f"br label %{before}")
     writer.label(before)
     writer.do(f"br label %{row_label}")
@@ -137,10 +137,10 @@ def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, fa
     writer.do(f"{k} = phi i64 [ 0, %{row_label} ], [ {k_next}, %{step} ]")
     writer.do(f"{total} = phi {vector} [ {first}, %{row_label} ], [ {total_next}, %{step} ]")
     a_at = writer.let(f"getelementptr {work}, ptr {a_row}, i64 {k}")
-    one = writer.let(f"load {work}, ptr {a_at}, align 4")
+    element = writer.let(f"load {work}, ptr {a_at}, align 4")
     b_at = writer.let(f"getelementptr {vector}, ptr {b_slot}, i64 {k}")
     factor = writer.let(f"load {vector}, ptr {b_at}")
-    added = _add_product(columns, Number(work, lanes=total), Number(work, lanes=columns.splat(work, one)),
+    added = _add_product(columns, Number(work, lanes=total), Number(work, lanes=columns.splat(work, element)),
                          Number(work, lanes=factor))
     writer.do(f"{total_next} = freeze {vector} {added.lanes}")
     writer.do(f"{k_next} = add i64 {k}, 1")

@@ -245,7 +245,7 @@ def _offset(body: Body, kind: MatrixType, layout: Layout, row: str, column: str,
 def _load(body: Body) -> Made:
     kind = body.operation.result
     assert kind is not None
-    layout, alignment = _detail(body.operation)
+    layout, _ = _detail(body.operation)
     parameters = ["ptr", "i64"]
     if _is_by_rows(kind, layout):
         rows = []
@@ -283,7 +283,7 @@ def _load_element(body: Body, kind: MatrixType, offset: str, upper: str | None) 
 
 def _store(body: Body) -> Made:
     kind = body.operation.operands[0]
-    layout, alignment = _detail(body.operation)
+    layout, _ = _detail(body.operation)
     parameters = [plain_type(kind), "ptr", "i64"]
     if _is_by_rows(kind, layout):
         for number, row in enumerate(body.rows("%0", kind)):

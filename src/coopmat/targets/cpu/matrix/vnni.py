@@ -81,8 +81,8 @@ def _parts(body: Body, vector: str, element: str, columns: int, at_once: int) ->
     pieces = []
     for start in range(0, columns, at_once):
         order = ", ".join(f"i32 {place}" for place in range(start, start + at_once))
-        pieces.append(body.writer.let(f"shufflevector <{columns} x {element}> {vector}, <{columns} x {element}> poison, "
-                                      f"<{at_once} x i32> <{order}>"))
+        whole = f"<{columns} x {element}>"
+        pieces.append(body.writer.let(f"shufflevector {whole} {vector}, {whole} poison, <{at_once} x i32> <{order}>"))
     return pieces
 
 
@@ -111,7 +111,8 @@ def _bf16_rows(body: Body, a_words: list[list[str]], words: list[str], c: Matrix
     sums = [_parts(body, row, "float", columns, at_once) for row in body.rows("%2", c)]
     for k, parts in enumerate(b_parts):
         for m, row in enumerate(a_words):
-            pair = body.writer.let(f"bitcast <{at_once} x i32> {lanes.splat('i32', row[k])} to <{2 * at_once} x bfloat>")
+            word = lanes.splat("i32", row[k])
+            pair = body.writer.let(f"bitcast <{at_once} x i32> {word} to <{2 * at_once} x bfloat>")
             for place, part in enumerate(parts):
                 sums[m][place] = body.writer.call(vector, f"llvm.x86.avx512bf16.dpbf16ps.{32 * at_once}", [
                     (vector, sums[m][place]), (f"<{2 * at_once} x bfloat>", pair), (f"<{2 * at_once} x bfloat>", part)])
