@@ -5,6 +5,7 @@ from __future__ import annotations
 from coopmat.targets.cpu import (
     async_copies,
     atomics,
+    block_2d,
     comparisons,
     composites,
     conversions,
@@ -27,6 +28,7 @@ from coopmat.targets.cpu.matrix import operations as matrix
 HANDLERS: dict[int, Handler] = {
     **async_copies.OPERATIONS,
     **atomics.OPERATIONS,
+    **block_2d.OPERATIONS,
     **comparisons.OPERATIONS,
     **composites.OPERATIONS,
     **conversions.OPERATIONS,

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from coopmat.devices.subgroup_layout import block_elements
-from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.diagnostics import UndefinedBehavior
+from coopmat.spirv.blocks_2d import ELEMENT_SIZES, UNITS, block_of
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
@@ -20,22 +21,10 @@ from coopmat.targets.simulator.convergence import require_full_sub_groups, unifo
 from coopmat.targets.simulator.state import Frame, Mask, Site, Step
 from coopmat.targets.simulator.values import Array
 
-DTYPES: dict[int, np.dtype[Any]] = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
-UNITS = {1: 4, 2: 2, 4: 1, 8: 1}  # by element size: what block width and x coordinate are multiples of
+DTYPES: dict[int, np.dtype[Any]] = {size: np.dtype(f"i{size}") for size in ELEMENT_SIZES}
 LARGEST = 1 << 24  # bytes in a row, and rows
 BASE_ALIGNMENT = 64
 PITCH_MULTIPLE = 16
-MOST_ELEMENTS = 1 << 16  # of all blocks of one instruction
-
-
-@dataclass(frozen=True)
-class Block:
-    """The constants of an instruction: element size in bytes, and the shape and number of the blocks."""
-
-    element_size: int
-    width: int
-    height: int
-    count: int
 
 
 @dataclass(frozen=True)
@@ -70,39 +59,15 @@ CONSTRAINTS: tuple[Constraint, ...] = (
 """What the extension requires at run time, and how to test it for all sub-groups."""
 
 
-def _block_of(compiler: FunctionCompiler, row: Instruction) -> Block:
-    """The constants of an instruction. ValidationError if they break the extension's rules."""
-    numbers = [compiler.constant(word) for word in row.words[:4]]
-    known = [number for number in numbers if number is not None and number > 0]
-    if len(known) < 4:
-        raise ValidationError("2D-1", f"element size, block width, block height and block count of {row.name} must be "
-                              "positive integer constants", row.offset)
-    block = Block(*known)
-    if block.element_size not in DTYPES:
-        raise ValidationError("2D-2", f"the element size of {row.name} must be 1, 2, 4 or 8 bytes, not "
-                              f"{block.element_size}", row.offset)
-    unit = UNITS[block.element_size]
-    if block.width % unit:
-        raise ValidationError("2D-3", f"the block width of {row.name} must be a multiple of {unit} for elements of "
-                              f"{block.element_size} bytes; it is {block.width}", row.offset)
-    if block.width * block.height * block.count > MOST_ELEMENTS:
-        raise ValidationError("2D-4", f"the blocks of {row.name} are too large: {block.count} of "
-                              f"{block.width}x{block.height} elements", row.offset)
-    return block
-
-
 class Access:
     """One instruction: its block, where its operands are, and the elements of each lane."""
 
     def __init__(self, compiler: FunctionCompiler, row: Instruction, surface: int, *, transpose: bool = False,
                  transform: bool = False) -> None:
         """``surface``: position of the base pointer among the words; width, height, pitch, coordinate follow."""
-        self.block = _block_of(compiler, row)
+        self.block = block_of(row, [compiler.constant(word) for word in row.words[:4]], transform=transform)
         self.site = compiler.site(row)
         size = self.block.element_size
-        if transform and size not in (1, 2):
-            raise ValidationError("2D-5", f"{row.name} is possible for elements of 1 and 2 bytes, not of {size}",
-                                  row.offset)
         self.dtype = DTYPES[size]
         self.elements = block_elements(self.block.width, self.block.height, self.block.count,
                                        compiler.types.sub_group_size, transpose=transpose,
