@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from coopmat.spirv.async_copies import check_events, copied_type, scatters
 from coopmat.spirv.grammar import Op, Scope
+from coopmat.spirv.group_scopes import known_scope
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.frame import Field, field
 from coopmat.targets.cpu.values import Value
-from coopmat.targets.simulator.lanes import known_scope
 
 COPY = """
 ; Copy the elements from %first to %end, which have a size; they lie %to.step and %from.step bytes apart.
