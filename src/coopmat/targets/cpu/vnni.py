@@ -38,7 +38,7 @@ def accumulated(emitter: Emitter, total: str, a: str, b: str, count: int, signs:
              for start in range(0, count, size)]
     while len(parts) > 1:
         size *= 2
-        parts = [_joined(emitter, *parts[place:place + 2], size) for place in range(0, len(parts), 2)]
+        parts = [_joined(emitter, parts[place], parts[place + 1], size) for place in range(0, len(parts), 2)]
     return parts[0]
 
 
