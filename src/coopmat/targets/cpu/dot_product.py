@@ -23,7 +23,7 @@ def _dot(dot: DotProduct) -> Handler:
         a, b = (emitter.numbers(word) for word in row.words[:2])
         llvm = f"i{shape.width}"
         if shape.is_packed or (shape.component_width == 8 and len(a) % OCTETS == 0):
-            words = [reinterpreted(emitter, vector, "i32") for vector in (a, b)]
+            words = (reinterpreted(emitter, a, "i32"), reinterpreted(emitter, b, "i32"))
             total = resized(emitter, _of_octets(emitter, *words, dot.signs), llvm, signed=True)
         else:
             total = _sum(emitter, a, b, llvm, dot.signs)

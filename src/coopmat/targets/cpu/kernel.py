@@ -22,6 +22,7 @@ from coopmat.targets.cpu.emitter import Assumptions, Emitter, Handler, Variant
 from coopmat.targets.cpu.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.flatten import Flat, flatten, imported_name, unresolved
 from coopmat.targets.cpu.frame import field, input_place
+from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.matrix.operations import Operation
 from coopmat.targets.cpu.memory import place_for, private_memory, users_of, write_place, zero_value
 from coopmat.targets.cpu.values import Number, Value, leaves_of, llvm_type
@@ -98,6 +99,7 @@ class _Maker:
         body = [*self._start(), *writer.entry, *writer.lines, "  ret void"]
         text = "\n".join([
             *writer.declarations.values(), *writer.helpers.values(), SWITCHING if waits else "",
+            half_conversions(emitter.variant.features),
             f"define internal void @sub_group({SUB_GROUP_PARAMETERS}) #0 {{", "entry:", *body, "}",
             run_function(waits), "attributes #0 = { nounwind }", "!0 = !{}"])
         return KernelCode(text, parameters, self.globals, self.argument_bytes, self.local_bytes,

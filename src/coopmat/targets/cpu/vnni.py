@@ -33,12 +33,12 @@ def accumulated(emitter: Emitter, total: str, a: str, b: str, count: int, signs:
     unsigned, signed = (a, b) if signs[1] else (b, a)
     size = widest(emitter, count)
     assert size is not None
-    parts = [_instruction(emitter, *(_part(emitter, operand, count, start, size)
-                                     for operand in (total, unsigned, signed)), size)
+    parts = [_instruction(emitter, [_part(emitter, operand, count, start, size)
+                                    for operand in (total, unsigned, signed)], size)
              for start in range(0, count, size)]
     while len(parts) > 1:
         size *= 2
-        parts = [_joined(emitter, *parts[place:place + 2], size) for place in range(0, len(parts), 2)]
+        parts = [_joined(emitter, parts[place], parts[place + 1], size) for place in range(0, len(parts), 2)]
     return parts[0]
 
 
@@ -63,8 +63,9 @@ def _joined(emitter: Emitter, low: str, high: str, size: int) -> str:
     return emitter.writer.let(f"shufflevector {half} {low}, {half} {high}, <{size} x i32> <{places}>")
 
 
-def _instruction(emitter: Emitter, total: str, unsigned: str, signed: str, size: int) -> str:
+def _instruction(emitter: Emitter, operands: list[str], size: int) -> str:
+    total, *factors = operands
     words, octets = f"<{size} x i32>", f"<{4 * size} x i8>"
-    a, b = (emitter.writer.let(f"bitcast {words} {text} to {octets}") for text in (unsigned, signed))
+    a, b = (emitter.writer.let(f"bitcast {words} {text} to {octets}") for text in factors)
     return emitter.writer.call(words, f"llvm.x86.avx512.vpdpbusd.{32 * size}", [
         (words, total), (octets, a), (octets, b)])
