@@ -255,10 +255,25 @@ def read_place(emitter: Emitter, place: Place) -> Value:
 
         return (extract_component(emitter, _matrix_at(emitter, place), _component(emitter, place.component)),)
     kinds = leaves_of(place.kind)
+    if place.indices and not place.is_array:  # a built-in input
+        whole = [leaf for leaf in read_place(emitter, replace(place, kind=place.whole, first=0, indices=()))
+                 if isinstance(leaf, Number)]
+        return tuple(choose(emitter, whole, _element(emitter, place, number)) for number in range(len(kinds)))
     if not place.is_array:
         return tuple(emitter._load_slot((place.key, place.first + number), one.kind)
                      for number, one in enumerate(kinds))
     return tuple(_read_element(emitter, place, number, one) for number, one in enumerate(kinds))
+
+
+def choose(emitter: Emitter, numbers: Sequence[Number], index: Number) -> Number:
+    """The number of a run-time index; of one out of range, any."""
+    if index.is_uniform and index.base.isdigit():
+        return numbers[min(int(index.base), len(numbers) - 1)]
+    result = numbers[0]
+    for place, one in enumerate(numbers[1:], 1):
+        here = emitter.apply("icmp eq {t} {0}, {1}", "i1", index, emitter.constant(index.type, place))
+        result = emitter.select(here, one, result)
+    return result
 
 
 def write_place(emitter: Emitter, place: Place, value: Value) -> None:
