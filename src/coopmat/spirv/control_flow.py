@@ -68,7 +68,7 @@ def post_dominators(successors: Graph, dead: Collection[int] = ()) -> list[int]:
     """
     count = len(successors)
     end = count
-    successors = _without_dead_ends(successors, dead)
+    successors = without_dead_ends(successors, dead)
     exits = {block for block in range(count) if not successors[block]}
     exits |= set(_endless(successors, exits))
     graph = [[*found, end] if block in exits else list(found) for block, found in enumerate(successors)]
@@ -78,7 +78,7 @@ def post_dominators(successors: Graph, dead: Collection[int] = ()) -> list[int]:
     return [RETURNED if parent.get(block, end) == end else parent[block] for block in range(count)]
 
 
-def _without_dead_ends(successors: Graph, dead: Collection[int]) -> Graph:
+def without_dead_ends(successors: Graph, dead: Collection[int]) -> Graph:
     """The graph without the ways into blocks that lead nowhere else than to dead ones."""
     if not dead:
         return successors

@@ -16,7 +16,7 @@ from coopmat.targets.simulator import LocalMemory
 def test_there_and_back(kind: str, dtype: type, width: int, local: int) -> None:
     """Every work-group copies its elements to local memory, and from there to another place."""
     program = CpuProgram(cm.build(f"""
-    kernel void k(global {kind} *out, global const {kind} *in, local {kind} *t, size_t n) {{
+    kernel void k(global {kind} *out, global const {kind} *in, local {kind} *t, ulong n) {{
         size_t first = get_group_id(0) * n;
         event_t e = async_work_group_copy(t, in + first, n, 0);
         wait_group_events(1, &e);

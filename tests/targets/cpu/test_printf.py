@@ -7,6 +7,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.diagnostics import Error, OutOfBounds, UndefinedBehavior
+from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
 from tests.targets.simulator.kit import cpu_program, module
 
@@ -14,10 +15,11 @@ Capture = pytest.CaptureFixture[str]
 LIMIT = 1 << 20
 
 
-def launch(body: str, items: int, local: int, *arguments: object, parameters: str = "", limit: int = LIMIT) -> None:
+def launch(body: str, items: int, local: int, *arguments: object, parameters: str = "", limit: int = LIMIT,
+           threads: int = 1) -> None:
     """Run the kernel with this body; warnings are turned off."""
-    program = CpuProgram(cm.build(f"kernel void k({parameters}) {{ {body} }}", options=("-w",))._executable)
-    program.printf_limit = limit
+    module = cm.build(f"kernel void k({parameters}) {{ {body} }}", options=("-w",))._executable
+    program = CpuProgram(module, options=CpuOptions(printf_limit=limit, threads=threads))
     program.launch("k", (items,), (local,), arguments)
 
 
@@ -35,6 +37,12 @@ def test_one_work_item_prints_its_records_in_order(capsys: Capture) -> None:
     for item in range(64):
         assert [line for line in lines if line.startswith(f"{item}:")] == [f"{item}:{n}" for n in range(item % 3 + 1)]
     assert len(lines) == sum(item % 3 + 1 for item in range(64))
+
+
+def test_many_threads_lose_nothing(capsys: Capture) -> None:
+    launch(f'{ID} printf("%d %s\\n", i, i & 1 ? "odd" : "even");', 20_000, 50, threads=8)
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(lines) == sorted(f"{i} {'odd' if i & 1 else 'even'}" for i in range(20_000))
 
 
 def test_every_kind_of_argument(capsys: Capture) -> None:

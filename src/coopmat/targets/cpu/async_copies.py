@@ -1,7 +1,7 @@
 """OpGroupAsyncCopy and OpGroupWaitEvents: a work-group copies between global and local memory.
 
-Each sub-group copies its share at once, and waiting is a barrier. So an event has nothing to say: it is a number that
-is not the null event's.
+Each sub-group copies its share at once, and waiting is a barrier. So an event has nothing to say: it is a number
+that is not the null event's.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.frame import Field, field
+from coopmat.targets.cpu.groups import wait
 from coopmat.targets.cpu.values import Value
 
 COPY = """
@@ -88,8 +89,7 @@ def _share(emitter: Emitter, count: str) -> tuple[str, str]:
 def _wait(emitter: Emitter, row: Instruction) -> None:
     known_scope(emitter.constant_of(row.words[0]), row.name, Scope.Workgroup)
     check_events(emitter.types, emitter.type_of(row.words[2]), row)
-    emitter.extra["waits"] = True
-    emitter.writer.do("call void @barrier(ptr %fiber)")
+    wait(emitter)
 
 
 OPERATIONS: dict[int, Handler] = {

@@ -9,7 +9,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction, decode_number
 from coopmat.spirv.types import MatrixType, Type
 from coopmat.targets.cpu.emitter import Emitter, Handler
-from coopmat.targets.cpu.memory import find_place, nothing, places_of, zero_value
+from coopmat.targets.cpu.memory import choose, find_place, nothing, places_of, zero_value
 from coopmat.targets.cpu.values import (
     Leaf,
     Matrix,
@@ -93,17 +93,6 @@ def _shuffle(emitter: Emitter, row: Instruction) -> Value:
         raise ValidationError("vector-shuffle", f"a component of OpVectorShuffle is not below {len(joined)}",
                               row.offset)
     return tuple(joined[0 if literal == NO_COMPONENT else literal] for literal in literals)
-
-
-def choose(emitter: Emitter, numbers: Sequence[Number], index: Number) -> Number:
-    """The number of a run-time index; of one out of range, any."""
-    if index.is_uniform and index.base.isdigit():
-        return numbers[min(int(index.base), len(numbers) - 1)]
-    result = numbers[0]
-    for place, one in enumerate(numbers[1:], 1):
-        here = emitter.apply("icmp eq {t} {0}, {1}", "i1", index, emitter.constant(index.type, place))
-        result = emitter.select(here, one, result)
-    return result
 
 
 def _extract_dynamic(emitter: Emitter, row: Instruction) -> Value:

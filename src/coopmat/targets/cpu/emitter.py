@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.control_flow import RETURNED, post_dominators, successors_of
+from coopmat.spirv.control_flow import RETURNED, post_dominators, successors_of, without_dead_ends
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
@@ -432,7 +432,7 @@ class Emitter:
         self._numbers = labels_of(blocks)
         if "meetings" not in self.flat.__dict__:
             dead = [number for number, block in enumerate(blocks) if block.terminator.opcode == Op.Unreachable]
-            graph = successors_of(blocks)
+            graph = without_dead_ends(successors_of(blocks), dead)
             self.flat.__dict__["meetings"] = (graph, post_dominators(graph, dead))
         graph, meetings = self.flat.__dict__["meetings"]
         return lay_out(graph, meetings, self.known.divergent)
@@ -491,8 +491,9 @@ class Emitter:
                 self._leave(number, [(row.words[0], None)])
             case Op.BranchConditional:
                 condition = self.number(row.words[0])
-                if row.words[1] == row.words[2]:
-                    self._leave(number, [(row.words[1], None)])
+                targets = self._targets(number, row.words[1:3])
+                if len(targets) == 1:
+                    self._leave(number, [(targets[0], None)])
                 elif condition.is_uniform and number not in self.layout.partial:
                     self._branch_uniform(number, condition.base, row.words[1], row.words[2])
                 else:
@@ -507,6 +508,12 @@ class Emitter:
                 self._leave(number, [])
             case _:
                 raise unsupported(row)
+
+    def _targets(self, number: int, labels: Iterable[int]) -> list[int]:
+        """The blocks that a branch may go to, each once; not those that lead nowhere else than to OpUnreachable."""
+        successors = self.layout.successors[number]
+        return [label for label in dict.fromkeys(labels)
+                if label not in self._numbers or self._numbers[label] in successors]
 
     def _not(self, mask: str) -> str:
         return self.writer.let(f"xor {self.mask_type} {mask}, splat (i1 true)")
@@ -526,6 +533,9 @@ class Emitter:
     def _switch(self, number: int, row: Instruction) -> None:
         selector, default, cases = switch_cases(self, row)
         value = self.number(selector)
+        targets = self._targets(number, (default, *cases.values()))
+        cases = {found: label for found, label in cases.items() if label in targets}
+        default = default if default in targets else targets[0]
         groups: dict[int, list[int]] = {}
         for found, label in cases.items():
             if label != default:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
-from coopmat.spirv.grammar import Decoration, LinkageType, Op
+from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, LinkageType, Op, StorageClass
 from coopmat.spirv.instruction import Instruction, decode_string
 from coopmat.spirv.module import Block, Function, Module
 from coopmat.spirv.names import source_name
@@ -116,7 +116,7 @@ class _Flattener:
             raise ValidationError("call-arguments", f"function '{self._name(callee)}' takes {len(source.parameters)} "
                                   f"arguments, found {len(arguments)}", call.offset)
         renames = self._fresh_ids(source)
-        renames |= {parameter.result_id or 0: argument
+        renames |= {parameter.result_id or 0: self._passed(parameter, argument, before)
                     for parameter, argument in zip(source.parameters, arguments, strict=True)}
         blocks = self.body(source, renames, (*calls, callee))
         before.instructions.append(Instruction(Op.Branch, None, None, (blocks[0].label,), call.offset))
@@ -132,6 +132,18 @@ class _Flattener:
         elif self.module.definition(call.type_id or 0).opcode != Op.TypeVoid:  # it never returns
             after.instructions.append(Instruction(Op.Undef, call.type_id, call.result_id, (), call.offset))
         return blocks
+
+    def _passed(self, parameter: Instruction, argument: int, before: Block) -> int:
+        """What stands for a parameter: the argument, or a copy of what it points to that is the function's own."""
+        if not any(decoration == Decoration.FuncParamAttr and words[0] == FunctionParameterAttribute.ByVal
+                   for decoration, words in self.module.decorations(parameter.result_id or 0)):
+            return argument
+        copy = self.fresh()
+        self.origin[copy] = parameter.result_id or 0
+        before.instructions += [
+            Instruction(Op.Variable, parameter.type_id, copy, (StorageClass.Function,), parameter.offset),
+            Instruction(Op.CopyMemory, None, None, (copy, argument), parameter.offset)]
+        return copy
 
     def _fresh_ids(self, source: Function) -> dict[int, int]:
         renames = {}

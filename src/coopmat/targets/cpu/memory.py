@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.grammar import MemoryAccess, Op, StorageClass
+from coopmat.spirv.grammar import MemoryAccess, MemorySemantics, Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import (
     ArrayType,
@@ -41,6 +41,8 @@ from coopmat.targets.cpu.values import (
 )
 
 LIFETIMES = frozenset({Op.LifetimeStart, Op.LifetimeStop})
+MEMORIES = {StorageClass.Workgroup: MemorySemantics.WorkgroupMemory,
+            StorageClass.CrossWorkgroup: MemorySemantics.CrossWorkgroupMemory}
 MOST_MEMORY = 1 << 24  # bytes that the variables of one sub-group may take
 
 
@@ -253,10 +255,25 @@ def read_place(emitter: Emitter, place: Place) -> Value:
 
         return (extract_component(emitter, _matrix_at(emitter, place), _component(emitter, place.component)),)
     kinds = leaves_of(place.kind)
+    if place.indices and not place.is_array:  # a built-in input
+        whole = [leaf for leaf in read_place(emitter, replace(place, kind=place.whole, first=0, indices=()))
+                 if isinstance(leaf, Number)]
+        return tuple(choose(emitter, whole, _element(emitter, place, number)) for number in range(len(kinds)))
     if not place.is_array:
         return tuple(emitter._load_slot((place.key, place.first + number), one.kind)
                      for number, one in enumerate(kinds))
     return tuple(_read_element(emitter, place, number, one) for number, one in enumerate(kinds))
+
+
+def choose(emitter: Emitter, numbers: Sequence[Number], index: Number) -> Number:
+    """The number of a run-time index; of one out of range, any."""
+    if index.is_uniform and index.base.isdigit():
+        return numbers[min(int(index.base), len(numbers) - 1)]
+    result = numbers[0]
+    for place, one in enumerate(numbers[1:], 1):
+        here = emitter.apply("icmp eq {t} {0}, {1}", "i1", index, emitter.constant(index.type, place))
+        result = emitter.select(here, one, result)
+    return result
 
 
 def write_place(emitter: Emitter, place: Place, value: Value) -> None:
@@ -468,6 +485,17 @@ def _size_of(emitter: Emitter, row: Instruction) -> Value:
     return (emitter.constant(llvm_type(emitter.result_type(row)), emitter.pointee(row.words[0]).size),)
 
 
+def _memory_semantics(emitter: Emitter, row: Instruction) -> Value:
+    """OpGenericPtrMemSemantics: which memory a generic pointer points to; none for private memory and null."""
+    pointer, llvm = emitter.number(row.words[0]), llvm_type(emitter.result_type(row))
+    found = emitter.constant(llvm, 0)
+    for storage, semantics in MEMORIES.items():
+        is_there = emitter.extra["is in storage"](emitter, pointer, storage)
+        found = emitter.select(is_there, emitter.constant(llvm, int(semantics)), found)
+    is_null = emitter.apply("icmp eq {t} {0}, {1}", "i1", pointer, emitter.constant("ptr", 0))
+    return (emitter.select(is_null, emitter.constant(llvm, 0), found),)
+
+
 def _chain(emitter: Emitter, row: Instruction) -> Value | None:
     place = find_place(emitter, row.words[0])
     first = CHAINS[Op(row.opcode)]
@@ -537,6 +565,7 @@ OPERATIONS: dict[int, Handler] = {
     Op.CopyMemory: _copy_memory,
     Op.CopyMemorySized: _copy_memory_sized,
     Op.SizeOf: _size_of,
+    Op.GenericPtrMemSemantics: _memory_semantics,
     Op.AccessChain: _chain,
     Op.InBoundsAccessChain: _chain,
     Op.PtrAccessChain: _chain,

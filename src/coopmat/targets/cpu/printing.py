@@ -338,7 +338,7 @@ class _Words:
     """Reads records from the bytes of a buffer."""
 
     def __init__(self, content: np.ndarray) -> None:
-        self._content = memoryview(content)
+        self._content = content.data
         self.position = 0
 
     def word(self) -> int:
