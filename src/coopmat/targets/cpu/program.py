@@ -134,16 +134,24 @@ class CpuProgram:
 
         Raises LaunchError for sizes that do not fit.
         """
+        self._plan(kernel_name, global_size, local_size, global_offset).launch(arguments)
+
+    def prepare(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int]) -> None:
+        """Compile a kernel for these sizes, if that has not been done."""
+        self._plan(kernel_name, global_size, local_size, None)
+
+    def _plan(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+              global_offset: Sequence[int] | None) -> Plan:
         chosen = (kernel_name, tuple(global_size), tuple(local_size), global_offset and tuple(global_offset))
         plan = self._plans.get(chosen)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[chosen] = self._plan(kernel_name, global_size, local_size, global_offset)
-        plan.launch(arguments)
+            plan = self._plans[chosen] = self._made_plan(kernel_name, global_size, local_size, global_offset)
+        return plan
 
-    def _plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int],
-              global_offset: Sequence[int] | None) -> Plan:
+    def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int],
+                   global_offset: Sequence[int] | None) -> Plan:
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
         signature = self.signatures[name]
