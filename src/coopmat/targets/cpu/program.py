@@ -69,8 +69,7 @@ class CpuProgram:
         dump(name, "asm", lambda: self._by_llvm(name, ir, "asm"))
         object_ = self._by_llvm(name, ir, "object")
         kernel = _loaded(code, object_)
-        if not code.prints:  # their types have no form in the cache
-            self.cache.put(self._key(name, variant), saved.to_bytes(code, object_))
+        self.cache.put(self._key(name, variant), saved.to_bytes(code, object_))
         return kernel
 
     def _translated(self, name: str, variant: Variant) -> tuple[KernelCode, str]:
