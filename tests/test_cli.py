@@ -136,7 +136,7 @@ ARRAYS = ("--arg", "zeros:int8:8x32", "--arg", "zeros:int8:32x16", "--arg", "zer
     (("run", GEMM, "--kernel", "gemm", "--global", "sixteen", "--local", "16"), "--global takes one to three"),
     (("run", GEMM, "--kernel", "gemm", "--global", "16", "--local", "0"), "at least 1"),
     (("run", "missing.cl", "--kernel", "gemm", "--global", "16", "--local", "16"), "cannot read 'missing.cl'"),
-    ((*RUN, "--device", "cpu"), "no device 'cpu'"),
+    ((*RUN, "--device", "gpu"), "no device 'gpu'"),
     ((*RUN, "--device", "sim:intel_gpu_pcv"), "did you mean 'sim:intel_gpu_pvc'"),
     ((*RUN, *ARRAYS), "takes 5 arguments, found 3"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "three"), "--arg three: expected a number"),

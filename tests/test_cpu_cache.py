@@ -15,10 +15,12 @@ import pytest
 import coopmat as cm
 from coopmat.cache import Cache
 from coopmat.llvm import client
+from coopmat.spirv import types
 from coopmat.targets.cpu import saved
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.features import VARIABLE, cpu_features
 from coopmat.targets.cpu.kernel import KernelCode, Slot
+from coopmat.targets.cpu.printing import PrintCall
 from coopmat.targets.cpu.program import CpuProgram
 
 SOURCE = """
@@ -123,9 +125,21 @@ def test_keys_differ_in_every_part() -> None:
 
 
 def test_what_is_saved_comes_back() -> None:
-    code = KernelCode("text", (Slot(0, 8), Slot(16, 4)), {12: Slot(32, 8)}, 40, 128, 64, True, {}, ["one", "two"])
+    kinds = types.VectorType(types.FloatType(32), 4), types.PointerType(2, 9)
+    calls = [PrintCall(b"%s \xff%v4f\n", kinds, {1: None}), PrintCall(None, (), {})]
+    code = KernelCode("text", (Slot(0, 8), Slot(16, 4)), {12: Slot(32, 8)}, 40, 128, 64, True, {}, ["one", "two"],
+                      calls)
     found = saved.from_bytes(saved.to_bytes(code, b"object"))
     assert found == (replace(code, ir=""), b"object")
+
+
+def test_a_kernel_that_prints(tmp_path: Path, compilations: Compilations, capfd: pytest.CaptureFixture[str]) -> None:
+    source = SOURCE.replace("shared[get_local_id(0)] =", """
+        if (get_global_id(0) == 9) printf("%s: %v4hld\\n", "nine", add);
+        shared[get_local_id(0)] =""")
+    for is_needed in (True, False):
+        assert compilations.are_needed(tmp_path, source=source) == is_needed
+        assert capfd.readouterr().out == "nine: 5,7,9,11\n"
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 8, b"\x02" + b"\0" * 7 + b"{}", b"\xff" * 40,

@@ -186,5 +186,5 @@ def _table(outcomes: list[Outcome]) -> Table:
         if row.type.dtype.kind == "f":
             verdict = f"error {row.error:.0e}"
         result.add_row(row.device.name, row.device.architecture, f"{row.type.name} {'×'.join(map(str, row.tile))}",
-                       f"{row.seconds * 1e3:.0f} ms", f"{row.accuracy:.2%}", verdict)
+                       f"{row.seconds * 1e3:.1f} ms", f"{row.accuracy:.2%}", verdict)
     return result

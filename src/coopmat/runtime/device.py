@@ -20,6 +20,9 @@ MAX_WORK_GROUP_SIZE = 1024
 class LoadedProgram(Protocol):
     """A module that is ready to run on a device."""
 
+    def prepare(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int]) -> None:
+        """Compile a kernel for these sizes, if that has not been done."""
+
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
                arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
         """Run a kernel; returns when it is done."""

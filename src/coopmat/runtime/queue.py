@@ -53,6 +53,7 @@ class Queue(MemoryCommands):
         global_sizes, local_sizes = check_sizes(global_size, local_size)
         executable = kernel.program.load(self.device)
         arguments = bind(kernel, args, shown)
+        executable.prepare(kernel.name, global_sizes, local_sizes)
         return Event.of(lambda: executable.launch(kernel.name, global_sizes, local_sizes, arguments))
 
     def parallel_for(self, nd_range: Any, kernel: Any, *args: Any) -> Event:

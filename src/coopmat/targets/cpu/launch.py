@@ -132,7 +132,8 @@ class Plan:
         local_bytes = self._bind(frame, arguments)
         launch, run = frame.address, self.run
         output = PrintBuffer(self.name, self.prints, self.printf_limit) if self.prints else None
-        frame.words[Field.OUTPUT] = output.address if output is not None else 0
+        if output is not None:
+            frame.words[Field.OUTPUT] = output.address
 
         def stop() -> None:
             frame.words[Field.STOP] = 1

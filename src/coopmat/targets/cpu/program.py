@@ -69,8 +69,7 @@ class CpuProgram:
         dump(name, "asm", lambda: self._by_llvm(name, ir, "asm"))
         object_ = self._by_llvm(name, ir, "object")
         kernel = _loaded(code, object_)
-        if not code.prints:  # their types have no form in the cache
-            self.cache.put(self._key(name, variant), saved.to_bytes(code, object_))
+        self.cache.put(self._key(name, variant), saved.to_bytes(code, object_))
         return kernel
 
     def _translated(self, name: str, variant: Variant) -> tuple[KernelCode, str]:
@@ -134,16 +133,24 @@ class CpuProgram:
 
         Raises LaunchError for sizes that do not fit.
         """
+        self._plan(kernel_name, global_size, local_size, global_offset).launch(arguments)
+
+    def prepare(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int]) -> None:
+        """Compile a kernel for these sizes, if that has not been done."""
+        self._plan(kernel_name, global_size, local_size, None)
+
+    def _plan(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+              global_offset: Sequence[int] | None) -> Plan:
         chosen = (kernel_name, tuple(global_size), tuple(local_size), global_offset and tuple(global_offset))
         plan = self._plans.get(chosen)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[chosen] = self._plan(kernel_name, global_size, local_size, global_offset)
-        plan.launch(arguments)
+            plan = self._plans[chosen] = self._made_plan(kernel_name, global_size, local_size, global_offset)
+        return plan
 
-    def _plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int],
-              global_offset: Sequence[int] | None) -> Plan:
+    def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int],
+                   global_offset: Sequence[int] | None) -> Plan:
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
         signature = self.signatures[name]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from coopmat.cache import key
+from coopmat.spirv import types
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.features import CpuFeatures
 from coopmat.targets.cpu.kernel import KernelCode, Slot
+from coopmat.targets.cpu.printing import PrintCall
 
 _LEFT_OUT = ("ir", "matrices")
 """Members of KernelCode that only the compiler needs."""
@@ -35,8 +38,8 @@ def canonical(value: Any) -> str:
 
 def to_bytes(code: KernelCode, object_: bytes) -> bytes:
     """The form that :func:`from_bytes` reads."""
-    members = {field.name: getattr(code, field.name) for field in fields(code) if field.name not in _LEFT_OUT}
-    head = json.dumps(members, default=_slot_to_json).encode()
+    members = {field.name: _encoded(getattr(code, field.name)) for field in fields(code) if field.name not in _LEFT_OUT}
+    head = json.dumps(members).encode()
     return len(head).to_bytes(8, "little") + head + object_
 
 
@@ -44,20 +47,44 @@ def from_bytes(data: bytes) -> tuple[KernelCode, bytes] | None:
     """The code and the object file; None if the bytes are none."""
     try:
         end = 8 + int.from_bytes(data[:8], "little")
-        members = json.loads(data[8:end])
-        members["parameters"] = tuple(_slot(one) for one in members["parameters"])
-        members["globals"] = {int(number): _slot(one) for number, one in members["globals"].items()}
+        members = {name: _decoded(value) for name, value in json.loads(data[8:end]).items()}
         return KernelCode(ir="", matrices={}, **members), data[end:]
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
 
 
-def _slot_to_json(value: Any) -> list[int]:
-    if not isinstance(value, Slot):
-        raise TypeError(f"a compiled kernel cannot keep {value!r}")
-    return [value.offset, value.size]
+# --------------------------------------------------------------------------------------
+# Values as JSON: numbers, texts and None are themselves, everything else is {kind: content}
+# --------------------------------------------------------------------------------------
+
+_RECORDS: dict[str, type] = {kind.__name__: kind for kind in (Slot, PrintCall)} | {
+    name: kind for name, kind in vars(types).items() if isinstance(kind, type) and is_dataclass(kind)}
+"""What a kernel's code consists of: its own records, and types of SPIR-V."""
 
 
-def _slot(saved: list[int]) -> Slot:
-    offset, size = saved
-    return Slot(int(offset), int(size))
+def _encoded(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {"bytes": value.decode("latin-1")}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [_encoded(one) for one in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_encoded(one) for one in item] for item in value.items()]}
+    if is_dataclass(value):
+        return {"record": [type(value).__name__, *(_encoded(getattr(value, field.name)) for field in fields(value))]}
+    return value
+
+
+def _decoded(saved: Any) -> Any:
+    if not isinstance(saved, dict):
+        return saved
+    (kind, content), = saved.items()
+    return _DECODERS[kind](content)
+
+
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    "bytes": lambda content: content.encode("latin-1"),
+    "list": lambda content: list(map(_decoded, content)),
+    "tuple": lambda content: tuple(map(_decoded, content)),
+    "dict": lambda content: {_decoded(name): _decoded(value) for name, value in content},
+    "record": lambda content: _RECORDS[content[0]](*map(_decoded, content[1:])),
+}

@@ -115,6 +115,10 @@ class SimulatedProgram:
         except MemoryError as error:
             raise Error(f"kernel '{kernel_name}' needs more memory than there is: {error}") from error
 
+    def prepare(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int]) -> None:
+        """Compile a kernel, if that has not been done; it is the same for all sizes."""
+        self._compile(kernel_name)
+
     def _compile(self, name: str) -> CompiledKernel:
         if name not in self._compiled:
             self._compiled[name] = compile_kernel(self.module, self.kernels[name].signature, self.description,
