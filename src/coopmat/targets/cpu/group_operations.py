@@ -93,6 +93,7 @@ def _broadcast(emitter: Emitter, row: Instruction) -> Value:
     writer.label(own)
     lane = Number("i64", writer.let(f"urem i64 {member}, {size}"))
     for place, number in enumerate(broadcast(emitter, numbers, lane)):
+        assert isinstance(number, Number)
         shared.put(place, number)
     writer.do(f"br label %{others}")
     writer.label(others)

@@ -7,7 +7,7 @@ in the form of :mod:`.plain`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from coopmat.devices.lane_layout import rows_per_word
@@ -179,6 +179,13 @@ class Tiles:
         self.intrinsic(f"void @llvm.x86.tilestored64.internal(i16, i16, ptr, i64, {TILE})")
         return f"  call void @llvm.x86.tilestored64.internal({shape.text}, {address}, {stride}, {TILE} {tile})"
 
+    def stored(self, text: str, shape: Shape, address: str, stride: str = f"i64 {PITCH}") -> list[str]:
+        """The lines that store a tile, or what stands for one that is not defined: zeros."""
+        if text.startswith("%"):
+            return [self.store(text, shape, address, stride)]
+        zero = self.fresh()
+        return [self.zero(zero, shape), self.store(zero, shape, address, stride)]
+
     def zero(self, result: str, shape: Shape) -> str:
         """A line that makes a tile of zeros."""
         self.intrinsic(f"{TILE} @llvm.x86.tilezero.internal(i16, i16)")
@@ -198,29 +205,23 @@ class Tiles:
                 return self._multiply(operation, call, name)
         if operation.name == "store" and is_direct(operation.operands[0], operation.detail[0]):
             tile, address, stride = call.operands
-            return self._with_tiles([tile], lambda texts: [
-                self.store(texts[0], self.kinds[operation.operands[0]], address, stride)])
+            return self.stored(tile.split()[-1], self.kinds[operation.operands[0]], address, stride)
         return self._through_memory(operation, call)
 
-    def _with_tiles(self, operands: Sequence[str], lines: Callable[[list[str]], list[str]]) -> list[str]:
-        """Lines with the texts of tile operands; undefined ones are zeros."""
-        before, texts = [], []
-        for operand in operands:
+    def _multiply(self, operation: Operation, call: Call, name: str) -> list[str]:
+        a_tile, c_tile = (self.kinds[operation.operands[place]] for place in (0, 2))
+        sizes = f"i16 {a_tile.rows}, i16 {c_tile.row_bytes}, i16 {a_tile.row_bytes}"
+        self.intrinsic(f"{TILE} @llvm.x86.{name}.internal(i16, i16, i16, {TILE}, {TILE}, {TILE})")
+        before: list[str] = []
+        tiles = []
+        for operand, kind in zip(call.operands, operation.operands, strict=True):
             text = operand.split()[-1]
-            if not text.startswith("%"):
-                kind = next(kind for name, kind in self.types.items() if operand.startswith(name))
+            if not text.startswith("%"):  # it is not defined
                 text = self.fresh()
                 before.append(self.zero(text, self.kinds[kind]))
-            texts.append(text)
-        return [*before, *lines(texts)]
-
-    def _multiply(self, operation: Operation, call: Call, name: str) -> list[str]:
-        a, _, c = operation.operands
-        m, n, k = a.rows, 4 * c.columns, a.columns * a.component.size
-        self.intrinsic(f"{TILE} @llvm.x86.{name}.internal(i16, i16, i16, {TILE}, {TILE}, {TILE})")
-        return self._with_tiles(call.operands, lambda texts: [
-            f"  {call.result} = call {TILE} @llvm.x86.{name}.internal(i16 {m}, i16 {n}, i16 {k}, "
-            f"{TILE} {texts[2]}, {TILE} {texts[0]}, {TILE} {texts[1]})"])
+            tiles.append(f"{TILE} {text}")
+        a, b, c = tiles
+        return [*before, f"  {call.result} = call {TILE} @llvm.x86.{name}.internal({sizes}, {c}, {a}, {b})"]
 
     def _through_memory(self, operation: Operation, call: Call) -> list[str]:
         """The plain operation, on operands that are taken out of their tiles."""

@@ -6,12 +6,12 @@ Matrix types for which AMX has the multiply-accumulate live in tiles; all others
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.matrix import plain
-from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Tiles, conversions, is_direct, tile_kinds
+from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Shape, Tiles, conversions, is_direct, tile_kinds
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
 
 Features = frozenset[str]
@@ -114,36 +114,58 @@ def _passes(found: re.Match[str], operation: Operation, operands: tuple[str, ...
 
 def _moved(line: str, name: str, kind: MatrixType, tiles: Tiles) -> list[str]:
     """A line that has a tile and is no operation: a phi, a choice, a load or store of a variable."""
-    shape, text = tiles.kinds[kind], _METADATA.sub("", line.strip())
-    if " = phi " in text:
-        if _UNDEFINED.search(text):
-            zero = tiles.fresh()
-            tiles.slots.append(tiles.zero(zero, shape))
-            text = _UNDEFINED.sub(zero, text)
-        return [f"  {text.replace(name, TILE)}"]
-    match = re.match(rf"(%\S+) = load {re.escape(name)}, (ptr [^,]+)", text)
-    if match:
-        return [tiles.load(match[1], shape, match[2], f"i64 {PITCH}")]
-    match = re.match(rf"store {re.escape(name)} (\S+), (ptr [^,]+)", text)
-    if match:
-        return tiles._with_tiles([f"{name} {match[1]}"], lambda texts: [
-            tiles.store(texts[0], shape, match[2], f"i64 {PITCH}")])
-    match = re.match(rf"(%\S+) = select (i1 [^,]+), {re.escape(name)} (\S+), {re.escape(name)} (\S+)$", text)
-    if match:
-        slots = [tiles.slot(), tiles.slot()]
-        chosen = tiles.fresh()
-        stores = [one for slot, operand in zip(slots, match.groups()[2:], strict=True)
-                  for one in tiles._with_tiles([f"{name} {operand}"], lambda texts, slot=slot: [
-                      tiles.store(texts[0], shape, f"ptr {slot}", f"i64 {PITCH}")])]
-        return [*stores, f"  {chosen} = select {match[2]}, ptr {slots[0]}, ptr {slots[1]}",
-                tiles.load(match[1], shape, f"ptr {chosen}", f"i64 {PITCH}")]
-    match = re.match(rf"(%\S+) = freeze {re.escape(name)} (\S+)$", text)
-    if match:
-        slot = tiles.slot()
-        return [*tiles._with_tiles([f"{name} {match[2]}"], lambda texts: [
-            tiles.store(texts[0], shape, f"ptr {slot}", f"i64 {PITCH}")]),
-            tiles.load(match[1], shape, f"ptr {slot}", f"i64 {PITCH}")]
+    text = _METADATA.sub("", line.strip()).replace(name, MATRIX)
+    for pattern, rewritten in _MOVES:
+        found = pattern.fullmatch(text)
+        if found is not None:
+            return rewritten(found, tiles.kinds[kind], tiles)
     raise Error(f"a cooperative matrix is used in a way that tiles do not allow: {text}")
+
+
+def _phi(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
+    result, sources = found.groups()
+    if _UNDEFINED.search(sources):
+        zero = tiles.fresh()
+        tiles.slots.append(tiles.zero(zero, shape))
+        sources = _UNDEFINED.sub(zero, sources)
+    return [f"  {result} = phi {TILE} {sources}"]
+
+
+def _load(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
+    result, address = found.groups()
+    return [tiles.load(result, shape, address, f"i64 {PITCH}")]
+
+
+def _store(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
+    tile, address = found.groups()
+    return tiles.stored(tile, shape, address)
+
+
+def _select(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
+    """Tiles cannot be chosen from: the addresses of both in memory can."""
+    result, condition, *operands = found.groups()
+    slots, chosen = (tiles.slot(), tiles.slot()), tiles.fresh()
+    stores = [line for slot, tile in zip(slots, operands, strict=True)
+              for line in tiles.stored(tile, shape, f"ptr {slot}")]
+    return [*stores, f"  {chosen} = select {condition}, ptr {slots[0]}, ptr {slots[1]}",
+            tiles.load(result, shape, f"ptr {chosen}", f"i64 {PITCH}")]
+
+
+def _freeze(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
+    result, tile = found.groups()
+    slot = tiles.slot()
+    return [*tiles.stored(tile, shape, f"ptr {slot}"), tiles.load(result, shape, f"ptr {slot}", f"i64 {PITCH}")]
+
+
+MATRIX = "MATRIX"  # stands for the type of a tile
+_MOVES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Shape, Tiles], list[str]]], ...] = (
+    (re.compile(rf"(%\S+) = phi {MATRIX} (.*)"), _phi),
+    (re.compile(rf"(%\S+) = load {MATRIX}, (ptr [^,]+)(?:, align \d+)?"), _load),
+    (re.compile(rf"store {MATRIX} (\S+), (ptr [^,]+)(?:, align \d+)?"), _store),
+    (re.compile(rf"(%\S+) = select (i1 [^,]+), {MATRIX} (\S+), {MATRIX} (\S+)"), _select),
+    (re.compile(rf"(%\S+) = freeze {MATRIX} (\S+)"), _freeze),
+)
+"""What moves tiles beside operations, and how it is done."""
 
 
 def _split(text: str) -> list[str]:
