@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.diagnostics import Error
 from coopmat.targets.cpu.program import CpuProgram
 from tests.targets.simulator.kit import cpu_program, module
 
@@ -127,3 +128,35 @@ def test_sums_over_a_work_group_are_made_in_order(name: str, local: int) -> None
     np.testing.assert_array_equal(total.reshape(3, local), np.repeat(expected[:, -1:], local, axis=1))
     np.testing.assert_array_equal(before.reshape(3, local)[:, 1:], expected[:, :-1])
     np.testing.assert_array_equal(before.reshape(3, local)[:, 0], first)
+
+
+LARGE = """
+    kernel void k(global double *out, int n) {
+        double own[COUNT];
+        int l = get_local_id(0);
+        for (int i = 0; i < n; i++)
+            own[(i * 7 + l) % COUNT] = i + l;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        double sum = 0;
+        for (int i = 0; i < n; i++)
+            sum += own[(i * 7 + l) % COUNT];
+        out[get_global_id(0)] = sum;
+    }"""
+
+
+def test_large_variables_have_room_on_each_stack() -> None:
+    out, count = np.zeros(128), 3000
+    launch(LARGE.replace("COUNT", str(count)), 128, 64, out, count)
+    np.testing.assert_array_equal(out, np.tile(sum(range(count)) + count * np.arange(64), 2))
+
+
+def test_variables_that_no_stack_has_room_for() -> None:
+    source = """
+        __attribute__((intel_reqd_sub_group_size(64)))
+        kernel void k(global double *out, int n) {
+            double a[4000], b[4000], c[4000];
+            a[n] = b[n + 1] = c[n + 2] = 1;
+            out[get_global_id(0)] = a[n + get_local_id(0)] + b[n] + c[n];
+        }"""
+    with pytest.raises(Error, match="more than 4 MiB; keep them in global or local memory"):
+        launch(source, 64, 64, np.zeros(64), 1)

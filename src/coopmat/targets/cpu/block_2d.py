@@ -14,6 +14,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import resized
+from coopmat.targets.cpu.memory import reserve_stack
 from coopmat.targets.cpu.values import Number
 from coopmat.targets.cpu.writer import Operand
 
@@ -114,7 +115,7 @@ def _function(emitter: Emitter, block: Block, *, storing: bool = False, transpos
     kind = "store" if storing else "transpose" if transpose else "transform" if transform else "load"
     name = f"block.{kind}.{size}.{block.width}.{block.height}.{block.count}"
     if name not in emitter.writer.helpers:
-        emitter.extra["memory"] = emitter.extra.get("memory", 0) + nothing + 64
+        reserve_stack(emitter, nothing + 64)
     facts = {"NAME": name, "ENTRIES": len(places), "PLACES": ", ".join(f"i32 {place}" for place in places),
              "SPACE": nothing + 8, "COMPONENTS": held.row.shape[1], "LANES": emitter.size, "HEIGHT": block.height,
              "TYPE": f"i{8 * size}", "SIZE": size, **(_STORING if storing else _LOADING), "ROW": row}

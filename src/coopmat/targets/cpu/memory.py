@@ -43,7 +43,7 @@ from coopmat.targets.cpu.values import (
 LIFETIMES = frozenset({Op.LifetimeStart, Op.LifetimeStop})
 MEMORIES = {StorageClass.Workgroup: MemorySemantics.WorkgroupMemory,
             StorageClass.CrossWorkgroup: MemorySemantics.CrossWorkgroupMemory}
-MOST_MEMORY = 1 << 24  # bytes that the variables of one sub-group may take
+MOST_MEMORY = 1 << 22  # bytes that the variables of one sub-group may take: a thread's stack has twice that
 
 
 @dataclass(frozen=True)
@@ -223,13 +223,19 @@ def place_for(emitter: Emitter, identifier: int, kind: Type) -> Place:
     return place
 
 
+def reserve_stack(emitter: Emitter, nbytes: int) -> None:
+    """Note that so many bytes more are needed on a sub-group's stack. Error if that is too much."""
+    used = emitter.extra["memory"] = emitter.extra.get("memory", 0) + nbytes
+    if used > MOST_MEMORY:
+        raise Error(f"the variables of a sub-group of {emitter.size} work-items take {used} bytes, more than "
+                    f"{MOST_MEMORY >> 20} MiB; keep them in global or local memory, or require smaller sub-groups")
+
+
 def private_memory(emitter: Emitter, kind: Type) -> Number:
     """Memory of each work-item, zero at the start; the pointer to it."""
     stride = round_up(max(kind.size, 1), kind.alignment)
     total = stride * emitter.size
-    used = emitter.extra["memory"] = emitter.extra.get("memory", 0) + total
-    if used > MOST_MEMORY:
-        raise Error(f"the variables of a sub-group take more than {MOST_MEMORY >> 20} MiB")
+    reserve_stack(emitter, total)
     slot = emitter.writer.slot(f"[{total} x i8]", align=64)
     return Number("ptr", slot, stride)
 
@@ -311,13 +317,15 @@ def _array_slot(emitter: Emitter, place: Place) -> tuple[str, str, bool]:
     if isinstance(leaf, MatrixType):
         from coopmat.targets.cpu.matrix.operations import slot_type
 
-        llvm, varies = slot_type(leaf), False
+        llvm, varies, size = slot_type(leaf), False, leaf.rows * leaf.columns * leaf.component.size
     else:
         shape = emitter.known.shapes.get(place.key, UNIFORM)
         varies = shape != UNIFORM
         scalar = "i8" if isinstance(leaf, BoolType) else llvm_type(leaf)
         llvm = emitter.vector(scalar) if varies else scalar
+        size = bits_of(scalar) // 8 * (emitter.size if varies else 1)
     if place.key not in emitter.slots:
+        reserve_stack(emitter, count * size)
         emitter.slots[place.key] = emitter.writer.slot(f"[{count} x {llvm}]", align=64)
     return emitter.slots[place.key], llvm, varies
 
