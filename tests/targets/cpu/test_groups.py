@@ -155,8 +155,9 @@ def test_variables_that_no_stack_has_room_for() -> None:
         __attribute__((intel_reqd_sub_group_size(64)))
         kernel void k(global double *out, int n) {
             double a[4000], b[4000], c[4000];
-            a[n] = b[n + 1] = c[n + 2] = 1;
-            out[get_global_id(0)] = a[n + get_local_id(0)] + b[n] + c[n];
+            int i = n + get_local_id(0);
+            a[i] = b[i + 1] = c[i + 2] = i;
+            out[get_global_id(0)] = a[n] + b[n] + c[n];
         }"""
     with pytest.raises(Error, match="more than 4 MiB; keep them in global or local memory"):
         launch(source, 64, 64, np.zeros(64), 1)

@@ -70,7 +70,7 @@ def _scan(emitter: Emitter, shared: Shared, place: int, operation: int, folding:
 # --------------------------------------------------------------------------------------
 
 
-def broadcast(emitter: Emitter, numbers: tuple[Number, ...], lane: Number) -> Value:
+def broadcast(emitter: Emitter, numbers: tuple[Number, ...], lane: Number) -> tuple[Number, ...]:
     """The numbers of one work-item of a sub-group for all; that there is one is the program's duty."""
     if lane.is_uniform and lane.base.isdigit():
         text = str(min(int(lane.base), emitter.size - 1))
