@@ -161,3 +161,66 @@ def test_variables_that_no_stack_has_room_for() -> None:
         }"""
     with pytest.raises(Error, match="more than 4 MiB; keep them in global or local memory"):
         launch(source, 64, 64, np.zeros(64), 1)
+
+
+SIZES = (4, 8, 16, 32, 64)
+OTHERS = """
+    __attribute__((intel_reqd_sub_group_size(SIZE)))
+    kernel void k(global TYPE *out, global const TYPE *in, global const int *other, int by) {
+        int g = get_global_id(0);
+        TYPE own = in[g];
+        out[g] = CALL;
+    }"""
+SHUFFLES = {  # call: the lane that a lane reads from, by its operand and that which is the same for all
+    "sub_group_shuffle(own, other[g])": lambda lane, other, by, size: other % size,
+    "sub_group_shuffle(own, by)": lambda lane, other, by, size: 0 * lane + by,
+    "sub_group_shuffle_xor(own, 3)": lambda lane, other, by, size: lane ^ 3,
+    "sub_group_shuffle_xor(own, by)": lambda lane, other, by, size: lane ^ by,
+    "sub_group_rotate(own, other[g])": lambda lane, other, by, size: (lane + other) % size,
+    "sub_group_rotate(own, by)": lambda lane, other, by, size: (lane + by) % size,
+    "sub_group_clustered_rotate(own, 3, 4)": lambda lane, other, by, size: lane // 4 * 4 + (lane + 3) % 4,
+    "sub_group_broadcast(own, 1)": lambda lane, other, by, size: 0 * lane + 1,
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("call", SHUFFLES)
+@pytest.mark.parametrize(("kind", "dtype"), [("char", np.int8), ("short", np.int16), ("float", np.float32),
+                                             ("long", np.int64)])
+def test_shuffles_in_sub_groups_of_every_size(kind: str, dtype: type, call: str, size: int) -> None:
+    data, lane = RNG.integers(-99, 99, 128).astype(dtype), np.arange(128) % size
+    other, out = RNG.integers(0, size, 128).astype(np.int32), np.zeros(128, dtype)
+    launch(OTHERS.replace("CALL", call).replace("SIZE", str(size)).replace("TYPE", kind), 128, 128, out, data, other, 2)
+    np.testing.assert_array_equal(out, data[np.arange(128) - lane + SHUFFLES[call](lane, other, 2, size)])
+
+
+FOLDS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("kind", "dtype", "name"), [
+    *(("char", np.int8, name) for name in FOLDS), *(("uint", np.uint32, name) for name in FOLDS),
+    *(("float", np.float32, name) for name in FOLDS if name != "xor")])
+def test_sums_of_the_work_items_that_are_here(kind: str, dtype: type, name: str, size: int) -> None:
+    """In divergent code, in sub-groups of every size, the last of them not full."""
+    source = OTHERS.replace("out[g] = CALL;", f"""
+        if (other[g] > 0) {{
+            out[3 * g] = sub_group_non_uniform_reduce_{name}(own);
+            out[3 * g + 1] = sub_group_non_uniform_scan_inclusive_{name}(own);
+            out[3 * g + 2] = sub_group_clustered_reduce_{name}(own, 4);
+        }}""")
+    data, other = RNG.integers(-9, 9, 130).astype(dtype), RNG.integers(0, 3, 130).astype(np.int32)
+    if kind == "float":
+        data *= dtype(1 / 3)
+    out, expected = (np.zeros((130, 3), dtype) for _ in range(2))
+    launch(source.replace("SIZE", str(size)).replace("TYPE", kind), 130, 130, out, data, other, 0)
+
+    def fold(items: list[int]) -> np.ndarray:
+        return FOLDS[name].accumulate(data[items], dtype=dtype)
+
+    for start in range(0, 130, size):
+        here = [i for i in range(start, min(start + size, 130)) if other[i]]
+        for place, i in enumerate(here):
+            near = [j for j in here if j // 4 == i // 4]
+            expected[i] = fold(here)[-1], fold(here)[place], fold(near)[-1]
+    np.testing.assert_array_equal(out, expected)
