@@ -192,8 +192,8 @@ def _function_variable(emitter: Emitter, row: Instruction) -> Value | None:
         initial = emitter.value(row.words[1]) if len(row.words) > 1 else None
         if initial is None and place.is_array and not contains_matrix(kind):
             _clear(emitter, place)
-        elif initial is not None or not contains_matrix(kind):
-            write_place(emitter, place, initial if initial is not None else zero_value(emitter, kind))
+        elif initial is not None:
+            write_place(emitter, place, initial)
         return None
     if contains_matrix(kind):
         raise Error("a cooperative matrix has no address: the pointer to a variable that holds one may only be used by "
