@@ -52,9 +52,14 @@ def vector(kind: str, count: int) -> str:
     return kind if count == 1 else f"v{count}_{kind}"
 
 
+def operand_names(flags: int) -> str:
+    """Operand bits as text has them."""
+    return "|".join(name for bit, name in enumerate(NAMES) if flags >> bit & 1) or "None"
+
+
 def kernel(size: int | None, k: int, m: int, a: str, b: str, c: str, flags: int, *, condition: str = ""):
     """A kernel in which each work-item loads its vectors, multiplies, and stores its result."""
-    names = "|".join(name for bit, name in enumerate(NAMES) if flags >> bit & 1) or "None"
+    names = operand_names(flags)
     c_type = vector(c, m)
     loads = "".join(f"""
         %p{name} = OpPtrAccessChain %g_{kind} %{name} %gx

@@ -76,30 +76,34 @@ class _Multiply:
 
     # --- integers ---------------------------------------------------------------------
 
-    def integers(self, a: list[str], b: list[str], c: list[str]) -> list[str]:
+    def integers(self, a: tuple[Number, ...], b: list[str], c: list[str]) -> list[str]:
         """The rows of the result."""
+        bits = format_of(self.row.a).bits
         signs = (self.row.a.startswith("s"), self.row.b.startswith("s"))
         if vnni.widest(self.emitter, self.size) is None:
-            return self._by_elements(a, b, c, signs)
-        if format_of(self.row.a).bits == 4:
-            a, b = ([part for word in words for part in self._octets(word, count, signed)]
-                    for words, count, signed in ((a, WORDS, signs[0]), (b, self.size, signs[1])))
-            if signs == (False, False):
-                signs = (False, True)  # numbers up to 15 are signed bytes, too
-        return self._by_octets(a, b, c, signs)
+            return self._by_elements(self.words_of_a(a), b, c, signs)
+        if bits == 8:
+            rows = self.words_of_a(tuple(vnni.turned(self.emitter, number, signs) for number in a))
+            return self._by_octets(rows, b, c, signs)
+        if signs == (False, False):
+            signs = (False, True)  # numbers up to 15 are signed bytes, too
+        rows = self.words_of_a(tuple(vnni.turned(self.emitter, number, signs, bits) for number in a))
+        is_signed = signs == (True, False)  # turned, they are not
+        rows = [part for words in rows for part in self._octets(words, WORDS, is_signed)]
+        b = [part for words in b for part in self._octets(words, self.size, self.row.b.startswith("s"))]
+        return self._by_octets(rows, b, c, signs)
 
     def _by_octets(self, a: list[str], b: list[str], c: list[str], signs: vnni.Signs) -> list[str]:
         """With VNNI. Of a row of A there are as many vectors as words for each word of B: of 4-bit integers two."""
         emitter, size, parts = self.emitter, self.size, len(b) // WORDS
         over = "zeroinitializer"
         for word in b:
-            over = vnni.excess(emitter, over, word, size, signs)
-        turned = [vnni.turned(emitter, vector, WORDS, signs) for vector in a]
+            over = vnni.excess(emitter, over, word, size, signs, format_of(self.row.a).bits)
         found = []
         for m, start in enumerate(c):
             total = start if over == "zeroinitializer" else self.writer.let(f"sub <{size} x i32> {start}, {over}")
             for place, word in enumerate(b):
-                left = self.same(turned[m * parts + place % parts], "i32", place // parts)
+                left = self.same(a[m * parts + place % parts], "i32", place // parts)
                 total = vnni.accumulated(emitter, total, left, word, size, signs)
             found.append(total)
         return found
@@ -189,13 +193,13 @@ def _multiply(emitter: Emitter, instruction: Instruction) -> Value:
     row = _row_of(emitter, use, instruction.name)
     multiply = _Multiply(emitter, row, use.m)
     a, b, c = (emitter.numbers(word) for word in instruction.words[1:4])
-    factors = multiply.words_of_a(a), multiply.words_of_b(b)
+    columns = multiply.words_of_b(b)
     if row.accumulator == "sint32":
-        rows = multiply.integers(*factors, [emitter.lanes(number) for number in c])
+        rows = multiply.integers(a, columns, [emitter.lanes(number) for number in c])
         return tuple(emitter.varying("i32", text) for text in rows)
     starts = [emitter.lanes(_to_float(emitter, number, row.accumulator)) for number in c]
     return tuple(_from_float(emitter, emitter.varying("float", text), row.accumulator)
-                 for text in multiply.floats(*factors, starts))
+                 for text in multiply.floats(multiply.words_of_a(a), columns, starts))
 
 
 def _to_float(emitter: Emitter, number: Number, accumulator: str) -> Number:

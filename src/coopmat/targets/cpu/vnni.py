@@ -8,9 +8,9 @@ Other signs are made of it: 128 is taken from, or added to, the bytes of A by tu
 from __future__ import annotations
 
 from coopmat.targets.cpu.emitter import Emitter
+from coopmat.targets.cpu.values import Number, bits_of, literal
 
 Signs = tuple[bool, bool]  # of A and B
-HIGHEST_BITS = -0x7F7F7F80  # 0x80808080
 
 
 def widest(emitter: Emitter, count: int) -> int | None:
@@ -21,11 +21,16 @@ def widest(emitter: Emitter, count: int) -> int | None:
     return next((size for size in (wide, narrow, narrow // 2) if size and count % size == 0), None)
 
 
-def turned(emitter: Emitter, a: str, count: int, signs: Signs) -> str:
-    """A as :func:`accumulated` takes it: ``count`` words of four bytes."""
+def turned(emitter: Emitter, a: Number, signs: Signs, bits: int = 8) -> Number:
+    """A as :func:`accumulated` takes it; of elements of 4 bits, before they become bytes.
+
+    A number that is the same for all is turned before it is repeated: LLVM 22's back end does not come to an end with
+    the other order.
+    """
     if signs[0] != signs[1]:
         return a
-    return emitter.writer.let(f"xor <{count} x i32> {a}, splat (i32 {HIGHEST_BITS})")
+    pattern = sum(1 << place for place in range(bits - 1, bits_of(a.type), bits))
+    return emitter.apply("xor {t} {0}, {1}", a.type, a, emitter.constant(a.type, pattern))
 
 
 def accumulated(emitter: Emitter, total: str, a: str, b: str, count: int, signs: Signs) -> str:
@@ -42,11 +47,12 @@ def accumulated(emitter: Emitter, total: str, a: str, b: str, count: int, signs:
     return parts[0]
 
 
-def excess(emitter: Emitter, total: str, b: str, count: int, signs: Signs) -> str:
+def excess(emitter: Emitter, total: str, b: str, count: int, signs: Signs, bits: int = 8) -> str:
     """``total`` plus what the products with B's words have too much of."""
     if signs[0] != signs[1]:
         return total
-    return accumulated(emitter, total, f"splat (i32 {HIGHEST_BITS})", b, count, signs)
+    pattern = literal("i32", 0x01010101 << bits - 1)
+    return accumulated(emitter, total, f"splat (i32 {pattern})", b, count, signs)
 
 
 def _part(emitter: Emitter, text: str, count: int, start: int, size: int) -> str:
