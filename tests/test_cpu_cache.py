@@ -20,7 +20,7 @@ from coopmat.targets.cpu import saved
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.features import VARIABLE, cpu_features
 from coopmat.targets.cpu.kernel import KernelCode, Slot
-from coopmat.targets.cpu.printing import PrintCall
+from coopmat.targets.cpu.print_buffer import PrintCall
 from coopmat.targets.cpu.program import CpuProgram
 
 SOURCE = """

@@ -92,9 +92,10 @@ def test_each_finds_what_the_one_before_it_left(size: int) -> None:
     assert memory[0] == x[-1]
 
 
-@pytest.mark.parametrize(("kind", "dtype"), [("f16", np.float16), ("bf16", ml_dtypes.bfloat16)])
+@pytest.mark.parametrize(("kind", "dtype"), [("f16", np.float16), ("bf16", ml_dtypes.bfloat16),
+                                             ("f32", np.float32), ("f64", np.float64)])
 @pytest.mark.parametrize(("name", "function"), [("FAddEXT", np.add), ("FMinEXT", np.fmin), ("FMaxEXT", np.fmax)])
-def test_narrow_floats(name: str, function: Callable[..., np.ndarray], kind: str, dtype: type) -> None:
+def test_floats(name: str, function: Callable[..., np.ndarray], kind: str, dtype: type) -> None:
     """Each sum is rounded; a NaN gives way to a number."""
     first = 1 if name == "FAddEXT" else np.nan
     x = np.random.default_rng(6).standard_normal(COUNT).astype(dtype)

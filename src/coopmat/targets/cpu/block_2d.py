@@ -14,7 +14,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.memory import reserve_stack
+from coopmat.targets.cpu.places import reserve_stack
 from coopmat.targets.cpu.values import Number
 from coopmat.targets.cpu.writer import Operand
 

@@ -9,7 +9,8 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction, decode_number
 from coopmat.spirv.types import MatrixType, Type
 from coopmat.targets.cpu.emitter import Emitter, Handler
-from coopmat.targets.cpu.memory import choose, find_place, nothing, places_of, zero_value
+from coopmat.targets.cpu.memory import find_place, nothing
+from coopmat.targets.cpu.places import choose, places_of, zero_value
 from coopmat.targets.cpu.values import (
     Leaf,
     Matrix,

@@ -11,7 +11,7 @@ from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import IntType, Type
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.memory import Place
+from coopmat.targets.cpu.places import Place
 from coopmat.targets.cpu.values import Number, llvm_type
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Op, StorageClass
@@ -24,7 +24,9 @@ from coopmat.targets.cpu.flatten import Flat, flatten, imported_name, unresolved
 from coopmat.targets.cpu.frame import field, input_place
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.matrix.operations import Operation
-from coopmat.targets.cpu.memory import place_for, private_memory, users_of, write_place, zero_value
+from coopmat.targets.cpu.memory import private_memory
+from coopmat.targets.cpu.places import place_for, users_of, write_place, zero_value
+from coopmat.targets.cpu.print_buffer import PrintCall
 from coopmat.targets.cpu.values import Number, Value, leaves_of, llvm_type
 
 Result = TypeVar("Result")
@@ -47,7 +49,7 @@ class KernelCode:
     parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset in the work-group's.
     globals: variables of the module by id, whose addresses the host writes there. local_bytes: the kernel's own local
     memory. waits: whether sub-groups wait for each other. matrices: the matrix operations by the names of the functions
-    that stand for them. prints: the calls of printf (printing.PrintCall).
+    that stand for them. prints: the calls of printf (print_buffer.PrintCall).
     """
 
     ir: str
@@ -59,7 +61,7 @@ class KernelCode:
     waits: bool
     matrices: dict[str, Operation]
     messages: list[str]
-    prints: list[Any]
+    prints: list[PrintCall]
 
 
 def kernel_code(module: Module, entry: EntryPoint, variant: Variant, handlers: Mapping[int, Handler],

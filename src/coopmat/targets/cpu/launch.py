@@ -20,7 +20,7 @@ from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.frame import Field
 from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode
 from coopmat.targets.cpu.native import NativeCode
-from coopmat.targets.cpu.printing import PrintBuffer
+from coopmat.targets.cpu.print_buffer import PrintBuffer
 from coopmat.targets.cpu.threads import POOL, aligned
 
 SMALLEST_STACK = 1 << 18  # bytes

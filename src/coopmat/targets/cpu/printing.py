@@ -1,71 +1,25 @@
-"""printf: kernels write what they were given into the buffer of the launch, and the host prints it afterwards.
-
-The buffer begins with the words of :class:`Header`. Each call of a work-item is a record behind them: the number of the
-call in the code, then its arguments, a word for each number. Where the format is not known when the kernel is
-compiled, its bytes come first. Strings that a known format prints are in the record, too: their length in a word, then
-their bytes, padded to whole words; they may lie where nothing is left of them when the kernel has ended.
-"""
+"""printf: the code that writes what a work-item prints into the buffer of the launch (print_buffer.py)."""
 
 from __future__ import annotations
 
-import ctypes
-import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import Any
 
-import numpy as np
-
-from coopmat.diagnostics import Error, OutOfBounds, UndefinedBehavior, Where
 from coopmat.printf import FLOATS, INTEGERS, Specifier, parse
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType, PointerType, Type
+from coopmat.spirv.types import FloatType, Type
 from coopmat.targets.cpu.emitter import CHAINS, Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.frame import Field, field
 from coopmat.targets.cpu.globals import SAME_BITS, GlobalMemory
 from coopmat.targets.cpu.integers import is_bf16
 from coopmat.targets.cpu.loops import for_each_lane
+from coopmat.targets.cpu.print_buffer import NO_STRING, WORD, Header, PrintCall
 from coopmat.targets.cpu.values import Number, Value, llvm_type
-from coopmat.targets.output import Output
-from coopmat.targets.printing import Conversion, FormatFault, check_printable, conversions, formatted
+from coopmat.targets.printing import Conversion, FormatFault, check_printable, conversions
 
-WORD = 8  # bytes
 LONGEST_FORMAT = 1 << 20  # bytes of a format that is not known before
-BYTES_PER_CHARACTER = 24  # of records: a number and its call, which print at least one
-LEAST_BYTES = 1 << 16  # of all records
-REMARK = " (the CPU's option printf_limit allows more)"
-NO_STRING = (1 << 64) - 1
-
-
-class Header(IntEnum):
-    """The words at the buffer's start, by their positions."""
-
-    USED = 0  # bytes that records have taken, also of those that did not fit
-    END = 1  # where the first of these begins
-    CHARACTERS = 2  # that the texts of all records take at least
-    DROPPED = 3  # calls that were not written down
-    CAPACITY = 4  # bytes for records
-    LIMIT = 5  # characters that are printed
-    COUNT = 8
-
-
-@dataclass(frozen=True)
-class PrintCall:
-    """A call of printf in the code. format: None if it is not known. strings: the arguments that are in the record as
-    strings, with the most bytes that are read of them."""
-
-    format: bytes | None
-    kinds: tuple[Type, ...]
-    strings: Mapping[int, int | None]
-
-
-# --------------------------------------------------------------------------------------
-# Code
-# --------------------------------------------------------------------------------------
 
 STRING_BYTES = f"""
 ; The bytes of a string before its zero, at most %most; {NO_STRING} for a null pointer.
@@ -254,124 +208,6 @@ def _write(emitter: Emitter, place: str, number: int, texts: Sequence[str], leng
             writer.call("void", "llvm.memcpy.p0.p0.i64", [("ptr", inside), ("ptr", text), ("i64", count),
                                                           ("i1", "false")])
             place = writer.let(f"getelementptr i8, ptr {place}, i64 {_padded(emitter, lengths[index])}")
-
-
-# --------------------------------------------------------------------------------------
-# The host's side
-# --------------------------------------------------------------------------------------
-
-
-class PrintBuffer:
-    """What the kernels of one launch print. ``calls`` are those in the kernel's code."""
-
-    def __init__(self, kernel: str, calls: Sequence[PrintCall], limit: int) -> None:
-        self._kernel = kernel
-        self._calls = calls
-        self._limit = limit
-        capacity = LEAST_BYTES + BYTES_PER_CHARACTER * limit
-        try:
-            self._words = np.empty(Header.COUNT + capacity // WORD, np.uint64)
-        except (MemoryError, ValueError) as error:
-            raise Error(f"a printf_limit of {limit} needs more memory than there is") from error
-        self._words[:Header.COUNT] = 0
-        self._words[Header.END] = self._words[Header.CAPACITY] = capacity
-        self._words[Header.LIMIT] = limit
-
-    @property
-    def address(self) -> int:
-        """Where the kernel finds the buffer."""
-        return int(self._words.ctypes.data)
-
-    def show(self) -> None:
-        """Print everything, when the launch has ended. UndefinedBehavior for a format that is not defined, OutOfBounds
-        for a string at a null pointer; what comes before it has been printed then."""
-        output = Output(self._kernel, self._limit, REMARK)
-        try:
-            for call, arguments in self._records():
-                text = None if output.is_full else self._text(call, arguments, output.left)
-                if text is None or not output.fits(len(text)):
-                    output.dropped += 1
-                else:
-                    output.write(text)
-            output.dropped += int(self._words[Header.DROPPED])
-        finally:
-            output.close()
-
-    def _text(self, call: PrintCall, words: _Words, room: int) -> bytes | None:
-        format = call.format if call.format is not None else self._string(words.string(), None)
-        arguments = [words.string() if index in call.strings else words.value(kind)
-                     for index, kind in enumerate(call.kinds)]
-        try:
-            return formatted(conversions(format, call.kinds), arguments, room, self._string)
-        except FormatFault as fault:
-            raise UndefinedBehavior(str(fault), Where(self._kernel)) from None
-
-    def _string(self, argument: bytes | int | None, most: int | None) -> bytes:
-        """The bytes of a string; of one that is not in the record, those at its address."""
-        if isinstance(argument, bytes):
-            return argument
-        if most == 0:
-            return b""
-        if not argument:
-            raise OutOfBounds("printf reads a string at a null pointer", Where(self._kernel))
-        room = self._limit + 1 if most is None else min(most, self._limit + 1)
-        found = b""
-        while len(found) < room:
-            byte = ctypes.string_at(argument + len(found), 1)
-            if byte == b"\0":
-                break
-            found += byte
-        return found
-
-    def _records(self) -> Iterator[tuple[PrintCall, _Words]]:
-        end = int(min(self._words[Header.USED], self._words[Header.END]))
-        words = _Words(self._words[Header.COUNT:Header.COUNT + end // WORD].view(np.uint8))
-        while words.position < end:
-            call = self._calls[words.word()]
-            start = words.position
-            yield call, words
-            words.position = start
-            words.skip(call)
-
-
-class _Words:
-    """Reads records from the bytes of a buffer."""
-
-    def __init__(self, content: np.ndarray) -> None:
-        self._content = content.data
-        self.position = 0
-
-    def word(self) -> int:
-        """The next word."""
-        found: int = struct.unpack_from("<Q", self._content, self.position)[0]
-        self.position += WORD
-        return found
-
-    def string(self) -> bytes | None:
-        """The next string; None for a null pointer."""
-        length = self.word()
-        if length == NO_STRING:
-            return None
-        found = bytes(self._content[self.position:self.position + length])
-        self.position += -(-length // WORD) * WORD
-        return found
-
-    def value(self, kind: Type) -> Any:
-        """The next argument that is no string: a number, or a list of them."""
-        code = "d" if isinstance(kind.scalar, FloatType) else "Q" if isinstance(kind, PointerType) else "q"
-        found = list(struct.unpack_from(f"<{kind.count}{code}", self._content, self.position))
-        self.position += WORD * kind.count
-        return found if kind.count > 1 else found[0]
-
-    def skip(self, call: PrintCall) -> None:
-        """Go behind the arguments of a call."""
-        if call.format is None:
-            self.string()
-        for index, kind in enumerate(call.kinds):
-            if index in call.strings:
-                self.string()
-            else:
-                self.position += WORD * kind.count
 
 
 FUNCTIONS: dict[str, Handler] = {"printf": printf}

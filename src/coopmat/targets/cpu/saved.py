@@ -12,7 +12,7 @@ from coopmat.spirv import types
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.features import CpuFeatures
 from coopmat.targets.cpu.kernel import KernelCode, Slot
-from coopmat.targets.cpu.printing import PrintCall
+from coopmat.targets.cpu.print_buffer import PrintCall
 
 _LEFT_OUT = ("ir", "matrices")
 """Members of KernelCode that only the compiler needs."""
