@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import compile_time
+import launches
 import python_kernels
 import simulator
 import spirv_modules
@@ -18,7 +19,7 @@ import spirv_modules
 import numerics
 
 BENCHMARKS = {"simulator": simulator.run, "compile_time": compile_time.run, "spirv_modules": spirv_modules.run,
-              "python_kernels": python_kernels.run, "numerics": numerics.run}
+              "python_kernels": python_kernels.run, "numerics": numerics.run, "launches": launches.run}
 
 
 def main() -> None:

@@ -89,7 +89,6 @@ def test_a_kernel_is_compiled_once(tmp_path: Path, compilations: Compilations) -
 def test_what_a_kernel_is_found_by(tmp_path: Path, compilations: Compilations, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path)
     assert compilations.are_needed(tmp_path, 1)  # sub-groups that are not full
-    assert compilations.are_needed(tmp_path, options=cm.CpuOptions(numerics="exact"))
     assert compilations.are_needed(tmp_path, source=SOURCE.replace("add.y", "add.x + 2"))
     monkeypatch.setenv(VARIABLE, "baseline")
     assert compilations.are_needed(tmp_path)

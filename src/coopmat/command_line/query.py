@@ -68,16 +68,17 @@ def _show_rows(device: DeviceDescription, types: Sequence[str | None], as_json: 
     if as_json:
         print(json.dumps({"architecture": device.name, "matrix_combinations": [asdict(row) for row in rows]}, indent=1))
     else:
-        console().print(combination_table(device.name, rows))
+        console().print(combination_table(device.name, rows, "exact" if device.is_simulated else "some"))
 
 
-def combination_table(title: str, rows: Sequence[Combination]) -> Table:
-    """Combinations as a table; without any, what a device says that takes them all."""
+def combination_table(title: str, rows: Sequence[Combination], otherwise: str = "exact") -> Table:
+    """Combinations as a table; without any, what a device says that takes them all, ``otherwise`` in the last column.
+    """
     result = table("A", "B", "C", "D", "M", "N", "K", "native", title=title)
     for row in rows:
         result.add_row(row.atype, row.btype, row.ctype, row.dtype, *_shape(row), "yes" if row.native else "decomposed")
     if not rows:
-        result.add_row(*["any"] * 7, "exact")
+        result.add_row(*["any"] * 7, otherwise)
     return result
 
 

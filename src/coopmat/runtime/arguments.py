@@ -110,7 +110,7 @@ def _bind_array(position: _Position, argument: Any) -> np.ndarray:
     parameter = position.parameter
     if isinstance(argument, LocalMemory):
         raise position.error(f"expected a numpy array for a {parameter.kind} pointer, found local memory")
-    if not isinstance(argument, np.ndarray) or isinstance(argument, np.ma.MaskedArray):
+    if not isinstance(argument, np.ndarray) or is_masked(argument):
         raise position.error(f"expected a numpy array for a pointer, found {type(argument).__name__}")
     if not _fits(parameter, argument.dtype):
         raise position.error(f"expected an array of {_expected_dtypes(parameter)}, found {argument.dtype}")
@@ -123,6 +123,11 @@ def _bind_array(position: _Position, argument: Any) -> np.ndarray:
         raise position.error("the array is read-only, but the kernel may write through this pointer: "
                              "pass a writable array, or declare the parameter const")
     return np.asarray(argument)
+
+
+def is_masked(array: np.ndarray) -> bool:
+    """Whether some elements of an array do not count; numpy loads its module of such arrays when it is named."""
+    return type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
 
 
 def _fits(parameter: Parameter, dtype: np.dtype[Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coopmat.diagnostics import LaunchError
-from coopmat.runtime.arguments import as_number, behind
+from coopmat.runtime.arguments import as_number, behind, is_masked
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
 from coopmat.templates import template_method
@@ -202,7 +202,7 @@ def _count(command: str, unit: str, given: Any) -> int:
 
 def _array(command: str, role: str, given: Any) -> np.ndarray:
     found = behind(given)
-    if not isinstance(found, np.ndarray) or isinstance(found, np.ma.MaskedArray) or found.dtype.hasobject:
+    if not isinstance(found, np.ndarray) or is_masked(found) or found.dtype.hasobject:
         raise LaunchError(f"{command}: the {role} must be a numpy array or memory of malloc_*; "
                           f"found {type(given).__name__}")
     if not found.flags.c_contiguous:

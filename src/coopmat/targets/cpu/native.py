@@ -9,12 +9,12 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import struct
-import threading
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from coopmat.diagnostics import Error
+from coopmat.targets.cpu.threads import ForkSafeLock
 
 LIBRARY = frozenset({
     "memcpy", "memmove", "memset", "fmod", "fmodf", "fmin", "fminf", "fmax", "fmaxf",
@@ -26,7 +26,7 @@ LIBRARY = frozenset({
 })
 """The functions of the C library that code may call."""
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 
 
 class NativeCode:
@@ -58,14 +58,16 @@ def _prepare() -> None:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for library in (ctypes.CDLL(None), _math_library()):
-        for name in LIBRARY:
-            found = getattr(library, name, None) if library is not None else None
-            if found is not None:
-                llvm.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
+    process = ctypes.CDLL(None)
+    for name in LIBRARY:
+        found = getattr(process, name, None) or getattr(_math_library(), name, None)
+        if found is not None:
+            llvm.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
 
 
+@cache
 def _math_library() -> Any:
+    """The library of math functions, where this process does not have them already; looking for it takes long."""
     name = ctypes.util.find_library("m")
     try:
         return ctypes.CDLL(name) if name else None

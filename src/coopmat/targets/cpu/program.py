@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -26,11 +25,14 @@ from coopmat.targets.cpu.launch import CompiledKernel, Geometry, Plan
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
+from coopmat.targets.cpu.threads import ForkSafeLock
 from coopmat.targets.simulator.program import well_formed
 
 LEVEL = 3  # of LLVM's optimiser
 ARCHITECTURE = "generic"  # whose layouts matrices have
 MOST_PLANS = 256
+
+_COMPILING = ForkSafeLock()  # LLVM serves one request at a time anyway
 
 
 class CpuProgram:
@@ -47,16 +49,16 @@ class CpuProgram:
         self.globals = GlobalMemory(module)
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
         self._plans: dict[Any, Plan] = {}
-        self._lock = threading.Lock()
 
     # --- compiling --------------------------------------------------------------------
 
     def compile(self, name: str, variant: Variant) -> CompiledKernel:
         """Native code of a kernel for a variant; made once."""
-        with self._lock:
-            if (name, variant) not in self._compiled:
-                self._compiled[name, variant] = self._found(name, variant) or self._made(name, variant)
-            return self._compiled[name, variant]
+        if (name, variant) not in self._compiled:
+            with _COMPILING:
+                if (name, variant) not in self._compiled:
+                    self._compiled[name, variant] = self._found(name, variant) or self._made(name, variant)
+        return self._compiled[name, variant]
 
     def _found(self, name: str, variant: Variant) -> CompiledKernel | None:
         """A kernel in the cache; None if it is not there, or if its stages shall be seen."""

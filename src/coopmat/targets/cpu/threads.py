@@ -106,6 +106,24 @@ def _taken(tickets: list[None]) -> bool:
     return True
 
 
+class ForkSafeLock:
+    """A lock that is free in a forked process, whoever held it; for modules, as it is never given up."""
+
+    def __init__(self) -> None:
+        self._reset()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class ThreadPool:
     """Helpers for all launches of the process. Safe with threads and forks."""
 
