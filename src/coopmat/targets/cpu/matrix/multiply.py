@@ -95,11 +95,14 @@ def _add_product(rows: Rows, total: Number, a: Number, b: Number) -> Number:
 def _unrolled(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, factors: list[Number],
               sums: list[Number]) -> None:
     """Every product in the code, in the order of k for all rows, so that many sums are formed side by side."""
-    along = Rows(body.writer, a.columns)
-    elements = [_to_work(along, Number(element_type(a), lanes=row), fmt, work) for row in body.rows("%0", a)]
+    along, writer = Rows(body.writer, a.columns), body.writer
+    elements = [_to_work(along, Number(element_type(a), lanes=row), fmt, work).lanes for row in body.rows("%0", a)]
+    memory = body.spilled(elements, along.vector(work))
+    line = 1 << (a.columns * _bytes(work) - 1).bit_length()
     for k, factor in enumerate(factors):
-        for m, row in enumerate(elements):
-            one = body.writer.let(f"extractelement {along.vector(work)} {row.lanes}, i32 {k}")
+        for m in range(a.rows):
+            address = writer.let(f"getelementptr i8, ptr {memory}, i64 {m * line + k * _bytes(work)}")
+            one = writer.let(f"load {work}, ptr {address}")
             sums[m] = _add_product(columns, sums[m], Number(work, lanes=columns.splat(work, one)), factor)
 
 

@@ -89,6 +89,15 @@ class Body:
             self.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {alignment}")
         return slot
 
+    def spilled(self, rows: list[str], vector: str) -> str:
+        """Memory with some vectors of one type; LLVM does not look into it. A scalar in memory meets a whole vector in
+        one instruction, a scalar in a register does not."""
+        slot = self.writer.slot(f"[{len(rows)} x {vector}]", align=64)
+        for number, row in enumerate(rows):
+            address = self.writer.let(f"getelementptr {vector}, ptr {slot}, i64 {number}")
+            self.writer.do(f"store {vector} {row}, ptr {address}")
+        return self.writer.let(f'call ptr asm sideeffect "", "=r,0,~{{memory}}"(ptr {slot})')
+
     def from_buffer(self, slot: str, kind: MatrixType) -> str:
         """The matrix whose elements are in a buffer."""
         rows = []

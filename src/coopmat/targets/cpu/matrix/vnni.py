@@ -57,21 +57,24 @@ def multiply_rows(body: Body, kinds: Sequence[MatrixType], formats: Sequence[For
     assert kind is not None
     at_once = _columns_at_once(body.features, kinds, formats)
     words = interleaved(body, body.rows("%1", b), b, _together(kind))
-    a_words = _words_of_rows(body, a)
     if kind == "bf16":
-        return _bf16_rows(body, a_words, words, c, at_once)
-    return _int8_rows(body, a_words, words, c, at_once, formats[0].is_signed, formats[1].is_signed)
+        return _bf16_rows(body, _words_of_rows(body, a), words, c, at_once)
+    a_signed, b_signed = (one.is_signed for one in formats[:2])
+    a_words = _words_of_rows(body, a, FLIP if a_signed and b_signed else 0)
+    return _int8_rows(body, a_words, words, c, at_once, a_signed, b_signed)
 
 
-def _words_of_rows(body: Body, a: MatrixType) -> list[list[str]]:
-    """The words of each row of A."""
+def _words_of_rows(body: Body, a: MatrixType, flip: int = 0) -> list[list[str]]:
+    """The words of each row of A, in memory; ``flip``: bits that are turned."""
     count = a.columns * a.component.size // 4
-    result = []
+    rows, vector, let = [], f"<{count} x i32>", body.writer.let
     for row in body.rows("%0", a):
-        words = body.writer.let(f"bitcast <{a.columns} x {element_type(a)}> {row} to <{count} x i32>")
-        result.append([body.writer.let(f"extractelement <{count} x i32> {words}, i32 {place}")
-                       for place in range(count)])
-    return result
+        words = let(f"bitcast <{a.columns} x {element_type(a)}> {row} to {vector}")
+        rows.append(let(f"xor {vector} {words}, splat (i32 {flip})") if flip else words)
+    memory = body.spilled(rows, vector)
+    line = 1 << (4 * count - 1).bit_length()
+    return [[let(f"load i32, ptr {let(f'getelementptr i8, ptr {memory}, i64 {number * line + 4 * place}')}")
+             for place in range(count)] for number in range(a.rows)]
 
 
 def _parts(body: Body, vector: str, element: str, columns: int, at_once: int) -> list[str]:
@@ -130,7 +133,6 @@ def _int8_rows(body: Body, a_words: list[list[str]], words: list[str], c: Matrix
     swapped = a_signed and not b_signed
     if a_signed and b_signed:
         _take_away(body, sums, b_parts, at_once)
-        a_words = [[let(f"xor i32 {word}, {FLIP}") for word in row] for row in a_words]
     if not a_signed and not b_signed:
         b_parts = [[let(f"xor {vector} {part}, splat (i32 {FLIP})") for part in parts] for parts in b_parts]
         _add_row_sums(body, sums, a_words, at_once)
