@@ -10,7 +10,7 @@ from coopmat.targets.cpu.access import load_number, moved, offset_pointer, store
 from coopmat.targets.cpu.conversions import ROUNDINGS, to_float
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.memory import nothing
+from coopmat.targets.cpu.prefetch import prefetch_elements
 from coopmat.targets.cpu.values import Number, Value, llvm_type
 
 HALF = FloatType(16)
@@ -60,6 +60,13 @@ def _rounding(literal: int) -> Rounding:
     return ROUNDINGS[literal]
 
 
+def _prefetch(emitter: Emitter, row: Instruction) -> None:
+    """prefetch: (pointer, number of elements)."""
+    pointer, count = row.words[2:4]
+    prefetch_elements(emitter, emitter.number(pointer), resized(emitter, emitter.number(count), "i64", signed=False),
+                      emitter.pointee(pointer).size)
+
+
 FUNCTIONS: dict[str, Handler] = {
     "vloadn": _loading(),
     "vload_half": _loading(half=True),
@@ -72,5 +79,5 @@ FUNCTIONS: dict[str, Handler] = {
     "vstore_halfn_r": _storing(half=True, with_rounding=True),
     "vstorea_halfn": _storing(half=True, aligned=True),
     "vstorea_halfn_r": _storing(half=True, aligned=True, with_rounding=True),
-    "prefetch": nothing,
+    "prefetch": _prefetch,
 }

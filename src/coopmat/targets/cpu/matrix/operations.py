@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coopmat.devices.lane_layout import rows_per_word
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import CooperativeMatrixLayout, CooperativeMatrixOperands, Decoration, Op
 from coopmat.spirv.instruction import Instruction
@@ -17,9 +18,11 @@ from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.types import IntType, MatrixType, Type, round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import divide, remainder, resized
+from coopmat.targets.cpu.prefetch import prefetch
 from coopmat.targets.cpu.values import Matrix, Number, Value, literal, llvm_type
 from coopmat.targets.cpu.writer import Operand
 
+PREFETCH_WORDS = 6
 OPAQUE_BYTES = 8  # what LLVM takes the opaque type to have
 TILE_BYTES = 1024  # of AMX
 PURE = "nounwind willreturn memory(none)"
@@ -314,7 +317,25 @@ def _construct_checked(emitter: Emitter, row: Instruction) -> Value:
 
 
 def _prefetch(emitter: Emitter, row: Instruction) -> None:
-    """A hint about memory that need not be there."""
+    """OpCooperativeMatrixPrefetchINTEL: a hint about memory that need not be there. Of its two forms the one with
+    offsets is left alone."""
+    if len(row.words) != PREFETCH_WORDS:
+        return
+    pointer, rows, columns, _, layout, stride = row.words
+    unit = emitter.pointee(pointer).size
+    sizes = [emitter.constant_of(word) for word in (rows, columns, layout)]
+    if None in sizes:
+        return
+    height, width, order = (int(size or 0) for size in sizes)
+    if order == CooperativeMatrixLayout.ColumnMajorKHR:
+        height, width = width, height
+    elif order == CooperativeMatrixLayout.PackedINTEL:
+        together = rows_per_word(8 * unit)
+        height, width = -(-height // together), width * together
+    distance = resized(emitter, emitter.number(stride), "i64", signed=True)
+    bytes_ = emitter.apply("mul {t} {0}, {1}", "i64", distance, emitter.constant("i64", unit))
+    prefetch(emitter, uniform_text(emitter, emitter.number(pointer)), str(height), str(width * unit),
+             uniform_text(emitter, bytes_))
 
 
 # --------------------------------------------------------------------------------------
