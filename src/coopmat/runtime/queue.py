@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,14 @@ class Queue(MemoryCommands):
 def check_sizes(global_size: int | Sequence[int],
                 local_size: int | Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Both sizes as tuples of one length, checked; LaunchError says which dimension is wrong and why."""
+    is_usual = all(type(size) is int or (type(size) is tuple and all(type(value) is int for value in size))
+                   for size in (global_size, local_size))
+    return (_checked if is_usual else _checked.__wrapped__)(global_size, local_size)
+
+
+@lru_cache(maxsize=256)
+def _checked(global_size: Any, local_size: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """:func:`check_sizes`, remembered for ints and tuples of ints; True equals 1, but is no size."""
     global_sizes = _size_tuple("global", global_size)
     local_sizes = _size_tuple("local", local_size)
     if len(global_sizes) != len(local_sizes):
