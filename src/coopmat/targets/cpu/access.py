@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from coopmat.spirv.types import BoolType, Type
 from coopmat.targets.cpu.emitter import Emitter
+from coopmat.targets.cpu.loops import for_each_lane
 from coopmat.targets.cpu.values import Leaf, LeafType, Matrix, Number, Value, bits_of, leaves_of, llvm_type, suffix
 
 
@@ -90,9 +93,13 @@ def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *,
     if pointer.is_linear and pointer.stride == size:
         if emitter.mask is None:
             return emitter.varying(llvm, writer.let(f"{kind} {vector}, ptr {pointer.base}, align {alignment}"))
+        if not _has(emitter, MASKED, size):
+            return _one_by_one(emitter, pointer, None, llvm, alignment)
         return emitter.varying(llvm, writer.call(vector, f"llvm.masked.load.{suffix(vector)}.p0", [
             ("ptr", pointer.base), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text),
             (vector, "zeroinitializer")]))
+    if _is_long(emitter) and not _has(emitter, GATHERED, size):
+        return _one_by_one(emitter, pointer, None, llvm, alignment)
     pointers = emitter.vector("ptr")
     return emitter.varying(llvm, writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
         (pointers, emitter.lanes(pointer)), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text),
@@ -114,13 +121,54 @@ def store_number(emitter: Emitter, pointer: Number, value: Number, alignment: in
         if emitter.mask is None:
             writer.do(f"{kind} {vector} {lanes}, ptr {pointer.base}, align {alignment}")
             return
+        if not _has(emitter, MASKED, size):
+            _one_by_one(emitter, pointer, value, value.type, alignment)
+            return
         writer.call("void", f"llvm.masked.store.{suffix(vector)}.p0", [
             (vector, lanes), ("ptr", pointer.base), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text)])
+        return
+    if _is_long(emitter) and not _has(emitter, SCATTERED, size):
+        _one_by_one(emitter, pointer, value, value.type, alignment)
         return
     pointers = emitter.vector("ptr")
     writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
         (vector, lanes), (pointers, emitter.lanes(pointer)), ("i32", str(alignment)),
         (emitter.mask_type, emitter.mask_text)])
+
+
+MASKED = {1: "avx512bw", 2: "avx512bw", 4: "avx", 8: "avx"}
+GATHERED = {4: "avx2", 8: "avx2"}
+SCATTERED = {4: "avx512f", 8: "avx512f"}
+"""The features that have these accesses for some work-items only, by the bytes of a number. Without them LLVM makes a
+branch for each work-item of every access, which takes it very long where there are many."""
+
+
+MOST_SPELT_OUT = 32  # accesses that LLVM spells out for each work-item, in one kernel
+
+
+def _is_long(emitter: Emitter) -> bool:
+    """Whether code that LLVM would make of one more gather or scatter in single accesses is too long: there is a branch
+    for each of them, or there have been many before."""
+    emitter.extra["spelt out"] = emitter.extra.get("spelt out", 0) + 1
+    return emitter.mask is not None or emitter.extra["spelt out"] > MOST_SPELT_OUT
+
+
+def _has(emitter: Emitter, needed: Mapping[int, str], size: int) -> bool:
+    return needed.get(size) in emitter.variant.features
+
+
+def _one_by_one(emitter: Emitter, pointer: Number, value: Number | None, llvm: str, alignment: int) -> Number:
+    """A load, or a store of a value, for one work-item after the other."""
+    writer = emitter.writer
+    varying = emitter.varying("ptr", emitter.lanes(pointer))
+    if value is None:
+        return for_each_lane(emitter, f"load.{suffix(llvm)}.{alignment}", [varying], llvm,
+                             lambda address: writer.let(f"load {llvm}, ptr {address}, align {alignment}"))
+
+    def store(address: str, text: str) -> None:
+        writer.do(f"store {llvm} {text}, ptr {address}, align {alignment}")
+
+    return for_each_lane(emitter, f"store.{suffix(llvm)}.{alignment}", [varying, value], None, store)
 
 
 def checked(emitter: Emitter, pointer: Number, size: int, *, writing: bool) -> None:

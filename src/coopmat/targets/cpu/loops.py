@@ -64,5 +64,5 @@ def _function(emitter: Emitter, name: str, types: Sequence[str], result: str | N
     else:
         writer.do("ret void")
     kind = emitter.vector(result) if result else "void"
-    head = f"define internal {kind} @{name}({', '.join([f'{bits} %mask', *parameters])}) nounwind {{"
+    head = f"define internal {kind} @{name}({', '.join([f'{bits} %mask', *parameters])}) noinline nounwind {{"
     return "\n".join([head, "entry:", *writer.entry, "  br label %each", *writer.lines, "}"])
