@@ -80,6 +80,12 @@ class Users:
                 for used in set(row.ids()):
                     self.users.setdefault(used, []).append(row)
 
+    def fits_slots(self, variable: int, kind: Type) -> bool:
+        """Whether a variable of type ``kind`` needs no address. One whose members differ has none for a run-time index;
+        with matrices in it, though, it cannot lie in memory either."""
+        return self.stays(variable, kind) and (is_homogeneous(kind) or contains_matrix(kind)
+                                               or not self.is_array(variable, kind))
+
     def stays(self, pointer: int, kind: Type) -> bool:
         """Whether every use of a pointer to ``kind`` is one that slots can serve."""
         return all(self._is_served(row, pointer, kind) for row in self.users.get(pointer, ()))
@@ -187,7 +193,7 @@ def variable(emitter: Emitter, row: Instruction) -> Value | None:
 def _function_variable(emitter: Emitter, row: Instruction) -> Value | None:
     assert row.result_id is not None
     kind, users = emitter.pointee(row.result_id), users_of(emitter)
-    if users.stays(row.result_id, kind):
+    if users.fits_slots(row.result_id, kind):
         place = place_for(emitter, row.result_id, kind)
         initial = emitter.value(row.words[1]) if len(row.words) > 1 else None
         if initial is None and place.is_array and not contains_matrix(kind):
