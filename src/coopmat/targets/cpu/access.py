@@ -91,11 +91,11 @@ def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *,
         if emitter.mask is None:
             return emitter.varying(llvm, writer.let(f"{kind} {vector}, ptr {pointer.base}, align {alignment}"))
         return emitter.varying(llvm, writer.call(vector, f"llvm.masked.load.{suffix(vector)}.p0", [
-            ("ptr", pointer.base), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text),
+            ("ptr", f"align {alignment} {pointer.base}"), (emitter.mask_type, emitter.mask_text),
             (vector, "zeroinitializer")]))
     pointers = emitter.vector("ptr")
     return emitter.varying(llvm, writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
-        (pointers, emitter.lanes(pointer)), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text),
+        (pointers, f"align {alignment} {emitter.lanes(pointer)}"), (emitter.mask_type, emitter.mask_text),
         (vector, "zeroinitializer")]))
 
 
@@ -115,11 +115,11 @@ def store_number(emitter: Emitter, pointer: Number, value: Number, alignment: in
             writer.do(f"{kind} {vector} {lanes}, ptr {pointer.base}, align {alignment}")
             return
         writer.call("void", f"llvm.masked.store.{suffix(vector)}.p0", [
-            (vector, lanes), ("ptr", pointer.base), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text)])
+            (vector, lanes), ("ptr", f"align {alignment} {pointer.base}"), (emitter.mask_type, emitter.mask_text)])
         return
     pointers = emitter.vector("ptr")
     writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
-        (vector, lanes), (pointers, emitter.lanes(pointer)), ("i32", str(alignment)),
+        (vector, lanes), (pointers, f"align {alignment} {emitter.lanes(pointer)}"),
         (emitter.mask_type, emitter.mask_text)])
 
 
