@@ -48,6 +48,8 @@ class Expressions:
 
     def __init__(self, random: Random) -> None:
         self.random = random
+        self.counts: tuple[int, ...] = VECTOR_COUNTS
+        """The numbers of components that vectors may have."""
         self.scope = Scope()
         self.excluded: Collection[str] = ()
         """Variables that the expression's statement changes: reading them here would be unsequenced."""
@@ -227,7 +229,7 @@ class Expressions:
         return Expression(type_, "((void)", first, ", ", second, ")", low=second.low, high=second.high)
 
     def _component(self, type_: Type, depth: int) -> Expression:
-        vector = self.expression(type_.of_count(self.pick(VECTOR_COUNTS)), depth)
+        vector = self.expression(type_.of_count(self.pick(self.counts)), depth)
         return Expression(type_, vector, f".s{HEXADECIMAL[self.random.randrange(vector.type.count)]}")
 
     def _small_multiplication(self, type_: Type, depth: int) -> Expression | None:
@@ -245,7 +247,7 @@ class Expressions:
     def _any_all(self, type_: Type, depth: int) -> Expression | None:
         if type_ != INT:
             return None
-        inner = self.expression(self.pick([t for t in INTEGERS if t.is_signed]).of_count(self.pick(VECTOR_COUNTS)),
+        inner = self.expression(self.pick([t for t in INTEGERS if t.is_signed]).of_count(self.pick(self.counts)),
                                 depth)
         return Expression(INT, f"{self.pick(('any', 'all'))}(", inner, ")", low=0, high=1)
 
@@ -298,7 +300,7 @@ class Expressions:
 
     def _reinterpretation(self, type_: Type, depth: int) -> Expression | None:
         """as_type between integers of one size; a vector of three components has the size of four."""
-        counts = (1, *VECTOR_COUNTS)
+        counts = (1, *self.counts)
         sources = [t.of_count(n) for t in INTEGERS for n in counts
                    if (n != 3 and type_.count != 3 and t.bits * n == type_.bits * type_.count)
                    or (n == type_.count == 3 and t.bits == type_.bits)]
@@ -345,7 +347,7 @@ class Expressions:
                           self.expression(type_, depth), ")")
 
     def _swizzle(self, type_: Type, depth: int) -> Expression:
-        source = self.expression(type_.of_count(self.pick(VECTOR_COUNTS)), depth)
+        source = self.expression(type_.of_count(self.pick(self.counts)), depth)
         names = swizzles(source.type.count, type_.count) if self.chance(0.4) else ()
         if names:
             return Expression(type_, source, f".{self.pick(names)}")
@@ -357,7 +359,7 @@ class Expressions:
         parts: list[str | Expression] = []
         missing = type_.count
         while missing:
-            count = self.pick([n for n in (1, *VECTOR_COUNTS) if n <= missing and n < type_.count])
+            count = self.pick([n for n in (1, *self.counts) if n <= missing and n < type_.count])
             parts += [", ", self.expression(type_.of_count(count), depth - 1)]
             missing -= count
         return Expression(type_, f"(({type_})(", *parts[1:], "))")
@@ -365,7 +367,7 @@ class Expressions:
     def _shuffle(self, type_: Type, depth: int) -> Expression | None:
         if type_.count == 3:
             return None
-        source = type_.of_count(self.pick((2, 4, 8, 16)))
+        source = type_.of_count(self.pick([n for n in self.counts if n != 3]))
         name, sources = self.pick((("shuffle", 1), ("shuffle2", 2)))
         # Intel's runtime does not ignore the mask's upper bits, as OpenCL C 6.15.13 says
         mask = Expression(type_.unsigned(), "(", self.expression(type_.unsigned(), depth),

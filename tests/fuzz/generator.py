@@ -23,7 +23,6 @@ from tests.fuzz.nodes import (
     SCALARS,
     UINT,
     ULONG,
-    VECTOR_COUNTS,
     Array,
     Block,
     Expression,
@@ -135,7 +134,7 @@ class Generator(Expressions):
 
     def any_type(self) -> Type:
         type_ = self.pick(INTEGERS) if self.chance(0.85) else self.pick(SCALARS)
-        return type_.of_count(self.pick(VECTOR_COUNTS)) if self.chance(0.4) else type_
+        return type_.of_count(self.pick(self.counts)) if self.chance(0.4) else type_
 
     # ------------------------------------------------------------------ declarations
 
@@ -283,7 +282,7 @@ class Generator(Expressions):
     def _swizzle_assignment(self, place: Place) -> Statement:
         """To some components, none twice."""
         count = place.type.count
-        wanted = self.pick([n for n in (1, *VECTOR_COUNTS) if n <= count])
+        wanted = self.pick([n for n in (1, *self.counts) if n <= count])
         indices = self.random.sample(range(count), wanted)
         part = place.type.of_count(wanted)
         lvalue = Node(self.read(place), f".{spell_components(indices, count, self.chance(0.5))}")
@@ -314,7 +313,7 @@ class Generator(Expressions):
 
     def store_vector(self) -> Statement | None:
         """vstore into an array."""
-        choices = [(array, n) for array in self.scope.arrays for n in VECTOR_COUNTS
+        choices = [(array, n) for array in self.scope.arrays for n in self.counts
                    if array.element.count == 1 and array.length >= n and array.space != "constant"]
         if not choices:
             return None

@@ -96,13 +96,13 @@ def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *,
         if not _has(emitter, MASKED, size):
             return _one_by_one(emitter, pointer, None, llvm, alignment)
         return emitter.varying(llvm, writer.call(vector, f"llvm.masked.load.{suffix(vector)}.p0", [
-            ("ptr", pointer.base), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text),
+            ("ptr", f"align {alignment} {pointer.base}"), (emitter.mask_type, emitter.mask_text),
             (vector, "zeroinitializer")]))
     if _is_long(emitter) and not _has(emitter, GATHERED, size):
         return _one_by_one(emitter, pointer, None, llvm, alignment)
     pointers = emitter.vector("ptr")
     return emitter.varying(llvm, writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
-        (pointers, emitter.lanes(pointer)), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text),
+        (pointers, f"align {alignment} {emitter.lanes(pointer)}"), (emitter.mask_type, emitter.mask_text),
         (vector, "zeroinitializer")]))
 
 
@@ -125,14 +125,14 @@ def store_number(emitter: Emitter, pointer: Number, value: Number, alignment: in
             _one_by_one(emitter, pointer, value, value.type, alignment)
             return
         writer.call("void", f"llvm.masked.store.{suffix(vector)}.p0", [
-            (vector, lanes), ("ptr", pointer.base), ("i32", str(alignment)), (emitter.mask_type, emitter.mask_text)])
+            (vector, lanes), ("ptr", f"align {alignment} {pointer.base}"), (emitter.mask_type, emitter.mask_text)])
         return
     if _is_long(emitter) and not _has(emitter, SCATTERED, size):
         _one_by_one(emitter, pointer, value, value.type, alignment)
         return
     pointers = emitter.vector("ptr")
     writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
-        (vector, lanes), (pointers, emitter.lanes(pointer)), ("i32", str(alignment)),
+        (vector, lanes), (pointers, f"align {alignment} {emitter.lanes(pointer)}"),
         (emitter.mask_type, emitter.mask_text)])
 
 

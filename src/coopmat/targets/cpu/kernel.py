@@ -189,7 +189,7 @@ class _Maker:
     def _own(self, identifier: int, kind: Type, value: Value | None) -> Value | None:
         """A variable of every work-item that is there from the kernel's start."""
         emitter = self.emitter
-        if users_of(emitter).stays(identifier, kind):
+        if users_of(emitter).fits_slots(identifier, kind):
             place = place_for(emitter, identifier, kind)
             if value is not None or not contains_matrix(kind):
                 self._in_entry(lambda: write_place(emitter, place, value or zero_value(emitter, kind)))

@@ -63,7 +63,7 @@ def variable(emitter: Emitter, row: Instruction) -> Value | None:
 def _function_variable(emitter: Emitter, row: Instruction) -> Value | None:
     assert row.result_id is not None
     kind, users = emitter.pointee(row.result_id), users_of(emitter)
-    if users.stays(row.result_id, kind):
+    if users.fits_slots(row.result_id, kind):
         place = place_for(emitter, row.result_id, kind)
         initial = emitter.value(row.words[1]) if len(row.words) > 1 else None
         if initial is None and place.is_array and not contains_matrix(kind):

@@ -69,6 +69,12 @@ class Users:
                 for used in set(row.ids()):
                     self.users.setdefault(used, []).append(row)
 
+    def fits_slots(self, variable: int, kind: Type) -> bool:
+        """Whether a variable of type ``kind`` needs no address. One whose members differ has none for a run-time index;
+        with matrices in it, though, it cannot lie in memory either."""
+        return self.stays(variable, kind) and (is_homogeneous(kind) or contains_matrix(kind)
+                                                or not self.is_array(variable, kind))
+
     def stays(self, pointer: int, kind: Type) -> bool:
         """Whether every use of a pointer to ``kind`` is one that slots can serve."""
         return all(self._is_served(row, pointer, kind) for row in self.users.get(pointer, ()))

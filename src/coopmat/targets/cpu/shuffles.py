@@ -89,8 +89,9 @@ def _permuted(emitter: Emitter, number: Number, index: Number) -> Number:
                   f"  %n{lane} = extractelement {vector} %number, i32 %i{lane}",
                   f"  %r{lane} = insertelement {vector} {result}, {number.type} %n{lane}, i32 {lane}"]
         result = f"%r{lane}"
+    inlining = "noinline" if number.type == "i16" else "alwaysinline"  # LLVM 22 fails where i16 then becomes i64
     emitter.writer.helper(name, "\n".join([
-        f"define internal {vector} @{name}({vector} %number, {indices} %index) alwaysinline nounwind {{", *lines,
+        f"define internal {vector} @{name}({vector} %number, {indices} %index) {inlining} nounwind {{", *lines,
         f"  ret {vector} {result}", "}"]))
     return emitter.varying(number.type, emitter.writer.call(vector, name, [
         (vector, emitter.lanes(number)), (indices, emitter.lanes(index))]))

@@ -143,14 +143,15 @@ class _Access:
         return put_component(old, index, new, lanes)
 
     def _checked(self, step: Index, length: int) -> Array:
-        """The run-time index; OutOfBounds if an active lane's is not below ``length``."""
+        """The run-time index, brought into range where lanes are not active; OutOfBounds if an active lane's is not
+        below ``length``."""
         index: Array = self.frame.slots[step.slot]
+        if index.min() >= 0 and index.max() < length:
+            return index
         active = self.frame.mask.active(index)
-        if active.min() < 0 or active.max() >= length:
-            if self.frame.batch.options.bounds:
-                self._out_of_bounds(index, length)
-            index = np.clip(index, 0, length - 1)
-        return index
+        if self.frame.batch.options.bounds and (active.min() < 0 or active.max() >= length):
+            self._out_of_bounds(index, length)
+        return np.clip(index, 0, length - 1)
 
     def _out_of_bounds(self, index: Array, length: int) -> NoReturn:
         lanes = self.frame.mask.expanded

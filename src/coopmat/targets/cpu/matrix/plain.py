@@ -526,7 +526,7 @@ def _extract(body: Body) -> Made:
         return [plain_type(kind), "i32"], vector, found
     pointers = lanes.vector("ptr")
     found = body.writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
-        (pointers, _addresses(body, lanes, slot, kind, index)), ("i32", "1"), (lanes.vector("i1"), "splat (i1 true)"),
+        (pointers, f"align 1 {_addresses(body, lanes, slot, kind, index)}"), (lanes.vector("i1"), "splat (i1 true)"),
         (vector, "zeroinitializer")])
     return [plain_type(kind), lanes.vector("i32")], vector, found
 
@@ -546,7 +546,7 @@ def _insert(body: Body) -> Made:
     else:
         pointers = lanes.vector("ptr")
         body.writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
-            (vector, "%2"), (pointers, _addresses(body, lanes, slot, kind, index)), ("i32", "1"), (mask, "%3")])
+            (vector, "%2"), (pointers, f"align 1 {_addresses(body, lanes, slot, kind, index)}"), (mask, "%3")])
     return [plain_type(kind), how, vector, mask], plain_type(kind), body.from_buffer(slot, kind)
 
 
