@@ -1,0 +1,65 @@
+"""The simulator's tests of what instructions do, on the CPU: their expectations come from plain Python and numpy."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from coopmat.targets.cpu.features import LEVELS, VARIABLE
+from tests.targets import simulator
+from tests.targets.simulator import kit
+
+SIMULATORS = frozenset({
+    "DataRace", "DivergentGroupOperation", "Misaligned", "OutOfBounds", "SimulationError", "UndefinedBehavior",
+    "UninitializedRead", "SimulatorOptions", "simulator"})
+"""What a test names that is about the simulator: its errors, its options, its own interface."""
+SAMPLE = ("test_composites", "test_dot_product", "test_matrix")
+"""Modules whose tests also run in the short form with fewer features than the processor has."""
+NOT_SHARED: dict[str, str] = {}
+
+
+def _modules() -> Iterator[ModuleType]:
+    for path in sorted(Path(simulator.__path__[0]).glob("test_*.py")):
+        yield importlib.import_module(f"tests.targets.simulator.{path.stem}")
+
+
+def _is_about_the_simulator(test: Callable[..., Any]) -> bool:
+    """Whether a test names what only the simulator has; what ``kit.refuses`` is given counts on the simulator alone."""
+    inner = inspect.unwrap(getattr(getattr(test, "hypothesis", None), "inner_test", test))
+    return bool(SIMULATORS & set(inner.__code__.co_names)) and "refuses" not in inner.__code__.co_names
+
+
+def _shared() -> dict[str, Callable[..., Any]]:
+    """The tests by the names that they have here."""
+    found = {}
+    for module in _modules():
+        stem = module.__name__.rpartition(".")[2]
+        for name, test in inspect.getmembers(module, inspect.isfunction):
+            if (name.startswith("test_") and test.__module__ == module.__name__ and not _is_about_the_simulator(test)
+                    and f"{stem}.{name}" not in NOT_SHARED):
+                found[f"{stem}__{name.removeprefix('test_')}"] = test
+    return found
+
+
+globals().update(_shared())
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each test with all the features of the processor; with fewer in the long form, and those of the sample."""
+    module = metafunc.function.__module__.rpartition(".")[2]
+    levels = [name for name in LEVELS if name == "amx" or module in SAMPLE or metafunc.config.getoption("--long")]
+    metafunc.parametrize("_features", levels, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _features(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kit, "TARGET", "cpu")
+        patch.setenv(VARIABLE, request.param)
+        yield
