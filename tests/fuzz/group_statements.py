@@ -21,7 +21,7 @@ class GroupStatements(Generator):
 
     # ------------------------------------------------------------------ in divergent code
 
-    def _productions(self, type_: Type):  # noqa: ANN202 - as in the class above
+    def _productions(self, type_: Type):
         found = tuple(super()._productions(type_))
         return (*found, self._over_lanes) if type_.count == 1 else found
 
