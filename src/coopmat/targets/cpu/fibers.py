@@ -158,8 +158,15 @@ alone:
 """
 
 
+BAND = 8  # rows of work-groups
+
+
 def run_function(waits: bool) -> str:
-    """The function that takes work-groups, some at a time, until there are none."""
+    """The function that takes work-groups, some at a time, until there are none.
+
+    They come in bands of some rows, column by column, so that what neighbours of both dimensions share stays in caches:
+    rows of A and columns of B, where each work-group computes a part of a matrix.
+    """
     return f"""
 define void @run(ptr %launch, ptr %arguments, ptr %scratch) nounwind {{
 entry:
@@ -167,6 +174,8 @@ entry:
   %nx = load i64, ptr %nx.at
   %ny.at = getelementptr i64, ptr %launch, i64 10
   %ny = load i64, ptr %ny.at
+  %plane = mul i64 %nx, %ny
+  %band.groups = mul i64 %nx, {BAND}
   %total.at = getelementptr i64, ptr %launch, i64 13
   %total = load i64, ptr %total.at
   %taken.at = getelementptr i64, ptr %launch, i64 14
@@ -190,10 +199,17 @@ some:
   br label %group
 group:
   %g = phi i64 [ %first, %some ], [ %g.next, %next.group ]
-  %gx = urem i64 %g, %nx
-  %rest = udiv i64 %g, %nx
-  %gy = urem i64 %rest, %ny
-  %gz = udiv i64 %rest, %ny
+  %gz = udiv i64 %g, %plane
+  %in.plane = urem i64 %g, %plane
+  %band = udiv i64 %in.plane, %band.groups
+  %in.band = urem i64 %in.plane, %band.groups
+  %first.row = mul i64 %band, {BAND}
+  %rows.left = sub i64 %ny, %first.row
+  %is.short = icmp ult i64 %rows.left, {BAND}
+  %height = select i1 %is.short, i64 %rows.left, i64 {BAND}
+  %gx = udiv i64 %in.band, %height
+  %in.column = urem i64 %in.band, %height
+  %gy = add i64 %first.row, %in.column
 {_TOGETHER if waits else _ALONE}
 next.group:
   %g.next = add i64 %g, 1
