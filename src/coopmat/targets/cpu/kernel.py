@@ -25,7 +25,8 @@ from coopmat.targets.cpu.frame import field, input_place
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.matrix.operations import Operation
 from coopmat.targets.cpu.memory import private_memory
-from coopmat.targets.cpu.places import place_for, users_of, write_place, zero_value
+from coopmat.targets.cpu.places import place_for, write_place, zero_value
+from coopmat.targets.cpu.pointer_uses import users_of
 from coopmat.targets.cpu.print_buffer import PrintCall
 from coopmat.targets.cpu.values import Number, Value, leaves_of, llvm_type
 
