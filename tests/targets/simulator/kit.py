@@ -17,10 +17,10 @@ speak of is declared automatically:
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 
 import ml_dtypes
 import numpy as np
@@ -30,11 +30,12 @@ from coopmat.devices import describe
 from coopmat.runtime.executable import executable
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
+from coopmat.targets.cpu.features import CpuFeatures, cpu_features
 from coopmat.targets.cpu.program import CpuProgram
 from coopmat.targets.simulator import SimulatorOptions
 
-TARGET = os.environ.get("COOPMAT_TEST_TARGET", "simulator")
-"""What runs the kernels: ``simulator``, or ``cpu``."""
+TARGET = "simulator"
+"""What runs the kernels: ``simulator``, or ``cpu`` (tests/targets/cpu/test_shared.py)."""
 
 DTYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16,
           "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16}
@@ -135,8 +136,14 @@ def module(parameters: str, body: str, *, modes: Sequence[str] = (), declaration
 
 
 def cpu_program(source: Module) -> CpuProgram:
-    """The module on the CPU, with what its runtime would have made of it."""
-    return CpuProgram(executable(source))
+    """The module on the CPU, with what its runtime would have made of it; compiled once while it is launched again and
+    again with the same features."""
+    return _cpu_program(source.to_bytes(), cpu_features())
+
+
+@lru_cache(maxsize=2)
+def _cpu_program(source: bytes, features: CpuFeatures) -> CpuProgram:
+    return CpuProgram(executable(Module.from_bytes(source)), features)
 
 
 def _load_value(name: str) -> list[str]:

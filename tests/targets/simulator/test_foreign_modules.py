@@ -458,8 +458,8 @@ def test_replicated_composites(kind: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(("declaration", "message"), [
-    ("%odd = OpConstantFunctionPointerINTEL %g_i32 %kernel", "function pointers are not simulated; call functions by"),
-    ("%odd = OpConstantSampler %g_i32 None 0 Nearest", "images and samplers are not simulated"),
+    ("%odd = OpConstantFunctionPointerINTEL %g_i32 %kernel", "function pointers are not supported; call functions by"),
+    ("%odd = OpConstantSampler %g_i32 None 0 Nearest", "images and samplers are not supported"),
 ])
 def test_constants_that_are_not_simulated(declaration: str, message: str) -> None:
     with pytest.raises(Error, match=f"cannot simulate '%.*OpConstant.*, at byte 0x.*: {message}"):

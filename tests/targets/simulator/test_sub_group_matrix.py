@@ -22,7 +22,8 @@ from coopmat.diagnostics import (
 from coopmat.spirv.matrix_uses import required_matrix_uses
 from coopmat.targets import simulator
 from coopmat.targets.cpu.sub_group_matrix import a_word
-from tests.targets.simulator.kit import TARGET, module, refuses, run
+from tests.targets.simulator import kit
+from tests.targets.simulator.kit import module, refuses, run
 
 RNG = np.random.default_rng(11)
 SIZES = (1, 2, 4, 8)
@@ -206,7 +207,7 @@ def test_float_rows(size: int, name: str, accumulator: str, m: int, spread: int)
             products = [Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a[i], b[:, j], strict=True)]
             exact = Fraction(float(c[i, j])) + sum(products)
             expected = nearest(exact, precision, low, high)
-            if TARGET == "cpu" and np.isfinite(expected):  # sums as float, rounded to the accumulator's type
+            if kit.TARGET == "cpu" and np.isfinite(expected):  # sums as float, rounded to the accumulator's type
                 error = Fraction(k, 1 << 23) * (abs(Fraction(float(c[i, j]))) + sum(map(abs, products)))
                 error += Fraction(float(np.spacing(found[i, j]))) if precision < 24 else 0
                 assert abs(Fraction(float(found[i, j])) - exact) <= abs(error)
@@ -286,7 +287,7 @@ def test_the_whole_sub_group_must_take_part() -> None:
 def test_another_sub_group_size_is_undefined_behaviour() -> None:
     source = kernel(32, *INT8)
     simulator.compile(source, describe("intel_gpu_pvc"))
-    refusal = UndefinedBehavior if TARGET == "simulator" else KernelNotSupported
+    refusal = UndefinedBehavior if kit.TARGET == "simulator" else KernelNotSupported
     with pytest.raises(refusal, match=r"needs sub-groups of 16 work-items, but this kernel has .* of 32"):
         run(source, arguments(32), 32, 32, device="intel_gpu_pvc")
     with pytest.raises(refusal, match="needs sub-groups of 8"):  # 16 where a kernel requires none

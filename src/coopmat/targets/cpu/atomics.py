@@ -18,7 +18,7 @@ from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import through_float
 from coopmat.targets.cpu.integers import add, is_bf16, multiply, subtract
 from coopmat.targets.cpu.loops import for_each_lane
-from coopmat.targets.cpu.places import users_of
+from coopmat.targets.cpu.pointer_uses import users_of
 from coopmat.targets.cpu.values import Number, Value, bits_of, llvm_type
 
 ORDERED = (MemorySemantics.Acquire | MemorySemantics.Release | MemorySemantics.AcquireRelease

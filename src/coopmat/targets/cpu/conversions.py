@@ -13,6 +13,7 @@ from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import bits, from_bf16, of_bits, to_bf16
 from coopmat.targets.cpu.integers import is_bf16, resized
 from coopmat.targets.cpu.memory import find_place
+from coopmat.targets.cpu.places import place_of_cast
 from coopmat.targets.cpu.values import Number, Value, bits_of, float_bits, llvm_type
 
 ROUNDINGS: dict[int, Rounding] = {FPRoundingMode.RTE: "rte", FPRoundingMode.RTZ: "rtz",
@@ -270,8 +271,10 @@ def _to_explicit_storage(emitter: Emitter, row: Instruction) -> Value:
 
 def _bitcast(emitter: Emitter, row: Instruction) -> Value | None:
     source, target = emitter.type_of(row.words[0]), emitter.result_type(row)
-    if find_place(emitter, row.words[0]) is not None:
-        return None  # only lifetime markers use it
+    place = find_place(emitter, row.words[0])
+    if place is not None:
+        place_of_cast(emitter, row, place)
+        return None
     if isinstance(source, MatrixType) or isinstance(target, MatrixType):
         from coopmat.targets.cpu.matrix.operations import same_matrix
 

@@ -41,6 +41,7 @@ from coopmat.targets.cpu.values import (
     zero_of,
 )
 from coopmat.targets.cpu.writer import Operand, Writer
+from coopmat.targets.unsupported import reason_against
 
 CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 2, Op.InBoundsPtrAccessChain: 2}
 """Access chains, and the place of their first index among the words."""
@@ -306,7 +307,7 @@ class Emitter:
         """A value that is a matrix."""
         value = self.value(identifier)
         if len(value) != 1 or not isinstance(value[0], Matrix):
-            raise ValidationError("operand-type", f"%{identifier} is not a matrix")
+            raise ValidationError("operand-type", f"%{identifier} is no cooperative matrix")
         return value[0]
 
     def _is_direct(self, home: int, here: int) -> bool:
@@ -631,7 +632,9 @@ def switch_cases(emitter: Emitter, row: Instruction) -> tuple[int, int, dict[int
 
 def unsupported(row: Instruction) -> Error:
     """The error for an instruction that the target does not have."""
-    return Error(f"cannot compile '{row}' for the CPU: the target has no such instruction")
+    offset = f", at byte {row.offset:#x}" if row.offset is not None else ""
+    return Error(f"cannot compile '{row}' for the CPU{offset}: "
+                 f"{reason_against(row) or 'the target has no such instruction'}")
 
 
 __all__ = ["Assumptions", "Emitter", "Handler", "StorageClass", "Variant", "leaf_count", "part_of", "uniform"]

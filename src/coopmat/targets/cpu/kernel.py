@@ -25,7 +25,8 @@ from coopmat.targets.cpu.frame import field, input_place
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.matrix.operations import Operation
 from coopmat.targets.cpu.memory import private_memory
-from coopmat.targets.cpu.places import place_for, users_of, write_place, zero_value
+from coopmat.targets.cpu.places import place_for, write_place, zero_value
+from coopmat.targets.cpu.pointer_uses import users_of
 from coopmat.targets.cpu.print_buffer import PrintCall
 from coopmat.targets.cpu.values import Number, Value, leaves_of, llvm_type
 
@@ -189,7 +190,7 @@ class _Maker:
     def _own(self, identifier: int, kind: Type, value: Value | None) -> Value | None:
         """A variable of every work-item that is there from the kernel's start."""
         emitter = self.emitter
-        if users_of(emitter).fits_slots(identifier, kind):
+        if users_of(emitter).stays(identifier, kind):
             place = place_for(emitter, identifier, kind)
             if value is not None or not contains_matrix(kind):
                 self._in_entry(lambda: write_place(emitter, place, value or zero_value(emitter, kind)))

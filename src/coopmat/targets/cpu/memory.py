@@ -26,21 +26,21 @@ from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.places import (
     Place,
     clear_array,
-    member_type,
+    moved_place,
+    part_at,
+    part_at_run_time,
     place_for,
     places_of,
     read_place,
     reserve_stack,
-    users_of,
     write_place,
     zero_value,
 )
+from coopmat.targets.cpu.pointer_uses import member_type, users_of
 from coopmat.targets.cpu.values import (
     Number,
     Value,
-    leaf_count,
     llvm_type,
-    part_of,
 )
 
 MEMORIES = {StorageClass.Workgroup: MemorySemantics.WorkgroupMemory,
@@ -63,7 +63,7 @@ def variable(emitter: Emitter, row: Instruction) -> Value | None:
 def _function_variable(emitter: Emitter, row: Instruction) -> Value | None:
     assert row.result_id is not None
     kind, users = emitter.pointee(row.result_id), users_of(emitter)
-    if users.fits_slots(row.result_id, kind):
+    if users.stays(row.result_id, kind):
         place = place_for(emitter, row.result_id, kind)
         initial = emitter.value(row.words[1]) if len(row.words) > 1 else None
         if initial is None and place.is_array and not contains_matrix(kind):
@@ -201,6 +201,8 @@ def _chain(emitter: Emitter, row: Instruction) -> Value | None:
     first = CHAINS[Op(row.opcode)]
     if place is not None:
         assert row.result_id is not None
+        if first == 2 and emitter.constant_of(row.words[1]) != 0:
+            place = moved_place(place, row.words[1])
         for word in row.words[first:]:
             place = _step(emitter, place, word)
         places_of(emitter)[row.result_id] = place
@@ -243,11 +245,7 @@ def _step(emitter: Emitter, place: Place, word: int) -> Place:
     if isinstance(kind, StructType) and (index is None or not 0 <= index < len(kind.members)):
         raise ValidationError("access-chain-index", f"the index into a {kind} must be a constant below "
                               f"{len(kind.members)}")
-    if index is None:
-        part, _ = part_of(kind, 0)
-        return replace(place, kind=part, indices=(*place.indices, (word, leaf_count(part))))
-    part, leaves = part_of(kind, index)
-    return replace(place, kind=part, first=place.first + leaves)
+    return part_at_run_time(place, word) if index is None else part_at(place, index)
 
 
 def nothing(emitter: Emitter, row: Instruction) -> None:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType, contains_matrix
+from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type
 from coopmat.targets.cpu.access import load_number, offset_pointer, store_number
-from coopmat.targets.cpu.emitter import CHAINS, Emitter
+from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
+from coopmat.targets.cpu.pointer_uses import is_homogeneous, users_of
 from coopmat.targets.cpu.values import (
     UNIFORM,
     VARYING,
@@ -28,11 +28,11 @@ from coopmat.targets.cpu.values import (
     leaf_count,
     leaves_of,
     llvm_type,
+    part_of,
     zero_of,
 )
 
 MOST_MEMORY = 1 << 22  # bytes that the variables of one sub-group may take: a thread's stack has twice that
-LIFETIMES = frozenset({Op.LifetimeStart, Op.LifetimeStop})
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Place:
 
     key: the variable's. whole: its type. kind: the part's type. first: the number of the part's first leaf, to which
     run-time indices are added: ids, each with the leaves that it counts. component: of a matrix, the id of a
-    component's number. is_array: the leaves lie in one array, as an index chooses among them.
+    component's number. is_array: the leaves lie in an array, as an index chooses among them; where they are of several
+    types, each part of one type has an array of its own.
     """
 
     key: object
@@ -53,114 +54,6 @@ class Place:
     is_array: bool = False
 
 
-# --------------------------------------------------------------------------------------
-# Which variables live in slots
-# --------------------------------------------------------------------------------------
-
-
-class Users:
-    """What uses the pointers of a kernel, and so which variables need no address."""
-
-    def __init__(self, emitter: Emitter) -> None:
-        self.emitter = emitter
-        self.users: dict[int, list[Instruction]] = {}
-        for block in emitter.flat.blocks:
-            for row in block.instructions:
-                for used in set(row.ids()):
-                    self.users.setdefault(used, []).append(row)
-
-    def fits_slots(self, variable: int, kind: Type) -> bool:
-        """Whether a variable of type ``kind`` needs no address. One whose members differ has none for a run-time index;
-        with matrices in it, though, it cannot lie in memory either."""
-        return self.stays(variable, kind) and (is_homogeneous(kind) or contains_matrix(kind)
-                                                or not self.is_array(variable, kind))
-
-    def stays(self, pointer: int, kind: Type) -> bool:
-        """Whether every use of a pointer to ``kind`` is one that slots can serve."""
-        return all(self._is_served(row, pointer, kind) for row in self.users.get(pointer, ()))
-
-    def is_array(self, pointer: int, kind: Type) -> bool:
-        """Whether a run-time index chooses among the leaves."""
-        for row in self.users.get(pointer, ()):
-            if row.opcode in CHAINS:
-                constants = [self.emitter.constant_of(word) for word in row.words[CHAINS[Op(row.opcode)]:]]
-                target: Type | None = kind
-                for index in constants:
-                    if index is None and not isinstance(target, MatrixType):
-                        return True
-                    target = None if target is None else member_type(target, index or 0)
-                assert row.result_id is not None
-                if target is not None and self.is_array(row.result_id, target):
-                    return True
-        return False
-
-    def is_written(self, pointer: int) -> bool:
-        """Whether something is stored through a pointer or one derived from it."""
-        return any((row.opcode in (Op.Store, Op.CopyMemory) and row.words[0] == pointer)
-                   or (row.opcode in CHAINS and self.is_written(row.result_id or 0))
-                   for row in self.users.get(pointer, ()))
-
-    def _is_served(self, row: Instruction, pointer: int, kind: Type) -> bool:
-        words = row.words
-        if row.opcode == Op.Load or row.opcode in LIFETIMES or row.opcode == Op.CopyMemory:
-            return True
-        if row.opcode == Op.Store:
-            return words[1] != pointer
-        if row.opcode == Op.Bitcast:
-            return all(user.opcode in LIFETIMES for user in self.users.get(row.result_id or 0, ()))
-        if row.opcode in CHAINS and words[0] == pointer and pointer not in words[1:]:
-            target = self._target(row, kind)
-            return target is not None and self.stays(row.result_id or 0, target)
-        return False
-
-    def _target(self, row: Instruction, kind: Type) -> Type | None:
-        first = CHAINS[Op(row.opcode)]
-        if first == 2 and self.emitter.constant_of(row.words[1]) != 0:
-            return None
-        target: Type | None = kind
-        for word in row.words[first:]:
-            index = self.emitter.constant_of(word)
-            if target is None or (index is None and not contains_matrix(target) and not is_homogeneous(target)):
-                return None
-            target = member_type(target, index or 0)
-        return target
-
-
-def is_homogeneous(kind: Type) -> bool:
-    """Whether all leaves of a type are alike."""
-    if isinstance(kind, ArrayType):
-        return is_homogeneous(kind.element)
-    if isinstance(kind, StructType):
-        return len({_leaf(member) for member in kind.members}) == 1 and all(map(is_homogeneous, kind.members))
-    return True
-
-
-def _leaf(kind: Type) -> Type | None:
-    while isinstance(kind, ArrayType | VectorType):
-        kind = kind.element if isinstance(kind, ArrayType) else kind.component
-    return kind if not isinstance(kind, StructType) else _leaf(kind.members[0]) if kind.members else None
-
-
-def member_type(kind: Type, index: int) -> Type | None:
-    """The type of a member; None where there is none."""
-    if isinstance(kind, StructType):
-        return kind.members[index] if 0 <= index < len(kind.members) else None
-    if isinstance(kind, ArrayType):
-        return kind.element
-    if isinstance(kind, VectorType | MatrixType):
-        return kind.scalar
-    return None
-
-
-def users_of(emitter: Emitter) -> Users:
-    """The uses of the kernel's pointers, found once."""
-    found = emitter.flat.__dict__.get("users")
-    if found is None:
-        found = emitter.flat.__dict__["users"] = Users(emitter)
-    found.emitter = emitter
-    return found
-
-
 def places_of(emitter: Emitter) -> dict[int, Place]:
     """The places that pointers are known to point to."""
     found: dict[int, Place] = emitter.extra.setdefault("places", {})
@@ -170,11 +63,48 @@ def places_of(emitter: Emitter) -> dict[int, Place]:
 def place_for(emitter: Emitter, identifier: int, kind: Type) -> Place:
     """The place of a variable in slots."""
     is_array = users_of(emitter).is_array(identifier, kind)
-    if is_array and not is_homogeneous(kind):
-        raise Error("a run-time index into a structure of several types with cooperative matrices is not possible; "
-                    "give the matrices an array of their own")
     place = places_of(emitter)[identifier] = Place(("variable", identifier), kind, kind, is_array=is_array)
     return place
+
+
+def part_at(place: Place, index: int) -> Place:
+    """A part of a place by a constant index."""
+    part, leaves = part_of(place.kind, index)
+    if place.is_array and not is_homogeneous(place.whole):
+        return Place((place.key, index), part, part, is_array=True)
+    return replace(place, kind=part, first=place.first + leaves)
+
+
+def part_at_run_time(place: Place, word: int) -> Place:
+    """A part of a place by an index that is not known before the kernel runs. Error where there is no array for it."""
+    part, _ = part_of(place.kind, 0)
+    return moved_place(replace(place, kind=part), word)
+
+
+def moved_place(place: Place, word: int) -> Place:
+    """The place so many elements further in an array."""
+    if place.is_array and not is_homogeneous(place.whole):
+        raise Error(f"a run-time index into an array of {place.kind} is not possible, as it holds cooperative matrices "
+                    "beside members of other types; give the matrices an array of their own")
+    return replace(place, indices=(*place.indices, (word, leaf_count(place.kind))))
+
+
+def place_of_cast(emitter: Emitter, row: Instruction, place: Place) -> None:
+    """Note the place of a pointer that was cast: the first member of that type; only lifetime markers use others."""
+    wanted = emitter.pointee(row.result_id or 0)
+    while place.kind != wanted:
+        if not isinstance(place.kind, ArrayType | StructType):
+            return
+        place = part_at(place, 0)
+    places_of(emitter)[row.result_id or 0] = place
+
+
+def _parts(place: Place) -> list[Place] | None:
+    """The parts of a place that have arrays of their own; None if it lies in one array, or in none."""
+    if not place.is_array or is_homogeneous(place.whole):
+        return None
+    count = len(place.kind.members) if isinstance(place.kind, StructType) else place.kind.length
+    return [part_at(place, index) for index in range(count)]
 
 
 def clear_array(emitter: Emitter, place: Place) -> None:
@@ -205,6 +135,9 @@ def read_place(emitter: Emitter, place: Place) -> Value:
         from coopmat.targets.cpu.matrix.operations import extract_component
 
         return (extract_component(emitter, _matrix_at(emitter, place), _component(emitter, place.component)),)
+    parts = _parts(place)
+    if parts is not None:
+        return tuple(leaf for part in parts for leaf in read_place(emitter, part))
     kinds = leaves_of(place.kind)
     if place.indices and not place.is_array:  # a built-in input
         whole = [leaf for leaf in read_place(emitter, replace(place, kind=place.whole, first=0, indices=()))
@@ -238,6 +171,9 @@ def write_place(emitter: Emitter, place: Place, value: Value) -> None:
         changed = insert_component(emitter, matrix, _component(emitter, place.component), value[0])
         write_place(emitter, replace(place, component=None), (changed,))
         return
+    for part in _parts(place) or ():
+        write_place(emitter, part, value[:leaf_count(part.kind)])
+        value = value[leaf_count(part.kind):]
     for number, leaf in enumerate(value):
         if not place.is_array:
             emitter._store_slot((place.key, place.first + number), leaf, mask)

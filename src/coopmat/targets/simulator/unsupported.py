@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.types import Type, TypeTable
-
-_FEATURES = tuple((re.compile(pattern), reason) for pattern, reason in (
-    (r"Image|Sampler", "images and samplers are not simulated; use buffers and pointers to them"),
-    (r"Pipe|ReserveId", "pipes are not simulated; use buffers in global memory"),
-    (r"Enqueue|NDRange|TypeQueue|DeviceEvent|DefaultQueue|UserEvent|RetainEvent|ReleaseEvent|IsValidEvent|OpGetKernel|"
-     r"EventProfiling", "device-side enqueue is not simulated; launch each kernel from the host"),
-    (r"NamedBarrier", "named barriers are not simulated; use a barrier of the work-group or of the sub-group"),
-    (r"FunctionPointer", "function pointers are not simulated; call functions by their ids"),
-    (r"Untyped", "untyped pointers are not simulated; use OpTypePointer, as without SPV_KHR_untyped_pointers"),
-    (r"VariableLengthArray|SaveMemory|RestoreMemory", "arrays of variable length are not simulated; give the array a "
-     "constant length"),
-    (r"Tensor|CooperativeMatrix|CooperativeVector", "use the cooperative matrices of SPV_KHR_cooperative_matrix"),
-    (r"Masked|Predicated", "use a branch and a plain load or store"),
-    (r"Asm", "assembly of a device is not simulated"),
-    (r"DPd|Fwidth|Emit|EndPrimitive|EndStream|Kill|Demote|Helper|Ray|Mesh|Interlock|RuntimeArray|ArrayLength|TypeMatrix|"
-     r"Matrix|OuterProduct|Attachment|AccelerationStructure|QuantizeToF16", "it is for shaders; the simulator runs "
-     "kernels"),
-))
+from coopmat.targets.unsupported import reason_against
 
 
 def unsupported(row: Instruction, location: str | None = None) -> Error:
     """The error for an instruction that the simulator does not have."""
-    reason = next((reason for pattern, reason in _FEATURES if pattern.search(row.name)),
-                  "the simulator has no such instruction")
+    reason = reason_against(row) or "the simulator has no such instruction"
     offset = f", at byte {row.offset:#x}" if row.offset is not None else ""
     source = f", {location}" if location else ""
     return Error(f"cannot simulate '{row}'{offset}{source}: {reason}")
@@ -41,7 +21,7 @@ class SimulatedTypes(TypeTable):
     """The types of a module, with an error for those that only other devices have."""
 
     def _make(self, row: Instruction) -> Type:
-        if row.name.startswith("OpType") and any(pattern.search(row.name) for pattern, _ in _FEATURES) and (
+        if row.name.startswith("OpType") and reason_against(row) and (
                 row.opcode != Op.TypeCooperativeMatrixKHR):
             raise unsupported(row)
         return super()._make(row)

@@ -7,12 +7,18 @@ type and operations the form that the hardware needs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coopmat.devices.lane_layout import rows_per_word
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.grammar import CooperativeMatrixLayout, CooperativeMatrixOperands, Decoration, Op
+from coopmat.spirv.grammar import (
+    CooperativeMatrixLayout,
+    CooperativeMatrixOperands,
+    CooperativeMatrixUse,
+    Decoration,
+    Op,
+)
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.types import IntType, MatrixType, Type, round_up
@@ -237,9 +243,8 @@ def _element_coordinates(emitter: Emitter, row: Instruction) -> Value:
 # --------------------------------------------------------------------------------------
 
 
-def _memory(emitter: Emitter, kind: MatrixType, pointer: int, layout: int, rest: Sequence[int],
-            row: Instruction) -> tuple[list[Operand], tuple[object, ...]]:
-    """Operands (address, bytes from one row or column to the next), and layout and alignment."""
+def _memory(emitter: Emitter, kind: MatrixType, pointer: int, rest: Sequence[int]) -> tuple[list[Operand], int]:
+    """Operands (address, bytes from one row or column to the next), and the alignment."""
     from coopmat.targets.cpu.memory import alignment_of
 
     unit = emitter.pointee(pointer).size
@@ -250,27 +255,71 @@ def _memory(emitter: Emitter, kind: MatrixType, pointer: int, layout: int, rest:
         stride = uniform_text(emitter, count)
         stride = literal("i64", int(stride) * unit) if stride.lstrip("-").isdigit() else \
             emitter.writer.let(f"mul i64 {stride}, {unit}")
-    found = emitter.constant_of(layout)
-    if found is None:
-        raise Error(f"the layout of {row.name} must be a constant on the CPU")
-    if found not in set(CooperativeMatrixLayout):
-        raise Error(f"the layout {found} of {row.name} is not known")
-    alignment = max(kind.component.size, alignment_of(rest[1:], kind.component))
-    return [("ptr", address), ("i64", stride)], (CooperativeMatrixLayout(found), alignment)
+    return [("ptr", address), ("i64", stride)], max(kind.component.size, alignment_of(rest[1:], kind.component))
+
+
+def _by_layout(emitter: Emitter, kind: MatrixType, layout: int, row: Instruction,
+               access: Callable[[CooperativeMatrixLayout], str]) -> str:
+    """What ``access`` gives for the layout; for one that only the kernel knows, a branch to each that is possible."""
+    known = emitter.constant_of(layout)
+    if known is not None:
+        if known not in set(CooperativeMatrixLayout):
+            raise Error(f"the layout {known} of {row.name} is not known")
+        return access(CooperativeMatrixLayout(known))
+    writer = emitter.writer
+    chosen = uniform_text(emitter, resized(emitter, emitter.number(layout), "i32", signed=False))
+    end = writer.fresh("layout.end")[1:]
+    labels = {one: writer.fresh("layout")[1:] for one in _possible_layouts(kind)}
+    table = " ".join(f"i32 {int(one)}, label %{label}" for one, label in labels.items())
+    writer.do(f"switch i32 {chosen}, label %{labels[CooperativeMatrixLayout.RowMajorKHR]} [ {table} ]")
+    found = []
+    for one, label in labels.items():
+        writer.label(label)
+        found.append(f"[ {access(one)}, %{label} ]")
+        writer.do(f"br label %{end}")
+    writer.label(end)
+    return "" if row.result_id is None else writer.let(f"phi {matrix_type(kind)} {', '.join(found)}")
+
+
+def _possible_layouts(kind: MatrixType) -> list[CooperativeMatrixLayout]:
+    """The layouts in which a matrix can lie in memory."""
+    together = rows_per_word(4 if kind.component == IntType(4) else 8 * kind.component.size)
+    can_be_packed = kind.use == CooperativeMatrixUse.MatrixAKHR or (
+        kind.use == CooperativeMatrixUse.MatrixBKHR and together > 1 and kind.rows % together == 0)
+    packed = [CooperativeMatrixLayout.PackedINTEL] if can_be_packed else []
+    return [CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR, *packed]
+
+
+def _loaded(emitter: Emitter, name: str, kind: MatrixType, pointer: int, layout: int, rest: Sequence[int],
+            row: Instruction, more: Sequence[Operand] = ()) -> Value:
+    operands, alignment = _memory(emitter, kind, pointer, rest)
+
+    def access(found: CooperativeMatrixLayout) -> str:
+        operation = Operation(name, kind, (), (found, alignment), emitter.size)
+        return call(emitter, operation, [*operands, *more], matrix_type(kind), READS)
+
+    return (Matrix(kind, _by_layout(emitter, kind, layout, row, access)),)
+
+
+def _stored(emitter: Emitter, name: str, matrix: Matrix, pointer: int, layout: int, rest: Sequence[int],
+            row: Instruction, more: Sequence[Operand] = ()) -> None:
+    operands, alignment = _memory(emitter, matrix.kind, pointer, rest)
+
+    def access(found: CooperativeMatrixLayout) -> str:
+        operation = Operation(name, None, (matrix.kind,), (found, alignment), emitter.size)
+        return call(emitter, operation, [_operand(matrix), *operands, *more], "void", WRITES)
+
+    _by_layout(emitter, matrix.kind, layout, row, access)
 
 
 def _load(emitter: Emitter, row: Instruction) -> Value:
-    kind = _result(emitter, row)
-    operands, detail = _memory(emitter, kind, row.words[0], row.words[1], row.words[2:], row)
-    operation = Operation("load", kind, (), detail, emitter.size)
-    return (Matrix(kind, call(emitter, operation, operands, matrix_type(kind), READS)),)
+    pointer, layout, *rest = row.words
+    return _loaded(emitter, "load", _result(emitter, row), pointer, layout, rest, row)
 
 
 def _store(emitter: Emitter, row: Instruction) -> None:
-    matrix = emitter.matrix(row.words[1])
-    operands, detail = _memory(emitter, matrix.kind, row.words[0], row.words[2], row.words[3:], row)
-    operation = Operation("store", None, (matrix.kind,), detail, emitter.size)
-    call(emitter, operation, [_operand(matrix), *operands], "void", WRITES)
+    pointer, value, layout, *rest = row.words
+    _stored(emitter, "store", emitter.matrix(value), pointer, layout, rest, row)
 
 
 def _window(emitter: Emitter, words: Sequence[int]) -> list[Operand]:
@@ -292,19 +341,15 @@ def _checked_type(kind: Type, row: Instruction) -> MatrixType:
 def _load_checked(emitter: Emitter, row: Instruction) -> Value:
     pointer, x, y, layout, height, width, *rest = row.words
     kind = _checked_type(emitter.result_type(row), row)
-    operands, detail = _memory(emitter, kind, pointer, layout, rest, row)
-    operation = Operation("load_window", kind, (), detail, emitter.size)
-    return (Matrix(kind, call(emitter, operation, [*operands, *_window(emitter, (x, y, height, width))],
-                              matrix_type(kind), READS)),)
+    return _loaded(emitter, "load_window", kind, pointer, layout, rest, row, _window(emitter, (x, y, height, width)))
 
 
 def _store_checked(emitter: Emitter, row: Instruction) -> None:
     pointer, x, y, value, layout, height, width, *rest = row.words
     matrix = emitter.matrix(value)
     _checked_type(matrix.kind, row)
-    operands, detail = _memory(emitter, matrix.kind, pointer, layout, rest, row)
-    operation = Operation("store_window", None, (matrix.kind,), detail, emitter.size)
-    call(emitter, operation, [_operand(matrix), *operands, *_window(emitter, (x, y, height, width))], "void", WRITES)
+    window = _window(emitter, (x, y, height, width))
+    _stored(emitter, "store_window", matrix, pointer, layout, rest, row, window)
 
 
 def _construct_checked(emitter: Emitter, row: Instruction) -> Value:
