@@ -103,7 +103,9 @@ def _parts(place: Place) -> list[Place] | None:
     """The parts of a place that have arrays of their own; None if it lies in one array, or in none."""
     if not place.is_array or is_homogeneous(place.whole):
         return None
-    count = len(place.kind.members) if isinstance(place.kind, StructType) else place.kind.length
+    kind = place.kind
+    assert isinstance(kind, ArrayType | StructType)
+    count = len(kind.members) if isinstance(kind, StructType) else kind.length
     return [part_at(place, index) for index in range(count)]
 
 
