@@ -16,7 +16,7 @@ from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.simulator import SimulatorOptions
 
-DEFAULT_DEVICE = "sim:generic"
+DEFAULT_DEVICE = "cpu"
 DEVICE_VARIABLE = "COOPMAT_DEVICE"
 
 Options = SimulatorOptions | CpuOptions
@@ -43,7 +43,7 @@ def device(chosen: str | Device | Selector | None = None, *, options: Options | 
     """The device called ``chosen``, such as ``"cpu"``, ``"sim:intel_gpu_pvc"`` or ``"sim:generic"``; or the device that
     a selector scores highest, such as ``coopmat.sycl.gpu_selector_v``. A Device stands for itself.
 
-    By default: the one that the environment variable COOPMAT_DEVICE names, else ``sim:generic``.
+    By default: the one that the environment variable COOPMAT_DEVICE names, else ``cpu``.
     ``options``: :class:`coopmat.CpuOptions` for the CPU, :class:`coopmat.SimulatorOptions` for a simulated device.
     Raises :class:`coopmat.Error` for a name that is not a device, if a selector wants none of those that are here, and
     for options that the device cannot follow.

@@ -14,6 +14,12 @@ from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.places import Place
 from coopmat.targets.cpu.values import Number, llvm_type
 
+TILES = 512  # that a thread keeps (matrix/reuse.py)
+TAG_BYTES = 32  # of each: address, stride, launch and operation; zero at the start
+TILE_BYTES = 1024
+REUSE_BYTES = TILES * (TAG_BYTES + TILE_BYTES)
+"""What lies before a thread's local memory: first all tags, then all tiles."""
+
 
 class Field(IntEnum):
     """The 64-bit words of a launch, by their positions."""
@@ -31,6 +37,7 @@ class Field(IntEnum):
     STOP = 18  # not 0: no more work-groups shall begin
     STACK_BYTES = 19  # of each sub-group, where sub-groups wait for each other
     ERROR = 20  # what went wrong first; see checks.py
+    REUSE = 22  # the number of a launch that keeps converted tiles (matrix/reuse.py); 0: it keeps none
     OUTPUT = 32  # the buffer of printf
     COUNT = 40
 

@@ -50,7 +50,8 @@ class KernelCode:
     parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset in the work-group's.
     globals: variables of the module by id, whose addresses the host writes there. local_bytes: the kernel's own local
     memory. waits: whether sub-groups wait for each other. matrices: the matrix operations by the names of the functions
-    that stand for them. prints: the calls of printf (print_buffer.PrintCall).
+    that stand for them. prints: the calls of printf (print_buffer.PrintCall). reused: the parameters whose matrices may
+    be kept as tiles.
     """
 
     ir: str
@@ -63,6 +64,7 @@ class KernelCode:
     matrices: dict[str, Operation]
     messages: list[str]
     prints: list[PrintCall]
+    reused: list[int]
 
 
 def kernel_code(module: Module, entry: EntryPoint, variant: Variant, handlers: Mapping[int, Handler],
@@ -107,7 +109,12 @@ class _Maker:
             run_function(waits), "attributes #0 = { nounwind }", "!0 = !{}"])
         return KernelCode(text, parameters, self.globals, self.argument_bytes, self.local_bytes,
                           emitter.extra.get("memory", 0), waits, matrices, emitter.extra.get("messages", []),
-                          emitter.extra.get("printf calls", []))
+                          emitter.extra.get("printf calls", []), self._reused())
+
+    def _reused(self) -> list[int]:
+        """The positions of the parameters whose matrices may be kept."""
+        reused = self.emitter.extra.get("reused", set())
+        return [place for place, row in enumerate(self.flat.parameters) if row.result_id in reused]
 
     def _described(self) -> tuple[Parameter, ...]:
         return self.flat.module.kernel_signatures[self.entry.name].parameters

@@ -7,6 +7,7 @@ the arguments behind them; it serves one launch at a time.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -108,6 +109,7 @@ class Plan:
         self.run = kernel.run
         self.name = signature.name
         self.prints = code.prints
+        self.reused = code.reused
         self.printf_limit = printf_limit
         self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
         self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0
@@ -130,6 +132,8 @@ class Plan:
             frame = Frame(self.size)
         frame.view[:] = self.template
         local_bytes = self._bind(frame, arguments)
+        if self.reused and not _overlap(arguments, self.reused):
+            frame.words[Field.REUSE] = next(_launches)
         launch, run = frame.address, self.run
         output = PrintBuffer(self.name, self.prints, self.printf_limit) if self.prints else None
         if output is not None:
@@ -162,6 +166,19 @@ class Plan:
 
 
 _WORD = struct.Struct("<Q")
+_launches = itertools.count(1)
+
+
+def _overlap(arguments: Sequence[Any], chosen: Sequence[int]) -> bool:
+    """Whether one of the chosen arrays shares memory with another argument."""
+    spans = [None if not isinstance(one, np.ndarray) else (one.ctypes.data, one.ctypes.data + one.nbytes)
+             for one in arguments]
+    for place in chosen:
+        own = spans[place]
+        for other, span in enumerate(spans):
+            if own is not None and span is not None and other != place and own[0] < span[1] and span[0] < own[1]:
+                return True
+    return False
 
 
 def as_bytes(parameter: Parameter, argument: Any) -> bytes:

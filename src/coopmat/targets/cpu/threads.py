@@ -15,6 +15,8 @@ from queue import SimpleQueue
 
 import numpy as np
 
+from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILES
+
 ALIGNMENT = 64
 _WOKEN_AT_ONCE = 2
 _QUEUED_PER_HELPER = 4
@@ -31,7 +33,7 @@ def aligned(size: int) -> np.ndarray:
 
 
 class Scratch:
-    """Memory of a thread, kept from launch to launch; it grows."""
+    """Memory of a thread, kept from launch to launch; it grows. What kernels keep lies before it, zero at the start."""
 
     def __init__(self) -> None:
         self._memory = np.empty(0, np.uint8)
@@ -39,9 +41,10 @@ class Scratch:
 
     def address(self, size: int) -> int:
         """The address of at least ``size`` bytes."""
-        if size > self._memory.size:
-            self._memory = aligned(size)
-            self._address = self._memory.ctypes.data
+        if size > self._memory.size - REUSE_BYTES:
+            self._memory = aligned(REUSE_BYTES + size)
+            self._memory[:TILES * TAG_BYTES] = 0
+            self._address = self._memory.ctypes.data + REUSE_BYTES
         return self._address
 
 

@@ -150,6 +150,7 @@ class Tiles:
         self.features = features
         self.declarations: set[str] = set()
         self.converters: dict[MatrixType, str] = {}
+        self.keepers: dict[str, str] = {}  # function of a load → function that gives its tile's address (reuse.py)
         self.slots: list[str] = []  # lines for the entry of the function at hand
         self.passing: set[str] = set()  # matrices that need no tile, of the function at hand
         self.count = 0
@@ -200,6 +201,8 @@ class Tiles:
                 return [self.zero(call.result, shape)]
             if operation.name == "load" and is_direct(kind, operation.detail[0]):
                 return [self.load(call.result, shape, *call.operands)]
+            if operation.name == "load" and operation.detail[2]:
+                return self._kept(operation, call, kind)
             name = instruction_of(operation, self.features)
             if name is not None:
                 return self._multiply(operation, call, name)
@@ -207,6 +210,15 @@ class Tiles:
             tile, address, stride = call.operands
             return self.stored(tile.split()[-1], self.kinds[operation.operands[0]], address, stride)
         return self._through_memory(operation, call)
+
+    def _kept(self, operation: Operation, call: Call, kind: MatrixType) -> list[str]:
+        """A tile that was converted before, or is converted now."""
+        assert call.result is not None
+        slot, address = self.slot(), self.fresh()
+        name = self.keepers.setdefault(call.function, f"keep.{len(self.keepers)}")
+        self.converter(kind)
+        return [f"  {address} = call ptr @{name}(ptr {slot}, {', '.join(call.operands)})",
+                self.load(call.result, self.kinds[kind], f"ptr {address}", f"i64 {PITCH}")]
 
     def _multiply(self, operation: Operation, call: Call, name: str) -> list[str]:
         a_tile, c_tile = (self.kinds[operation.operands[place]] for place in (0, 2))

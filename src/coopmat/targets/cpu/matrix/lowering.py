@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.types import MatrixType
-from coopmat.targets.cpu.matrix import plain
+from coopmat.targets.cpu.matrix import plain, reuse
 from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Shape, Tiles, conversions, is_direct, tile_kinds
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
 
@@ -187,8 +187,12 @@ def _definitions(operations: Mapping[str, Operation], features: Features, tiles:
     declared = {line.split("@", 1)[1].split("(", 1)[0] for line in text.splitlines() if line.startswith("declare ")}
     found: list[str] = []
     needed: dict[str, str] = {}
+    for number, (load, keeper) in enumerate(tiles.keepers.items()):
+        kind = operations[load].result
+        assert kind is not None
+        found.append(reuse.function(keeper, load, plain.plain_type(kind), tiles.converter(kind), number))
     for name, operation in operations.items():
-        if f"@{name}(" in text:
+        if f"@{name}(" in text or name in tiles.keepers:
             definition, declarations = plain.definition(name, operation, features)
             found.append(definition)
             needed |= declarations

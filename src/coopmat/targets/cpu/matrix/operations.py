@@ -42,9 +42,9 @@ class Operation:
 
     name: fill, load, store, multiply, elementwise, scale, convert, use, extract, insert, inside (the elements of a
     window). result: the type of the matrix that it gives, None if none. operands: the types of the matrices that it
-    takes, in order. detail: what else there is to know: of load and store the layout and the alignment; of multiply the
-    formats of A, B, C and D and whether it saturates; of elementwise and convert the instruction's name, its rounding
-    and whether it saturates; of use whether it transposes. sub_group_size: work-items.
+    takes, in order. detail: what else there is to know: of load and store the layout and the alignment, of load whether
+    the tile may be kept; of multiply the formats of A, B, C and D and whether it saturates; of elementwise and convert the
+    instruction's name, its rounding and whether it saturates; of use whether it transposes. sub_group_size: work-items.
     """
 
     name: str
@@ -295,10 +295,21 @@ def _loaded(emitter: Emitter, name: str, kind: MatrixType, pointer: int, layout:
     operands, alignment = _memory(emitter, kind, pointer, rest)
 
     def access(found: CooperativeMatrixLayout) -> str:
-        operation = Operation(name, kind, (), (found, alignment), emitter.size)
-        return call(emitter, operation, [*operands, *more], matrix_type(kind), READS)
+        kept = _kept(emitter, name, kind, pointer, found)
+        operation = Operation(name, kind, (), (found, alignment, bool(kept)), emitter.size)
+        return call(emitter, operation, [*operands, *more, *kept], matrix_type(kind), READS)
 
     return (Matrix(kind, _by_layout(emitter, kind, layout, row, access)),)
+
+
+def _kept(emitter: Emitter, name: str, kind: MatrixType, pointer: int,
+          layout: CooperativeMatrixLayout) -> list[Operand]:
+    """The operands by which a load may take a tile that was converted before; empty where it need not, or must not."""
+    from coopmat.targets.cpu.matrix import amx, reuse
+
+    if name != "load" or "amx-tile" not in emitter.variant.features or amx.is_direct(kind, layout):
+        return []
+    return reuse.operands(emitter, pointer) if amx.tile_shape(kind) is not None and reuse.is_kept(kind) else []
 
 
 def _stored(emitter: Emitter, name: str, matrix: Matrix, pointer: int, layout: int, rest: Sequence[int],

@@ -175,7 +175,7 @@ def _fill(body: Body) -> Made:
 
 
 def _detail(operation: Operation) -> tuple[Layout, int]:
-    layout, alignment = operation.detail
+    layout, alignment = operation.detail[:2]
     assert isinstance(layout, Layout)
     assert isinstance(alignment, int)
     return layout, alignment
@@ -255,7 +255,7 @@ def _load(body: Body) -> Made:
     kind = body.operation.result
     assert kind is not None
     layout, _ = _detail(body.operation)
-    parameters = ["ptr", "i64"]
+    parameters = ["ptr", "i64", *(["ptr", "i64"] if body.operation.detail[2] else [])]  # the last two: see reuse.py
     if _is_by_rows(kind, layout):
         rows = []
         for number in range(kind.rows):

@@ -1,0 +1,139 @@
+"""Tiles that were converted once, for all sub-groups that load them again.
+
+A tile load takes a row-major B apart and puts it together again, each time. Where the kernel does not write to the
+memory behind a parameter, what was made of it stays right as long as the launch: each thread keeps such tiles, by the
+addresses that they came from. Work-groups that are neighbours load the same ones (fibers.BAND).
+"""
+
+from __future__ import annotations
+
+from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.types import MatrixType, PointerType
+from coopmat.targets.cpu.emitter import CHAINS, Emitter
+from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field, field
+from coopmat.targets.cpu.writer import Operand
+
+_SAME = frozenset({*CHAINS, Op.Bitcast, Op.PtrCastToGeneric, Op.GenericCastToPtr, Op.CopyObject})
+_READING = frozenset({*_SAME, Op.Load, Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL,
+                      Op.CooperativeMatrixPrefetchINTEL, Op.LifetimeStart, Op.LifetimeStop})
+_GLOBAL = frozenset({StorageClass.CrossWorkgroup, StorageClass.UniformConstant, StorageClass.Generic})
+
+
+def operands(emitter: Emitter, pointer: int) -> list[Operand]:
+    """What a load of kept tiles takes besides: where they are (null: nowhere), and the number of the launch. Empty if
+    the memory may be written."""
+    root = _root(emitter, pointer)
+    if root is None or root not in _constant_parameters(emitter):
+        return []
+    emitter.extra.setdefault("reused", set()).add(root)
+    if "reuse" not in emitter.extra:
+        number = field(emitter, Field.REUSE)
+        writer = emitter.writer
+        names = [writer.fresh("reuse") for _ in range(3)]
+        writer.entry += [f"  {names[0]} = getelementptr i8, ptr %local, i64 -{REUSE_BYTES}",
+                         f"  {names[1]} = icmp eq i64 {number}, 0",
+                         f"  {names[2]} = select i1 {names[1]}, ptr null, ptr {names[0]}"]
+        emitter.extra["reuse"] = [("ptr", names[2]), ("i64", number)]
+    found: list[Operand] = emitter.extra["reuse"]
+    return found
+
+
+def _root(emitter: Emitter, pointer: int) -> int | None:
+    """The parameter that a pointer was made of."""
+    while True:
+        row = emitter.flat.definition(pointer)
+        if row.opcode == Op.FunctionParameter:
+            return pointer
+        if row.opcode not in _SAME:
+            return None
+        pointer = row.words[0]
+
+
+def _constant_parameters(emitter: Emitter) -> set[int]:
+    """The pointer parameters through which the kernel only reads; none if it writes somewhere unknown."""
+    found: set[int] | None = emitter.flat.__dict__.get("constant parameters")
+    if found is None:
+        found = emitter.flat.__dict__["constant parameters"] = _find(emitter)
+    return found
+
+
+def _find(emitter: Emitter) -> set[int]:
+    constant = {row.result_id or 0 for row in emitter.flat.parameters
+                if isinstance(emitter.result_type(row), PointerType)}
+    for block in emitter.flat.blocks:
+        for row in block.instructions:
+            for place, used in enumerate(row.words):
+                if _is_global_pointer(emitter, row, used) and not (
+                        row.opcode in _READING or (row.opcode == Op.CopyMemory and place == 1)):
+                    root = _root(emitter, used)
+                    if root is None:
+                        return set()
+                    constant.discard(root)
+    return constant
+
+
+def _is_global_pointer(emitter: Emitter, row: Instruction, used: int) -> bool:
+    if used not in set(row.ids()) or not (used in emitter.flat.definitions or emitter.module.defines(used)):
+        return False
+    type_id = emitter.flat.definition(used).type_id
+    kind = emitter.types[type_id] if type_id is not None else None
+    return isinstance(kind, PointerType) and kind.storage in _GLOBAL
+
+
+def function(name: str, load: str, plain_type: str, converter: str, number: int) -> str:
+    """The function that gives the address of a tile: a kept one, or one that it makes where it belongs.
+
+    It must be inlined: around a call, all tiles would be moved to memory and back.
+    """
+    return f"""
+define internal ptr @{name}(ptr %slot, ptr %from, i64 %stride, ptr %reuse, i64 %launch) alwaysinline nounwind {{
+entry:
+  %none = icmp eq ptr %reuse, null
+  br i1 %none, label %make, label %look
+look:
+  %address = ptrtoint ptr %from to i64
+  %unit = lshr i64 %address, 4
+  %mixed = mul i64 %unit, -7046029254386353131
+  %index = lshr i64 %mixed, {64 - (TILES - 1).bit_length()}
+  %tag.offset = mul i64 %index, {TAG_BYTES}
+  %tag = getelementptr i8, ptr %reuse, i64 %tag.offset
+  %stride.at = getelementptr i64, ptr %tag, i64 1
+  %launch.at = getelementptr i64, ptr %tag, i64 2
+  %kind.at = getelementptr i64, ptr %tag, i64 3
+  %tile.offset = mul i64 %index, {TILE_BYTES}
+  %tiles = getelementptr i8, ptr %reuse, i64 {TILES * TAG_BYTES}
+  %tile = getelementptr i8, ptr %tiles, i64 %tile.offset
+  %old.address = load i64, ptr %tag
+  %old.stride = load i64, ptr %stride.at
+  %old.launch = load i64, ptr %launch.at
+  %old.kind = load i64, ptr %kind.at
+  %same.address = icmp eq i64 %old.address, %address
+  %same.stride = icmp eq i64 %old.stride, %stride
+  %same.launch = icmp eq i64 %old.launch, %launch
+  %same.kind = icmp eq i64 %old.kind, {number}
+  %same.place = and i1 %same.address, %same.stride
+  %same.time = and i1 %same.launch, %same.kind
+  %same = and i1 %same.place, %same.time
+  br i1 %same, label %done, label %miss
+miss:
+  store i64 %address, ptr %tag
+  store i64 %stride, ptr %stride.at
+  store i64 %launch, ptr %launch.at
+  store i64 {number}, ptr %kind.at
+  br label %make
+make:
+  %to = phi ptr [ %slot, %entry ], [ %tile, %miss ]
+  %matrix = call {plain_type} @{load}(ptr %from, i64 %stride, ptr %reuse, i64 %launch)
+  call void @{converter}.put(ptr %to, {plain_type} %matrix)
+  br label %done
+done:
+  %found = phi ptr [ %tile, %look ], [ %to, %make ]
+  ret ptr %found
+}}
+"""
+
+
+def is_kept(kind: MatrixType) -> bool:
+    """Whether tiles of a matrix type are worth keeping: those of A and B, which are loaded to be multiplied."""
+    return kind.use in (0, 1)
