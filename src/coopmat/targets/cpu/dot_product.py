@@ -53,8 +53,8 @@ def _of_octets(emitter: Emitter, a: tuple[Number, ...], b: tuple[Number, ...], s
         return _sum(emitter, reinterpreted(emitter, a, "i8"), reinterpreted(emitter, b, "i8"), "i32", signs)
     count, total, over = emitter.size, "zeroinitializer", "zeroinitializer"
     for x, y in zip(a, b, strict=True):
-        left, right = emitter.lanes(x), emitter.lanes(y)
-        total = vnni.accumulated(emitter, total, vnni.turned(emitter, left, count, signs), right, count, signs)
+        left, right = vnni.turned_number(emitter, x, signs), emitter.lanes(y)
+        total = vnni.accumulated(emitter, total, left, right, count, signs)
         over = vnni.excess(emitter, over, right, count, signs)
     if over != "zeroinitializer":
         total = emitter.writer.let(f"sub <{count} x i32> {total}, {over}")

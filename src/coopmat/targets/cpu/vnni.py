@@ -8,6 +8,7 @@ Other signs are made of it: 128 is taken from, or added to, the bytes of A by tu
 from __future__ import annotations
 
 from coopmat.targets.cpu.emitter import Emitter
+from coopmat.targets.cpu.values import Number
 
 Signs = tuple[bool, bool]  # of A and B
 HIGHEST_BITS = -0x7F7F7F80  # 0x80808080
@@ -26,6 +27,14 @@ def turned(emitter: Emitter, a: str, count: int, signs: Signs) -> str:
     if signs[0] != signs[1]:
         return a
     return emitter.writer.let(f"xor <{count} x i32> {a}, splat (i32 {HIGHEST_BITS})")
+
+
+def turned_number(emitter: Emitter, a: Number, signs: Signs) -> str:
+    """As :func:`turned`, a word of each work-item. If all have the same, it is turned before it becomes a vector: LLVM
+    22 does not end where it must combine a word from memory for all, the constant, and the constant as an operand."""
+    if signs[0] != signs[1]:
+        return emitter.lanes(a)
+    return emitter.lanes(emitter.apply("xor {t} {0}, {1}", "i32", a, Number("i32", str(HIGHEST_BITS))))
 
 
 def accumulated(emitter: Emitter, total: str, a: str, b: str, count: int, signs: Signs) -> str:
