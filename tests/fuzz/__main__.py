@@ -1,11 +1,13 @@
-"""Cut the kernel of a seed down to what still disagrees: ``python -m tests.fuzz SEED [llvm|intel-source|...]``."""
+"""Cut the kernel of a seed down to what still disagrees: ``python -m tests.fuzz SEED [llvm|intel-source|...]``;
+with ``cpu``, the kernel for targets of that seed."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sys
 
-from tests.fuzz import executions
+from tests.fuzz import executions, kernels_for_targets, targets
 from tests.fuzz.executions import Result
 from tests.fuzz.generator import Kernel, generate
 from tests.fuzz.nodes import Node
@@ -33,6 +35,12 @@ def verdicts(kernel: Kernel, sources: list[str], other: str) -> list[str]:
             for ours, theirs in found]
 
 
+def verdicts_of_targets(kernel: kernels_for_targets.TargetKernel, sources: list[str]) -> list[str]:
+    """For each source: "" where the simulator and the CPU agree, or where the simulator refuses it."""
+    found = [targets.disagreement(source, dataclasses.replace(kernel, root=Node(source))) for source in sources]
+    return ["" if "simulator:" in text else re.sub("[0-9]+", "N", text)[:90] for text in found]
+
+
 def _verdict(ours: Result, theirs: Result) -> str:
     if isinstance(ours, str):
         return ""
@@ -42,11 +50,18 @@ def _verdict(ours: Result, theirs: Result) -> str:
 
 
 def main() -> None:
-    kernel, other = generate(int(sys.argv[1])), (sys.argv[2:] or ["llvm"])[0]
-    (first,) = verdicts(kernel, [kernel.source], other)
+    seed, other = int(sys.argv[1]), (sys.argv[2:] or ["llvm"])[0]
+    kernel = kernels_for_targets.generate(seed) if other == "cpu" else generate(seed)
+
+    def found(sources: list[str]) -> list[str]:
+        if isinstance(kernel, kernels_for_targets.TargetKernel):
+            return verdicts_of_targets(kernel, sources)
+        return verdicts(kernel, sources, other)
+
+    (first,) = found([kernel.source])
     print(f"// seed {kernel.seed}, {other}: {first or 'agrees'}")
     if first:
-        print(reduced(kernel, lambda sources: [v == first for v in verdicts(kernel, sources, other)], BATCH))
+        print(reduced(kernel, lambda sources: [v == first for v in found(sources)], BATCH))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from random import Random
 
 import numpy as np
 
-from tests.fuzz.expressions import HEXADECIMAL
 from tests.fuzz.generator import DEPTH, HEADER, INPUTS, MEMORY, Generator, Kernel
 from tests.fuzz.group_statements import GroupStatements
 from tests.fuzz.matrix_statements import MatrixStatements
@@ -172,6 +171,3 @@ class TargetGenerator(GroupStatements, MatrixStatements, Generator):
         if self.chance(0.3):
             body += [self.statement(1), self.early_return(), self.statement(2)]
         return body, self.locals
-
-
-__all__ = ["HEXADECIMAL", "TargetKernel", "generate"]

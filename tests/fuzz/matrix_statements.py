@@ -81,14 +81,16 @@ class MatrixStatements(Generator):
         return self.pick((self._multiply, self._multiply, self._elementwise, self._elementwise, self._components,
                           self._components, self._over_array, self._through_function, self._reload, self._move))()
 
-    def _multiply(self) -> Statement:
-        signs = [is_signed for is_signed in (self.types[0] == "char", self.types[1] == "char", self.is_signed,
-                                             self.is_signed)]
+    def _flags(self) -> str:
+        """Which operands are signed."""
+        signs = (self.types[0] == "char", self.types[1] == "char", self.is_signed, self.is_signed)
         names = [f"{PREFIX}{name}_SIGNED" for name, is_signed in zip(SIGNS, signs, strict=True) if is_signed]
         if self.chance(0.3):
             names.append(f"{PREFIX}SATURATING_ACCUMULATION")
-        flags = " | ".join(names) or f"{PREFIX}NONE"
-        return Statement(f"{self._accumulator()} = coop_mat_mulAdd(ma, mb, {self._accumulator()}, {flags});")
+        return " | ".join(names) or f"{PREFIX}NONE"
+
+    def _multiply(self) -> Statement:
+        return Statement(f"{self._accumulator()} = coop_mat_mulAdd(ma, mb, {self._accumulator()}, {self._flags()});")
 
     def _elementwise(self) -> Statement:
         a, b, c = (self._accumulator() for _ in range(3))
@@ -103,7 +105,7 @@ class MatrixStatements(Generator):
         loop = f"for (uint i = 0; i < coop_mat_length({a}); ++i) "
         match self.random.randrange(6):
             case 0:
-                return Statement(loop, f"{{ int2 at = coop_mat_get_coord({a}, i); {a}[i] += {b}[i] ^ at.x * 3 - at.y; }}")
+                return Statement(loop, f"{{ int2 at = coop_mat_get_coord({a}, i); {a}[i] += {b}[i] ^ at.x - at.y; }}")
             case 1:
                 return Statement(loop, f"{{ if ({a}[i] & 1) {a}[i] = {b}[i] >> 3; else {a}[i] += ",
                                  self.expression(INT, 1), "; }")
@@ -119,13 +121,12 @@ class MatrixStatements(Generator):
         a = self._accumulator()
         return Statement(f"for (uint i = 0; i < {ARRAY}; ++i) ", self.pick((
             f"cs[i] = cs[i] + {a};", f"cs[i] = cs[{ARRAY - 1} - i] * {a};", f"if (i & 1) cs[i] = {a};",
-            "cs[i] = coop_mat_mulAdd(ma, mb, cs[i], "
-            + (" | ".join(f"{PREFIX}{name}_SIGNED" for name, type_ in zip(SIGNS, (*self.types, "char", "char"), strict=True)
-                          if type_ == "char" and (name[-1] in "AB" or self.is_signed)) or f"{PREFIX}NONE") + ");")))
+            f"cs[i] = coop_mat_mulAdd(ma, mb, cs[i], {self._flags()});")))
 
     def _through_function(self) -> Statement:
         a, b, c = (self._accumulator() for _ in range(3))
-        return Statement(self.pick((f"{a} = either({b}, {c}, group);", f"{a} = either({b}, {c}, {self.random.randrange(4)});",
+        chosen = self.random.randrange(4)
+        return Statement(self.pick((f"{a} = either({b}, {c}, group);", f"{a} = either({b}, {c}, {chosen});",
                                     f"{a} = changed({b}, group);", f"{a} = in[7] & 1 ? {b} : changed({c}, 5);")))
 
     def _reload(self) -> Statement:
@@ -140,7 +141,7 @@ class MatrixStatements(Generator):
 
     def _move(self) -> Statement:
         return Statement(self.pick(("pair.first = pair.second;", "pair.number += 5;", "matrix_pair other = pair;",
-                                    "if (pair.number & 1) { matrix_pair other = pair; other.first = c0; pair = other; }",
+                                    "if (pair.number & 1) { matrix_pair p = pair; p.first = c0; pair = p; }",
                                     "{ matrix_c t = c0; c0 = c1; c1 = t; }")))
 
     def store_matrices(self) -> list[Statement]:

@@ -200,8 +200,8 @@ class _Maker:
         n = self.count
         return [f"%all = OpGroupNonUniformIAdd %u32 %c3 InclusiveScan %x{n}_in",
                 f"%sum = OpBitwiseXor %u32 %all %f{n}_in", "%first = OpInBoundsPtrAccessChain %g %out %wide",
-                "OpStore %first %sum Aligned 4", "%second = OpInBoundsPtrAccessChain %g %first %far", f"OpStore %second %y{n}_in Aligned 4",
-                "OpReturn", "OpFunctionEnd"]
+                "OpStore %first %sum Aligned 4", "%second = OpInBoundsPtrAccessChain %g %first %far",
+                f"OpStore %second %y{n}_in Aligned 4", "OpReturn", "OpFunctionEnd"]
 
 
 START = """\
