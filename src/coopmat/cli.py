@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from coopmat.cache import find_cache
-from coopmat.command_line import doctor, layout, modules, probe, query
+from coopmat.command_line import bench, doctor, layout, modules, probe, query
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_line.options import BuildCommand, build_options
 from coopmat.diagnostics import Error, render
@@ -136,6 +136,7 @@ app.command("query")(query.query)
 app.command("layout")(layout.layout)
 app.command("probe")(probe.probe)
 app.command("doctor")(doctor.doctor)
+app.command("bench")(bench.bench)
 
 # --------------------------------------------------------------------- check and compile
 

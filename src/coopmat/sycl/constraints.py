@@ -24,8 +24,8 @@ SHAPE = Message("CM6104", "error",
 TOO_LARGE = Message("CM6105", "error",
                     "a joint_matrix of {rows} rows and {columns} columns is too large: at most {limit} elements")
 LAYOUT_KIND = Message("CM6106", "error",
-                      "the Layout of a joint_matrix must be layout.row_major, layout.col_major or layout.dynamic; "
-                      "found {found}")
+                      "the Layout of a joint_matrix must be layout.row_major, layout.col_major, "
+                      "layout.ext_intel_packed or layout.dynamic; found {found}")
 LAYOUT_MISSING = Message("CM6107", "error",
                          "a joint_matrix of {use} has no default Layout: specify layout.row_major or layout.col_major")
 LAYOUT_DYNAMIC = Message("CM6108", "error",

@@ -27,10 +27,15 @@ class use(_Spelled):
 
 
 class layout(_Spelled):
-    """How a matrix lies in memory (section "Matrix Layout"). The values are SPIR-V's, but for ``dynamic``."""
+    """How a matrix lies in memory (section "Matrix Layout"). The values are SPIR-V's, but for ``dynamic``.
+
+    ``ext_intel_packed`` (sycl_ext_intel_matrix), for A and B of 8- and 16-bit elements: of each 4 bytes' worth of rows
+    of B, the elements of one column lie side by side; A is as in row_major.
+    """
 
     row_major = 0
     col_major = 1
+    ext_intel_packed = 2
     dynamic = -1
 
 

@@ -94,7 +94,7 @@ class SyclKernel:
             annotation = eval(annotation, self.function.__globals__, self.closure)
         if annotation is not layout:
             return given
-        if not isinstance(given, layout) or given is layout.dynamic:
+        if not isinstance(given, layout) or given not in (layout.row_major, layout.col_major):
             raise LaunchError(f"argument '{name}: layout' of kernel '{self.name}': expected layout.row_major or "
                               f"layout.col_major; found {given!r}")
         return given.value
