@@ -19,14 +19,28 @@ SIMULATORS = frozenset({
     "DataRace", "DivergentGroupOperation", "Misaligned", "OutOfBounds", "SimulationError", "UndefinedBehavior",
     "UninitializedRead", "SimulatorOptions", "simulator"})
 """What a test names that is about the simulator: its errors, its options, its own interface."""
+NOT_SHARED = {
+    "test_groups_on_intel": "Intel's runtime beside the simulator: tests/targets/cpu/test_cases.py has it beside the CPU",
+    "test_matrix_layouts": "the simulated devices' layouts",
+    "test_options": "the simulator's options",
+    **{f"test_launch.{name}": "arguments are checked before the CPU gets them: tests/test_cpu_device.py" for name in (
+        "test_arguments_that_do_not_fit", "test_local_memory_has_a_limit", "test_local_pointers_need_local_memory",
+        "test_masked_arrays_are_refused")},
+    **{f"test_launch.{name}": "the simulated devices' sizes of sub-groups" for name in (
+        "test_a_sub_group_size_that_the_device_does_not_have", "test_the_first_sub_group_size_is_the_default")},
+    "test_control.test_post_dominators_of_random_graphs": "runs no kernel",
+    "test_matrix.test_tf32_and_bf16_interpretations": "sums rounded once: test_matrix_rows.py has the CPU's bound",
+    "test_opencl_std.test_real_function": "the simulator's own functions: test_opencl_std.py has the CPU's bounds",
+}
+"""Modules and tests that do not apply, and why not."""
 SAMPLE = ("test_composites", "test_dot_product", "test_matrix")
 """Modules whose tests also run in the short form with fewer features than the processor has."""
-NOT_SHARED: dict[str, str] = {}
 
 
 def _modules() -> Iterator[ModuleType]:
     for path in sorted(Path(simulator.__path__[0]).glob("test_*.py")):
-        yield importlib.import_module(f"tests.targets.simulator.{path.stem}")
+        if path.stem not in NOT_SHARED:
+            yield importlib.import_module(f"tests.targets.simulator.{path.stem}")
 
 
 def _is_about_the_simulator(test: Callable[..., Any]) -> bool:

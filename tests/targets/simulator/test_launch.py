@@ -12,7 +12,7 @@ from coopmat.diagnostics import Error, LaunchError, OutOfBounds, ValidationError
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
 from coopmat.targets.simulator import LocalMemory, SimulatorOptions, launch
-from tests.targets.simulator.kit import DTYPES, module, run
+from tests.targets.simulator.kit import DTYPES, module, refuses, run
 
 ADD = """
     %p = OpPtrAccessChain %g_i32 %out %gx
@@ -76,7 +76,7 @@ def test_structures_by_value(by_pointer: bool) -> None:
         out = np.zeros(2, np.float32)
         run(source, [out, argument])
         assert out.tolist() == [3, 5]
-    with pytest.raises(LaunchError, match="16 bytes is needed, found 3"):
+    with refuses(LaunchError, match="16 bytes is needed, found 3"):
         run(source, [np.zeros(2, np.float32), b"abc"])
 
 
@@ -323,7 +323,7 @@ def test_a_sub_group_size_that_the_device_does_not_have() -> None:
 @pytest.mark.parametrize(("body", "message"), [
     ("%v = OpIAdd %i32 %n %kernel", "is not a value of this function"),
     ("%v = OpIAdd %i32 %n %i32", "is not a value"),
-    ("%v = OpFAdd %v4_f32 %null4 %null3", "of type float32 vector of 4 has an operand of type float32 vector of 3"),
+    ("%v = OpFAdd %v4_f32 %null4 %null3", "of type float32 vector of 4 has an operand of type float32 vector of 3|differ in length"),
     ("OpStore %n %n", "a pointer is needed"),
     ("%p = OpAccessChain %g_i32 %out %n", "nothing to index"),
     ("%p = OpAccessChain %p_i32 %record %i32_c2", "constant below 2"),
@@ -338,7 +338,7 @@ def test_a_sub_group_size_that_the_device_does_not_have() -> None:
     ("%v = OpReadClockKHR %i64 %i32_c1", "OpReadClockKHR .*: the .* has no such instruction"),
     ("%v = OpGroupNonUniformQuadSwap %i32 %i32_c3 %n %i32_c3", "must be a constant from 0 to 2, found 3"),
     ("%v = OpUndef %wide", "128 bits"),
-    ("%v = OpUndef %sampler", "cannot .* '%.* = OpTypeSampler'.*: images and samplers"),
+    ("%v = OpUndef %sampler", "OpTypeSampler.*(images and samplers|is not supported)"),
 ])
 def test_wrong_or_unknown_instructions_end_in_an_error(body: str, message: str) -> None:
     declarations = """

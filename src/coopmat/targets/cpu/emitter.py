@@ -345,6 +345,9 @@ class Emitter:
         """A constant, a parameter, or a variable of the module."""
         if identifier not in self.constants:
             handler = self.handlers.get(row.opcode)
+            if row.type_id is None or row.opcode == Op.Function:
+                raise ValidationError("operand-value", f"%{identifier} ({row.name}) is not a value of this function",
+                                      row.offset)
             if handler is None:
                 raise unsupported(row)
             lines, self.writer.lines = self.writer.lines, self.writer.entry

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from coopmat.diagnostics import LaunchError
@@ -193,5 +194,7 @@ def as_bytes(parameter: Parameter, argument: Any) -> bytes:
 def _number_bytes(kind: DataType, number: float) -> bytes:
     if kind.kind == "float":
         return np.array(number, f"f{kind.bits // 8}").tobytes()
+    if kind.kind == "bfloat":
+        return np.array(number, ml_dtypes.bfloat16).tobytes()
     width = max(kind.bits, 8)
     return (int(number) % (1 << width)).to_bytes(width // 8, "little")

@@ -1,7 +1,7 @@
 """``D = A*B + C`` in vectors: a row of C at a time, to which an element of A times a row of B is added.
 
-Floating-point products are added in ascending k with fused multiply-adds, in float (fp64: in double), and rounded to
-D's type at the end. Integers are exact, modulo the width of D or saturated.
+Floating-point products are added in ascending k with fused multiply-adds (where the processor has none, they are
+rounded first), in float (fp64: in double), and rounded to D's type at the end. Integers are exact, modulo the width of D or saturated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from coopmat.targets.cpu.matrix.plain import Body, Made, Rows, plain_type
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
 from coopmat.targets.cpu.values import Number
 
-MOST_UNROLLED = 2048  # multiply-adds of rows that stand in the code one after the other
+MOST_UNROLLED = 2048  # multiply-adds of registers that stand in the code one after the other
+FUSED = frozenset({"fma", "avx512f"})  # features with fused multiply-adds
+INSTRUCTIONS = {"i64": 4, "i128": 64}  # for a product, about, where it takes more than one
 
 
 def multiply(body: Body) -> Made:
@@ -37,12 +39,18 @@ def multiply(body: Body) -> Made:
             for row in body.rows("%2", c)]
     factors = [_to_work(columns, Number(element_type(b), lanes=row), described[1], work)
                for row in body.rows("%1", b)]
-    if a.rows * a.columns <= MOST_UNROLLED:
+    if _length(body, a, b, work) <= MOST_UNROLLED:
         _unrolled(body, a, described[0], work, columns, factors, sums)
     else:
         sums = _looped(body, a, described[0], work, columns, factors, sums)
     rows = [columns.lanes(_from_work(columns, one, described[3], d, bool(is_saturating))) for one in sums]
     return parameters, plain_type(d), body.gathered(rows, d)
+
+
+def _length(body: Body, a: MatrixType, b: MatrixType, work: str) -> int:
+    """How long the code of all products is, in multiply-adds of registers."""
+    register = next((nbytes for name, nbytes in (("avx512f", 64), ("avx", 32)) if name in body.features), 16)
+    return a.rows * a.columns * -(-b.columns * _bytes(work) // register) * INSTRUCTIONS.get(work, 1)
 
 
 def _work_type(formats: list[Format], saturating: bool) -> str:
@@ -86,9 +94,11 @@ def _from_work(rows: Rows, number: Number, fmt: Format, kind: MatrixType, satura
     return result
 
 
-def _add_product(rows: Rows, total: Number, a: Number, b: Number) -> Number:
+def _add_product(body: Body, rows: Rows, total: Number, a: Number, b: Number) -> Number:
     if total.type in ("float", "double"):
-        return rows.intrinsic("fma", total.type, a, b, total)
+        if body.features & FUSED:
+            return rows.intrinsic("fma", total.type, a, b, total)
+        return rows.apply("fadd {t} {0}, {1}", total.type, total, rows.apply("fmul {t} {0}, {1}", total.type, a, b))
     return rows.apply("add {t} {0}, {1}", total.type, total, rows.apply("mul {t} {0}, {1}", total.type, a, b))
 
 
@@ -103,7 +113,7 @@ def _unrolled(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, 
         for m in range(a.rows):
             address = writer.let(f"getelementptr i8, ptr {memory}, i64 {m * line + k * _bytes(work)}")
             one = writer.let(f"load {work}, ptr {address}")
-            sums[m] = _add_product(columns, sums[m], Number(work, lanes=columns.splat(work, one)), factor)
+            sums[m] = _add_product(body, columns, sums[m], Number(work, lanes=columns.splat(work, one)), factor)
 
 
 def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, factors: list[Number],
@@ -143,7 +153,7 @@ def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, fa
     element = writer.let(f"load {work}, ptr {a_at}, align 4")
     b_at = writer.let(f"getelementptr {vector}, ptr {b_slot}, i64 {k}")
     factor = writer.let(f"load {vector}, ptr {b_at}")
-    added = _add_product(columns, Number(work, lanes=total), Number(work, lanes=columns.splat(work, element)),
+    added = _add_product(body, columns, Number(work, lanes=total), Number(work, lanes=columns.splat(work, element)),
                          Number(work, lanes=factor))
     writer.do(f"{total_next} = freeze {vector} {added.lanes}")
     writer.do(f"{k_next} = add i64 {k}, 1")
