@@ -14,6 +14,7 @@ import coopmat as cm
 from coopmat.cache import Cache
 from coopmat.devices import describe
 from coopmat.diagnostics import OutOfBounds, SimulationError
+from coopmat.spirv.grammar import CooperativeMatrixLayout
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
 from coopmat.targets.cpu.emitter import Variant
@@ -196,8 +197,9 @@ def test_copies_of_bytes() -> None:
 # Matrices and blocks
 # --------------------------------------------------------------------------------------
 
-MATRICES = [("i32", 8, 16, 2, 0, 16), ("i32", 8, 16, 2, 1, 8), ("f16", 16, 16, 1, 0, 16), ("i8", 32, 16, 1, 4202, 64),
-            ("i4", 8, 16, 2, 0, 8), ("f16", 16, 8, 1, 4202, 16), ("i8", 8, 32, 0, 4202, 32)]
+PACKED = int(CooperativeMatrixLayout.PackedINTEL)
+MATRICES = [("i32", 8, 16, 2, 0, 16), ("i32", 8, 16, 2, 1, 8), ("f16", 16, 16, 1, 0, 16), ("i8", 32, 16, 1, PACKED, 64),
+            ("i4", 8, 16, 2, 0, 8), ("f16", 16, 8, 1, PACKED, 16), ("i8", 8, 32, 0, PACKED, 32)]
 """Component, rows, columns, use, layout, stride in units of the memory."""
 
 
@@ -243,18 +245,18 @@ def test_windows(layout: int) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
+# Bytes of an element, width, height, number of blocks.
 BLOCKS = {"": (2, 16, 8, 1), "Transpose": (4, 8, 16, 1), "Transform": (1, 16, 32, 1)}
 
 
 @pytest.mark.parametrize("how", BLOCKS)
 def test_blocks(how: str) -> None:
     """The part of the block that lies in the surface is accessed; the buffer may be smaller than the surface."""
-    size, width, height, count = BLOCKS[how]
+    shape = " ".join(f"%i32_c{number}" for number in BLOCKS[how])
     source = kit.module("g_i8 a, i32 height, i32 x, i32 y", f"""
         %t = OpVariable %p_a64_i32 Function
         %at = OpCompositeConstruct %v2_i32 %x %y
-        OpSubgroup2DBlockLoad{how}INTEL %i32_c{size} %i32_c{width} %i32_c{height} %i32_c{count} %a %i32_c64 %height %i32_c64 %at %t
-        """)
+        OpSubgroup2DBlockLoad{how}INTEL {shape} %a %i32_c64 %height %i32_c64 %at %t""")
     for tall, x, y in ((10, 0, 0), (10, -4, -3), (11, 8, 0), (11, 0, 10), (12, 4, 9), (40, 0, 0), (40, 0, 20)):
         given = [np.ones(640, np.int8), np.int32(tall), np.int32(x), np.int32(y)]
         expected, found = run_both(source, given, (16, 16), "kernel")
