@@ -31,11 +31,14 @@ from coopmat.runtime.executable import executable
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
 from coopmat.targets.cpu.features import CpuFeatures, cpu_features
+from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
 from coopmat.targets.simulator import SimulatorOptions
 
 TARGET = "simulator"
 """What runs the kernels: ``simulator``, or ``cpu`` (tests/targets/cpu/test_shared.py)."""
+CHECKS_BOUNDS = False
+"""Whether kernels on the CPU are checked for accesses outside of buffers (tests/targets/cpu/test_bounds.py)."""
 
 DTYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16,
           "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16}
@@ -135,15 +138,15 @@ def module(parameters: str, body: str, *, modes: Sequence[str] = (), declaration
         "%entry = OpLabel", *variables, *prelude, *rest, "OpFunctionEnd"]))
 
 
-def cpu_program(source: Module) -> CpuProgram:
+def cpu_program(source: Module, options: CpuOptions | None = None) -> CpuProgram:
     """The module on the CPU, with what its runtime would have made of it; compiled once while it is launched again and
     again with the same features."""
-    return _cpu_program(source.to_bytes(), cpu_features())
+    return _cpu_program(source.to_bytes(), cpu_features(), options)
 
 
 @lru_cache(maxsize=2)
-def _cpu_program(source: bytes, features: CpuFeatures) -> CpuProgram:
-    return CpuProgram(executable(Module.from_bytes(source)), features)
+def _cpu_program(source: bytes, features: CpuFeatures, options: CpuOptions | None) -> CpuProgram:
+    return CpuProgram(executable(Module.from_bytes(source)), features, options)
 
 
 def _load_value(name: str) -> list[str]:
@@ -157,7 +160,9 @@ def run(source: Module, arguments: Sequence[object], global_size: int | tuple[in
         local_size: int | tuple[int, ...] = 16, *, device: str = "generic",
         options: SimulatorOptions | None = None, **more: object) -> None:
     """Compile a module for a device and launch its kernel."""
-    program = cpu_program(source) if TARGET == "cpu" else simulator.compile(source, describe(device), options)
+    checks = CHECKS_BOUNDS and (options is None or options.bounds)
+    program = (cpu_program(source, CpuOptions(bounds=True, threads=1) if checks else None) if TARGET == "cpu"
+               else simulator.compile(source, describe(device), options))
     sizes = [(size,) if isinstance(size, int) else size for size in (global_size, local_size)]
     program.launch("kernel", *sizes, arguments, **more)
 

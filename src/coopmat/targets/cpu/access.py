@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from coopmat.spirv.types import BoolType, Type
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.loops import for_each_lane
 from coopmat.targets.cpu.values import Leaf, LeafType, Matrix, Number, Value, bits_of, leaves_of, llvm_type, suffix
+
+if TYPE_CHECKING:
+    from coopmat.targets.cpu.bounds import Bounds
 
 
 def offset_pointer(emitter: Emitter, pointer: Number, index: Number, scale: int, constant: int = 0) -> Number:
@@ -49,6 +53,7 @@ def in_memory(kind: Type) -> str:
 
 def load_value(emitter: Emitter, pointer: Number, kind: Type, alignment: int, *, volatile: bool = False) -> Value:
     """What a pointer points to."""
+    checked_parts(emitter, pointer, kind, writing=False)
     return tuple(_load_leaf(emitter, moved(emitter, pointer, leaf.offset), leaf.kind,
                             _alignment(alignment, leaf), volatile) for leaf in leaves_of(kind))
 
@@ -56,6 +61,7 @@ def load_value(emitter: Emitter, pointer: Number, kind: Type, alignment: int, *,
 def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, alignment: int, *,
                 volatile: bool = False) -> None:
     """Write a value to where a pointer points, for the work-items that are here."""
+    checked_parts(emitter, pointer, kind, writing=True)
     for leaf, one in zip(leaves_of(kind), value, strict=True):
         _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(alignment, leaf),
                     volatile)
@@ -69,7 +75,7 @@ def _alignment(alignment: int, leaf: LeafType) -> int:
 
 
 def _load_leaf(emitter: Emitter, pointer: Number, kind: Type, alignment: int, volatile: bool) -> Leaf:
-    number = load_number(emitter, pointer, in_memory(kind), alignment, volatile=volatile)
+    number = load_number(emitter, pointer, in_memory(kind), alignment, volatile=volatile, is_checked=True)
     if isinstance(kind, BoolType):
         return emitter.apply("icmp ne {t} {0}, {1}", "i1", number, emitter.constant("i8", 0))
     return number
@@ -79,15 +85,17 @@ def _store_leaf(emitter: Emitter, pointer: Number, value: Leaf, kind: Type, alig
     assert not isinstance(value, Matrix)
     if isinstance(kind, BoolType):
         value = emitter.apply("zext {t} {0} to {r}", "i8", value)
-    store_number(emitter, pointer, value, alignment, volatile=volatile)
+    store_number(emitter, pointer, value, alignment, volatile=volatile, is_checked=True)
 
 
-def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *, volatile: bool = False) -> Number:
-    """A number of each work-item that is here."""
+def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *, volatile: bool = False,
+                is_checked: bool = False) -> Number:
+    """A number of each work-item that is here. ``is_checked``: the access has been checked, or needs no check."""
     writer, vector = emitter.writer, emitter.vector(llvm)
     size = bits_of(llvm) // 8
     kind = "load volatile" if volatile else "load"
-    checked(emitter, pointer, size, writing=False)
+    if not is_checked:
+        checked(emitter, pointer, size, writing=False)
     if pointer.is_uniform:
         return Number(llvm, writer.let(f"{kind} {llvm}, ptr {pointer.base}, align {alignment}"))
     if pointer.is_linear and pointer.stride == size:
@@ -106,12 +114,15 @@ def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *,
         (vector, "zeroinitializer")]))
 
 
-def store_number(emitter: Emitter, pointer: Number, value: Number, alignment: int, *, volatile: bool = False) -> None:
-    """Write a number of each work-item that is here; of several at one place, the last one's."""
+def store_number(emitter: Emitter, pointer: Number, value: Number, alignment: int, *, volatile: bool = False,
+                 is_checked: bool = False) -> None:
+    """Write a number of each work-item that is here; of several at one place, the last one's. ``is_checked``: as of
+    load_number."""
     writer, vector = emitter.writer, emitter.vector(value.type)
     size = bits_of(value.type) // 8
     kind = "store volatile" if volatile else "store"
-    checked(emitter, pointer, size, writing=True)
+    if not is_checked:
+        checked(emitter, pointer, size, writing=True)
     if pointer.is_uniform:
         text = value.base if value.is_uniform else emitter.lane_of(value, emitter.last_lane())
         writer.do(f"{kind} {value.type} {text}, ptr {pointer.base}, align {alignment}")
@@ -172,7 +183,14 @@ def _one_by_one(emitter: Emitter, pointer: Number, value: Number | None, llvm: s
 
 
 def checked(emitter: Emitter, pointer: Number, size: int, *, writing: bool) -> None:
-    """Where accesses are checked, have this one checked."""
-    check = emitter.extra.get("check")
-    if check is not None:
-        check(emitter, pointer, size, writing)
+    """Where accesses are checked, have this one of ``size`` bytes checked."""
+    bounds: Bounds | None = emitter.extra.get("bounds")
+    if bounds is not None:
+        bounds.access(pointer, size, writing)
+
+
+def checked_parts(emitter: Emitter, pointer: Number, kind: Type, *, writing: bool) -> None:
+    """Where accesses are checked, have one to a value of a type checked."""
+    bounds: Bounds | None = emitter.extra.get("bounds")
+    if bounds is not None:
+        bounds.parts(pointer, kind, writing)

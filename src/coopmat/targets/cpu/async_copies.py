@@ -11,7 +11,9 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.group_scopes import known_scope
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import round_up
+from coopmat.targets.cpu.bounds import bounds_of
 from coopmat.targets.cpu.emitter import Emitter, Handler
+from coopmat.targets.cpu.extents import FARTHEST, product, rows_of_bytes
 from coopmat.targets.cpu.frame import Field, field
 from coopmat.targets.cpu.groups import wait
 from coopmat.targets.cpu.values import Value
@@ -65,6 +67,9 @@ def _copy(emitter: Emitter, row: Instruction) -> Value:
     to, source, count, stride = (emitter.lane_of(emitter.number(word), lane) for word in row.words[1:5])
     wide = writer.let(f"mul i64 {stride}, {size}")
     steps = (wide, str(size)) if scatters(pointers[0]) else (str(size), wide)
+    if "bounds" in emitter.extra:
+        strides = (stride, "1") if scatters(pointers[0]) else ("1", stride)
+        _check(emitter, row, size, (to, source), count, strides)
     first, end = _share(emitter, count)
     name = f"copy_elements.{size}"
     writer.declarations["llvm.memmove.p0.p0.i64"] = MEMMOVE
@@ -72,6 +77,22 @@ def _copy(emitter: Emitter, row: Instruction) -> Value:
     writer.call("void", name, [("ptr", to), ("ptr", source), ("i64", steps[0]), ("i64", steps[1]), ("i64", first),
                                ("i64", end)])
     return (emitter.constant("i64", 1),)
+
+
+def _check(emitter: Emitter, row: Instruction, size: int, addresses: tuple[str, str], count: str,
+           strides: tuple[str, str]) -> None:
+    """Have both sides of the whole copy checked, the destination first; strides are in elements."""
+    bounds, writer = bounds_of(emitter), emitter.writer
+    assert bounds is not None
+    is_far = writer.let(f"icmp ugt i64 {count}, {FARTHEST}")
+    is_empty = writer.let(f"icmp eq i64 {count}, 0")
+    for place, (address, stride) in enumerate(zip(addresses, strides, strict=True)):
+        step, overflows = product(emitter, stride, str(size))
+        start = writer.let(f"ptrtoint ptr {address} to i64")
+        extent = rows_of_bytes(emitter, start, ("0", count), step, ("0", str(size)),
+                               writer.let(f"or i1 {is_far}, {overflows}"))
+        bounds.extent("copy", row.words[1 + place], address, extent, [count, stride], size=size, writing=place == 0,
+                      is_empty=is_empty)
 
 
 def _share(emitter: Emitter, count: str) -> tuple[str, str]:

@@ -7,12 +7,15 @@ stack; outside of the matrix there are zeros. The elements there are the work-it
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from coopmat.devices.subgroup_layout import block_elements
 from coopmat.spirv.blocks_2d import Block, block_of
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
+from coopmat.targets.cpu.bounds import bounds_of
 from coopmat.targets.cpu.emitter import Emitter, Handler
+from coopmat.targets.cpu.extents import overlap, rows_of_bytes
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.places import reserve_stack
 from coopmat.targets.cpu.values import Number
@@ -131,12 +134,17 @@ def _one(emitter: Emitter, number: Number) -> Number:
     return one if one.type == "ptr" else resized(emitter, one, "i64", signed=True)
 
 
-def _call(emitter: Emitter, row: Instruction, name: str, size: int, surface: int, own: int) -> None:
+def _call(emitter: Emitter, row: Instruction, name: str, block: Block, surface: int, own: int, *,
+          transpose: bool = False, transform: bool = False) -> None:
     """``surface``: position of the base pointer among the words; width, height, pitch, coordinate follow. ``own``:
     that of the work-items' own pointers."""
+    size = block.element_size
     base, width, height, pitch, x, y = (_one(emitter, number) for word in row.words[surface:surface + 5]
                                         for number in emitter.numbers(word))
     writer, pointers, flags = emitter.writer, emitter.vector("ptr"), emitter.vector("i8")
+    if "bounds" in emitter.extra:
+        detail = (block.width, block.height, block.count, emitter.size, int(transpose), 4 // size if transform else 1)
+        _check(emitter, row, detail, size, surface, own, [one.base for one in (base, width, height, pitch, x, y)])
     x = emitter.apply("mul {t} {0}, {1}", "i64", x, emitter.constant("i64", size))
     mine, here = writer.slot(pointers), writer.slot(flags)
     writer.do(f"store {pointers} {emitter.lanes(emitter.number(row.words[own]))}, ptr {mine}")
@@ -146,18 +154,38 @@ def _call(emitter: Emitter, row: Instruction, name: str, size: int, surface: int
     writer.call("void", name, [*numbers, ("ptr", mine), ("ptr", here)])
 
 
+def _check(emitter: Emitter, row: Instruction, detail: tuple[int, ...], size: int, surface: int, own: int,
+           operands: Sequence[str]) -> None:
+    """Have the part of the block that lies in the matrix checked, and the work-items' own elements. ``operands``: base,
+    width, height, pitch, x, y; ``detail``: what decides which elements the work-items have."""
+    bounds, writer = bounds_of(emitter), emitter.writer
+    assert bounds is not None
+    is_store = row.opcode == Op.Subgroup2DBlockStoreINTEL
+    width, height, count, lanes, transposes, rows_per_word = detail
+    base, right, below, pitch, x, y = operands
+    top, bottom, no_rows = overlap(emitter, y, height, below)
+    start = writer.let(f"mul i64 {x}, {size}")
+    first, last, no_columns = overlap(emitter, start, width * count * size, right)
+    address = writer.let(f"ptrtoint ptr {base} to i64")
+    extent = rows_of_bytes(emitter, address, (top, bottom), pitch, (first, last))
+    bounds.extent("block", row.words[surface], base, extent, [right, below, pitch, x, y], size=size, writing=is_store,
+                  detail=detail, is_empty=writer.let(f"or i1 {no_rows}, {no_columns}"))
+    held = block_elements(width, height, count, lanes, transpose=bool(transposes), rows_per_word=rows_per_word)
+    bounds.access(emitter.number(row.words[own]), held.row.shape[1] * size, not is_store, row.words[own])
+
+
 def _load(*, transpose: bool = False, transform: bool = False) -> Handler:
     def handle(emitter: Emitter, row: Instruction) -> None:
         block = block_of(row, [emitter.constant_of(word) for word in row.words[:4]], transform=transform)
         name = _function(emitter, block, transpose=transpose, transform=transform)
-        _call(emitter, row, name, block.element_size, 4, 9)
+        _call(emitter, row, name, block, 4, 9, transpose=transpose, transform=transform)
 
     return handle
 
 
 def _store(emitter: Emitter, row: Instruction) -> None:
     block = block_of(row, [emitter.constant_of(word) for word in row.words[:4]])
-    _call(emitter, row, _function(emitter, block, storing=True), block.element_size, 5, 4)
+    _call(emitter, row, _function(emitter, block, storing=True), block, 5, 4)
 
 
 def _prefetch(emitter: Emitter, row: Instruction) -> None:

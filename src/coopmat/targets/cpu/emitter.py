@@ -593,16 +593,26 @@ class Emitter:
                 new = writer.let(f"or {self.mask_type} {old}, {mask or 'splat (i1 true)'}")
                 writer.do(f"store {self.mask_type} {new}, ptr {self.masks[target]}")
         if not is_partial:
-            writer.do(f"br label %{self._entry(layout.first_of(number, targets) if targets else RETURNED)}")
+            target = layout.first_of(number, targets) if targets else RETURNED
+            if target != RETURNED and layout.place[target] <= layout.place[number]:
+                self._jump_backwards()
+            writer.do(f"br label %{self._entry(target)}")
             return
         following = self._entry(layout.following[number])
         backward = [target for target in targets if target in layout.backward(number)]
+        if backward:
+            self._jump_backwards()
         for target in sorted(dict.fromkeys(backward), key=layout.place.__getitem__):
             mask = writer.let(f"load {self.mask_type}, ptr {self.masks[target]}")
             name = writer.fresh("on")[1:]
             writer.do(f"br i1 {self.any_of(mask)}, label %c{target}, label %{name}")
             writer.label(name)
         writer.do(f"br label %{following}")
+
+    def _jump_backwards(self) -> None:
+        """Where accesses are checked, loops end when the launch shall."""
+        if "bounds" in self.extra:
+            self.extra["bounds"].leave_if_stopped()
 
     def _take_phis(self, number: int, target: int, mask: str | None) -> None:
         """Give the phis of a block their values from this one: all values are read before one is written."""

@@ -82,7 +82,10 @@ class _Flattener:
                     current.instructions.append(renamed)
                     continue
                 after = Block(self.fresh())
+                line = next((row for row in reversed(current.instructions) if row.opcode in LINES), None)
                 result += self._inlined(renamed, current, after, calls)
+                if line is not None:
+                    after.instructions.append(line)
                 result.append(after)
                 current = after
             if current.label != label:

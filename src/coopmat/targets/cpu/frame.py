@@ -36,10 +36,12 @@ class Field(IntEnum):
     LOCAL_BYTES = 17  # of each work-group
     STOP = 18  # not 0: no more work-groups shall begin
     STACK_BYTES = 19  # of each sub-group, where sub-groups wait for each other
-    ERROR = 20  # what went wrong first; see checks.py
+    BUFFERS = 20  # the table of buffers, where accesses are checked (bounds.py)
+    BUFFER_COUNT = 21
     REUSE = 22  # the number of a launch that keeps converted tiles (matrix/reuse.py); 0: it keeps none
     OUTPUT = 32  # the buffer of printf
-    COUNT = 40
+    ERROR = 40  # what went wrong first (faults.Fault)
+    COUNT = 56
 
 
 def field(emitter: Emitter, place: int) -> str:

@@ -48,6 +48,17 @@ class GlobalMemory:
         self.address(identifier)
         return self._memory[identifier]
 
+    def regions(self) -> Iterator[tuple[int, np.ndarray, bool]]:
+        """The variables that have memory: id, memory, whether kernels may write there."""
+        with self._lock:
+            found = list(self._memory.items())
+        for identifier, memory in found:
+            yield identifier, memory, self._module.definition(identifier).words[0] != StorageClass.UniformConstant
+
+    def name(self, identifier: int) -> str:
+        """The name that the module gives a variable, or its id."""
+        return self._module.names.get(identifier) or f"%{identifier}"
+
     def _make(self, row: Instruction) -> None:
         assert row.result_id is not None
         name = imported_name(self._module, row.result_id)
@@ -72,7 +83,7 @@ class GlobalMemory:
                 raise
 
     def _name(self, row: Instruction) -> str:
-        return self._module.names.get(row.result_id or 0) or f"%{row.result_id}"
+        return self.name(row.result_id or 0)
 
     # --- initial values ---------------------------------------------------------------
 

@@ -18,7 +18,9 @@ from coopmat.spirv.kernels import Parameter
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.spirv.types import Type, contains_matrix, round_up
 from coopmat.targets.cpu.access import load_value, store_value
+from coopmat.targets.cpu.bounds import Bounds
 from coopmat.targets.cpu.emitter import Assumptions, Emitter, Handler, Variant
+from coopmat.targets.cpu.faults import AccessSite
 from coopmat.targets.cpu.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.flatten import Flat, flatten, imported_name, unresolved
 from coopmat.targets.cpu.frame import field, input_place
@@ -50,8 +52,8 @@ class KernelCode:
     parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset in the work-group's.
     globals: variables of the module by id, whose addresses the host writes there. local_bytes: the kernel's own local
     memory. waits: whether sub-groups wait for each other. matrices: the matrix operations by the names of the functions
-    that stand for them. prints: the calls of printf (print_buffer.PrintCall). reused: the parameters whose matrices may
-    be kept as tiles.
+    that stand for them. sites: the accesses that are checked. prints: the calls of printf (print_buffer.PrintCall).
+    reused: the parameters whose matrices may be kept as tiles.
     """
 
     ir: str
@@ -62,7 +64,7 @@ class KernelCode:
     stack_bytes: int
     waits: bool
     matrices: dict[str, Operation]
-    messages: list[str]
+    sites: list[AccessSite]
     prints: list[PrintCall]
     reused: list[int]
 
@@ -93,6 +95,8 @@ class _Maker:
         self.globals: dict[int, Slot] = {}
         emitter.extra |= {"module variable": self._module_variable, "input": input_place,
                           "is in storage": self._is_in_storage, "reserve local": self._reserve_local}
+        if emitter.variant.bounds:
+            emitter.extra["bounds"] = Bounds(emitter, self._described())
 
     def make(self) -> KernelCode:
         emitter = self.emitter
@@ -108,7 +112,7 @@ class _Maker:
             f"define internal void @sub_group({SUB_GROUP_PARAMETERS}) #0 {{", "entry:", *body, "}",
             run_function(waits), "attributes #0 = { nounwind }", "!0 = !{}"])
         return KernelCode(text, parameters, self.globals, self.argument_bytes, self.local_bytes,
-                          emitter.extra.get("memory", 0), waits, matrices, emitter.extra.get("messages", []),
+                          emitter.extra.get("memory", 0), waits, matrices, emitter.extra.get("sites", []),
                           emitter.extra.get("printf calls", []), self._reused())
 
     def _reused(self) -> list[int]:

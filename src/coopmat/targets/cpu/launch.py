@@ -18,8 +18,10 @@ import numpy as np
 
 from coopmat.diagnostics import LaunchError
 from coopmat.spirv.kernels import DataType, KernelSignature, Parameter
+from coopmat.targets.cpu.checks import Checks
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.frame import Field
+from coopmat.targets.cpu.globals import GlobalMemory
 from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.print_buffer import PrintBuffer
@@ -98,9 +100,9 @@ class Plan:
     """A kernel with sizes, ready to be launched with any arguments."""
 
     def __init__(self, kernel: CompiledKernel, signature: KernelSignature, variant: Variant, geometry: Geometry,
-                 threads: int, addresses: Mapping[int, int], printf_limit: int) -> None:
+                 threads: int, addresses: Mapping[int, int], printf_limit: int, globals_: GlobalMemory) -> None:
         """``addresses``: those of the module's variables, by their offsets among the arguments. ``printf_limit``: the
-        characters that a launch may print."""
+        characters that a launch may print. ``globals_``: the module's variables."""
         code = kernel.code
         words = geometry.words(variant.sub_group_size)
         self.groups = int(words[Field.TOTAL])
@@ -111,6 +113,7 @@ class Plan:
         self.name = signature.name
         self.prints = code.prints
         self.reused = code.reused
+        self.checks = Checks(signature, code.sites, globals_) if variant.bounds else None
         self.printf_limit = printf_limit
         self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
         self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0
@@ -139,6 +142,7 @@ class Plan:
         output = PrintBuffer(self.name, self.prints, self.printf_limit) if self.prints else None
         if output is not None:
             frame.words[Field.OUTPUT] = output.address
+        table = self.checks.table(frame.words, arguments) if self.checks is not None else None
 
         def stop() -> None:
             frame.words[Field.STOP] = 1
@@ -146,9 +150,12 @@ class Plan:
         self._expected = POOL.run(lambda scratch: run(launch, launch + _WORDS_BYTES, scratch),
                                   local_bytes + self.stack_bytes + 128,
                                   self.threads if self._expected >= WORTH_WAKING else 1, stop)
+        fault = None if self.checks is None else self.checks.fault(frame.words, table)
         self._frames.append(frame)
         if output is not None:
             output.show()
+        if fault is not None:
+            raise fault
 
     def _bind(self, frame: Frame, arguments: Sequence[Any]) -> int:
         """Put the arguments into the frame; the bytes of local memory of a work-group."""

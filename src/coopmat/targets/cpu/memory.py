@@ -25,6 +25,7 @@ from coopmat.targets.cpu.emitter import CHAINS, Emitter, Handler
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.places import (
     Place,
+    check_indices,
     clear_array,
     moved_place,
     part_at,
@@ -112,6 +113,7 @@ def read(emitter: Emitter, pointer: int, operands: Sequence[int] = ()) -> Value:
     """What a pointer points to."""
     place = find_place(emitter, pointer)
     if place is not None:
+        check_indices(emitter, place)
         return read_place(emitter, place)
     kind = emitter.pointee(pointer)
     return load_value(emitter, emitter.number(pointer), kind, alignment_of(operands, kind),
@@ -125,6 +127,7 @@ def write(emitter: Emitter, pointer: int, value: Value, operands: Sequence[int] 
         if _is_input(place):
             name = emitter.module.names.get(pointer) or f"%{pointer}"
             raise ValidationError("store-input", f"'{name}' is a built-in input, which cannot be written")
+        check_indices(emitter, place)
         write_place(emitter, place, value)
         return
     kind = emitter.pointee(pointer)
@@ -163,7 +166,10 @@ def _copy_memory_sized(emitter: Emitter, row: Instruction) -> None:
     """Byte by byte for each work-item, or at once if all copy the same."""
     target, source, size = (emitter.number(word) for word in row.words[:3])
     count = resized(emitter, size, "i64", signed=False)
-    writer = emitter.writer
+    writer, bounds = emitter.writer, emitter.extra.get("bounds")
+    if bounds is not None:
+        bounds.bytes(source, count, writing=False)
+        bounds.bytes(target, count, writing=True)
     if target.is_uniform and source.is_uniform and count.is_uniform:
         writer.call("void", "llvm.memmove.p0.p0.i64", [("ptr", target.base), ("ptr", source.base),
                                                        ("i64", count.base), ("i1", "false")])

@@ -6,7 +6,7 @@ from coopmat.diagnostics import Error
 from coopmat.formats import Rounding
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, Type
-from coopmat.targets.cpu.access import load_number, moved, offset_pointer, store_number
+from coopmat.targets.cpu.access import checked, load_number, moved, offset_pointer, store_number
 from coopmat.targets.cpu.conversions import ROUNDINGS, to_float
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import resized
@@ -17,11 +17,12 @@ HALF = FloatType(16)
 
 
 def _vector(emitter: Emitter, offset: int, pointer: int, kind: Type, count: int, *,
-            aligned: bool) -> tuple[list[Number], int]:
+            aligned: bool, writing: bool) -> tuple[list[Number], int]:
     """The addresses of a vector's components, and their alignment: 3 take the room of 4 in the aligned forms."""
     unit = (4 if aligned and count == 3 else count) * kind.size
     index = resized(emitter, emitter.number(offset), "i64", signed=True)
     first = offset_pointer(emitter, emitter.number(pointer), index, unit)
+    checked(emitter, first, count * kind.size, writing=writing)
     return [moved(emitter, first, place * kind.size) for place in range(count)], kind.size
 
 
@@ -31,8 +32,9 @@ def _loading(*, half: bool = False, aligned: bool = False) -> Handler:
     def handle(emitter: Emitter, row: Instruction) -> Value:
         kind = emitter.result_type(row)
         stored = HALF if half else kind.scalar
-        addresses, alignment = _vector(emitter, row.words[2], row.words[3], stored, kind.count, aligned=aligned)
-        found = (load_number(emitter, address, llvm_type(stored), alignment) for address in addresses)
+        addresses, alignment = _vector(emitter, row.words[2], row.words[3], stored, kind.count, aligned=aligned,
+                                       writing=False)
+        found = (load_number(emitter, address, llvm_type(stored), alignment, is_checked=True) for address in addresses)
         return tuple(to_float(emitter, one, HALF, kind.scalar, "rte") if half else one for one in found)
 
     return handle
@@ -46,10 +48,10 @@ def _storing(*, half: bool = False, aligned: bool = False, with_rounding: bool =
         kind = emitter.type_of(data)
         stored = HALF if half else kind.scalar
         rounding = _rounding(rest[0]) if with_rounding else "rte"
-        addresses, alignment = _vector(emitter, offset, pointer, stored, kind.count, aligned=aligned)
+        addresses, alignment = _vector(emitter, offset, pointer, stored, kind.count, aligned=aligned, writing=True)
         for address, one in zip(addresses, emitter.numbers(data), strict=True):
             value = to_float(emitter, one, kind.scalar, HALF, rounding) if half else one
-            store_number(emitter, address, value, alignment)
+            store_number(emitter, address, value, alignment, is_checked=True)
 
     return handle
 

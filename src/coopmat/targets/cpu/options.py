@@ -15,7 +15,6 @@ from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
 THREADS_VARIABLE = "COOPMAT_NUM_THREADS"
 MOST_THREADS = 4096
 _MISSING: dict[str, tuple[object, str]] = {
-    "bounds": (True, "run the kernel on a simulated device, which checks every access"),
     "numerics": ("exact", "the device 'sim:generic' computes exactly and rounds once"),
 }
 """Values of options that are not built yet, and what does the same."""

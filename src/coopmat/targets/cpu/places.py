@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type
+from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType
 from coopmat.targets.cpu.access import load_number, offset_pointer, store_number
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
@@ -40,16 +40,17 @@ class Place:
     """A part of a variable in slots.
 
     key: the variable's. whole: its type. kind: the part's type. first: the number of the part's first leaf, to which
-    run-time indices are added: ids, each with the leaves that it counts. component: of a matrix, the id of a
-    component's number. is_array: the leaves lie in an array, as an index chooses among them; where they are of several
-    types, each part of one type has an array of its own.
+    run-time indices are added: ids, each with the leaves that it counts and the number of elements that there are (0:
+    those of the whole variable). component: of a matrix, the id of a component's number. is_array: the leaves lie in an
+    array, as an index chooses among them; where they are of several types, each part of one type has an array of its
+    own.
     """
 
     key: object
     whole: Type
     kind: Type
     first: int = 0
-    indices: tuple[tuple[int, int], ...] = ()
+    indices: tuple[tuple[int, int, int], ...] = ()
     component: int | None = None
     is_array: bool = False
 
@@ -78,15 +79,23 @@ def part_at(place: Place, index: int) -> Place:
 def part_at_run_time(place: Place, word: int) -> Place:
     """A part of a place by an index that is not known before the kernel runs. Error where there is no array for it."""
     part, _ = part_of(place.kind, 0)
-    return moved_place(replace(place, kind=part), word)
+    return moved_place(replace(place, kind=part), word, length_of(place.kind))
 
 
-def moved_place(place: Place, word: int) -> Place:
-    """The place so many elements further in an array."""
+def length_of(kind: Type) -> int:
+    """The elements that a run-time index chooses among."""
+    if isinstance(kind, MatrixType):
+        return kind.slice_length
+    assert isinstance(kind, ArrayType | VectorType)
+    return kind.length
+
+
+def moved_place(place: Place, word: int, length: int = 0) -> Place:
+    """The place so many elements further in an array, one of ``length`` elements if the first is the array's."""
     if place.is_array and not is_homogeneous(place.whole):
         raise Error(f"a run-time index into an array of {place.kind} is not possible, as it holds cooperative matrices "
                     "beside members of other types; give the matrices an array of their own")
-    return replace(place, indices=(*place.indices, (word, leaf_count(place.kind))))
+    return replace(place, indices=(*place.indices, (word, leaf_count(place.kind), length)))
 
 
 def place_of_cast(emitter: Emitter, row: Instruction, place: Place) -> None:
@@ -221,17 +230,41 @@ def _array_slot(emitter: Emitter, place: Place) -> tuple[str, str, bool]:
     return emitter.slots[place.key], llvm, varies
 
 
+def check_indices(emitter: Emitter, place: Place) -> None:
+    """Where accesses are checked, have the run-time indices into a variable in slots checked."""
+    bounds = emitter.extra.get("bounds")
+    if bounds is None:
+        return
+    assert isinstance(place.key, tuple)
+    components = () if place.component is None else ((place.component, 1, length_of(place.kind)),)
+    for word, _, length in (*place.indices, *components):
+        if length:
+            bounds.index(resized(emitter, emitter.number(word), "i64", signed=True), length, place.key[1])
+    if not all(length for _, _, length in place.indices):
+        leaves = leaf_count(place.kind)
+        last = leaf_count(place.whole) - leaves
+        bounds.index(_leaf_number(emitter, place, 0), last + 1, place.key[1], leaves)
+
+
 def _element(emitter: Emitter, place: Place, number: int) -> Number:
     """The number of a leaf among those of the variable, brought into range."""
+    index = _leaf_number(emitter, place, number)
+    if not place.indices:
+        return index
+    return emitter.intrinsic("umin", "i64", index, emitter.constant("i64", leaf_count(place.whole) - 1))
+
+
+def _leaf_number(emitter: Emitter, place: Place, number: int) -> Number:
+    """The number of a leaf among those of the variable, wherever the indices lead."""
     first = emitter.constant("i64", place.first + number)
     if not place.indices:
         return first
     index = first
-    for word, leaves in place.indices:
+    for word, leaves, _ in place.indices:
         own = resized(emitter, emitter.number(word), "i64", signed=True)
         scaled = emitter.apply("mul {t} {0}, {1}", "i64", own, emitter.constant("i64", leaves))
         index = emitter.apply("add {t} {0}, {1}", "i64", index, scaled)
-    return emitter.intrinsic("umin", "i64", index, emitter.constant("i64", leaf_count(place.whole) - 1))
+    return index
 
 
 def _read_element(emitter: Emitter, place: Place, number: int, leaf: LeafType) -> Leaf:
@@ -247,7 +280,8 @@ def _read_element(emitter: Emitter, place: Place, number: int, leaf: LeafType) -
         text = writer.let(f"load {llvm}, ptr {address}")
         found = emitter.varying(scalar, text) if varies else Number(scalar, text)
     else:
-        found = load_number(emitter, _lane_address(emitter, slot, scalar, index, varies), scalar, 1)
+        lane_address = _lane_address(emitter, slot, scalar, index, varies)
+        found = load_number(emitter, lane_address, scalar, 1, is_checked=True)
     return emitter.apply("trunc {t} {0} to {r}", "i1", found) if isinstance(leaf.kind, BoolType) else found
 
 
@@ -271,7 +305,7 @@ def _write_element(emitter: Emitter, place: Place, number: int, value: Leaf, lea
         address = writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {index.base}")
         emitter.store_masked(value, address, emitter.mask)
     else:
-        store_number(emitter, _lane_address(emitter, slot, value.type, index, varies), value, 1)
+        store_number(emitter, _lane_address(emitter, slot, value.type, index, varies), value, 1, is_checked=True)
 
 
 def _one_index(emitter: Emitter, index: Number) -> str:

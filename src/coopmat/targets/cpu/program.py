@@ -160,7 +160,8 @@ class CpuProgram:
         variant = self.variant(signature, geometry.local_size)
         kernel = self.compile(name, variant)
         addresses = {slot.offset: self.globals.address(identifier) for identifier, slot in kernel.code.globals.items()}
-        return Plan(kernel, signature, variant, geometry, self.threads, addresses, self.options.printf_limit)
+        return Plan(kernel, signature, variant, geometry, self.threads, addresses, self.options.printf_limit,
+                    self.globals)
 
 
 def _loaded(code: KernelCode, object_: bytes) -> CompiledKernel:

@@ -10,6 +10,7 @@ from typing import Any
 from coopmat.cache import key
 from coopmat.spirv import types
 from coopmat.targets.cpu.emitter import Variant
+from coopmat.targets.cpu.faults import AccessSite
 from coopmat.targets.cpu.features import CpuFeatures
 from coopmat.targets.cpu.kernel import KernelCode, Slot
 from coopmat.targets.cpu.print_buffer import PrintCall
@@ -57,7 +58,7 @@ def from_bytes(data: bytes) -> tuple[KernelCode, bytes] | None:
 # Values as JSON: numbers, texts and None are themselves, everything else is {kind: content}
 # --------------------------------------------------------------------------------------
 
-_RECORDS: dict[str, type] = {kind.__name__: kind for kind in (Slot, PrintCall)} | {
+_RECORDS: dict[str, type] = {kind.__name__: kind for kind in (AccessSite, Slot, PrintCall)} | {
     name: kind for name, kind in vars(types).items() if isinstance(kind, type) and is_dataclass(kind)}
 """What a kernel's code consists of: its own records, and types of SPIR-V."""
 

@@ -36,6 +36,10 @@ class Writer:
         """Begin a block."""
         self.lines.append(f"{name}:")
 
+    def current_block(self) -> str:
+        """The label of the block that is being written."""
+        return next(line[:-1] for line in reversed(self.lines) if line.endswith(":"))
+
     def slot(self, llvm: str, *, align: int = 0, initial: str | None = None) -> str:
         """A stack slot; ``initial`` is what it holds at the start."""
         name = self.fresh("slot")

@@ -19,12 +19,12 @@ import numpy as np
 
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError
 from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, round_up
+from coopmat.targets import out_of_bounds as say
 from coopmat.targets.simulator.state import Frame, Mask, Site
 from coopmat.targets.simulator.values import Array, Value, from_slices, members_of, slices_of
 
 OFFSET_BITS = 44
 BIAS = 1 << OFFSET_BITS - 1
-MOST_ADDRESS = (1 << 64) - 1
 FARTHEST = 1 << OFFSET_BITS - 3  # bytes from the start of a buffer that a displaced address may be
 UNCHECKED = 1 << 32  # bytes: a displacement up to this cannot leave the addresses of a buffer
 FAR_APART = 1 << 20  # bytes between the ends of two addresses that were too far away
@@ -144,13 +144,7 @@ class AddressSpace:
 
     def _no_buffer(self, address: int) -> str:
         """An address that is in no buffer, as messages show it."""
-        if address == 0:
-            return "a null pointer"
-        text = f"the address {address & MOST_ADDRESS:#x}, which is in no buffer"
-        if abs(address) >= BIAS:
-            return text
-        offset = self.offset_in(address)
-        return f"{text} (a null pointer {'plus' if offset > 0 else 'minus'} {abs(offset)} bytes)"
+        return say.no_buffer(address, BIAS, self.offset_in(address) if 0 < abs(address) < BIAS else None)
 
     # --- pointer arithmetic -----------------------------------------------------------
 
@@ -254,13 +248,12 @@ class AddressSpace:
             sub_group, lane = first_of(crooked)
             name = None if buffer is None else buffer.row.name
             raise Misaligned(
-                f"the address of this {_verb(writing)} must be a multiple of {alignment} bytes; "
+                f"the address of this {say.access_verb(writing)} must be a multiple of {alignment} bytes; "
                 f"it is byte {self.offset_in(int(address[sub_group, lane]))} of its buffer",
                 site.where(frame, sub_group, lane, name))
         if writing and buffer is not None and not buffer.row.writable and lanes.any():
             sub_group, lane = first_of(lanes)
-            raise SimulationError("a write to read-only memory",
-                                  site.where(frame, sub_group, lane, buffer.row.name))
+            raise SimulationError(say.READ_ONLY, site.where(frame, sub_group, lane, buffer.row.name))
 
     def check_alignment(self, frame: Frame, address: Array, alignment: int, site: Site) -> None:
         """Raise Misaligned unless the pointers of all active lanes are multiples of ``alignment``."""
@@ -281,12 +274,11 @@ class AddressSpace:
         sub_group, lane = first_of(wrong)
         value = int(address[sub_group, lane])
         if buffer is None:
-            raise OutOfBounds(f"{_verb(writing)} of {size} bytes through {self._no_buffer(value)}",
+            raise OutOfBounds(say.access_nowhere(writing, size, self._no_buffer(value)),
                               site.where(frame, sub_group, lane))
         offset = self.offset_in(value)
         raise OutOfBounds(
-            f"{_verb(writing)} of {size} bytes at byte {offset}; the buffer has {buffer.row.nbytes} bytes, "
-            f"{buffer.row.nbytes // size} elements of this size",
+            say.access_outside(writing, size, offset, buffer.row.nbytes),
             site.where(frame, sub_group, lane, buffer.row.name, offset // size))
 
     # --- reading and writing ----------------------------------------------------------
@@ -392,7 +384,3 @@ def _largest(index: Array) -> int:
     if index.size == 1:
         return abs(int(index.item()))
     return max(abs(int(index.min())), abs(int(index.max())))
-
-
-def _verb(writing: bool) -> str:
-    return "write" if writing else "read"

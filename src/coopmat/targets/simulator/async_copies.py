@@ -17,6 +17,7 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.group_scopes import known_scope
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import Type, round_up
+from coopmat.targets import out_of_bounds as say
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import group_uniform_value, require_work_groups
 from coopmat.targets.simulator.events import NULL_EVENT, Region, Transfer
@@ -93,25 +94,19 @@ def _fitting(frame: Frame, site: Site, sub_group: int, address: int, count: int,
     if buffer is None or not count:
         return 0
     if writing and not buffer.row.writable:
-        raise SimulationError("a write to read-only memory", site.where(frame, sub_group, 0, buffer.row.name))
-    offset = frame.memory.offset_in(address)
-    room = buffer.row.nbytes - size - offset
-    if offset < 0 or room < 0:
-        return 0
-    return min(count, room // step + 1) if step else count
+        raise SimulationError(say.READ_ONLY, site.where(frame, sub_group, 0, buffer.row.name))
+    return say.copied_inside(frame.memory.offset_in(address), buffer.row.nbytes, count, step, size)
 
 
 def _out_of_bounds(frame: Frame, site: Site, sub_group: int, address: int, index: int, step: int, size: int,
                    count: int, writing: bool) -> NoReturn:
     """Report the element of a copy that is not in the buffer."""
-    verb = "writes" if writing else "reads"
-    what = f"{site.in_words} of {count} {'element' if count == 1 else 'elements'} {verb} {size} bytes"
+    what = say.copy_in_words(site.in_words, count, size, writing)
     buffer = frame.memory.buffer_at(address)
     if buffer is None:
         raise OutOfBounds(f"{what} through {frame.memory.describe(address, size)}", site.where(frame, sub_group, 0))
     offset = frame.memory.offset_in(address) + index * step
-    raise OutOfBounds(f"{what} at byte {offset} for its element {index}; the buffer has {buffer.row.nbytes} bytes, "
-                      f"{buffer.row.nbytes // size} elements of this size",
+    raise OutOfBounds(say.copy_outside(what, index, offset, buffer.row.nbytes, size),
                       site.where(frame, sub_group, 0, buffer.row.name, offset // size))
 
 

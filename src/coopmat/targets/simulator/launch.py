@@ -14,6 +14,7 @@ from coopmat.diagnostics import LaunchError
 from coopmat.spirv.grammar import StorageClass
 from coopmat.spirv.kernels import KernelSignature, Parameter
 from coopmat.spirv.types import PointerType, Type
+from coopmat.targets.out_of_bounds import argument_name
 from coopmat.targets.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, member_offsets
@@ -123,7 +124,7 @@ def bind_arguments(kernel: CompiledKernel, arguments: Sequence[Any]) -> list[Arg
                           f"found {len(arguments)}")
     bound = []
     for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
-        label = _label(index, parameter)
+        label = argument_name(index, parameter.name)
         if isinstance(argument, np.ma.MaskedArray):
             raise LaunchError(f"{label}: a masked array cannot be passed, a kernel knows no masks; pass its "
                               "values: array.data, or array.filled(value)")
@@ -134,12 +135,6 @@ def bind_arguments(kernel: CompiledKernel, arguments: Sequence[Any]) -> list[Arg
         else:
             bound.append(_array(label, parameter, argument))
     return bound
-
-
-def _label(index: int, parameter: Parameter) -> str:
-    """How messages name an argument; a parameter without a name is called by its position already."""
-    label = f"argument {index}"
-    return label if parameter.name == label else f"{label} '{parameter.name}'"
 
 
 def _array(label: str, parameter: Parameter, argument: Any) -> Argument:

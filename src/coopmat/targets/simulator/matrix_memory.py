@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from coopmat.devices.lane_layout import WORD_BITS, rows_per_word
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError, UndefinedBehavior
-from coopmat.spirv.grammar import CooperativeMatrixLayout
-from coopmat.spirv.grammar import CooperativeMatrixUse as Use
-from coopmat.spirv.types import IntType, MatrixType
+from coopmat.spirv.types import MatrixType
+from coopmat.targets import out_of_bounds as say
+from coopmat.targets.matrix_grid import Grid, grid_of
 from coopmat.targets.simulator.address_space import BIAS, OFFSET_BITS, Buffer, Extent
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, sign_extend_nibble
-
-PACKED_WORD = WORD_BITS // 8  # bytes: what PackedINTEL interleaves consecutive rows into
 
 
 @dataclass(frozen=True)
@@ -43,66 +40,6 @@ class MatrixAccess:
     site: Site
     writing: bool
     stride_rule: StrideRule = StrideRule()
-
-
-@dataclass(frozen=True)
-class Grid:
-    """How a matrix lies in memory: nested dimensions in units of ``dtype``, with strides in bytes.
-
-    The dimensions are, in order, those of the row (one or two) and that of the column. 4-bit components
-    lie two in a byte: ``pair_axis`` is the axis of ``[n, rows, columns]`` along which they are neighbours.
-    """
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: np.dtype[Any]
-    pair_axis: int | None = None
-
-    @property
-    def low(self) -> int:
-        """Byte offset of the lowest element."""
-        return sum(min(0, (n - 1) * s) for n, s in zip(self.shape, self.strides, strict=True))
-
-    @property
-    def high(self) -> int:
-        """Byte offset past the highest element."""
-        last = sum(max(0, (n - 1) * s) for n, s in zip(self.shape, self.strides, strict=True))
-        return last + self.dtype.itemsize
-
-    @property
-    def offsets(self) -> Array:
-        """Byte offset of each unit."""
-        steps = np.indices(self.shape, np.int64)
-        return np.tensordot(np.array(self.strides, np.int64), steps, axes=1)
-
-    def components(self, units: Array, upper: Array) -> Array:
-        """Units ``[n, *shape]`` as ``[n, rows, columns]``; of paired components ``upper`` has the second ones."""
-        plane = (len(units), -1, self.shape[-1])
-        if self.pair_axis is None:
-            return units.reshape(plane)
-        both = np.stack([units.reshape(plane), upper.reshape(plane)], axis=self.pair_axis + 1)
-        size = [*units.reshape(plane).shape]
-        size[self.pair_axis] *= 2
-        return both.reshape(size)
-
-
-def grid_of(kind: MatrixType, layout: int, stride: int) -> Grid | None:
-    """The grid of a matrix in memory, ``stride`` in bytes; None for a layout that it cannot have."""
-    unit = kind.component.size
-    per_unit = 2 if kind.component == IntType(4) else 1
-    is_packed = layout == CooperativeMatrixLayout.PackedINTEL
-    if layout == CooperativeMatrixLayout.RowMajorKHR or (is_packed and kind.use == Use.MatrixAKHR):
-        shape: tuple[int, ...] = (kind.rows, -(-kind.columns // per_unit))
-        return Grid(shape, (stride, unit), kind.dtype, 2 if per_unit > 1 else None)
-    pair_axis = 1 if per_unit > 1 else None
-    if layout == CooperativeMatrixLayout.ColumnMajorKHR:
-        shape = (-(-kind.rows // per_unit), kind.columns)
-        return Grid(shape, (unit, stride), kind.dtype, pair_axis)
-    together = rows_per_word(8 * unit // per_unit)
-    if is_packed and kind.use == Use.MatrixBKHR and together > 1 and kind.rows % together == 0:
-        shape = (kind.rows // together, together // per_unit, kind.columns)
-        return Grid(shape, (stride, unit, PACKED_WORD), kind.dtype, pair_axis)
-    return None
 
 
 # --------------------------------------------------------------------------------------
@@ -194,13 +131,11 @@ def buffer_of(frame: Frame, access: MatrixAccess, address: int, sub_group: int, 
     if buffer is None or buffer.row.extent is Extent.LANE:
         what = (f"is {frame.memory.describe(address, access.kind.component.size)}" if buffer is None
                 else f"points to private memory, {buffer.row.name}")
-        raise OutOfBounds(f"{site.in_words} needs a pointer to global or local memory; this one {what}",
-                          site.where(frame, sub_group))
+        raise OutOfBounds(say.not_shared(site.in_words, what), site.where(frame, sub_group))
     if access.writing and stores_over_itself:
         raise UndefinedBehavior("a matrix cannot be stored with a stride of 0", site.where(frame, sub_group))
     if access.writing and not buffer.row.writable:
-        raise SimulationError("a matrix is stored to read-only memory",
-                              site.where(frame, sub_group, None, buffer.row.name))
+        raise SimulationError(say.MATRIX_READ_ONLY, site.where(frame, sub_group, None, buffer.row.name))
     return buffer
 
 
@@ -229,12 +164,10 @@ def check_alignment(frame: Frame, access: MatrixAccess, sub_groups: Array, addre
 def _first_out_of_bounds(frame: Frame, access: MatrixAccess, grid: Grid, sub_group: int, address: int,
                          buffer: Buffer) -> NoReturn:
     """Name the first element, counted along the rows, that lies outside."""
-    kind, size = access.kind, grid.dtype.itemsize
-    offset = frame.memory.offset_in(address)
-    bytes_of = grid.components(grid.offsets[None], grid.offsets[None])[0, :kind.rows, :kind.columns]
-    outside = (bytes_of < -offset) | (bytes_of > buffer.row.nbytes - size - offset)
-    row, column = divmod(int(np.argmax(outside)), kind.columns)
-    out_of_bounds(frame, access, (row, column), offset + int(bytes_of[row, column]), sub_group, buffer, size)
+    found = say.first_outside(access.kind, grid, frame.memory.offset_in(address), buffer.row.nbytes)
+    assert found is not None
+    row, column, byte = found
+    out_of_bounds(frame, access, (row, column), byte, sub_group, buffer, grid.dtype.itemsize)
 
 
 def out_of_bounds(frame: Frame, access: MatrixAccess, element: tuple[int, int], byte: int, sub_group: int,
@@ -244,10 +177,8 @@ def out_of_bounds(frame: Frame, access: MatrixAccess, element: tuple[int, int], 
     size = size or kind.component.size
     row, column = element
     lane = int(kind.layout.owner[0][row, column])
-    verb = "stores" if access.writing else "loads"
     raise OutOfBounds(
-        f"{access.site.in_words} {verb} element ({row}, {column}) of the {kind} at byte {byte}; the buffer "
-        f"has {buffer.row.nbytes} bytes, {buffer.row.nbytes // size} elements of this size",
+        say.element_outside(access.site.in_words, access.writing, element, kind, byte, buffer.row.nbytes, size),
         access.site.where(frame, sub_group, lane, buffer.row.name, byte // size))
 
 

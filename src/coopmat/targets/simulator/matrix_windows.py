@@ -15,9 +15,9 @@ from coopmat.diagnostics import UndefinedBehavior
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import MatrixType
+from coopmat.targets.matrix_grid import PACKED_WORD
 from coopmat.targets.simulator.address_space import BIAS, FARTHEST, OFFSET_BITS, Buffer
 from coopmat.targets.simulator.matrix_memory import (
-    PACKED_WORD,
     MatrixAccess,
     buffer_of,
     check_alignment,

@@ -25,6 +25,7 @@ from coopmat.spirv.types import (
     VectorType,
     contains_matrix,
 )
+from coopmat.targets.out_of_bounds import index_outside
 from coopmat.targets.simulator.address_space import first_of
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, Value, blend, from_slices, slices_of
@@ -158,7 +159,7 @@ class _Access:
         full = np.broadcast_to(index, lanes.shape)
         sub_group, lane = first_of(lanes & ((full < 0) | (full >= length)))
         element = int(full[sub_group, lane])
-        raise OutOfBounds(f"index {element} is outside of the {length} elements",
+        raise OutOfBounds(index_outside(element, length),
                           self.site.where(self.frame, sub_group, lane, self.place.name, element))
 
 

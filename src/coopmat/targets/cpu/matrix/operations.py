@@ -275,7 +275,7 @@ def _by_layout(emitter: Emitter, kind: MatrixType, layout: int, row: Instruction
     found = []
     for one, label in labels.items():
         writer.label(label)
-        found.append(f"[ {access(one)}, %{label} ]")
+        found.append(f"[ {access(one)}, %{writer.current_block()} ]")
         writer.do(f"br label %{end}")
     writer.label(end)
     return "" if row.result_id is None else writer.let(f"phi {matrix_type(kind)} {', '.join(found)}")
@@ -290,11 +290,22 @@ def _possible_layouts(kind: MatrixType) -> list[CooperativeMatrixLayout]:
     return [CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR, *packed]
 
 
+def _check(emitter: Emitter, kind: MatrixType, pointer: int, layout: CooperativeMatrixLayout,
+           operands: Sequence[Operand], *, writing: bool) -> None:
+    """Where accesses are checked, have that of a matrix checked, or of what of it lies in a window."""
+    from coopmat.targets.cpu.matrix.checks import check_matrix
+
+    if "bounds" in emitter.extra:
+        address, stride, *window = (text for _, text in operands)
+        check_matrix(emitter, kind, pointer, layout, address, stride, window, writing=writing)
+
+
 def _loaded(emitter: Emitter, name: str, kind: MatrixType, pointer: int, layout: int, rest: Sequence[int],
             row: Instruction, more: Sequence[Operand] = ()) -> Value:
     operands, alignment = _memory(emitter, kind, pointer, rest)
 
     def access(found: CooperativeMatrixLayout) -> str:
+        _check(emitter, kind, pointer, found, [*operands, *more], writing=False)
         kept = _kept(emitter, name, kind, pointer, found)
         operation = Operation(name, kind, (), (found, alignment, bool(kept)), emitter.size)
         return call(emitter, operation, [*operands, *more, *kept], matrix_type(kind), READS)
@@ -317,6 +328,7 @@ def _stored(emitter: Emitter, name: str, matrix: Matrix, pointer: int, layout: i
     operands, alignment = _memory(emitter, matrix.kind, pointer, rest)
 
     def access(found: CooperativeMatrixLayout) -> str:
+        _check(emitter, matrix.kind, pointer, found, [*operands, *more], writing=True)
         operation = Operation(name, None, (matrix.kind,), (found, alignment), emitter.size)
         return call(emitter, operation, [_operand(matrix), *operands, *more], "void", WRITES)
 
