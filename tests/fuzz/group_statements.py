@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from tests.fuzz.generator import Generator
 from tests.fuzz.nodes import DOUBLE, FLOAT, INT, INTEGERS, UINT, WIDE_INTEGERS, Block, Expression, Node, Statement, Type
 
@@ -21,7 +23,7 @@ class GroupStatements(Generator):
 
     # ------------------------------------------------------------------ in divergent code
 
-    def _productions(self, type_: Type):
+    def _productions(self, type_: Type) -> Sequence[Callable[[Type, int], Expression | None]]:
         found = tuple(super()._productions(type_))
         return (*found, self._over_lanes) if type_.count == 1 else found
 
@@ -54,7 +56,7 @@ class GroupStatements(Generator):
 
     def _vote(self, type_: Type, value: Expression, depth: int) -> Expression:
         """What a ballot or a vote says, as an int or uint."""
-        condition = self.condition(depth - 1)
+        condition = self.condition(depth - 1, INTEGERS)  # a float may be too large for an int
         ballot = Node("sub_group_ballot(", condition, ")")
         if type_ == UINT:
             match self.random.randrange(3):
@@ -110,7 +112,8 @@ class GroupStatements(Generator):
                 lane = self.random.randrange(self.sub_group_size or 4)
                 return Statement(target, " = sub_group_broadcast(", value, f", {lane}u % get_sub_group_size());")
             case 2:
-                return Statement(target, f" = sub_group_{self.pick(('any', 'all'))}(", self.condition(2), ") ? 3 : 5;")
+                return Statement(target, f" = sub_group_{self.pick(('any', 'all'))}(", self.condition(2, INTEGERS),
+                                 ") ? 3 : 5;")
         return Statement(target, " = sub_group_non_uniform_broadcast(", value, ", 0);")
 
     def shifted(self) -> Statement:
@@ -146,7 +149,8 @@ class GroupStatements(Generator):
             case 1:
                 at = ", ".join(str(self.random.randrange(n)) for n in self.local)
                 return Statement(target, " = work_group_broadcast(", value, f", {at});")
-        return Statement(target, f" = work_group_{self.pick(('any', 'all'))}(", self.condition(2), ") ? 7 : 11;")
+        return Statement(target, f" = work_group_{self.pick(('any', 'all'))}(", self.condition(2, INTEGERS),
+                         ") ? 7 : 11;")
 
     def through_local_memory(self) -> Statement:
         """An exchange or counters, as :mod:`tests.fuzz.generator` has them."""
@@ -163,7 +167,7 @@ class GroupStatements(Generator):
         scope = "work" if in_work_group else "sub"
         return self.pick((
             Node(f"in[{self.random.randrange(64)}] & 1"), Node("group & 1"), Node("group == 0"),
-            Node(f"{scope}_group_{self.pick(('any', 'all'))}(", self.condition(1), ")")))
+            Node(f"{scope}_group_{self.pick(('any', 'all'))}(", self.condition(1, INTEGERS), ")")))
 
     def uniform_branch(self, depth: int, in_work_group: bool) -> Statement:
         """A branch that all take the same way."""

@@ -1,8 +1,8 @@
 """A seeded generator of kernels for comparing targets: what :mod:`tests.fuzz.generator` makes, smaller, and around it
 what sub-groups and work-groups do together.
 
-``generate(seed)`` gives a kernel ``k(out, memory, in)`` as there, with a sub-group size, one to three dimensions, groups
-whose size need not be a multiple of it, sub-group functions in divergent code, functions of the group, loops and
+``generate(seed)`` gives a kernel ``k(out, memory, in)`` as there, with a sub-group size, one to three dimensions,
+groups whose size need not be a multiple of it, sub-group functions in divergent code, functions of the group, loops and
 branches that are uniform, atomics whose results do not depend on their order, and cooperative matrices of integers.
 """
 
@@ -40,8 +40,8 @@ uint present(uint lane)
 
 @dataclass
 class TargetKernel(Kernel):
-    """A program whose launch has dimensions, with words behind those of the work-items: ``extra`` ones of ``memory`` for
-    counters and matrices."""
+    """A program whose launch has dimensions, with words behind those of the work-items: ``extra`` ones of ``memory``
+    for counters and matrices."""
 
     local: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()

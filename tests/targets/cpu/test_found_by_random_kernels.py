@@ -1,0 +1,91 @@
+"""What random kernels and damaged modules have found on the CPU or in the simulator, each as small as it could be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from coopmat.targets.cpu.program import CpuProgram
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+DEVICES = ("sim:generic", "cpu")
+INDEXED = """
+typedef struct { int number; uchar octets[4]; } mixed;
+kernel void k(global uint* out, global const uint* in)
+{
+    mixed m = {7, {10, 20, 30, 40}};
+    uint i = get_global_id(0);
+    m.octets[in[i]] += m.number;
+    out[i] = m.octets[0] | m.octets[1] << 8 | m.octets[2] << 16 | (uint)m.octets[3] << 24;
+}
+"""
+COMPONENTS = """
+typedef int tile __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8,
+                                         CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+__attribute__((intel_reqd_sub_group_size(32)))
+kernel void k(global int* out, global const uint* in)
+{
+    uint i = get_sub_group_local_id();
+    tile c = coop_mat_load((global const int*)in, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+    global int* place = out + 64 * get_sub_group_id();
+    c[in[i] & 1] += in[in[i]];
+    uint n = 0;
+    if (get_sub_group_id() == 0)
+        n = 2;
+    else
+        for (; n < coop_mat_length(c); ++n)
+            c[n] *= c[n] & 1 ? 3 : 5;
+    coop_mat_store(place, c, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+}
+"""
+SHUFFLED = """
+__attribute__((intel_reqd_sub_group_size(SIZE)))
+kernel void k(global ulong* out, global const uint* in)
+{
+    uint i = get_global_id(0);
+    out[i] = sub_group_shuffle((TYPE)in[i], in[i] % SIZE);
+}
+"""
+
+
+def launched(source: str, device: str, out: np.ndarray, words: np.ndarray, size: int, options: str = "") -> np.ndarray:
+    kernel = cm.build(source, options, device="cpu" if device == "cpu" else None).kernel("k")
+    cm.Queue(device).enqueue(kernel, (size,), (size,), out, words).wait()
+    return out
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_run_time_index_into_one_member_of_a_structure(device: str) -> None:
+    indices = np.random.default_rng(1).integers(0, 4, 32, np.uint32)
+    octets = np.tile(np.array([10, 20, 30, 40], np.uint8), (32, 1))
+    octets[np.arange(32), indices] += 7
+    assert (launched(INDEXED, device, np.zeros(32, np.uint32), indices, 32) == octets.view(np.uint32)[:, 0]).all()
+
+
+def test_components_by_varying_indices_beside_gathers() -> None:
+    """One sub-group has left the loop whose counter chooses the component."""
+    words = np.random.default_rng(2).integers(0, 64, 64, np.uint32)
+    found = [launched(COMPONENTS, device, np.zeros(128, np.int32), words, 64) for device in DEVICES]
+    assert (found[0] == found[1]).all()
+    changed = words.astype(np.int64)
+    assert found[0][:64].sum() == changed.sum() + changed[words[:32]].sum()
+
+
+@pytest.mark.parametrize("type_", ["short", "ushort"])
+@pytest.mark.parametrize("size", [4, 16, 32, 64])
+def test_shuffled_numbers_of_16_bits_as_64(type_: str, size: int) -> None:
+    words = np.random.default_rng(3).integers(0, 2**32, 64, np.uint32)
+    numbers = words.astype(np.int16 if type_ == "short" else np.uint16).astype(np.int64).astype(np.uint64)
+    lanes = np.arange(64) // size * size + words % size
+    found = launched(SHUFFLED, "cpu", np.zeros(64, np.uint64), words, 64, f"-DTYPE={type_} -DSIZE={size}")
+    assert (found == numbers[lanes]).all()
+
+
+def test_dot_products_with_a_word_for_all() -> None:
+    """LLVM did not end."""
+    program = CpuProgram(cm.build(EXAMPLES / "dot_products.cl", device="cpu").module)
+    for name, signature in program.signatures.items():
+        program.compile(name, program.variant(signature, (32, 1, 1)))
