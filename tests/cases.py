@@ -307,6 +307,31 @@ def _bf16_product(arguments: Arguments) -> dict[int, np.ndarray]:
     return {2: a @ b}
 
 
+def _product(rng: np.random.Generator, m: int, n: int, k: int, dtype: type, *sizes: int,
+             is_packed: bool = False) -> Arguments:
+    """A, B, C and ``sizes`` for the kernels gemm*.cl. Products of small whole numbers: exact in every type."""
+    a, b = (rng.integers(-9, 10, shape).astype(dtype) for shape in ((m, k), (k, n)))
+    together = 4 // b.itemsize if is_packed else 1
+    b = np.ascontiguousarray(b.reshape(k // together, together, n).swapaxes(1, 2)) if is_packed else b
+    return [a, b.reshape(k, n), np.zeros((m, n), np.int32 if dtype is np.int8 else np.float32), *sizes]
+
+
+def _matrix_product(arguments: Arguments) -> dict[int, np.ndarray]:
+    a, b, c, *_ = arguments
+    return {2: (a.astype(np.float64) @ b.astype(np.float64)).astype(c.dtype)}
+
+
+def _product_of_packed(arguments: Arguments) -> dict[int, np.ndarray]:
+    a, b, *others = arguments
+    k, n = b.shape
+    together = 4 // b.itemsize
+    rows = b.reshape(k // together, n, together).swapaxes(1, 2).reshape(k, n)
+    return _matrix_product([a, rows, *others])
+
+
+BF16_ELEMENTS = ("-DIN=__bf16", "-DOUT=float", "-DTK=32")
+
+
 # ------------------------------------------------------------------------- printing.cl
 
 
@@ -453,6 +478,19 @@ CASES = (
     Case(EXAMPLES / "gemm.cl", "gemm", (2 * SUB_GROUP, 3), (SUB_GROUP, 1),
          lambda rng: [rng.integers(-128, 128, (24, 64), np.int8), rng.integers(-128, 128, (64, 32), np.int8),
                       np.zeros((24, 32), np.int32), 32, 64], _gemm),
+    Case(EXAMPLES / "gemm_blocked.cl", "gemm", (3 * SUB_GROUP, 2), (SUB_GROUP, 1),
+         lambda rng: _product(rng, 64, 96, 128, np.int8, 96, 128), _matrix_product),
+    Case(EXAMPLES / "gemm_blocked.cl", "gemm", (2 * SUB_GROUP, 1), (SUB_GROUP, 1),
+         lambda rng: _product(rng, 32, 64, 96, ml_dtypes.bfloat16, 64, 96, is_packed=True), _product_of_packed,
+         (*BF16_ELEMENTS, "-DPACKED_B")),
+    # The last blocks have less than 64 rows, 64 columns and 128 steps.
+    Case(EXAMPLES / "gemm_tuned.cl", "gemm", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
+         lambda rng: _product(rng, 96, 96, 192, np.int8, 96, 96, 192, 64), _matrix_product, ("-DKC=128", "-DNB=64")),
+    Case(EXAMPLES / "gemm_tuned.cl", "gemm", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
+         lambda rng: _product(rng, 96, 96, 160, ml_dtypes.bfloat16, 96, 96, 160, 64), _matrix_product,
+         (*BF16_ELEMENTS, "-DKC=128", "-DNB=64")),
+    Case(EXAMPLES / "gemm_tuned_fp32.cl", "gemm", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
+         lambda rng: _product(rng, 24, 96, 20, np.float32, 24, 96, 20, 16), _matrix_product, ("-DKC=16", "-DNB=64")),
     Case(EXAMPLES / "scale_rows.cl", "scale_rows", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
          lambda rng: [_floats(rng, 16, 32), _floats(rng, 16), 32], lambda args: {0: args[0] * args[1][:, None]}),
     Case(EXAMPLES / "dot_products.cl", "signed_signed", (20, 6), (5, 2),

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coopmat import Error
 from tests.test_cli import GEMM, coopmat, failure
 
 SCALE = "kernel void scale(global float *p, float factor) { p[get_global_id(0)] *= factor; }"
@@ -80,3 +81,60 @@ def test_what_the_environment_says_wrongly(source: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv(variable, value)
         assert f"{variable}: expected " in failure("run", source, *RUN, "--arg", "zeros:fp32:64", "--arg", "1")
         monkeypatch.delenv(variable)
+
+
+# ------------------------------------------------------------------------------- bench
+
+
+def test_bench() -> None:
+    result = coopmat("bench", "--size", "128", "--type", "s8", "--type", "fp32", "--threads", "2", "--repeat", "2",
+                     "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert {(one["size"], one["threads"]) for one in found} == {(128, 2)}
+    ours = [one for one in found if one["error"] is not None]
+    assert [(one["elements"], one["name"]) for one in ours] == [
+        (elements, name) for elements in ("s8", "fp32") for name in ("spec", "blocked", "tuned")]
+    assert all(one["error"] == 0 for one in ours if one["elements"] == "s8")
+    assert all(one["ratios"]["numpy"] > 0 for one in ours if one["elements"] == "fp32")
+    assert all(one["gflops"] == pytest.approx(2e-9 * 128**3 / one["seconds"]) for one in found)
+
+
+def test_bench_as_a_table() -> None:
+    result = coopmat("bench", "--size", "64", "--type", "bf16", "--repeat", "1", "--device", "sim:generic")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("C = A*B on sim:generic")
+    assert [line.split()[3] for line in result.stdout.splitlines() if line.startswith("  bf16")][:3] == [
+        "spec", "blocked", "tuned"]
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("--size", "100"), "--size takes multiples of 64 up to 16384; found 100"),
+    (("--size", "0"), "--size takes multiples of 64 up to 16384; found 0"),
+    (("--type", "fp16"), "--type takes bf16, s8, fp32; found 'fp16'"),
+    (("--threads", "0"), "--threads takes numbers from 1 to 4096; found 0"),
+    (("--repeat", "0"), "--repeat takes numbers from 1 to 1000; found 0"),
+    (("--device", "sim:intel_gpu_pvc"), "the device 'sim:intel_gpu_pvc' has matrices of certain shapes only; the "
+                                        "kernels take devices with every shape: cpu, sim:generic"),
+])
+def test_bench_refuses(arguments: tuple[str, ...], message: str) -> None:
+    assert failure("bench", *arguments) == f"coopmat: error: {message}\n"
+
+
+def test_bench_sees_wrong_results(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from coopmat import bench
+    from coopmat.command_line.bench import bench as command
+
+    wrong = bench.Measurement("s8", 64, 1, "tuned", 0.5, 1e-9)
+    monkeypatch.setattr(bench, "measure_apart", lambda *_: [wrong])
+    with pytest.raises(SystemExit, match="1"):
+        command(sizes=[64], types=["s8"], threads=[1])
+    assert capsys.readouterr().err == "WRONG: tuned s8 64: relative error 1e-09\n"
+
+
+def test_bench_shows_what_its_process_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    from coopmat import bench
+
+    monkeypatch.setenv("COOPMAT_CPU_FEATURES", "nonsense")
+    with pytest.raises(Error, match=r"s8, 64: .*COOPMAT_CPU_FEATURES"):
+        bench.measure_apart("cpu", bench.S8, 64, 1, 1)

@@ -16,6 +16,7 @@ import pytest
 import coopmat as cm
 from examples.matrix_experiments import TYPES, Elements, multiply, packed, to_tf32
 from tests import intel_runtime
+from tests.cases import CASES, Case, copies
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 BYTES, BF16, TF32 = TYPES
@@ -175,6 +176,22 @@ def test_emulation_on_intels_runtime(elements: Elements) -> None:
     theirs = intel_runtime.run(build.program.spirv, kernel.name, (32, 4), kernel.signature.work_group_size[:2],
                                [a, packed(b, elements.per_word), np.zeros_like(ours), np.int32(32), np.int32(32)])[2]
     np.testing.assert_array_equal(theirs.view(np.uint32), ours.view(np.uint32))
+
+
+# ------------------------------------------------------------------ gemm*.cl
+
+
+@pytest.mark.parametrize("device", ["cpu", GENERIC])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("case", [case for case in CASES if case.source.stem.startswith("gemm")],
+                         ids=lambda case: "-".join((case.source.stem, *case.options)))
+def test_matrix_products(case: Case, seed: int, device: str) -> None:
+    """Products of whole numbers, in blocks that do not divide the matrices: exact."""
+    chosen = cm.device(device)
+    arguments = case.arguments(np.random.default_rng(seed))
+    expected = case.expected(copies(arguments))
+    case.run(cm.build(case.source, case.options, chosen), chosen, arguments)
+    np.testing.assert_array_equal(arguments[2], expected[2])
 
 
 # ------------------------------------------------------------------ dot_products.cl

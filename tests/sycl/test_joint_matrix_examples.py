@@ -10,14 +10,22 @@ import pytest
 
 from coopmat import Error, devices
 from coopmat.sycl import int8, int32, kernel, nd_item, ptr
-from examples import joint_matrix_epilogue, joint_matrix_gemm, joint_matrix_tf32
+from examples import (
+    joint_matrix_blocked,
+    joint_matrix_epilogue,
+    joint_matrix_gemm,
+    joint_matrix_tf32,
+    joint_matrix_tuned,
+)
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 MODULES = {  # example: the type of A in the device tables
     joint_matrix_gemm: "sint8",
     joint_matrix_tf32: "tf32",
     joint_matrix_epilogue: "bf16",
+    joint_matrix_blocked: "bf16",
 }
+ON_CPUS = ("joint_matrix_blocked", "joint_matrix_tuned")  # what runs on the CPU if no device is named
 
 
 def has(name: str, element: str) -> bool:
@@ -39,6 +47,17 @@ def test_result(module, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = capsys.readouterr().out
     assert found.startswith(f"{name}: ")
     assert "right" in found
+
+
+@pytest.mark.parametrize("name", ["cpu", "sim:generic", "sim:intel_cpu_spr"])
+def test_tuned(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert joint_matrix_tuned.main([name]) == 0
+    assert capsys.readouterr().out.endswith("in blocks of 128x64: right\n")
+
+
+def test_tuned_on_other_tiles() -> None:
+    with pytest.raises(Error, match="does not support .*nearest supported"):
+        joint_matrix_tuned.main(["sim:intel_gpu_pvc"])
 
 
 @pytest.mark.parametrize(("module", "name", "element"), REFUSED)
@@ -64,10 +83,10 @@ def run(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("joint_matrix_*.py")), ids=lambda file: file.stem)
 def test_as_a_program(file: Path) -> None:
-    """Without arguments on PVC; a device that does not exist is one line on the standard error."""
+    """Without arguments on PVC or the CPU; a device that does not exist is one line on the standard error."""
     found = run(file)
     assert (found.returncode, found.stderr) == (0, "")
-    assert found.stdout.startswith("sim:intel_gpu_pvc: ")
+    assert found.stdout.startswith("cpu: " if file.stem in ON_CPUS else "sim:intel_gpu_pvc: ")
     found = run(file, "sim:none")
     assert found.returncode == 1
     assert found.stderr.count("\n") == 1

@@ -66,7 +66,8 @@ class joint_matrix:
     undefined; on the host, and with square brackets, the type, which a kernel calls to make an object.
 
     Group: sub_group. T: an element type. Use: use.a, use.b or use.accumulator. Layout: row_major, col_major or
-    ext_intel_packed for A and B; left out for accumulators. Raises BrokenConstraint for what the extension does not allow.
+    ext_intel_packed for A and B; left out for accumulators. Raises BrokenConstraint for what the extensions do not
+    allow.
     """
 
     def __new__(cls, Group: Any, T: Any, Use: Any, Rows: Any, Cols: Any, Layout: Any = None) -> JointMatrixType:  # type: ignore[misc]
