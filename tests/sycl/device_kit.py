@@ -18,9 +18,13 @@ from tests import intel_runtime
 DEVICES = ("intel_gpu_pvc", "nvidia_gpu_sm_80", "amd_gpu_gfx90a", "intel_cpu_spr", "generic")
 
 
+DEVICE: str | None = None
+"""What :func:`launch` runs kernels on, instead of a simulated device (tests/targets/cpu/test_cases.py)."""
+
+
 def launch(kernel, work_items, work_group, *arguments, device: str = "generic") -> None:
     """Run a kernel on a simulated device."""
-    cm.Queue(f"sim:{device}").parallel_for(nd_range(work_items, work_group), kernel, *arguments).wait()
+    cm.Queue(DEVICE or f"sim:{device}").parallel_for(nd_range(work_items, work_group), kernel, *arguments).wait()
 
 
 def launch_on_intel(kernel, work_items: int, work_group: int, *given) -> dict[str, np.ndarray]:

@@ -20,7 +20,6 @@ SIMULATORS = frozenset({
     "UninitializedRead", "SimulatorOptions", "simulator"})
 """What a test names that is about the simulator: its errors, its options, its own interface."""
 NOT_SHARED = {
-    "test_groups_on_intel": "Intel's runtime beside the simulator: tests/targets/cpu/test_cases.py has it beside the CPU",
     "test_matrix_layouts": "the simulated devices' layouts",
     "test_options": "the simulator's options",
     **{f"test_launch.{name}": "arguments are checked before the CPU gets them: tests/test_cpu_device.py" for name in (
@@ -30,9 +29,10 @@ NOT_SHARED = {
         "test_a_sub_group_size_that_the_device_does_not_have", "test_the_first_sub_group_size_is_the_default")},
     "test_control.test_post_dominators_of_random_graphs": "runs no kernel",
     "test_matrix.test_tf32_and_bf16_interpretations": "sums rounded once: test_matrix_rows.py has the CPU's bound",
-    "test_opencl_std.test_real_function": "the simulator's own functions: test_opencl_std.py has the CPU's bounds",
 }
 """Modules and tests that do not apply, and why not."""
+SLOW = ("test_groups_on_intel",)
+"""Modules that only the long form has."""
 SAMPLE = ("test_composites", "test_dot_product", "test_matrix")
 """Modules whose tests also run in the short form with fewer features than the processor has."""
 
@@ -67,7 +67,9 @@ globals().update(_shared())
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test with all the features of the processor; with fewer in the long form, and those of the sample."""
     module = metafunc.function.__module__.rpartition(".")[2]
-    levels = [name for name in LEVELS if name == "amx" or module in SAMPLE or metafunc.config.getoption("--long")]
+    is_long = metafunc.config.getoption("--long")
+    levels = [pytest.param(name, marks=[pytest.mark.slow] if module in SLOW else []) for name in LEVELS
+              if name == "amx" or module in SAMPLE or is_long]
     metafunc.parametrize("_features", levels, indirect=True, scope="module")
 
 

@@ -1,0 +1,90 @@
+"""Every example and test kernel, and the Python kernels of tests/sycl, on the CPU: results as on the simulator."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from coopmat.runtime.arguments import bind
+from coopmat.targets.cpu.features import LEVELS, VARIABLE
+from tests import intel_runtime
+from tests.cases import CASES, Case, copies
+from tests.sycl import device_kit
+
+SEED = 20
+SYCL = Path(device_kit.__file__).parent
+WITHOUT_MATRICES = ("control", "memory", "vectors", "extensions", "dot_products", "async_copies", "printing")
+"""Files whose kernels Intel's runtime runs on every processor."""
+
+
+@cache
+def built(case: Case) -> cm.Program:
+    return cm.build(case.source, case.options)
+
+
+def given(case: Case) -> list[Any]:
+    """The same random arguments each time."""
+    return case.arguments(np.random.default_rng(SEED))
+
+
+@pytest.mark.parametrize("level", [level if level == "amx" else pytest.param(level, marks=pytest.mark.slow)
+                                   for level in LEVELS])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_examples_and_kernels(case: Case, level: str, monkeypatch: pytest.MonkeyPatch,
+                              capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv(VARIABLE, level)
+    arguments = given(case)
+    expected, printed = case.expected(copies(arguments)), case.printed(arguments)
+    case.run(built(case), cm.device("cpu"), arguments)
+    for index, result in expected.items():
+        np.testing.assert_array_equal(arguments[index], result, err_msg=f"argument {index}")
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(printed)
+
+
+@pytest.mark.oracle("intel-opencl")
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [case for case in CASES if case.source.stem in WITHOUT_MATRICES and
+                                  not case.printed(given(case))], ids=lambda case: case.name)
+def test_intels_runtime_computes_the_same(case: Case) -> None:
+    """Bit for bit, in every array that a kernel writes."""
+    program, arguments = built(case), given(case)
+    signature = program.kernel(case.kernel).signature
+    bound = bind(program.kernel(case.kernel), copies(arguments), list(map(str, signature.parameters)))
+    theirs = intel_runtime.run(program.spirv, case.kernel, case.global_size, case.local_size, [
+        ("local", value.nbytes) if isinstance(value, cm.LocalMemory) else value for value in bound])
+    case.run(program, cm.device("cpu"), arguments)
+    for index in case.expected(given(case)):
+        ours = arguments[index]
+        np.testing.assert_array_equal(ours.view(np.uint8), theirs[index].view(np.uint8).reshape(ours.view(
+            np.uint8).shape), err_msg=f"argument {index}")
+
+
+# ------------------------------------------------------------------ Python kernels
+
+def _launching() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The tests of tests/sycl that launch a kernel and compare what it computes."""
+    for path in sorted(SYCL.glob("test_*.py")):
+        module = importlib.import_module(f"tests.sycl.{path.stem}")
+        for name, test in inspect.getmembers(module, inspect.isfunction):
+            names = inspect.unwrap(test).__code__.co_names
+            if (name.startswith("test_") and test.__module__ == module.__name__ and "launch" in names
+                    and "raises" not in names):
+                yield f"{path.stem}__{name.removeprefix('test_')}", test
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _on_the_cpu() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device_kit, "DEVICE", "cpu")
+        yield
+
+
+globals().update(_launching())
