@@ -21,6 +21,7 @@ from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
 from coopmat.targets.simulator import LocalMemory
+from tests.cases import CASES, Case, copies
 from tests.targets.simulator import kit
 
 CHECKED = CpuOptions(bounds=True, threads=1)
@@ -191,6 +192,19 @@ def test_copies_of_bytes() -> None:
         assert error.value.where.lane == (0 if each == "%n" else 15)
         with pytest.raises(OutOfBounds, match=r"read of 41 bytes"):
             target.launch("kernel", (16,), (16,), [out, values, np.int64(41 if each == "%n" else 26)])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_kernels_without_a_fault(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    """No check takes what is right for wrong."""
+    device = cm.device("cpu", options=CHECKED)
+    given = case.arguments(np.random.default_rng(20))
+    expected, printed = case.expected(copies(given)), case.printed(given)
+    program = cm.build(case.source, options=case.options, device=device)
+    case.run(program, device, given)
+    for index, result in expected.items():
+        np.testing.assert_array_equal(given[index], result)
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(printed)
 
 
 # --------------------------------------------------------------------------------------

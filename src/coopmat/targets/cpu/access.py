@@ -37,6 +37,13 @@ def offset_pointer(emitter: Emitter, pointer: Number, index: Number, scale: int,
     return emitter.varying("ptr", text)
 
 
+def addresses(emitter: Emitter, pointer: Number) -> Number:
+    """Pointers as i64."""
+    if pointer.is_linear:
+        return Number("i64", emitter.writer.let(f"ptrtoint ptr {pointer.base} to i64"), pointer.stride)
+    return emitter.apply("ptrtoint {t} {0} to {r}", "i64", pointer)
+
+
 def _moved(emitter: Emitter, base: str, constant: int) -> str:
     return emitter.writer.let(f"getelementptr i8, ptr {base}, i64 {constant}") if constant else base
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from coopmat.spirv.grammar import Op, SourceLanguage, StorageClass
 from coopmat.spirv.kernels import Parameter
 from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorType
+from coopmat.targets.cpu.access import addresses
 from coopmat.targets.cpu.bounds_functions import ENTRY_WORDS, IN_BUFFERS, NOTED_WORDS, OUT_OF_BOUNDS
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.faults import MOST_VALUES, AccessSite
@@ -366,11 +367,7 @@ def bounds_of(emitter: Emitter) -> Bounds | None:
 
 def _as_integer(emitter: Emitter, pointer: Number) -> Number:
     """Addresses as i64."""
-    if pointer.type == "i64":
-        return pointer
-    if pointer.is_linear:
-        return Number("i64", emitter.writer.let(f"ptrtoint ptr {pointer.base} to i64"), pointer.stride)
-    return emitter.apply("ptrtoint {t} {0} to {r}", "i64", pointer)
+    return pointer if pointer.type == "i64" else addresses(emitter, pointer)
 
 
 def _parts(kind: Type, offset: int) -> list[tuple[int, int]]:

@@ -98,7 +98,10 @@ def _pointer_difference(emitter: Emitter, row: Instruction) -> Value:
     from coopmat.targets.cpu.integers import resized, subtract
 
     size = emitter.pointee(row.words[0]).size
-    a, b = (emitter.apply("ptrtoint {t} {0} to {r}", "i64", emitter.number(word)) for word in row.words)
+    a, b = (emitter.number(word) for word in row.words)
+    if a.is_linear and b.is_linear and a.stride == b.stride:  # of vectors of such pointers LLVM may fail an assertion
+        a, b = Number("ptr", a.base), Number("ptr", b.base)
+    a, b = (emitter.apply("ptrtoint {t} {0} to {r}", "i64", one) for one in (a, b))
     count = emitter.apply("sdiv {t} {0}, {1}", "i64", subtract(emitter, a, b), emitter.constant("i64", size))
     return (resized(emitter, count, llvm_type(emitter.result_type(row)), signed=True),)
 

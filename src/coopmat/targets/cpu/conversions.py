@@ -249,7 +249,10 @@ def _convert(emitter: Emitter, row: Instruction) -> Value:
 
 def _pointer_to_integer(emitter: Emitter, row: Instruction) -> Value:
     llvm = llvm_type(emitter.result_type(row).scalar)
-    return tuple(resized(emitter, emitter.apply("ptrtoint {t} {0} to {r}", "i64", one), llvm, signed=False)
+    from coopmat.targets.cpu.access import addresses
+
+    # LLVM may fail an assertion where differences of vectors of pointers to one variable are converted.
+    return tuple(resized(emitter, addresses(emitter, one), llvm, signed=False)
                  for one in emitter.numbers(row.words[0]))
 
 
