@@ -56,7 +56,7 @@ def test_tuned(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_tuned_on_other_tiles() -> None:
-    with pytest.raises(Error, match="does not support .*nearest supported"):
+    with pytest.raises(Error, match=r"does not support .*nearest supported"):
         joint_matrix_tuned.main(["sim:intel_gpu_pvc"])
 
 

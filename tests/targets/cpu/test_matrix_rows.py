@@ -133,7 +133,8 @@ def check(case: Case, found: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.nda
     if kind.is_integer:
         lowest = -(1 << kind.bits - 1) if kind.is_signed else 0
         size = 1 << kind.bits
-        wanted = np.clip(expected, lowest, lowest + size - 1) if case.saturating else (expected - lowest) % size + lowest
+        wrapped = (expected - lowest) % size + lowest
+        wanted = np.clip(expected, lowest, lowest + size - 1) if case.saturating else wrapped
         np.testing.assert_array_equal(found.astype(object) % size, wanted % size)
         return
     step = 2.0 ** (1 - MANTISSAS["fp64" if "fp64" in case.formats else "fp32"])

@@ -327,7 +327,8 @@ def test_a_sub_group_size_that_the_device_does_not_have() -> None:
 @pytest.mark.parametrize(("body", "message"), [
     ("%v = OpIAdd %i32 %n %kernel", "is not a value of this function"),
     ("%v = OpIAdd %i32 %n %i32", "is not a value"),
-    ("%v = OpFAdd %v4_f32 %null4 %null3", "of type float32 vector of 4 has an operand of type float32 vector of 3|differ in length"),
+    ("%v = OpFAdd %v4_f32 %null4 %null3",
+     "of type float32 vector of 4 has an operand of type float32 vector of 3|differ in length"),
     ("OpStore %n %n", "a pointer is needed"),
     ("%p = OpAccessChain %g_i32 %out %n", "nothing to index"),
     ("%p = OpAccessChain %p_i32 %record %i32_c2", "constant below 2"),

@@ -1,7 +1,8 @@
 """``D = A*B + C`` in vectors: a row of C at a time, to which an element of A times a row of B is added.
 
 Floating-point products are added in ascending k with fused multiply-adds (where the processor has none, they are
-rounded first), in float (fp64: in double), and rounded to D's type at the end. Integers are exact, modulo the width of D or saturated.
+rounded first), in float (fp64: in double), and rounded to D's type at the end. Integers are exact, modulo the width of
+D or saturated.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ class Operation:
     window). result: the type of the matrix that it gives, None if none. operands: the types of the matrices that it
     takes, in order. detail: what else there is to know: of load and store the layout and the alignment, of load whether
     the tile may be kept; of multiply the formats of A, B, C and D and whether it saturates; of elementwise and convert
-    the instruction's name, its rounding and whether it saturates; of use whether it transposes. sub_group_size: work-items.
+    the instruction's name, its rounding and whether it saturates; of use whether it transposes. sub_group_size:
+    work-items.
     """
 
     name: str
