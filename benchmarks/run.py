@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import compile_time
+import cpu
 import cpu_bounds
 import launches
 import python_kernels
@@ -21,7 +22,7 @@ import numerics
 
 BENCHMARKS = {"simulator": simulator.run, "compile_time": compile_time.run, "spirv_modules": spirv_modules.run,
               "python_kernels": python_kernels.run, "numerics": numerics.run, "launches": launches.run,
-              "cpu_bounds": cpu_bounds.run}
+              "cpu_bounds": cpu_bounds.run, "cpu": cpu.run}
 
 
 def main() -> None:
