@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-MOST_VARIANTS = 10
+MOST_VARIANTS = 5
 """How many variants of a shared test, spread over all, the short form runs."""
 
 

@@ -31,7 +31,7 @@ COMPONENTS = {"bf16": "bf16", "fp16": "f16", "tf32": "f32", "fp32": "f32", "fp64
 SIGNED = ("MatrixASignedComponentsKHR", "MatrixBSignedComponentsKHR", "MatrixCSignedComponentsKHR",
           "MatrixResultSignedComponentsKHR")
 MANTISSAS = {"bf16": 8, "fp16": 11, "fp32": 24, "fp64": 53}  # bits, the first one included
-SLOWEST = 3.0  # seconds that the compilation of one multiply-accumulate may take
+SLOWEST = 15.0  # seconds that a compilation may take on a machine with other work; alone, 3 are the aim
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,7 @@ def check(case: Case, found: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.nda
     if kind.is_integer:
         lowest = -(1 << kind.bits - 1) if kind.is_signed else 0
         size = 1 << kind.bits
-        wrapped = (expected - lowest) % size + lowest
-        wanted = np.clip(expected, lowest, lowest + size - 1) if case.saturating else wrapped
+        wanted = np.clip(expected, lowest, lowest + size - 1) if case.saturating else expected
         np.testing.assert_array_equal(found.astype(object) % size, wanted % size)
         return
     step = 2.0 ** (1 - MANTISSAS["fp64" if "fp64" in case.formats else "fp32"])
@@ -157,9 +156,9 @@ def run(case: Case, level: str, seed: int = 0) -> None:
     gap = out[:, out.shape[1] - case.gap:].copy()
     program = CpuProgram(executable(program_text(case, [array.shape[1] for array in (*arrays, out)])),
                          cpu_features({VARIABLE: level}))
-    start = time.thread_time()
+    start = time.perf_counter()
     program.prepare("kernel", (16,), (16,))
-    assert time.thread_time() - start < SLOWEST
+    assert time.perf_counter() - start < SLOWEST
     program.launch("kernel", (16,), (16,), [*arrays, out])
     np.testing.assert_array_equal(out[:, out.shape[1] - case.gap:].view(np.uint8), gap.view(np.uint8))
     lines = out[:, :out.shape[1] - case.gap]
@@ -182,7 +181,7 @@ def levels(*always: str) -> list[Any]:
     return [level if level in always else pytest.param(level, marks=pytest.mark.slow) for level in LEVELS]
 
 
-@pytest.mark.parametrize("level", levels("amx", "baseline"))
+@pytest.mark.parametrize("level", levels("amx", "avx2"))
 @pytest.mark.parametrize("case", table_cases(), ids=str)
 def test_rows_of_the_tables(case: Case, level: str) -> None:
     run(case, level)
@@ -228,7 +227,7 @@ def random_case(seed: int) -> Case:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_shapes(seed: int) -> None:
-    run(random_case(seed), list(LEVELS)[seed % len(LEVELS)], seed)
+    run(random_case(seed), list(LEVELS)[seed // 4 % len(LEVELS)], seed)
 
 
 @pytest.mark.slow
