@@ -199,10 +199,10 @@ class Tiles:
             shape = self.kinds[kind]
             if operation.name == "fill" and call.operands[0].split()[-1] in ("0", "0.0", "0.000000e+00"):
                 return [self.zero(call.result, shape)]
-            if operation.name == "load" and is_direct(kind, operation.detail[0]):
-                return [self.load(call.result, shape, *call.operands)]
             if operation.name == "load" and operation.detail[2]:
                 return self._kept(operation, call, kind)
+            if operation.name == "load" and is_direct(kind, operation.detail[0]):
+                return [self.load(call.result, shape, *call.operands)]
             name = instruction_of(operation, self.features)
             if name is not None:
                 return self._multiply(operation, call, name)

@@ -319,9 +319,9 @@ def _kept(emitter: Emitter, name: str, kind: MatrixType, pointer: int,
     """The operands by which a load may take a tile that was converted before; empty where it need not, or must not."""
     from coopmat.targets.cpu.matrix import amx, reuse
 
-    if name != "load" or "amx-tile" not in emitter.variant.features or amx.is_direct(kind, layout):
+    if name != "load" or "amx-tile" not in emitter.variant.features or amx.tile_shape(kind) is None:
         return []
-    return reuse.operands(emitter, pointer) if amx.tile_shape(kind) is not None and reuse.is_kept(kind) else []
+    return reuse.operands(emitter, pointer) if reuse.is_kept(kind, amx.is_direct(kind, layout)) else []
 
 
 def _stored(emitter: Emitter, name: str, matrix: Matrix, pointer: int, layout: int, rest: Sequence[int],

@@ -7,6 +7,7 @@ addresses that they came from. Work-groups that are neighbours load the same one
 
 from __future__ import annotations
 
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import MatrixType, PointerType
@@ -134,6 +135,7 @@ done:
 """
 
 
-def is_kept(kind: MatrixType) -> bool:
-    """Whether tiles of a matrix type are worth keeping: those of A and B, which are loaded to be multiplied."""
-    return kind.use in (0, 1)
+def is_kept(kind: MatrixType, is_direct: bool) -> bool:
+    """Whether tiles of a matrix type are worth keeping: those of A and B, which are loaded to be multiplied. Of those
+    that a tile load takes as they are (``is_direct``) B's, whose rows lie far apart: kept ones are in one piece."""
+    return kind.use == Use.MatrixBKHR or (kind.use == Use.MatrixAKHR and not is_direct)
