@@ -1,7 +1,7 @@
 """Kernels on the CPU: the matrix products of the examples, what compiling them costs, and Intel's runtime beside ours.
 
 The products run beside numpy's BLAS and PyTorch's oneDNN, as in ``coopmat bench``. The compile time of a tuned product
-is that of ``cm.build`` and of its first launch in a new process that has imported coopmat: with an empty cache ("cold")
+is that of ``cm.build`` and of its first launch in a new process, without imports: with an empty cache ("cold")
 and with a full one. Intel's runtime runs the same SPIR-V through pyopencl, where both are installed, in its own
 process. What an empty kernel costs is in launches.py.
 """
@@ -39,6 +39,7 @@ COMPILING = """
 import sys, time
 import numpy as np
 import coopmat as cm
+import coopmat.targets.cpu.program
 from coopmat import bench
 elements = bench.ELEMENTS[sys.argv[1]]
 example, queue = bench.examples(elements)[-1], cm.Queue("cpu")
