@@ -149,7 +149,7 @@ ARRAYS = ("--arg", "zeros:int8:8x32", "--arg", "zeros:int8:32x16", "--arg", "zer
     ((*RUN, "--arg", __file__.replace(".py", ".npy")), "cannot read"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "9=c.npy"), "argument 9 is not an array"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "c.npy"), "expected INDEX=FILE.npy"),
-    ((*RUN, *ARRAYS, "--arg", "16", "--arg", "64"), "argument 0 'A', element 256"),
+    ((*RUN, "--device", "sim:generic", *ARRAYS, "--arg", "16", "--arg", "64"), "argument 0 'A', element 256"),
     (("run", GEMM), "Missing option"),
     (("compile", GEMM, "-o", "x", "--emit", "ptx"), "cannot emit 'ptx'"),
     (("check", GEMM, "-Wno-such-thing", "-Q"), "unknown option '-Q'"),
@@ -168,7 +168,8 @@ def test_a_file_that_is_not_an_array(tmp_path: Path) -> None:
 
 def test_output_of_an_error_names_the_place(tmp_path: Path) -> None:
     """A buffer that is too small: the message names kernel, source line, buffer and element."""
-    message = failure(*RUN, "--arg", "zeros:int8:8x16", *ARRAYS[2:], "--arg", "16", "--arg", "32", cwd=tmp_path)
+    message = failure(*RUN, "--device", "sim:generic", "--arg", "zeros:int8:8x16", *ARRAYS[2:], "--arg", "16",
+                      "--arg", "32", cwd=tmp_path)
     assert "kernel gemm" in message
     assert "gemm.cl:" in message
     assert "work-group" in message
