@@ -11,20 +11,21 @@ from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import MatrixType, PointerType
-from coopmat.targets.cpu.emitter import CHAINS, Emitter
+from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field, field
+from coopmat.targets.cpu.origins import DERIVED, origin
+from coopmat.targets.cpu.pointer_uses import LIFETIMES, users_of
 from coopmat.targets.cpu.writer import Operand
 
-_SAME = frozenset({*CHAINS, Op.Bitcast, Op.PtrCastToGeneric, Op.GenericCastToPtr, Op.CopyObject})
-_READING = frozenset({*_SAME, Op.Load, Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL,
-                      Op.CooperativeMatrixPrefetchINTEL, Op.LifetimeStart, Op.LifetimeStop})
+_READING = frozenset({*DERIVED, Op.Load, Op.Phi, Op.Select, Op.CooperativeMatrixLoadKHR,
+                      Op.CooperativeMatrixLoadCheckedINTEL, Op.CooperativeMatrixPrefetchINTEL, *LIFETIMES})
 _GLOBAL = frozenset({StorageClass.CrossWorkgroup, StorageClass.UniformConstant, StorageClass.Generic})
 
 
 def operands(emitter: Emitter, pointer: int) -> list[Operand]:
     """What a load of kept tiles takes besides: where they are (null: nowhere), and the number of the launch. Empty if
     the memory may be written."""
-    root = _root(emitter, pointer)
+    root = origin(emitter, pointer)
     if root is None or root not in _constant_parameters(emitter):
         return []
     emitter.extra.setdefault("reused", set()).add(root)
@@ -38,17 +39,6 @@ def operands(emitter: Emitter, pointer: int) -> list[Operand]:
         emitter.extra["reuse"] = [("ptr", names[2]), ("i64", number)]
     found: list[Operand] = emitter.extra["reuse"]
     return found
-
-
-def _root(emitter: Emitter, pointer: int) -> int | None:
-    """The parameter that a pointer was made of."""
-    while True:
-        row = emitter.flat.definition(pointer)
-        if row.opcode == Op.FunctionParameter:
-            return pointer
-        if row.opcode not in _SAME:
-            return None
-        pointer = row.words[0]
 
 
 def _constant_parameters(emitter: Emitter) -> set[int]:
@@ -65,13 +55,20 @@ def _find(emitter: Emitter) -> set[int]:
     for block in emitter.flat.blocks:
         for row in block.instructions:
             for place, used in enumerate(row.words):
-                if _is_global_pointer(emitter, row, used) and not (
-                        row.opcode in _READING or (row.opcode == Op.CopyMemory and place == 1)):
-                    root = _root(emitter, used)
+                if _is_global_pointer(emitter, row, used) and not _only_reads(emitter, row, place):
+                    root = origin(emitter, used)
                     if root is None:
                         return set()
                     constant.discard(root)
     return constant
+
+
+def _only_reads(emitter: Emitter, row: Instruction, place: int) -> bool:
+    """Whether an instruction does not write through the pointer among its words; what holds pointers counts as them."""
+    if row.opcode == Op.Store and place == 1:
+        variable = emitter.flat.definition(row.words[0])
+        return variable.opcode == Op.Variable and users_of(emitter).stays(row.words[0], emitter.pointee(row.words[0]))
+    return row.opcode in _READING or (row.opcode == Op.CopyMemory and place == 1)
 
 
 def _is_global_pointer(emitter: Emitter, row: Instruction, used: int) -> bool:
