@@ -211,8 +211,8 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
         "a = coop_mat_load(p, @n, 8);"),
     "D8 store layout": (
         messages.INVALID_LAYOUT,
-        f"memory layout for cooperative matrix load/store should be {COLUMN_LAYOUTS}; found 2",
-        "coop_mat_store(p, a, @2, 8);"),
+        f"memory layout for cooperative matrix load/store should be {COLUMN_LAYOUTS}; found 3",
+        "coop_mat_store(p, a, @3, 8);"),
     "D9 load stride": (
         messages.INVALID_STRIDE_TYPE,
         "stride argument for load/store of cooperative matrix must have type 'size_t' or another integer type, "

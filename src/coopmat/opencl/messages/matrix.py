@@ -75,8 +75,8 @@ POINTER_SPACE = Message("CM4032", "error",
 STORE_TO_CONST = Message("CM4033", "error", "'{name}' writes through its pointer, which is '{pointer}'")
 INVALID_LAYOUT = Message("CM4034", "error",
                          "memory layout for cooperative matrix load/store should be "
-                         "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR or CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, "
-                         "or CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL; found {found}")
+                         "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR or CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR"
+                         "; found {found}")
 INVALID_STRIDE_TYPE = Message("CM4035", "error",
                               "stride argument for load/store of cooperative matrix must have type 'size_t' "
                               "or another integer type, but has type '{type}'")
