@@ -16,7 +16,7 @@ from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.control_flow import RETURNED, post_dominators, successors_of, without_dead_ends
-from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.types import MatrixType, Type, TypeTable
@@ -31,13 +31,10 @@ from coopmat.targets.cpu.values import (
     Number,
     Shape,
     Value,
-    leaf_count,
     leaves_of,
     literal,
     llvm_type,
-    part_of,
     suffix,
-    uniform,
     zero_of,
 )
 from coopmat.targets.cpu.writer import Operand, Writer
@@ -649,5 +646,3 @@ def unsupported(row: Instruction) -> Error:
     return Error(f"cannot compile '{row}' for the CPU{offset}: "
                  f"{reason_against(row) or 'the target has no such instruction'}")
 
-
-__all__ = ["Assumptions", "Emitter", "Handler", "StorageClass", "Variant", "leaf_count", "part_of", "uniform"]

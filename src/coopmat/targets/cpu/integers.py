@@ -10,10 +10,8 @@ from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, MatrixType
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.values import Number, Value, bits_of, literal
-from coopmat.targets.cpu.writer import Operand
 
 Function = Callable[..., Number]  # (emitter, numbers...) → number
-NOT_POISON: tuple[Operand, ...] = (("i1", "false"),)
 
 
 def elementwise(function: Function, *, count: int | None = None) -> Handler:

@@ -30,7 +30,7 @@ from coopmat.targets.cpu.memory import private_memory
 from coopmat.targets.cpu.places import place_for, write_place, zero_value
 from coopmat.targets.cpu.pointer_uses import users_of
 from coopmat.targets.cpu.print_buffer import PrintCall
-from coopmat.targets.cpu.values import Number, Value, leaves_of, llvm_type
+from coopmat.targets.cpu.values import Number, Value
 
 Result = TypeVar("Result")
 MOST_PASSES = 64
@@ -269,4 +269,3 @@ def _within(emitter: Emitter, address: Number, start: str, end: str) -> Number:
 
 SUB_GROUP_PARAMETERS = ("ptr noalias %launch, ptr noalias %arguments, ptr %local, i64 %gx, i64 %gy, i64 %gz, i64 %sg, "
                         "ptr %fiber")
-__all__ = ["KernelCode", "Slot", "kernel_code", "leaves_of", "llvm_type"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 
-from coopmat.spirv.control_flow import RETURNED, postorder, predecessors_of
+from coopmat.spirv.control_flow import RETURNED, postorder
 from coopmat.spirv.dominators import immediate_dominators
 
 Graph = Sequence[Sequence[int]]
@@ -64,10 +64,7 @@ class Layout:
                 graph[2 * block + 1] = [2 * block, *entry(self.following[block])]
                 graph[2 * block] = [node for target in (*self.backward(block), self.following[block])
                                     for node in entry(target)]
-            elif any(target in self.partial for target in targets):
-                # A uniform branch goes to each of its targets, a divergent one to the first of them.
-                graph[2 * block] = [node for target in targets for node in entry(target)]
-            else:
+            else:  # a uniform branch goes to each of its targets, a divergent one to the first of them
                 graph[2 * block] = [node for target in targets for node in entry(target)]
         sources: dict[int, list[int]] = {node: [] for node in graph}
         for node, targets in graph.items():
@@ -190,5 +187,3 @@ def _sorted(before: dict[int, set[int]], rank: dict[int, int]) -> list[int]:
                 heappush(ready, (rank[other], other))
     return order
 
-
-__all__ = ["RETURNED", "Layout", "lay_out", "predecessors_of"]

@@ -6,7 +6,6 @@ A value of any type is the flat tuple of its leaves, in the order of the declara
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -218,8 +217,3 @@ def uniform(llvm: str, text: str) -> Number:
 def constant(llvm: str, value: float | bool) -> Number:
     """A number that is known."""
     return Number(llvm, literal(llvm, value))
-
-
-def leaf_zero(kind: Sequence[LeafType]) -> Value:
-    """A value whose leaves, none of them a matrix, are all zero."""
-    return tuple(uniform(llvm_type(one.kind), zero_of(llvm_type(one.kind))) for one in kind)

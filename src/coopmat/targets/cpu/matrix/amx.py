@@ -47,7 +47,7 @@ def tile_shape(kind: MatrixType) -> Shape | None:
     """The tile that holds a matrix; None if none does."""
     if kind.component == IntType(4):
         return None
-    together = rows_per_word(8 * kind.component.size) if kind.use == Use.MatrixBKHR else 1
+    together = _together(kind)
     if kind.rows % together:
         return None
     shape = Shape(kind.rows // together, kind.columns * together * kind.component.size)
@@ -274,9 +274,3 @@ class Tiles:
     def converter(self, kind: MatrixType) -> str:
         """The name of the functions that move a matrix type between tiles in memory and plain matrices."""
         return self.converters.setdefault(kind, f"tile.{len(self.converters)}")
-
-
-def feature_names() -> set[str]:
-    """The features that choose among these instructions."""
-    return {"amx-tile", *(feature for _, feature in INSTRUCTIONS.values())}
-
