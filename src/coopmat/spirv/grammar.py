@@ -56,8 +56,8 @@ from coopmat.spirv.tables.operands import (
 )
 
 __all__ = [
-    "ANY_IDS", "ENUMERATIONS", "EXTENDED_INSTRUCTIONS", "ID_KINDS", "MAGIC", "OPENCL_STD", "OPENCL_STD_NAMES",
-    "PAIRS", "TERMINATORS",
+    "ANY_IDS", "CHAINS", "ENUMERATIONS", "EXTENDED_INSTRUCTIONS", "ID_KINDS", "LIFETIMES", "MAGIC", "OPENCL_STD",
+    "OPENCL_STD_NAMES", "PAIRS", "TERMINATORS",
     "AccessQualifier", "AddressingModel", "BuiltIn", "Capability", "CooperativeMatrixLayout",
     "CooperativeMatrixOperands", "CooperativeMatrixReduce", "CooperativeMatrixUse", "Decoration", "Dim",
     "ExecutionMode", "ExecutionModel", "FPDenormMode", "FPEncoding", "FPFastMathMode", "FPOperationMode",
@@ -86,6 +86,12 @@ TERMINATORS = frozenset({
     Op.TerminateInvocation, Op.AbortKHR, Op.IgnoreIntersectionKHR, Op.TerminateRayKHR, Op.EmitMeshTasksEXT,
 })
 """The instructions that end a block."""
+
+CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 2, Op.InBoundsPtrAccessChain: 2}
+"""Access chains of kernels, and the place of the first index into what the pointer points to among their words."""
+
+LIFETIMES = frozenset({Op.LifetimeStart, Op.LifetimeStop})
+"""What tells where a variable is in use, and nothing else."""
 
 
 def _enumerations() -> dict[str, type[Row] | type[Mask]]:

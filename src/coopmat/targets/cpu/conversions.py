@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import Rounding
-from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op
+from coopmat.spirv.conversions import is_saturated, rounding_of
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.cpu.emitter import Emitter, Handler
@@ -16,24 +17,8 @@ from coopmat.targets.cpu.memory import find_place
 from coopmat.targets.cpu.places import place_of_cast
 from coopmat.targets.cpu.values import Number, Value, bits_of, float_bits, llvm_type
 
-ROUNDINGS: dict[int, Rounding] = {FPRoundingMode.RTE: "rte", FPRoundingMode.RTZ: "rtz",
-                                  FPRoundingMode.RTP: "rtp", FPRoundingMode.RTN: "rtn"}
 TO_WHOLE = {"rte": "rint", "rtz": "trunc", "rtp": "ceil", "rtn": "floor"}
 """LLVM's intrinsic that rounds to a whole number, by rounding mode."""
-
-
-def rounding_of(emitter: Emitter, row: Instruction, default: Rounding) -> Rounding:
-    """The rounding mode that decorates an instruction's result."""
-    for decoration, words in emitter.decorations(row):
-        if decoration == Decoration.FPRoundingMode:
-            if words[0] not in ROUNDINGS:
-                raise Error(f"the rounding mode {words[0]} is not known")
-            return ROUNDINGS[words[0]]
-    return default
-
-
-def _is_saturated(emitter: Emitter, row: Instruction) -> bool:
-    return any(decoration == Decoration.SaturatedConversion for decoration, _ in emitter.decorations(row))
 
 
 # --------------------------------------------------------------------------------------
@@ -220,7 +205,8 @@ def convert(emitter: Emitter, row: Instruction, number: Number, source: Type, ta
 def manner_of(emitter: Emitter, row: Instruction) -> tuple[Rounding, bool]:
     """How a conversion instruction rounds, and whether it saturates."""
     default: Rounding = "rtz" if row.opcode in (Op.ConvertFToS, Op.ConvertFToU) else "rte"
-    return rounding_of(emitter, row, default), _is_saturated(emitter, row)
+    identifier = emitter.flat.original(row.result_id or 0)
+    return rounding_of(emitter.module, identifier, default), is_saturated(emitter.module, identifier)
 
 
 def converted(emitter: Emitter, op: int, number: Number, source: Type, target: Type, rounding: Rounding,

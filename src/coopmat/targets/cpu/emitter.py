@@ -16,7 +16,7 @@ from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.control_flow import RETURNED, post_dominators, successors_of, without_dead_ends
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import CHAINS, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.types import MatrixType, Type, TypeTable
@@ -39,9 +39,6 @@ from coopmat.targets.cpu.values import (
 )
 from coopmat.targets.cpu.writer import Operand, Writer
 from coopmat.targets.unsupported import reason_against
-
-CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 2, Op.InBoundsPtrAccessChain: 2}
-"""Access chains, and the place of their first index among the words."""
 
 Handler = Callable[["Emitter", Instruction], "Value | None"]
 

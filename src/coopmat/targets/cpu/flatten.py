@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
-from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, LinkageType, Op, StorageClass
-from coopmat.spirv.instruction import Instruction, decode_string
+from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, StorageClass
+from coopmat.spirv.imports import imported_name, unresolved
+from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Block, Function, Module
 from coopmat.spirv.names import source_name
 
@@ -172,24 +173,9 @@ def _with_parents(block: Block, last: dict[int, int]) -> Block:
     return Block(block.label, [changed(row) for row in block.instructions])
 
 
-def imported_name(module: Module, identifier: int) -> str | None:
-    """The name of a function or variable that another module must define; None if it is none."""
-    for decoration, words in module.decorations(identifier):
-        if decoration == Decoration.LinkageAttributes and words[-1] == LinkageType.Import:
-            name = decode_string(words, 0)
-            return name[0] if name is not None else None
-    return None
-
-
 def _unresolved(module: Module, identifier: int) -> Error:
     name = imported_name(module, identifier) or module.names.get(identifier) or f"%{identifier}"
     return unresolved("function", name)
-
-
-def unresolved(what: str, name: str) -> Error:
-    """The error for something that is imported and that nothing defines."""
-    return Error(f"the {what} '{name}' is imported, and no module that was linked exports it: link one that does "
-                 "(cm.build(..., link=[...]), coopmat run --link FILE)")
 
 
 def labels_of(blocks: Sequence[Block]) -> dict[int, int]:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.imports import imported_name, unresolved
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.kernels import Parameter
 from coopmat.spirv.module import EntryPoint, Module
@@ -22,7 +23,7 @@ from coopmat.targets.cpu.bounds import Bounds
 from coopmat.targets.cpu.emitter import Assumptions, Emitter, Handler, Variant
 from coopmat.targets.cpu.faults import AccessSite
 from coopmat.targets.cpu.fibers import SWITCHING, run_function
-from coopmat.targets.cpu.flatten import Flat, flatten, imported_name, unresolved
+from coopmat.targets.cpu.flatten import Flat, flatten
 from coopmat.targets.cpu.frame import field, input_place
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.matrix.operations import Operation

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.grammar import MemoryAccess, MemorySemantics, Op, StorageClass
+from coopmat.spirv.grammar import CHAINS, MemoryAccess, MemorySemantics, Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import (
     ArrayType,
@@ -21,7 +21,7 @@ from coopmat.spirv.types import (
     round_up,
 )
 from coopmat.targets.cpu.access import load_value, offset_pointer, store_value
-from coopmat.targets.cpu.emitter import CHAINS, Emitter, Handler
+from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.places import (
     Place,

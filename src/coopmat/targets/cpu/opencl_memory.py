@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from coopmat.diagnostics import Error
-from coopmat.formats import Rounding
+from coopmat.spirv.conversions import rounding_named
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, Type
 from coopmat.targets.cpu.access import checked, load_number, moved, offset_pointer, store_number
-from coopmat.targets.cpu.conversions import ROUNDINGS, to_float
+from coopmat.targets.cpu.conversions import to_float
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.prefetch import prefetch_elements
@@ -47,19 +46,13 @@ def _storing(*, half: bool = False, aligned: bool = False, with_rounding: bool =
         data, offset, pointer, *rest = row.words[2:]
         kind = emitter.type_of(data)
         stored = HALF if half else kind.scalar
-        rounding = _rounding(rest[0]) if with_rounding else "rte"
+        rounding = rounding_named(rest[0]) if with_rounding else "rte"
         addresses, alignment = _vector(emitter, offset, pointer, stored, kind.count, aligned=aligned, writing=True)
         for address, one in zip(addresses, emitter.numbers(data), strict=True):
             value = to_float(emitter, one, kind.scalar, HALF, rounding) if half else one
             store_number(emitter, address, value, alignment, is_checked=True)
 
     return handle
-
-
-def _rounding(literal: int) -> Rounding:
-    if literal not in ROUNDINGS:
-        raise Error(f"the rounding mode {literal} is not known")
-    return ROUNDINGS[literal]
 
 
 def _prefetch(emitter: Emitter, row: Instruction) -> None:

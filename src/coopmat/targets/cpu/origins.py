@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coopmat.spirv.grammar import Op
-from coopmat.targets.cpu.emitter import CHAINS, Emitter
-from coopmat.targets.cpu.pointer_uses import LIFETIMES, users_of
+from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
+from coopmat.targets.cpu.emitter import Emitter
+from coopmat.targets.cpu.pointer_uses import users_of
 
 DERIVED = frozenset({*CHAINS, Op.Bitcast, Op.CopyObject, Op.PtrCastToGeneric, Op.GenericCastToPtr,
                      Op.GenericCastToPtrExplicit})

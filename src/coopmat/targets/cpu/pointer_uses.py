@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
-from coopmat.targets.cpu.emitter import CHAINS, Emitter
+from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.values import part_of
 
-LIFETIMES = frozenset({Op.LifetimeStart, Op.LifetimeStop})
 SAME_PLACE = frozenset({Op.Bitcast, Op.CopyObject})  # of pointers
 
 

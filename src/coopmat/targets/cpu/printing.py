@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from coopmat.printf import FLOATS, INTEGERS, Specifier, parse
-from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.grammar import CHAINS, Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, Type
-from coopmat.targets.cpu.emitter import CHAINS, Emitter, Handler
+from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.frame import Field, field
 from coopmat.targets.cpu.globals import SAME_BITS, GlobalMemory

@@ -19,15 +19,15 @@ from coopmat.numerics import EXACT, MODELS, Model
 from coopmat.spirv import module as spirv
 from coopmat.spirv.control_flow import post_dominators, successors_of
 from coopmat.spirv.grammar import (
+    CHAINS,
     BuiltIn,
     Decoration,
-    LinkageType,
     MemoryAccess,
     Op,
     SourceLanguage,
     StorageClass,
 )
-from coopmat.spirv.instruction import decode_string
+from coopmat.spirv.imports import imported_name, unresolved
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
 from coopmat.spirv.types import MatrixType, Type, VoidType
@@ -38,7 +38,6 @@ from coopmat.targets.simulator.builtins import check_input, read_input
 from coopmat.targets.simulator.convergence import require_full_sub_groups
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.registers import (
-    CHAINS,
     Index,
     Place,
     constant_index,
@@ -97,7 +96,7 @@ class KernelCompiler:
         for row in self.module.of_opcode(Op.Variable):
             if row.words[0] in (StorageClass.CrossWorkgroup, StorageClass.UniformConstant):
                 assert row.result_id is not None
-                if self.imported_name(row.result_id) is None:
+                if imported_name(self.module, row.result_id) is None:
                     self.value(row.result_id)
 
     def name(self, identifier: int) -> str:
@@ -118,19 +117,11 @@ class KernelCompiler:
                 raise Error(f"calls are nested more than {DEEPEST_CALL} deep")
             source = self.module.function(identifier)
             if not source.blocks:
-                raise _unresolved("function", self.imported_name(identifier) or self.name(identifier))
+                raise unresolved("function", imported_name(self.module, identifier) or self.name(identifier))
             self._open.append(identifier)
             self._functions[identifier] = FunctionCompiler(self, source).compile()
             self._open.pop()
         return self._functions[identifier]
-
-    def imported_name(self, identifier: int) -> str | None:
-        """The name of a function or variable that another module must define; None if it is none."""
-        for decoration, words in self.module.decorations(identifier):
-            if decoration == Decoration.LinkageAttributes and words[-1] == LinkageType.Import:
-                name = decode_string(words, 0)
-                return name[0] if name is not None else None
-        return None
 
     def add_buffer(self, row: BufferRow) -> Array:
         """Reserve a buffer and return its address as a uniform value."""
@@ -141,9 +132,9 @@ class KernelCompiler:
         """The address of a variable in memory."""
         assert row.result_id is not None
         assert row.type_id is not None
-        imported = self.imported_name(row.result_id)
+        imported = imported_name(self.module, row.result_id)
         if imported is not None:
-            raise _unresolved("variable", imported)
+            raise unresolved("variable", imported)
         pointer = self.types[row.type_id]
         storage = StorageClass(row.words[0])
         if storage not in EXTENTS:
@@ -190,11 +181,6 @@ class KernelCompiler:
         if value is None:
             raise Error(f"{row.name} of type {kind} is not supported")
         return scalar(value, kind)
-
-
-def _unresolved(what: str, name: str) -> Error:
-    return Error(f"the {what} '{name}' is imported, and no module that was linked exports it: link one that does "
-                 "(cm.build(..., link=[...]), coopmat run --link FILE)")
 
 
 def compose(kind: Type, parts: Sequence[Value]) -> Value:

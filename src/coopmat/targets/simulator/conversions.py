@@ -9,7 +9,8 @@ import numpy as np
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import FORMATS, Rounding, round_to
-from coopmat.spirv.grammar import Decoration, FPRoundingMode, Op, StorageClass
+from coopmat.spirv.conversions import is_saturated, rounding_of
+from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.simulator.arithmetic import elementwise
@@ -17,8 +18,6 @@ from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, sign_extend_nibble, unsigned
 
-ROUNDINGS: dict[int, Rounding] = {FPRoundingMode.RTE: "rte", FPRoundingMode.RTZ: "rtz",
-                                  FPRoundingMode.RTP: "rtp", FPRoundingMode.RTN: "rtn"}
 FLOAT_NAMES = {np.dtype(FORMATS[name].dtype): name for name in ("fp16", "bf16", "fp32", "fp64")}
 
 Conversion = Callable[[Array], Array]
@@ -77,25 +76,12 @@ def _clamp(value: Array, source: Type, target: Type, from_signed: bool, to_signe
     return from_storage(round_to(number, name, overflow="saturate"), target)
 
 
-def rounding_of(compiler: FunctionCompiler, row: Instruction, default: Rounding) -> Rounding:
-    """The rounding mode that decorates an instruction's result."""
-    for decoration, words in compiler.module.decorations(row.result_id or 0):
-        if decoration == Decoration.FPRoundingMode:
-            if words[0] not in ROUNDINGS:
-                raise Error(f"the rounding mode {words[0]} is not known")
-            return ROUNDINGS[words[0]]
-    return default
-
-
-def _is_saturated(compiler: FunctionCompiler, row: Instruction) -> bool:
-    return any(decoration == Decoration.SaturatedConversion
-               for decoration, _ in compiler.module.decorations(row.result_id or 0))
-
-
 def _float_to_integer(signed: bool) -> Handler:
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
         kind = compiler.result_type(row).scalar
-        rounding, saturate = rounding_of(compiler, row, "rtz"), _is_saturated(compiler, row)
+        identifier = row.result_id or 0
+        rounding = rounding_of(compiler.module, identifier, "rtz")
+        saturate = is_saturated(compiler.module, identifier)
         return compiler.compute(
             row, lambda value: to_integer(value, kind, signed, rounding, saturate), row.words[0])
 
@@ -105,7 +91,7 @@ def _float_to_integer(signed: bool) -> Handler:
 def _integer_to_float(signed: bool) -> Handler:
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
         source, dtype = compiler.type_of(row.words[0]).scalar, compiler.result_type(row).dtype
-        rounding = rounding_of(compiler, row, "rte")
+        rounding = rounding_of(compiler.module, row.result_id or 0, "rte")
 
         def convert(value: Array) -> Array:
             return to_float(value if signed else as_unsigned(value, source), dtype, rounding)
@@ -116,7 +102,7 @@ def _integer_to_float(signed: bool) -> Handler:
 
 
 def _float_to_float(compiler: FunctionCompiler, row: Instruction) -> Step:
-    dtype, rounding = compiler.result_type(row).dtype, rounding_of(compiler, row, "rte")
+    dtype, rounding = compiler.result_type(row).dtype, rounding_of(compiler.module, row.result_id or 0, "rte")
     return compiler.compute(row, lambda value: to_float(value, dtype, rounding), row.words[0])
 
 
@@ -125,7 +111,7 @@ def _resize(convert: Callable[[Array, Type, Type], Array], from_signed: bool) ->
 
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
         source, target = compiler.type_of(row.words[0]).scalar, compiler.result_type(row).scalar
-        if _is_saturated(compiler, row):
+        if is_saturated(compiler.module, row.result_id or 0):
             return compiler.compute(
                 row, lambda value: _clamp(value, source, target, from_signed, from_signed), row.words[0])
         return compiler.compute(row, lambda value: convert(value, source, target), row.words[0])

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
-from coopmat.spirv.grammar import MemorySemantics, Op, StorageClass
+from coopmat.spirv.grammar import CHAINS, MemorySemantics, Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import ArrayType, StructType, Type, round_up
 from coopmat.targets.simulator.address_space import member_offsets
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active
-from coopmat.targets.simulator.registers import CHAINS, Index, path_type
+from coopmat.targets.simulator.registers import Index, path_type
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import scalar, unsigned
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import Error
-from coopmat.formats import Rounding
+from coopmat.spirv.conversions import rounding_named
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import Type
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
-from coopmat.targets.simulator.conversions import ROUNDINGS, to_float
+from coopmat.targets.simulator.conversions import to_float
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array
 
@@ -59,7 +58,7 @@ def _storing(dtype_of: Callable[[Type], np.dtype[Any]], *, aligned: bool = False
         kind, site = compiler.type_of(data), compiler.site(row)
         offset, pointer = map(compiler.slot, rest[:2])
         value, dtype = compiler.slot(data), dtype_of(kind)
-        rounding = _rounding(rest[2]) if with_rounding else "rte"
+        rounding = rounding_named(rest[2]) if with_rounding else "rte"
         unit = _stride(kind.count, aligned=aligned) * dtype.itemsize
         alignment = unit if aligned else dtype.itemsize
 
@@ -74,12 +73,6 @@ def _storing(dtype_of: Callable[[Type], np.dtype[Any]], *, aligned: bool = False
         return execute
 
     return handle
-
-
-def _rounding(literal: int) -> Rounding:
-    if literal not in ROUNDINGS:
-        raise Error(f"the rounding mode {literal} is not known")
-    return ROUNDINGS[literal]
 
 
 def _half(kind: Type) -> np.dtype[Any]:

@@ -14,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 
 from coopmat.diagnostics import OutOfBounds, ValidationError
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
 from coopmat.spirv.module import Function, Instruction, Module
 from coopmat.spirv.types import (
     ArrayType,
@@ -31,8 +31,6 @@ from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, Value, blend, from_slices, slices_of
 
 MOST_MEMBERS = 256
-CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 2, Op.InBoundsPtrAccessChain: 2}
-LIFETIMES = frozenset({Op.LifetimeStart, Op.LifetimeStop})
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ addresses that they came from. Work-groups that are neighbours load the same one
 
 from __future__ import annotations
 
+from coopmat.spirv.grammar import LIFETIMES, Op, StorageClass
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
-from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import MatrixType, PointerType
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field, field
 from coopmat.targets.cpu.origins import DERIVED, origin
-from coopmat.targets.cpu.pointer_uses import LIFETIMES, users_of
+from coopmat.targets.cpu.pointer_uses import users_of
 from coopmat.targets.cpu.writer import Operand
 
 _READING = frozenset({*DERIVED, Op.Load, Op.Phi, Op.Select, Op.CooperativeMatrixLoadKHR,
