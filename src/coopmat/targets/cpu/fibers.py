@@ -7,58 +7,72 @@ that lives across a barrier where the compiler put it.
 
 from __future__ import annotations
 
+from coopmat.targets.cpu.frame import Field
+
 _KEPT = ("rbp", "rbx", "r12", "r13", "r14", "r15")
 _SWITCH = "\\0A".join([*(f"pushq %{name}" for name in _KEPT), "movq %rsp, (%rdi)", "movq (%rsi), %rsp",
                       *(f"popq %{name}" for name in reversed(_KEPT)), "retq"])
 
-SWITCHING = r"""
+_FIRST = {"r15": "i64 0", "r14": "i64 0", "r13": "i64 0", "r12": "ptr @fiber_main", "rbx": "ptr %fiber", "rbp": "i64 0",
+          "return": "ptr @begin_stack"}
+"""What lies on a new stack, from its top: what switch_stack takes off, and where it returns to."""
+
+_MEMBERS = {"gx": "i64", "gy": "i64", "gz": "i64", "sg": "i64", "launch": "ptr", "arguments": "ptr", "scratch": "ptr",
+            "shared": "ptr", "next": "ptr"}
+"""Of a fiber, behind its stack pointer: group and sub-group, what they all share, and the next one."""
+
+
+def _member(name: str) -> str:
+    return f"  %{name}.at = getelementptr %fiber, ptr %fiber, i64 0, i32 {1 + list(_MEMBERS).index(name)}"
+
+
+def _load_members(*names: str) -> str:
+    return "\n".join([*map(_member, names), *(f"  %{name} = load {_MEMBERS[name]}, ptr %{name}.at" for name in names)])
+
+
+def _store_members() -> str:
+    return "\n".join(f"{_member(name)}\n  store {llvm} %{name}, ptr %{name}.at" for name, llvm in _MEMBERS.items())
+
+
+def _store_first() -> str:
+    return "\n".join(f"  %{name}.at = getelementptr i64, ptr %top, i64 {place}\n  store {operand}, ptr %{name}.at"
+                     for place, (name, operand) in enumerate(_FIRST.items()))
+
+
+def _word(name: str, place: int) -> str:
+    """Load a word of the launch."""
+    return f"  %{name}.at = getelementptr i64, ptr %launch, i64 {place}\n  %{name} = load i64, ptr %{name}.at"
+
+
+SWITCHING = rf"""
 ; Save what a function keeps for its caller, and the stack pointer at %from; take the stack at %to.
-define internal void @switch_stack(ptr %from, ptr %to) naked noinline nounwind {
-  call void asm sideeffect "SWITCH", "~{memory}"()
+define internal void @switch_stack(ptr %from, ptr %to) naked noinline nounwind {{
+  call void asm sideeffect "{_SWITCH}", "~{{memory}}"()
   unreachable
-}
+}}
 
 ; Where a new stack begins: its fiber is in rbx, the code in r12.
-define internal void @begin_stack() naked noinline nounwind {
-  call void asm sideeffect "movq %rbx, %rdi\0Acallq *%r12\0Aud2", "~{memory}"()
+define internal void @begin_stack() naked noinline nounwind {{
+  call void asm sideeffect "movq %rbx, %rdi\0Acallq *%r12\0Aud2", "~{{memory}}"()
   unreachable
-}
+}}
 
-; A fiber: its stack pointer, then group and sub-group, what they all share, and the next one.
-%fiber = type { ptr, i64, i64, i64, i64, ptr, ptr, ptr, ptr, ptr }
+%fiber = type {{ ptr, {", ".join(_MEMBERS.values())} }}
 
-define internal void @barrier(ptr %fiber) noinline nounwind {
+define internal void @barrier(ptr %fiber) noinline nounwind {{
   %alone = icmp eq ptr %fiber, null
   br i1 %alone, label %done, label %wait
 wait:
-  %at = getelementptr %fiber, ptr %fiber, i64 0, i32 9
-  %next = load ptr, ptr %at
+{_load_members("next")}
   call void @switch_stack(ptr %fiber, ptr %next)
   br label %done
 done:
   ret void
-}
+}}
 
-define internal void @fiber_main(ptr %fiber) noinline nounwind {
-  %gx.at = getelementptr %fiber, ptr %fiber, i64 0, i32 1
-  %gy.at = getelementptr %fiber, ptr %fiber, i64 0, i32 2
-  %gz.at = getelementptr %fiber, ptr %fiber, i64 0, i32 3
-  %sg.at = getelementptr %fiber, ptr %fiber, i64 0, i32 4
-  %launch.at = getelementptr %fiber, ptr %fiber, i64 0, i32 5
-  %arguments.at = getelementptr %fiber, ptr %fiber, i64 0, i32 6
-  %local.at = getelementptr %fiber, ptr %fiber, i64 0, i32 7
-  %shared.at = getelementptr %fiber, ptr %fiber, i64 0, i32 8
-  %next.at = getelementptr %fiber, ptr %fiber, i64 0, i32 9
-  %gx = load i64, ptr %gx.at
-  %gy = load i64, ptr %gy.at
-  %gz = load i64, ptr %gz.at
-  %sg = load i64, ptr %sg.at
-  %launch = load ptr, ptr %launch.at
-  %arguments = load ptr, ptr %arguments.at
-  %local = load ptr, ptr %local.at
-  %shared = load ptr, ptr %shared.at
-  %next = load ptr, ptr %next.at
-  call void @sub_group(ptr %launch, ptr %arguments, ptr %local, i64 %gx, i64 %gy, i64 %gz, i64 %sg, ptr %fiber)
+define internal void @fiber_main(ptr %fiber) noinline nounwind {{
+{_load_members(*_MEMBERS)}
+  call void @sub_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 %sg, ptr %fiber)
   %running.at = getelementptr i64, ptr %shared, i64 1
   %running = load i64, ptr %running.at
   %left = sub i64 %running, 1
@@ -70,71 +84,40 @@ leave:
   %to = select i1 %last, ptr %shared, ptr %next
   call void @switch_stack(ptr %fiber, ptr %to)
   br label %leave
-}
+}}
 
 ; One work-group: a stack for each sub-group in %scratch, behind the local memory. The first words of %shared: the stack
 ; pointer of the thread, and how many sub-groups are running.
 define internal void @work_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz,
-                                 i64 %count) noinline nounwind {
+                                 i64 %count) noinline nounwind {{
 entry:
-  %bytes.at = getelementptr i64, ptr %launch, i64 17
-  %bytes = load i64, ptr %bytes.at
-  %stack.at = getelementptr i64, ptr %launch, i64 19
-  %stack = load i64, ptr %stack.at
+{_word("bytes", Field.LOCAL_BYTES)}
+{_word("stack", Field.STACK_BYTES)}
   %shared = getelementptr i8, ptr %scratch, i64 %bytes
   %stacks = getelementptr i8, ptr %shared, i64 64
   %running.at = getelementptr i64, ptr %shared, i64 1
   store i64 %count, ptr %running.at
   br label %prepare
 prepare:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %prepare ]
-  %i.next = add i64 %i, 1
-  %is.last = icmp eq i64 %i.next, %count
-  %following = select i1 %is.last, i64 0, i64 %i.next
-  %offset = mul i64 %i, %stack
+  %sg = phi i64 [ 0, %entry ], [ %sg.next, %prepare ]
+  %sg.next = add i64 %sg, 1
+  %is.last = icmp eq i64 %sg.next, %count
+  %following = select i1 %is.last, i64 0, i64 %sg.next
+  %offset = mul i64 %sg, %stack
   %fiber = getelementptr i8, ptr %stacks, i64 %offset
   %next.offset = mul i64 %following, %stack
   %next = getelementptr i8, ptr %stacks, i64 %next.offset
   %end = getelementptr i8, ptr %fiber, i64 %stack
   %top = getelementptr i8, ptr %end, i64 -120
-  store i64 0, ptr %top
-  %r14 = getelementptr i64, ptr %top, i64 1
-  store i64 0, ptr %r14
-  %r13 = getelementptr i64, ptr %top, i64 2
-  store i64 0, ptr %r13
-  %r12 = getelementptr i64, ptr %top, i64 3
-  store ptr @fiber_main, ptr %r12
-  %rbx = getelementptr i64, ptr %top, i64 4
-  store ptr %fiber, ptr %rbx
-  %rbp = getelementptr i64, ptr %top, i64 5
-  store i64 0, ptr %rbp
-  %return = getelementptr i64, ptr %top, i64 6
-  store ptr @begin_stack, ptr %return
+{_store_first()}
   store ptr %top, ptr %fiber
-  %f1 = getelementptr %fiber, ptr %fiber, i64 0, i32 1
-  store i64 %gx, ptr %f1
-  %f2 = getelementptr %fiber, ptr %fiber, i64 0, i32 2
-  store i64 %gy, ptr %f2
-  %f3 = getelementptr %fiber, ptr %fiber, i64 0, i32 3
-  store i64 %gz, ptr %f3
-  %f4 = getelementptr %fiber, ptr %fiber, i64 0, i32 4
-  store i64 %i, ptr %f4
-  %f5 = getelementptr %fiber, ptr %fiber, i64 0, i32 5
-  store ptr %launch, ptr %f5
-  %f6 = getelementptr %fiber, ptr %fiber, i64 0, i32 6
-  store ptr %arguments, ptr %f6
-  %f7 = getelementptr %fiber, ptr %fiber, i64 0, i32 7
-  store ptr %scratch, ptr %f7
-  %f8 = getelementptr %fiber, ptr %fiber, i64 0, i32 8
-  store ptr %shared, ptr %f8
-  %f9 = getelementptr %fiber, ptr %fiber, i64 0, i32 9
-  store ptr %next, ptr %f9
+{_store_members()}
   br i1 %is.last, label %start, label %prepare
 start:
   call void @switch_stack(ptr %shared, ptr %stacks)
   ret void
-}
-""".replace("SWITCH", _SWITCH)
+}}
+"""
 
 _ALONE = """
   br label %sub.groups
@@ -170,20 +153,15 @@ def run_function(waits: bool) -> str:
     return f"""
 define void @run(ptr %launch, ptr %arguments, ptr %scratch) nounwind {{
 entry:
-  %nx.at = getelementptr i64, ptr %launch, i64 9
-  %nx = load i64, ptr %nx.at
-  %ny.at = getelementptr i64, ptr %launch, i64 10
-  %ny = load i64, ptr %ny.at
+{_word("nx", Field.GROUPS)}
+{_word("ny", Field.GROUPS + 1)}
   %plane = mul i64 %nx, %ny
   %band.groups = mul i64 %nx, {BAND}
-  %total.at = getelementptr i64, ptr %launch, i64 13
-  %total = load i64, ptr %total.at
-  %taken.at = getelementptr i64, ptr %launch, i64 14
-  %chunk.at = getelementptr i64, ptr %launch, i64 15
-  %chunk = load i64, ptr %chunk.at
-  %count.at = getelementptr i64, ptr %launch, i64 16
-  %count = load i64, ptr %count.at
-  %stop.at = getelementptr i64, ptr %launch, i64 18
+{_word("total", Field.TOTAL)}
+  %taken.at = getelementptr i64, ptr %launch, i64 {Field.NEXT}
+{_word("chunk", Field.CHUNK)}
+{_word("count", Field.SUB_GROUPS)}
+  %stop.at = getelementptr i64, ptr %launch, i64 {Field.STOP}
   br label %take
 take:
   %first = atomicrmw add ptr %taken.at, i64 %chunk monotonic

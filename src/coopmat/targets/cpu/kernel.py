@@ -24,7 +24,7 @@ from coopmat.targets.cpu.emitter import Assumptions, Emitter, Handler, Variant
 from coopmat.targets.cpu.faults import AccessSite
 from coopmat.targets.cpu.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.flatten import Flat, flatten
-from coopmat.targets.cpu.frame import field, input_place
+from coopmat.targets.cpu.frame import Field, field, input_place
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.matrix.operations import Operation
 from coopmat.targets.cpu.memory import private_memory
@@ -130,7 +130,7 @@ class _Maker:
         if emitter.variant.is_whole:
             return []
         size, vector = emitter.size, emitter.vector("i64")
-        x, y, z = (field(emitter, 3 + axis) for axis in range(3))
+        x, y, z = (field(emitter, Field.LOCAL_SIZE + axis) for axis in range(3))
         lines, emitter.writer.lines = emitter.writer.lines, []
         total = emitter.writer.let(f"mul i64 {x}, {y}")
         total = emitter.writer.let(f"mul i64 {total}, {z}")
@@ -249,7 +249,7 @@ class _Maker:
         address = emitter.apply("ptrtoint {t} {0} to {r}", "i64", pointer)
         writer = emitter.writer
         start = writer.let("ptrtoint ptr %local to i64")
-        local = _within(emitter, address, start, writer.let(f"add i64 {start}, {field(emitter, 17)}"))
+        local = _within(emitter, address, start, writer.let(f"add i64 {start}, {field(emitter, Field.LOCAL_BYTES)}"))
         top = writer.call("ptr", "llvm.frameaddress.p0", [("i32", "0")])
         bottom = writer.call("ptr", "llvm.stacksave.p0", [])
         private = _within(emitter, address, writer.let(f"ptrtoint ptr {bottom} to i64"),
