@@ -32,11 +32,11 @@ def to_float(emitter: Emitter, number: Number, source: Type, target: Type, round
     if isinstance(source, FloatType):
         if is_bf16(source):
             number = from_bf16(emitter, number)
-        return _narrow(emitter, number, target, rounding)
+        return narrowed(emitter, number, target, rounding)
     return _of_integer(emitter, number, target, rounding, signed)
 
 
-def _narrow(emitter: Emitter, number: Number, target: Type, rounding: Rounding) -> Number:
+def narrowed(emitter: Emitter, number: Number, target: Type, rounding: Rounding) -> Number:
     """A half, float or double as a floating-point type."""
     llvm = "float" if is_bf16(target) else llvm_type(target)
     if bits_of(llvm) == bits_of(number.type):
@@ -129,14 +129,14 @@ def _of_integer(emitter: Emitter, number: Number, target: Type, rounding: Roundi
     if is_bf16(target) or (llvm_type(target) == "half" and rounding != "rte"):
         wide = number if bits_of(number.type) <= 32 else _odd_integer(emitter, number, signed)
         exact = emitter.apply(f"{letter}itofp {{t}} {{0}} to {{r}}", "double", wide)
-        return _narrow(emitter, exact, target, rounding)
+        return narrowed(emitter, exact, target, rounding)
     llvm = llvm_type(target)
     nearest = emitter.apply(f"{letter}itofp {{t}} {{0}} to {{r}}", llvm, number)
     if rounding == "rte" or bits_of(number.type) < 24:
         return nearest
     if bits_of(number.type) <= 32:
         exact = emitter.apply(f"{letter}itofp {{t}} {{0}} to {{r}}", "double", number)
-        return _narrow(emitter, exact, target, rounding)
+        return narrowed(emitter, exact, target, rounding)
     back = emitter.intrinsic(f"fpto{letter}i.sat", number.type, nearest, of=llvm)
     below = emitter.apply(f"icmp {letter}lt {{t}} {{0}}, {{1}}", "i1", back, number)
     above = emitter.apply(f"icmp {letter}gt {{t}} {{0}}, {{1}}", "i1", back, number)

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.control_flow import RETURNED, post_dominators, successors_of, without_dead_ends
+from coopmat.spirv.control_flow import RETURNED
 from coopmat.spirv.grammar import CHAINS, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.types import MatrixType, Type, TypeTable
 from coopmat.targets.cpu.flatten import Flat, labels_of
-from coopmat.targets.cpu.regions import Layout, lay_out
+from coopmat.targets.cpu.regions import lay_out
 from coopmat.targets.cpu.values import (
     UNIFORM,
     VARYING,
@@ -101,7 +101,8 @@ class Emitter:
         self.extra: dict[str, Any] = {}  # what families of instructions keep for themselves
         self.block = 0
         self.row: Instruction | None = None
-        self.layout: Layout = self._lay_out()
+        self._numbers = labels_of(flat.blocks)
+        self.layout = lay_out(*flat.meetings, self.known.divergent)
         self.homes = {row.result_id: number for number, block in enumerate(flat.blocks)
                       for row in block.instructions if row.result_id is not None}
         self.masks: dict[int, str] = {}
@@ -358,14 +359,14 @@ class Emitter:
 
     def load_slots(self, key: Any, kinds: Sequence[LeafType]) -> Value:
         """What was stored for ``key``, a value with these leaves."""
-        return tuple(self._load_slot((key, place), one.kind) for place, one in enumerate(kinds))
+        return tuple(self.load_slot((key, place), one.kind) for place, one in enumerate(kinds))
 
     def store_slots(self, key: Any, value: Value, mask: str | None) -> None:
         """Keep a value for ``key``; in the work-items of ``mask``, if there is one."""
         for place, leaf in enumerate(value):
-            self._store_slot((key, place), leaf, mask)
+            self.store_slot((key, place), leaf, mask)
 
-    def _load_slot(self, key: Any, kind: Type) -> Leaf:
+    def load_slot(self, key: Any, kind: Type) -> Leaf:
         if isinstance(kind, MatrixType):
             return Matrix(kind, self.writer.let(f"load {self.matrix_type(kind)}, ptr {self._slot(key, kind)}"))
         llvm = llvm_type(kind)
@@ -375,7 +376,7 @@ class Emitter:
             return self.varying(llvm, self.writer.let(f"load {self.vector(llvm)}, ptr {slot}"))
         return Number(llvm, self.writer.let(f"load {llvm}, ptr {slot}"), shape.stride, is_id=shape.is_id)
 
-    def _store_slot(self, key: Any, leaf: Leaf, mask: str | None) -> None:
+    def store_slot(self, key: Any, leaf: Leaf, mask: str | None) -> None:
         if isinstance(leaf, Matrix):
             self.writer.do(f"store {self.matrix_type(leaf.kind)} {leaf.text}, ptr {self._slot(key, leaf.kind)}")
             return
@@ -424,16 +425,6 @@ class Emitter:
         return matrix_type(kind)
 
     # --- blocks -----------------------------------------------------------------------
-
-    def _lay_out(self) -> Layout:
-        blocks = self.flat.blocks
-        self._numbers = labels_of(blocks)
-        if "meetings" not in self.flat.__dict__:
-            dead = [number for number, block in enumerate(blocks) if block.terminator.opcode == Op.Unreachable]
-            graph = without_dead_ends(successors_of(blocks), dead)
-            self.flat.__dict__["meetings"] = (graph, post_dominators(graph, dead))
-        graph, meetings = self.flat.__dict__["meetings"]
-        return lay_out(graph, meetings, self.known.divergent)
 
     def emit(self) -> None:
         """Write all blocks; the code leaves through the label ``done``."""

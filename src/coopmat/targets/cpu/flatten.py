@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
+from coopmat.spirv.control_flow import Graph, post_dominators, successors_of, without_dead_ends
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, StorageClass
 from coopmat.spirv.imports import imported_name, unresolved
 from coopmat.spirv.instruction import Instruction
@@ -23,13 +26,22 @@ LINES = frozenset({Op.Line, Op.NoLine})
 @dataclass
 class Flat:
     """A kernel without calls. ``definitions`` are its own instructions by their ids; ``origin`` is the id in the module
-    of each id that stands for it in a copy of its function (decorations and names are found by it)."""
+    of each id that stands for it in a copy of its function (decorations and names are found by it); ``found`` is what
+    passes over the kernel keep for the next time that its code is written."""
 
     module: Module
     parameters: list[Instruction]
     blocks: list[Block]
     definitions: dict[int, Instruction] = field(default_factory=dict)
     origin: dict[int, int] = field(default_factory=dict)
+    found: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def meetings(self) -> tuple[Graph, list[int]]:
+        """The successors of each block, without those that never return, and where its branches meet again."""
+        dead = [number for number, block in enumerate(self.blocks) if block.terminator.opcode == Op.Unreachable]
+        graph = without_dead_ends(successors_of(self.blocks), dead)
+        return graph, post_dominators(graph, dead)
 
     def definition(self, identifier: int) -> Instruction:
         """The instruction whose result an id is, of this kernel or of the module."""

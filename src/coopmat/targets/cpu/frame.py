@@ -197,7 +197,7 @@ def input_place(emitter: Emitter, row: Instruction) -> Place:
             numbers = INPUTS[builtin](emitter)
             for axis, number in enumerate(numbers[:kind.count]):
                 sized = resized(emitter, number, llvm_type(kind.scalar), signed=False)
-                emitter._store_slot((("input", row.result_id), axis), sized, None)
+                emitter.store_slot((("input", row.result_id), axis), sized, None)
             emitter.writer.lines = lines
             return Place(("input", row.result_id), kind, kind)
     raise Error(f"the input variable '{emitter.module.names.get(row.result_id)}' is no built-in")

@@ -155,7 +155,7 @@ def read_place(emitter: Emitter, place: Place) -> Value:
                  if isinstance(leaf, Number)]
         return tuple(choose(emitter, whole, _element(emitter, place, number)) for number in range(len(kinds)))
     if not place.is_array:
-        return tuple(emitter._load_slot((place.key, place.first + number), one.kind)
+        return tuple(emitter.load_slot((place.key, place.first + number), one.kind)
                      for number, one in enumerate(kinds))
     return tuple(_read_element(emitter, place, number, one) for number, one in enumerate(kinds))
 
@@ -187,7 +187,7 @@ def write_place(emitter: Emitter, place: Place, value: Value) -> None:
         value = value[leaf_count(part.kind):]
     for number, leaf in enumerate(value):
         if not place.is_array:
-            emitter._store_slot((place.key, place.first + number), leaf, mask)
+            emitter.store_slot((place.key, place.first + number), leaf, mask)
         else:
             _write_element(emitter, place, number, leaf, leaves_of(place.kind)[number])
 

@@ -120,8 +120,8 @@ def member_type(kind: Type, index: int) -> Type | None:
 
 def users_of(emitter: Emitter) -> Users:
     """The uses of the kernel's pointers, found once."""
-    found = emitter.flat.__dict__.get("users")
+    found = emitter.flat.found.get("users")
     if found is None:
-        found = emitter.flat.__dict__["users"] = Users(emitter)
+        found = emitter.flat.found["users"] = Users(emitter)
     found.emitter = emitter
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from coopmat.formats import Format, format_of
 from coopmat.spirv.types import FloatType, IntType, MatrixType
-from coopmat.targets.cpu.conversions import _narrow, saturated
+from coopmat.targets.cpu.conversions import narrowed, saturated
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.matrix.operations import element_type
@@ -84,7 +84,7 @@ def _to_work(rows: Rows, number: Number, fmt: Format, work: str) -> Number:
 def _from_work(rows: Rows, number: Number, fmt: Format, kind: MatrixType, saturating: bool) -> Number:
     """Sums as elements of D."""
     if isinstance(kind.component, FloatType):
-        return _narrow(rows, number, kind.component, "rte")
+        return narrowed(rows, number, kind.component, "rte")
     llvm = element_type(kind)
     if saturating:
         return saturated(rows, number, llvm, from_signed=True, to_signed=fmt.is_signed)

@@ -43,9 +43,9 @@ def operands(emitter: Emitter, pointer: int) -> list[Operand]:
 
 def _constant_parameters(emitter: Emitter) -> set[int]:
     """The pointer parameters through which the kernel only reads; none if it writes somewhere unknown."""
-    found: set[int] | None = emitter.flat.__dict__.get("constant parameters")
+    found: set[int] | None = emitter.flat.found.get("constant parameters")
     if found is None:
-        found = emitter.flat.__dict__["constant parameters"] = _find(emitter)
+        found = emitter.flat.found["constant parameters"] = _find(emitter)
     return found
 
 
