@@ -6,8 +6,10 @@ import importlib.util
 import os
 import platform
 import shutil
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -67,6 +69,13 @@ ORACLES = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the long form of the sweeps")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Every test draws the same numbers, whichever tests ran before it in its process."""
+    generator = getattr(getattr(item, "function", None), "__globals__", {}).get("RNG")
+    if isinstance(generator, np.random.Generator):
+        generator.bit_generator.state = np.random.default_rng(zlib.crc32(item.nodeid.encode())).bit_generator.state
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

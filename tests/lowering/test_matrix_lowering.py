@@ -34,7 +34,7 @@ from tests.lowering.trees import (
 )
 
 ROWS, COLUMNS, SIZE = 4, 8, 16
-RANDOM = np.random.default_rng(7)
+RNG = np.random.default_rng(7)
 
 
 def matrix(scalar: t.Scalar, rows: int = ROWS, columns: int = COLUMNS, use: t.Use = t.Use.ACCUMULATOR) -> t.Matrix:
@@ -53,8 +53,8 @@ def write(target: n.Variable, value: n.Expression, stride: int | None = None, la
 def random_values(scalar: t.Scalar, shape: tuple[int, ...] = (ROWS, COLUMNS)) -> np.ndarray:
     if scalar.is_integer:
         low = -100 if scalar.is_signed else 0
-        return RANDOM.integers(low, 100, shape).astype(DTYPES[scalar])
-    return RANDOM.integers(-64, 64, shape).astype(np.float32).astype(DTYPES[scalar])
+        return RNG.integers(low, 100, shape).astype(DTYPES[scalar])
+    return RNG.integers(-64, 64, shape).astype(np.float32).astype(DTYPES[scalar])
 
 
 def launch(parameters: list[n.Variable], body: list[n.Statement | n.Expression], *arguments: np.ndarray,

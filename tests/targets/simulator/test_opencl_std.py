@@ -110,7 +110,7 @@ def assert_close(found: np.ndarray, expected: list[float], ulps: float) -> None:
     with np.errstate(all="ignore"):
         exact = np.array(expected, np.float64)
         rounded = exact.astype(found.dtype)
-        unit = np.abs(np.spacing(rounded)).astype(np.float64)
+        unit = np.spacing(np.abs(rounded)).astype(np.float64)
         error = np.abs(found.astype(np.float64) - exact) / unit
     special = ~np.isfinite(rounded)
     np.testing.assert_array_equal(found[special], rounded[special])

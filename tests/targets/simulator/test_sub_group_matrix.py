@@ -209,7 +209,7 @@ def test_float_rows(size: int, name: str, accumulator: str, m: int, spread: int)
             expected = nearest(exact, precision, low, high)
             if kit.TARGET == "cpu" and np.isfinite(expected):  # sums as float, rounded to the accumulator's type
                 error = Fraction(k, 1 << 23) * (abs(Fraction(float(c[i, j]))) + sum(map(abs, products)))
-                error += Fraction(float(np.spacing(found[i, j]))) if precision < 24 else 0
+                error += Fraction(float(np.spacing(np.abs(found[i, j])))) if precision < 24 else 0
                 assert abs(Fraction(float(found[i, j])) - exact) <= abs(error)
             else:
                 assert float(found[i, j]) == expected
