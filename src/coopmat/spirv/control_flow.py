@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from coopmat.spirv.dominators import immediate_dominators
 from coopmat.spirv.grammar import ID_KINDS, Op
+from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Block
 
 RETURNED = -1
@@ -27,6 +28,17 @@ def targets(block: Block) -> list[int]:
     if row.opcode == Op.Switch:
         return [value for kind, value in row.operands[1:] if kind in ID_KINDS and isinstance(value, int)]
     return []
+
+
+def switch_cases(row: Instruction, selector_bytes: int) -> tuple[int, dict[int, int]]:
+    """The default label of OpSwitch, and the label of each literal; literals without sign."""
+    _, default, *pairs = row.words
+    size = 2 if selector_bytes == 8 else 1
+    cases = {}
+    for start in range(0, len(pairs), size + 1):
+        literal = sum(word << 32 * place for place, word in enumerate(pairs[start:start + size]))
+        cases[literal & (1 << 8 * selector_bytes) - 1] = pairs[start + size]
+    return default, cases
 
 
 def successors_of(blocks: Sequence[Block]) -> list[list[int]]:

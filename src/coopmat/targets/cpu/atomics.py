@@ -16,7 +16,7 @@ from coopmat.spirv.types import FloatType, IntType, Type
 from coopmat.targets.cpu.access import checked
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import through_float
-from coopmat.targets.cpu.integers import add, is_bf16, multiply, subtract
+from coopmat.targets.cpu.integers import add, is_bf16, multiply, resized, subtract
 from coopmat.targets.cpu.loops import for_each_lane
 from coopmat.targets.cpu.pointer_uses import users_of
 from coopmat.targets.cpu.values import Number, Value, bits_of, llvm_type
@@ -178,7 +178,7 @@ def _counted(emitter: Emitter, update: Update, pointer: Number, value: Number, o
         before = emitter.varying(own, "<" + ", ".join(
             f"{own} {emitter.constant(own, (1 << lane) - 1).base}" for lane in range(emitter.size)) + ">")
         earlier = emitter.apply("and {t} {0}, {1}", own, bits, before)
-        count, rank = (emitter.cast(emitter.intrinsic("ctpop", own, one), llvm, signed=False)
+        count, rank = (resized(emitter, emitter.intrinsic("ctpop", own, one), llvm, signed=False)
                        for one in (bits, earlier))
     total = multiply(emitter, count, value)
     old = Number(llvm, writer.let(f"atomicrmw {update.name} ptr {pointer.base}, {llvm} {total.base} {order}"))

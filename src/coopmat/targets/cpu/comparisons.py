@@ -8,6 +8,7 @@ from coopmat.spirv.types import BoolType
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import bits, from_bf16, infinity
 from coopmat.targets.cpu.integers import Function, each, elementwise, is_bf16, plain
+from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Leaf, Matrix, Number, Value, float_bits, llvm_type
 
 SMALLEST_NORMAL = {"half": 0x0400, "float": 0x00800000, "double": 0x0010000000000000}
@@ -33,27 +34,27 @@ def on_float_operands(function: Function) -> Handler:
     return handle
 
 
-def _is_infinite(emitter: Emitter, number: Number) -> Number:
+def _is_infinite(emitter: NumberWriter, number: Number) -> Number:
     return compare("fcmp oeq")(emitter, magnitude(emitter, number), Number(number.type, infinity(number.type)))
 
 
-def magnitude(emitter: Emitter, number: Number) -> Number:
+def magnitude(emitter: NumberWriter, number: Number) -> Number:
     """|a|."""
     return emitter.intrinsic("fabs", number.type, number)
 
 
-def is_finite(emitter: Emitter, number: Number) -> Number:
+def is_finite(emitter: NumberWriter, number: Number) -> Number:
     """Neither infinite nor NaN."""
     return compare("fcmp one")(emitter, magnitude(emitter, number), Number(number.type, infinity(number.type)))
 
 
-def _is_normal(emitter: Emitter, number: Number) -> Number:
+def _is_normal(emitter: NumberWriter, number: Number) -> Number:
     smallest = Number(number.type, float_bits(number.type, SMALLEST_NORMAL[number.type]))
     return emitter.apply("and {t} {0}, {1}", "i1", is_finite(emitter, number),
                          compare("fcmp oge")(emitter, magnitude(emitter, number), smallest))
 
 
-def _sign_bit(emitter: Emitter, number: Number) -> Number:
+def _sign_bit(emitter: NumberWriter, number: Number) -> Number:
     whole = bits(emitter, number)
     return compare("icmp slt")(emitter, whole, emitter.constant(whole.type, 0))
 

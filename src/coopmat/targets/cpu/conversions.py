@@ -14,6 +14,7 @@ from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import bits, from_bf16, of_bits, to_bf16
 from coopmat.targets.cpu.integers import is_bf16, resized
 from coopmat.targets.cpu.memory import find_place
+from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.places import place_of_cast
 from coopmat.targets.cpu.values import Number, Value, bits_of, float_bits, llvm_type
 
@@ -26,7 +27,7 @@ TO_WHOLE = {"rte": "rint", "rtz": "trunc", "rtp": "ceil", "rtn": "floor"}
 # --------------------------------------------------------------------------------------
 
 
-def to_float(emitter: Emitter, number: Number, source: Type, target: Type, rounding: Rounding, *,
+def to_float(emitter: NumberWriter, number: Number, source: Type, target: Type, rounding: Rounding, *,
              signed: bool = True) -> Number:
     """A number rounded once to a floating-point type."""
     if isinstance(source, FloatType):
@@ -36,7 +37,7 @@ def to_float(emitter: Emitter, number: Number, source: Type, target: Type, round
     return _of_integer(emitter, number, target, rounding, signed)
 
 
-def narrowed(emitter: Emitter, number: Number, target: Type, rounding: Rounding) -> Number:
+def narrowed(emitter: NumberWriter, number: Number, target: Type, rounding: Rounding) -> Number:
     """A half, float or double as a floating-point type."""
     llvm = "float" if is_bf16(target) else llvm_type(target)
     if bits_of(llvm) == bits_of(number.type):
@@ -52,7 +53,7 @@ def narrowed(emitter: Emitter, number: Number, target: Type, rounding: Rounding)
     return _to_bf16(emitter, converted, rounding) if is_bf16(target) else converted
 
 
-def _narrow_directly(emitter: Emitter, number: Number, llvm: str, rounding: Rounding) -> Number:
+def _narrow_directly(emitter: NumberWriter, number: Number, llvm: str, rounding: Rounding) -> Number:
     nearest = emitter.apply("fptrunc {t} {0} to {r}", llvm, number)
     if rounding == "rte":
         return nearest
@@ -62,7 +63,7 @@ def _narrow_directly(emitter: Emitter, number: Number, llvm: str, rounding: Roun
     return _directed(emitter, nearest, below, above, rounding)
 
 
-def _directed(emitter: Emitter, nearest: Number, below: Number, above: Number, rounding: Rounding) -> Number:
+def _directed(emitter: NumberWriter, nearest: Number, below: Number, above: Number, rounding: Rounding) -> Number:
     """The nearest number, which lies below or above the exact one, or its neighbour on the side of the mode."""
     up, down = neighbour(emitter, nearest, upwards=True), neighbour(emitter, nearest, upwards=False)
     if rounding == "rtp":
@@ -75,7 +76,7 @@ def _directed(emitter: Emitter, nearest: Number, below: Number, above: Number, r
     return emitter.select(inwards, emitter.select(is_negative, up, down), nearest)
 
 
-def neighbour(emitter: Emitter, number: Number, *, upwards: bool) -> Number:
+def neighbour(emitter: NumberWriter, number: Number, *, upwards: bool) -> Number:
     """The next number up or down."""
     whole = bits(emitter, number)
     integer = whole.type
@@ -89,7 +90,7 @@ def neighbour(emitter: Emitter, number: Number, *, upwards: bool) -> Number:
     return of_bits(emitter, emitter.select(is_zero, smallest, moved), number.type)
 
 
-def round_to_odd(emitter: Emitter, number: Number) -> Number:
+def round_to_odd(emitter: NumberWriter, number: Number) -> Number:
     """A double as float; where inexact, its last bit is 1, so that a later rounding is as if it were the only one."""
     if number.type != "double":
         return number
@@ -100,7 +101,7 @@ def round_to_odd(emitter: Emitter, number: Number) -> Number:
     return emitter.select(is_inexact, of_bits(emitter, odd, "float"), truncated)
 
 
-def _to_bf16(emitter: Emitter, number: Number, rounding: Rounding) -> Number:
+def _to_bf16(emitter: NumberWriter, number: Number, rounding: Rounding) -> Number:
     if rounding == "rte":
         return to_bf16(emitter, number)
     nearest = from_bf16(emitter, to_bf16(emitter, number))
@@ -124,7 +125,7 @@ def _to_bf16(emitter: Emitter, number: Number, rounding: Rounding) -> Number:
     return emitter.select(inwards, less, half)
 
 
-def _of_integer(emitter: Emitter, number: Number, target: Type, rounding: Rounding, signed: bool) -> Number:
+def _of_integer(emitter: NumberWriter, number: Number, target: Type, rounding: Rounding, signed: bool) -> Number:
     letter = "s" if signed else "u"
     if is_bf16(target) or (llvm_type(target) == "half" and rounding != "rte"):
         wide = number if bits_of(number.type) <= 32 else _odd_integer(emitter, number, signed)
@@ -147,7 +148,7 @@ def _of_integer(emitter: Emitter, number: Number, target: Type, rounding: Roundi
     return _directed(emitter, nearest, below, above, rounding)
 
 
-def _odd_integer(emitter: Emitter, number: Number, signed: bool) -> Number:
+def _odd_integer(emitter: NumberWriter, number: Number, signed: bool) -> Number:
     """A 64-bit integer that a double holds, and that rounds to narrow types as the given one does."""
     low = emitter.apply("and {t} {0}, {1}", "i64", number, emitter.constant("i64", 0xFFFF))
     is_inexact = emitter.apply("icmp ne {t} {0}, {1}", "i1", low, emitter.constant("i64", 0))
@@ -163,7 +164,7 @@ def _odd_integer(emitter: Emitter, number: Number, signed: bool) -> Number:
 # --------------------------------------------------------------------------------------
 
 
-def to_integer(emitter: Emitter, number: Number, source: Type, target: Type, rounding: Rounding, *, signed: bool,
+def to_integer(emitter: NumberWriter, number: Number, source: Type, target: Type, rounding: Rounding, *, signed: bool,
                saturate: bool) -> Number:
     """A floating-point number as an integer; out of range without saturation the result is arbitrary."""
     if is_bf16(source):
@@ -177,7 +178,7 @@ def to_integer(emitter: Emitter, number: Number, source: Type, target: Type, rou
     return emitter.apply("freeze {t} {0}", llvm, found)
 
 
-def saturated(emitter: Emitter, number: Number, llvm: str, *, from_signed: bool, to_signed: bool) -> Number:
+def saturated(emitter: NumberWriter, number: Number, llvm: str, *, from_signed: bool, to_signed: bool) -> Number:
     """An integer brought into the range of another integer type."""
     wide = f"i{max(bits_of(llvm), bits_of(number.type)) + 2}"
     value = emitter.apply(("sext" if from_signed else "zext") + " {t} {0} to {r}", wide, number)
@@ -209,7 +210,7 @@ def manner_of(emitter: Emitter, row: Instruction) -> tuple[Rounding, bool]:
     return rounding_of(emitter.module, identifier, default), is_saturated(emitter.module, identifier)
 
 
-def converted(emitter: Emitter, op: int, number: Number, source: Type, target: Type, rounding: Rounding,
+def converted(emitter: NumberWriter, op: int, number: Number, source: Type, target: Type, rounding: Rounding,
               saturate: bool) -> Number:
     """What a conversion makes of one number."""
     if op == Op.FConvert or op in (Op.ConvertSToF, Op.ConvertUToF):
@@ -273,7 +274,7 @@ def _bitcast(emitter: Emitter, row: Instruction) -> Value | None:
     return reinterpreted(emitter, emitter.numbers(row.words[0]), llvm_type(target.scalar))
 
 
-def reinterpreted(emitter: Emitter, numbers: tuple[Number, ...], llvm: str) -> tuple[Number, ...]:
+def reinterpreted(emitter: NumberWriter, numbers: tuple[Number, ...], llvm: str) -> tuple[Number, ...]:
     """The bits of some numbers as numbers of another type, the first ones lowest."""
     old, new = bits_of(numbers[0].type), bits_of(llvm)
     if numbers[0].type == llvm:
@@ -297,7 +298,7 @@ def reinterpreted(emitter: Emitter, numbers: tuple[Number, ...], llvm: str) -> t
     return tuple(joined)
 
 
-def _as_type(emitter: Emitter, number: Number, llvm: str) -> Number:
+def _as_type(emitter: NumberWriter, number: Number, llvm: str) -> Number:
     """The bits of a number as another type of its width."""
     if number.type == llvm:
         return number
@@ -308,7 +309,7 @@ def _as_type(emitter: Emitter, number: Number, llvm: str) -> Number:
     return emitter.apply("bitcast {t} {0} to {r}", llvm, number)
 
 
-def to_tf32(emitter: Emitter, number: Number) -> Number:
+def to_tf32(emitter: NumberWriter, number: Number) -> Number:
     """A float rounded to tf32's 10 bits of fraction, to nearest with ties to even; NaNs stay."""
     i32 = lambda value: emitter.constant("i32", value)  # noqa: E731
     whole = bits(emitter, number)

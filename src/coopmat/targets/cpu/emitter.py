@@ -21,6 +21,7 @@ from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.types import MatrixType, Type, TypeTable
 from coopmat.targets.cpu.flatten import Flat, labels_of
+from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.regions import lay_out
 from coopmat.targets.cpu.values import (
     UNIFORM,
@@ -32,12 +33,10 @@ from coopmat.targets.cpu.values import (
     Shape,
     Value,
     leaves_of,
-    literal,
     llvm_type,
-    suffix,
     zero_of,
 )
-from coopmat.targets.cpu.writer import Operand, Writer
+from coopmat.targets.cpu.writer import Writer
 from coopmat.targets.unsupported import reason_against
 
 Handler = Callable[["Emitter", Instruction], "Value | None"]
@@ -82,26 +81,25 @@ class Assumptions:
             self.changed = True
 
 
-class Emitter:
+class Emitter(NumberWriter):
     """Writes the code of a sub-group, once; see :func:`emit`."""
 
     def __init__(self, flat: Flat, variant: Variant, handlers: Mapping[int, Handler], assumptions: Assumptions,
                  architecture: str) -> None:
+        super().__init__(Writer(), variant.sub_group_size)
         self.flat = flat
         self.module: Module = flat.module
         self.variant = variant
-        self.size = variant.sub_group_size
         self.handlers = handlers
         self.known = assumptions
         self.types = TypeTable(self.module, self.size, architecture)
-        self.writer = Writer()
         self.values: dict[int, Value] = {}
         self.constants: dict[int, Value] = {}
         self.slots: dict[Any, str] = {}
         self.extra: dict[str, Any] = {}  # what families of instructions keep for themselves
         self.block = 0
         self.row: Instruction | None = None
-        self._numbers = labels_of(flat.blocks)
+        self.block_numbers = labels_of(flat.blocks)
         self.layout = lay_out(*flat.meetings, self.known.divergent)
         self.homes = {row.result_id: number for number, block in enumerate(flat.blocks)
                       for row in block.instructions if row.result_id is not None}
@@ -137,97 +135,11 @@ class Emitter:
         """The decorations of an instruction's result."""
         return self.module.decorations(self.flat.original(row.result_id or 0))
 
-    def vector(self, llvm: str) -> str:
-        """The type of a number of every work-item."""
-        return f"<{self.size} x {llvm}>"
-
-    # --- numbers ----------------------------------------------------------------------
-
-    def lanes(self, number: Number) -> str:
-        """The operand for all work-items."""
-        if number.lanes:
-            return number.lanes
-        llvm = number.type
-        if number.stride == 0:
-            return self.splat(llvm, number.base)
-        if llvm == "ptr":
-            steps = self.steps("i64", number.stride)
-            return self.writer.let(f"getelementptr i8, ptr {number.base}, {self.vector('i64')} {steps}")
-        return self.writer.let(f"add {self.vector(llvm)} {self.splat(llvm, number.base)}, "
-                               f"{self.steps(llvm, number.stride)}")
-
-    def steps(self, llvm: str, stride: int) -> str:
-        """0, stride, 2 stride, … as an operand."""
-        return "<" + ", ".join(f"{llvm} {literal(llvm, lane * stride)}" for lane in range(self.size)) + ">"
-
-    def splat(self, llvm: str, text: str) -> str:
-        """One operand for all work-items."""
-        if not text.startswith("%"):
-            return f"splat ({llvm} {text})"
-        vector = self.vector(llvm)
-        first = self.writer.let(f"insertelement {vector} poison, {llvm} {text}, i32 0")
-        return self.writer.let(f"shufflevector {vector} {first}, {vector} poison, <{self.size} x i32> zeroinitializer")
-
-    def varying(self, llvm: str, text: str) -> Number:
-        """A number whose operand for all work-items is known."""
-        return Number(llvm, lanes=text)
-
-    def apply(self, template: str, result: str, *operands: Number) -> Number:
-        """An instruction on numbers, of all work-items at once unless all are uniform.
-
-        In the template ``{0}`` … are the operands, ``{t0}`` … their types, ``{t}`` the first one's, ``{r}`` the
-        result's.
-        """
-        is_uniform = all(operand.is_uniform for operand in operands)
-        texts = [operand.base if is_uniform else self.lanes(operand) for operand in operands]
-        types = [operand.type if is_uniform else self.vector(operand.type) for operand in operands]
-        named = {f"t{place}": llvm for place, llvm in enumerate(types)}
-        r = result if is_uniform else self.vector(result)
-        text = self.writer.let(template.format(*texts, t=types[0] if types else "", r=r, **named))
-        return Number(result, text) if is_uniform else Number(result, lanes=text)
-
-    def intrinsic(self, name: str, result: str, *operands: Number, immediate: Sequence[Operand] = (),
-                  of: str = "") -> Number:
-        """Call one of LLVM's intrinsics that is overloaded by its result's type; ``of``: by this type, too.
-        ``immediate`` are operands that are the same for every element."""
-        is_uniform = all(operand.is_uniform for operand in operands)
-        texts = [operand.base if is_uniform else self.lanes(operand) for operand in operands]
-        types = [operand.type if is_uniform else self.vector(operand.type) for operand in operands]
-        r = result if is_uniform else self.vector(result)
-        full = f"llvm.{name}.{suffix(r)}"
-        if of:
-            full += f".{suffix(of if is_uniform else self.vector(of))}"
-        text = self.writer.call(r, full, [*zip(types, texts, strict=True), *immediate])
-        return Number(result, text) if is_uniform else Number(result, lanes=text)
-
-    def select(self, condition: Number, chosen: Number, other: Number) -> Number:
-        """``chosen`` where the condition holds."""
-        if condition.is_uniform and condition.base in ("true", "false"):
-            return chosen if condition.base == "true" else other
-        if condition.is_uniform and not (chosen.is_uniform and other.is_uniform):
-            vector = self.vector(chosen.type)
-            return self.varying(chosen.type, self.writer.let(
-                f"select i1 {condition.base}, {vector} {self.lanes(chosen)}, {vector} {self.lanes(other)}"))
-        return self.apply("select {t0} {0}, {t1} {1}, {t2} {2}", chosen.type, condition, chosen, other)
-
-    def constant(self, llvm: str, value: float | bool) -> Number:
-        """A number that is known."""
-        return Number(llvm, literal(llvm, value))
-
-    def lane_number(self, llvm: str = "i32") -> Number:
-        """Each work-item's position in its sub-group."""
-        return Number(llvm, "0", 1, is_id=True)
-
-    def cast(self, number: Number, llvm: str, *, signed: bool = True) -> Number:
-        """An integer in another width."""
-        from coopmat.targets.cpu.integers import resized
-
-        return resized(self, number, llvm, signed=signed)
-
     # --- masks ------------------------------------------------------------------------
 
     @property
     def mask_type(self) -> str:
+        """The type of a mask."""
         return f"<{self.size} x i1>"
 
     @property
@@ -269,14 +181,13 @@ class Emitter:
 
     # --- values by id -----------------------------------------------------------------
 
-    def value(self, identifier: int, block: int | None = None) -> Value:
-        """The leaves of a value; ``block``: where it is used, if not here."""
+    def value(self, identifier: int) -> Value:
+        """The leaves of a value."""
         row = self.flat.definition(identifier)
         home = self.homes.get(identifier)
-        here = self.block if block is None else block
         if home is None:
             return self.global_value(identifier, row)
-        if self._is_direct(home, here) and row.opcode != Op.Phi:
+        if self._is_direct(home, self.block) and row.opcode != Op.Phi:
             if identifier not in self.values:
                 raise ValidationError("id-dominance", f"%{identifier} ({row.name}) is used before it is there",
                                       row.offset)
@@ -319,7 +230,7 @@ class Emitter:
                     self._note_uses(row.ids(), number, found)
                     continue
                 for used, label in zip(row.words[::2], row.words[1::2], strict=True):
-                    source = self._numbers.get(label)  # phis take their values at the ends of other blocks
+                    source = self.block_numbers.get(label)  # phis take their values at the ends of other blocks
                     if source in self.layout.place:
                         self._note_uses((used,), source, found)
         return found
@@ -430,7 +341,7 @@ class Emitter:
         """Write all blocks; the code leaves through the label ``done``."""
         for number in self.layout.partial:
             self.masks[number] = self.writer.slot(self.mask_type, initial="zeroinitializer")
-        self.writer.do(f"br label %{self._entry(self.layout.order[0])}")
+        self.writer.do(f"br label %{self.entry(self.layout.order[0])}")
         for number in self.layout.order:
             self.block = number
             if number in self.layout.partial:
@@ -442,7 +353,8 @@ class Emitter:
         self.mask = None
         self.writer.label("done")
 
-    def _entry(self, block: int) -> str:
+    def entry(self, block: int) -> str:
+        """The label by which control comes to a block."""
         if block == RETURNED:
             return "done"
         return f"c{block}" if block in self.layout.partial else f"b{block}"
@@ -451,7 +363,7 @@ class Emitter:
         writer = self.writer
         writer.label(f"c{number}")
         mask = writer.let(f"load {self.mask_type}, ptr {self.masks[number]}")
-        following = self._entry(self.layout.following[number])
+        following = self.entry(self.layout.following[number])
         writer.do(f"br i1 {self.any_of(mask)}, label %b{number}, label %{following}")
         writer.label(f"b{number}")
         writer.do(f"store {self.mask_type} zeroinitializer, ptr {self.masks[number]}")
@@ -470,163 +382,10 @@ class Emitter:
                 if row.result_id in self.stored and row.opcode != Op.Phi:
                     self.store_slots(("value", row.result_id), found, self.mask)
         self.row = block.terminator
-        self._terminate(number, block.terminator)
-
-    # --- branches ---------------------------------------------------------------------
-
-    def _terminate(self, number: int, row: Instruction) -> None:
-        match row.opcode:
-            case Op.Branch:
-                self._leave(number, [(row.words[0], None)])
-            case Op.BranchConditional:
-                condition = self.number(row.words[0])
-                targets = self._targets(number, row.words[1:3])
-                if len(targets) == 1:
-                    self._leave(number, [(targets[0], None)])
-                elif condition.is_uniform and number not in self.layout.partial:
-                    self._branch_uniform(number, condition.base, row.words[1], row.words[2])
-                else:
-                    self.known.diverges(number)
-                    lanes = self.lanes(condition)
-                    self._leave(number, [(row.words[1], lanes), (row.words[2], self._not(lanes))])
-            case Op.Switch:
-                self._switch(number, row)
-            case Op.Return:
-                self._leave(number, [])
-            case Op.Unreachable:
-                self._leave(number, [])
-            case _:
-                raise unsupported(row)
-
-    def _targets(self, number: int, labels: Iterable[int]) -> list[int]:
-        """The blocks that a branch may go to, each once; not those that lead nowhere else than to OpUnreachable."""
-        successors = self.layout.successors[number]
-        return [label for label in dict.fromkeys(labels)
-                if label not in self._numbers or self._numbers[label] in successors]
-
-    def _not(self, mask: str) -> str:
-        return self.writer.let(f"xor {self.mask_type} {mask}, splat (i1 true)")
-
-    def _and(self, a: str, b: str) -> str:
-        return self.writer.let(f"and {self.mask_type} {a}, {b}")
-
-    def _branch_uniform(self, number: int, condition: str, then: int, otherwise: int) -> None:
-        names = []
-        for _ in range(2):
-            names.append(self.writer.fresh("edge")[1:])
-        self.writer.do(f"br i1 {condition}, label %{names[0]}, label %{names[1]}")
-        for name, label in zip(names, (then, otherwise), strict=True):
-            self.writer.label(name)
-            self._leave(number, [(label, None)])
-
-    def _switch(self, number: int, row: Instruction) -> None:
-        selector, default, cases = switch_cases(self, row)
-        value = self.number(selector)
-        targets = self._targets(number, (default, *cases.values()))
-        cases = {found: label for found, label in cases.items() if label in targets}
-        default = default if default in targets else targets[0]
-        groups: dict[int, list[int]] = {}
-        for found, label in cases.items():
-            if label != default:
-                groups.setdefault(label, []).append(found)
-        if value.is_uniform and number not in self.layout.partial:
-            self._switch_uniform(number, value, default, groups)
-            return
-        if not groups:
-            self._leave(number, [(default, None)])
-            return
-        self.known.diverges(number)
-        edges: list[tuple[int, str | None]] = []
-        others: str | None = None
-        for label, literals in groups.items():
-            chosen: str | None = None
-            for found in literals:
-                equal = self.lanes(self.apply("icmp eq {t} {0}, {1}", "i1", value, self.constant(value.type, found)))
-                chosen = equal if chosen is None else self.writer.let(f"or {self.mask_type} {chosen}, {equal}")
-            assert chosen is not None
-            edges.append((label, chosen))
-            rest = self._not(chosen)
-            others = rest if others is None else self._and(others, rest)
-        self._leave(number, [*edges, (default, others)])
-
-    def _switch_uniform(self, number: int, value: Number, default: int, groups: Mapping[int, Sequence[int]]) -> None:
-        names = {label: self.writer.fresh("edge")[1:] for label in (default, *groups)}
-        table = " ".join(f"{value.type} {literal(value.type, found)}, label %{names[label]}"
-                         for label, literals in groups.items() for found in literals)
-        self.writer.do(f"switch {value.type} {value.base}, label %{names[default]} [ {table} ]")
-        for label, name in names.items():
-            self.writer.label(name)
-            self._leave(number, [(label, None)])
-
-    def _leave(self, number: int, edges: Sequence[tuple[int, str | None]]) -> None:
-        """Send the work-items that are here to other blocks: to each those for which its condition holds."""
-        writer, layout = self.writer, self.layout
-        is_partial = number in layout.partial
-        targets: list[int] = []
-        for label, condition in edges:
-            if label not in self._numbers:
-                raise ValidationError("branch-target", f"%{label} is no block of this function",
-                                      self.row.offset if self.row is not None else None)
-            target = self._numbers[label]
-            mask = self.mask
-            if condition is not None:
-                mask = condition if mask is None else self._and(mask, condition)
-            self._take_phis(number, target, mask if is_partial or condition is not None else self.whole_mask)
-            targets.append(target)
-            if target in layout.partial:
-                old = writer.let(f"load {self.mask_type}, ptr {self.masks[target]}")
-                new = writer.let(f"or {self.mask_type} {old}, {mask or 'splat (i1 true)'}")
-                writer.do(f"store {self.mask_type} {new}, ptr {self.masks[target]}")
-        if not is_partial:
-            target = layout.first_of(number, targets) if targets else RETURNED
-            if target != RETURNED and layout.place[target] <= layout.place[number]:
-                self._jump_backwards()
-            writer.do(f"br label %{self._entry(target)}")
-            return
-        following = self._entry(layout.following[number])
-        backward = [target for target in targets if target in layout.backward(number)]
-        if backward:
-            self._jump_backwards()
-        for target in sorted(dict.fromkeys(backward), key=layout.place.__getitem__):
-            mask = writer.let(f"load {self.mask_type}, ptr {self.masks[target]}")
-            name = writer.fresh("on")[1:]
-            writer.do(f"br i1 {self.any_of(mask)}, label %c{target}, label %{name}")
-            writer.label(name)
-        writer.do(f"br label %{following}")
-
-    def _jump_backwards(self) -> None:
-        """Where accesses are checked, loops end when the launch shall."""
-        if "bounds" in self.extra:
-            self.extra["bounds"].leave_if_stopped()
-
-    def _take_phis(self, number: int, target: int, mask: str | None) -> None:
-        """Give the phis of a block their values from this one: all values are read before one is written."""
-        block = self.flat.blocks[target]
-        label = self.flat.blocks[number].label
-        found = []
-        for row in block.instructions:
-            if row.opcode == Op.Phi:
-                sources = dict(zip(row.words[1::2], row.words[::2], strict=True))
-                if label not in sources:
-                    raise ValidationError("phi-parents", f"OpPhi %{row.result_id} has no value for its predecessor "
-                                          f"%{label}", row.offset)
-                found.append((row.result_id, self.value(sources[label], number)))
-        for identifier, value in found:
-            is_split = mask is not None and mask != self.whole_mask
-            self.store_slots(("value", identifier), value, mask if is_split else None)
-
-
-def switch_cases(emitter: Emitter, row: Instruction) -> tuple[int, int, dict[int, int]]:
-    """Selector, default label and the label of each literal."""
-    selector, default, *pairs = row.words
-    size = 2 if emitter.type_of(selector).size == 8 else 1
-    cases = {}
-    for start in range(0, len(pairs), size + 1):
-        found = sum(word << 32 * place for place, word in enumerate(pairs[start:start + size]))
-        cases[found] = pairs[start + size]
-    width = 8 * emitter.type_of(selector).size
-    return selector, default, {found & (1 << width) - 1: label for found, label in cases.items()}
-
+        terminate = self.handlers.get(block.terminator.opcode)
+        if terminate is None:
+            raise unsupported(block.terminator)
+        terminate(self, block.terminator)
 
 def unsupported(row: Instruction) -> Error:
     """The error for an instruction that the target does not have."""

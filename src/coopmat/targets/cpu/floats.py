@@ -9,30 +9,31 @@ from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, Function, each, is_bf16, plain
+from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Number, Value, float_bits
 
 SIGN = {"half": 0x8000, "float": 0x80000000, "double": 1 << 63}
 
 
-def bits(emitter: Emitter, number: Number) -> Number:
+def bits(emitter: NumberWriter, number: Number) -> Number:
     """A floating-point number's bits as an integer."""
     integer = {"half": "i16", "float": "i32", "double": "i64"}[number.type]
     return emitter.apply("bitcast {t} {0} to {r}", integer, number)
 
 
-def of_bits(emitter: Emitter, number: Number, llvm: str) -> Number:
+def of_bits(emitter: NumberWriter, number: Number, llvm: str) -> Number:
     """The floating-point number with these bits."""
     return emitter.apply("bitcast {t} {0} to {r}", llvm, number)
 
 
-def from_bf16(emitter: Emitter, number: Number) -> Number:
+def from_bf16(emitter: NumberWriter, number: Number) -> Number:
     """The float of the same value."""
     wide = emitter.apply("zext {t} {0} to {r}", "i32", number)
     high = emitter.apply("shl {t} {0}, {1}", "i32", wide, emitter.constant("i32", 16))
     return of_bits(emitter, high, "float")
 
 
-def to_bf16(emitter: Emitter, number: Number) -> Number:
+def to_bf16(emitter: NumberWriter, number: Number) -> Number:
     """A float rounded to bf16, to nearest with ties to even; a NaN becomes the quiet one of its sign."""
     i32 = lambda value: emitter.constant("i32", value)  # noqa: E731
     whole = bits(emitter, number)
@@ -44,7 +45,7 @@ def to_bf16(emitter: Emitter, number: Number) -> Number:
     return emitter.apply("trunc {t} {0} to {r}", "i16", emitter.apply("lshr {t} {0}, {1}", "i32", chosen, i32(16)))
 
 
-def is_nan(emitter: Emitter, number: Number) -> Number:
+def is_nan(emitter: NumberWriter, number: Number) -> Number:
     """Whether it is a NaN."""
     return emitter.apply("fcmp uno {t} {0}, {0}", "i1", number)
 
@@ -73,7 +74,7 @@ def through_float(function: Function, narrow: bool) -> Function:
     return lambda emitter, *numbers: to_bf16(emitter, function(emitter, *(from_bf16(emitter, one) for one in numbers)))
 
 
-def negate(emitter: Emitter, number: Number) -> Number:
+def negate(emitter: NumberWriter, number: Number) -> Number:
     """-a."""
     return emitter.apply("fneg {t} {0}", number.type, number)
 
@@ -86,12 +87,12 @@ def _negate(emitter: Emitter, row: Instruction) -> Value:
     return on_floats(negate, "FNegate")(emitter, row) or ()
 
 
-def remainder(emitter: Emitter, a: Number, b: Number) -> Number:
+def remainder(emitter: NumberWriter, a: Number, b: Number) -> Number:
     """The remainder with the sign of the dividend, exact."""
     return emitter.apply("frem {t} {0}, {1}", a.type, a, b)
 
 
-def modulo(emitter: Emitter, a: Number, b: Number) -> Number:
+def modulo(emitter: NumberWriter, a: Number, b: Number) -> Number:
     """The remainder with the sign of the divisor; a zero has it, too."""
     rest = remainder(emitter, a, b)
     zero = Number(a.type, "0.0")

@@ -9,6 +9,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, MatrixType
 from coopmat.targets.cpu.emitter import Emitter, Handler
+from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Number, Value, bits_of, literal
 
 Function = Callable[..., Number]  # (emitter, numbers...) → number
@@ -26,7 +27,7 @@ def elementwise(function: Function, *, count: int | None = None) -> Handler:
     return handle
 
 
-def each(emitter: Emitter, function: Function, operands: list[tuple[Number, ...]]) -> Value:
+def each(emitter: NumberWriter, function: Function, operands: list[tuple[Number, ...]]) -> Value:
     """The function on the components of vectors of one length; scalars go with every component."""
     length = max((len(operand) for operand in operands), default=1)
     if any(len(operand) not in (1, length) for operand in operands):
@@ -63,17 +64,17 @@ def on_matrices(numbers: Function, name: str) -> Handler:
 # --------------------------------------------------------------------------------------
 
 
-def add(emitter: Emitter, a: Number, b: Number) -> Number:
+def add(emitter: NumberWriter, a: Number, b: Number) -> Number:
     """a + b."""
     return _linear(emitter, "add", a, b, a.stride + b.stride)
 
 
-def subtract(emitter: Emitter, a: Number, b: Number) -> Number:
+def subtract(emitter: NumberWriter, a: Number, b: Number) -> Number:
     """a - b."""
     return _linear(emitter, "sub", a, b, a.stride - b.stride)
 
 
-def multiply(emitter: Emitter, a: Number, b: Number) -> Number:
+def multiply(emitter: NumberWriter, a: Number, b: Number) -> Number:
     """a * b."""
     for one, other in ((a, b), (b, a)):
         if one.is_linear and one.stride and other.is_uniform and _is_literal(other.base):
@@ -81,7 +82,7 @@ def multiply(emitter: Emitter, a: Number, b: Number) -> Number:
     return _vary(emitter, "mul", a, b)
 
 
-def shift_left(emitter: Emitter, base: Number, shift: Number) -> Number:
+def shift_left(emitter: NumberWriter, base: Number, shift: Number) -> Number:
     """The base shifted by an amount modulo its width."""
     amount = shift_amount(emitter, base, shift)
     if base.is_linear and base.stride and amount.is_uniform and _is_literal(amount.base):
@@ -93,18 +94,18 @@ def _is_literal(text: str) -> bool:
     return text.lstrip("-").isdigit()
 
 
-def _linear(emitter: Emitter, operation: str, a: Number, b: Number, stride: int) -> Number:
+def _linear(emitter: NumberWriter, operation: str, a: Number, b: Number, stride: int) -> Number:
     if not (a.is_linear and b.is_linear):
         return _vary(emitter, operation, a, b)
     base = emitter.writer.let(f"{operation} {a.type} {a.base}, {b.base}")
     return Number(a.type, base, int(literal(a.type, stride)) if a.type != "i1" else stride)
 
 
-def _vary(emitter: Emitter, operation: str, a: Number, b: Number) -> Number:
+def _vary(emitter: NumberWriter, operation: str, a: Number, b: Number) -> Number:
     return emitter.apply(operation + " {t} {0}, {1}", a.type, a, b)
 
 
-def shift_amount(emitter: Emitter, base: Number, shift: Number) -> Number:
+def shift_amount(emitter: NumberWriter, base: Number, shift: Number) -> Number:
     """A shift as the base's type, modulo its width."""
     width = bits_of(base.type)
     if shift.is_uniform and _is_literal(shift.base):
@@ -118,7 +119,7 @@ def shift_right(operation: str) -> Function:
     return lambda emitter, base, shift: _vary(emitter, operation, base, shift_amount(emitter, base, shift))
 
 
-def resized(emitter: Emitter, number: Number, llvm: str, *, signed: bool) -> Number:
+def resized(emitter: NumberWriter, number: Number, llvm: str, *, signed: bool) -> Number:
     """An integer in another width."""
     old, new = bits_of(number.type), bits_of(llvm)
     if old == new:
@@ -155,7 +156,7 @@ def divide(signed: bool) -> Function:
 def remainder(signed: bool) -> Function:
     """The remainder with the sign of the dividend."""
 
-    def function(emitter: Emitter, a: Number, b: Number) -> Number:
+    def function(emitter: NumberWriter, a: Number, b: Number) -> Number:
         divisor = _safe_divisor(emitter, a, b, signed)
         quotient = _quotient(emitter, a, divisor, signed)
         return subtract(emitter, a, _vary(emitter, "mul", quotient, divisor))
@@ -163,7 +164,7 @@ def remainder(signed: bool) -> Function:
     return function
 
 
-def modulo(emitter: Emitter, a: Number, b: Number) -> Number:
+def modulo(emitter: NumberWriter, a: Number, b: Number) -> Number:
     """The remainder with the sign of the divisor."""
     rest = remainder(True)(emitter, a, b)
     zero = emitter.constant(a.type, 0)
@@ -173,7 +174,7 @@ def modulo(emitter: Emitter, a: Number, b: Number) -> Number:
     return emitter.select(both, add(emitter, rest, b), rest)
 
 
-def _safe_divisor(emitter: Emitter, a: Number, b: Number, signed: bool) -> Number:
+def _safe_divisor(emitter: NumberWriter, a: Number, b: Number, signed: bool) -> Number:
     """The divisor, or 1 where it would trap: the smallest integer divided by -1 is itself."""
     one = emitter.constant(b.type, 1)
     if b.is_uniform and _is_literal(b.base):
@@ -185,18 +186,18 @@ def _safe_divisor(emitter: Emitter, a: Number, b: Number, signed: bool) -> Numbe
     return emitter.select(traps, one, b)
 
 
-def _safe_literal(emitter: Emitter, a: Number, b: Number, one: Number) -> Number:
+def _safe_literal(emitter: NumberWriter, a: Number, b: Number, one: Number) -> Number:
     return one if int(b.base) == 0 else emitter.select(_overflows(emitter, a, b), one, b)
 
 
-def _overflows(emitter: Emitter, a: Number, b: Number) -> Number:
+def _overflows(emitter: NumberWriter, a: Number, b: Number) -> Number:
     width = bits_of(a.type)
     lowest = emitter.apply("icmp eq {t} {0}, {1}", "i1", a, emitter.constant(a.type, -(1 << width - 1)))
     minus = emitter.apply("icmp eq {t} {0}, {1}", "i1", b, emitter.constant(b.type, -1))
     return emitter.apply("and {t} {0}, {1}", "i1", lowest, minus)
 
 
-def _quotient(emitter: Emitter, a: Number, b: Number, signed: bool) -> Number:
+def _quotient(emitter: NumberWriter, a: Number, b: Number, signed: bool) -> Number:
     """Vectors of at most 32 bits are divided as doubles, which hold them and their truncated quotients exactly."""
     letter = "s" if signed else "u"
     if (a.is_uniform and b.is_uniform) or bits_of(a.type) > 32:
@@ -231,12 +232,12 @@ def count_bits(emitter: Emitter, row: Instruction) -> Value:
                  for one in emitter.numbers(row.words[0]))
 
 
-def reverse_bits(emitter: Emitter, number: Number) -> Number:
+def reverse_bits(emitter: NumberWriter, number: Number) -> Number:
     """The bits in the opposite order."""
     return emitter.intrinsic("bitreverse", number.type, number)
 
 
-def _ones(emitter: Emitter, count: Number) -> Number:
+def _ones(emitter: NumberWriter, count: Number) -> Number:
     """So many one bits at the low end."""
     llvm, width = count.type, bits_of(count.type)
     is_all = emitter.apply("icmp uge {t} {0}, {1}", "i1", count, emitter.constant(llvm, width))
@@ -246,7 +247,7 @@ def _ones(emitter: Emitter, count: Number) -> Number:
                           emitter.apply("sub {t} {0}, {1}", llvm, ones, emitter.constant(llvm, 1)))
 
 
-def _insert_field(emitter: Emitter, base: Number, insert: Number, offset: Number, count: Number) -> Number:
+def _insert_field(emitter: NumberWriter, base: Number, insert: Number, offset: Number, count: Number) -> Number:
     offset, count = (resized(emitter, one, base.type, signed=False) for one in (offset, count))
     mask = shift_left(emitter, _ones(emitter, count), offset)
     kept = emitter.apply("xor {t} {0}, {1}", base.type, mask, emitter.constant(base.type, -1))
@@ -255,13 +256,13 @@ def _insert_field(emitter: Emitter, base: Number, insert: Number, offset: Number
     return emitter.apply("or {t} {0}, {1}", base.type, old, new)
 
 
-def _extract_unsigned(emitter: Emitter, base: Number, offset: Number, count: Number) -> Number:
+def _extract_unsigned(emitter: NumberWriter, base: Number, offset: Number, count: Number) -> Number:
     offset, count = (resized(emitter, one, base.type, signed=False) for one in (offset, count))
     moved = shift_right("lshr")(emitter, base, offset)
     return emitter.apply("and {t} {0}, {1}", base.type, moved, _ones(emitter, count))
 
 
-def _extract_signed(emitter: Emitter, base: Number, offset: Number, count: Number) -> Number:
+def _extract_signed(emitter: NumberWriter, base: Number, offset: Number, count: Number) -> Number:
     llvm = base.type
     offset, count = (resized(emitter, one, llvm, signed=False) for one in (offset, count))
     width = emitter.constant(llvm, bits_of(llvm))
@@ -280,7 +281,7 @@ def _extract_signed(emitter: Emitter, base: Number, offset: Number, count: Numbe
 def multiply_high(signed: bool) -> Function:
     """The upper half of the product."""
 
-    def function(emitter: Emitter, a: Number, b: Number) -> Number:
+    def function(emitter: NumberWriter, a: Number, b: Number) -> Number:
         width, extend = bits_of(a.type), "sext" if signed else "zext"
         double = f"i{2 * width}"
         wide = [emitter.apply(extend + " {t} {0} to {r}", double, one) for one in (a, b)]
@@ -291,13 +292,13 @@ def multiply_high(signed: bool) -> Function:
     return function
 
 
-def _carry(emitter: Emitter, a: Number, b: Number) -> tuple[Number, Number]:
+def _carry(emitter: NumberWriter, a: Number, b: Number) -> tuple[Number, Number]:
     total = add(emitter, a, b)
     carried = emitter.apply("icmp ult {t} {0}, {1}", "i1", total, a)
     return total, emitter.apply("zext {t} {0} to {r}", a.type, carried)
 
 
-def _borrow(emitter: Emitter, a: Number, b: Number) -> tuple[Number, Number]:
+def _borrow(emitter: NumberWriter, a: Number, b: Number) -> tuple[Number, Number]:
     borrowed = emitter.apply("icmp ult {t} {0}, {1}", "i1", a, b)
     return subtract(emitter, a, b), emitter.apply("zext {t} {0} to {r}", a.type, borrowed)
 
@@ -318,12 +319,12 @@ def _extended(signed: bool) -> Callable[[Emitter, Number, Number], tuple[Number,
     return lambda emitter, a, b: (multiply(emitter, a, b), high(emitter, a, b))
 
 
-def negate(emitter: Emitter, number: Number) -> Number:
+def negate(emitter: NumberWriter, number: Number) -> Number:
     """-a."""
     return subtract(emitter, emitter.constant(number.type, 0), number)
 
 
-def _not(emitter: Emitter, number: Number) -> Number:
+def _not(emitter: NumberWriter, number: Number) -> Number:
     return emitter.apply("xor {t} {0}, {1}", number.type, number, emitter.constant(number.type, -1))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from coopmat.targets.cpu.emitter import Emitter
+from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.terms import Formula, Term, choose
 from coopmat.targets.cpu.values import Number
 
@@ -27,7 +27,7 @@ def library(name: str) -> Formula:
     return formula
 
 
-def call_library(emitter: Emitter, name: str, numbers: list[Number]) -> Number:
+def call_library(emitter: NumberWriter, name: str, numbers: list[Number]) -> Number:
     """A function of the C library, of one number of each work-item after the other."""
     types, writer = [number.type for number in numbers], emitter.writer
     if all(number.is_uniform for number in numbers):

@@ -13,7 +13,7 @@ from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.frame import Field, field
 from coopmat.targets.cpu.globals import SAME_BITS, GlobalMemory
-from coopmat.targets.cpu.integers import is_bf16
+from coopmat.targets.cpu.integers import is_bf16, resized
 from coopmat.targets.cpu.loops import for_each_lane
 from coopmat.targets.cpu.print_buffer import NO_STRING, WORD, Header, PrintCall
 from coopmat.targets.cpu.values import Number, Value, llvm_type
@@ -126,7 +126,7 @@ def _word(emitter: Emitter, number: Number, kind: Type) -> Number:
         return emitter.apply("bitcast {t} {0} to {r}", "i64", number)
     if number.type == "ptr":
         return emitter.apply("ptrtoint {t} {0} to {r}", "i64", number)
-    return emitter.cast(number, "i64", signed=number.type != "i1")
+    return resized(emitter, number, "i64", signed=number.type != "i1")
 
 
 def _record(emitter: Emitter, buffer: str, number: int, least: int, texts: Sequence[str],

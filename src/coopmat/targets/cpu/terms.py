@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from coopmat.spirv.types import FloatType
 from coopmat.targets.cpu.conversions import to_float
-from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
+from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Number, bits_of
 from coopmat.targets.cpu.writer import Operand
 
@@ -26,7 +26,7 @@ Function = Callable[..., Number]  # (emitter, numbers...) → number
 class Term:
     """A number of each work-item. ``<`` and so on compare integers as signed ones; with a NaN they do not hold."""
 
-    emitter: Emitter
+    emitter: NumberWriter
     number: Number
 
     @property

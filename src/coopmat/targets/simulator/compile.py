@@ -17,7 +17,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
 from coopmat.numerics import EXACT, MODELS, Model
 from coopmat.spirv import module as spirv
-from coopmat.spirv.control_flow import post_dominators, successors_of
+from coopmat.spirv.control_flow import post_dominators, successors_of, switch_cases
 from coopmat.spirv.grammar import (
     CHAINS,
     BuiltIn,
@@ -530,13 +530,11 @@ class FunctionCompiler:
         raise unsupported(row, self._location)
 
     def _switch(self, block: spirv.Block, number: Mapping[int, int]) -> control.Successor:
-        selector, default, *pairs = block.terminator.words
+        selector = block.terminator.words[0]
         kind = self.type_of(selector)
-        size = 2 if kind.size == 8 else 1
-        cases = {}
-        for start in range(0, len(pairs), size + 1):
-            literal = sum(word << 32 * place for place, word in enumerate(pairs[start:start + size]))
-            cases[int(scalar(literal, kind).item())] = self._edge(block, pairs[start + size], number)
+        default, labels = switch_cases(block.terminator, kind.size)
+        cases = {int(scalar(literal, kind).item()): self._edge(block, label, number)
+                 for literal, label in labels.items()}
         return control.switch(self.slot(selector), cases, self._edge(block, default, number))
 
     def _edge(self, block: spirv.Block, label: int, number: Mapping[int, int]) -> control.Edge:

@@ -14,8 +14,9 @@ from coopmat.devices.lane_layout import rows_per_word
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import IntType, MatrixType
+from coopmat.targets.cpu.matrix.body import Body, Features, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import Operation, element_type
-from coopmat.targets.cpu.matrix.plain import Body, Features, interleaved, plain_type, row_type, separated
+from coopmat.targets.cpu.matrix.packing import interleaved, separated
 
 MOST_ROWS, MOST_BYTES = 16, 64  # of a tile
 PITCH = 64  # bytes from row to row where a tile goes through memory

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.types import MatrixType
-from coopmat.targets.cpu.matrix import plain, reuse
+from coopmat.targets.cpu.matrix import reuse
 from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Shape, Tiles, conversions, is_direct, tile_kinds
+from coopmat.targets.cpu.matrix.body import plain_type
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
+from coopmat.targets.cpu.matrix.plain import definition
 
 Features = frozenset[str]
 
@@ -34,7 +36,7 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features) -> s
     lines = [line for function in _functions(ir.splitlines()) for line in _rewritten(function, operations, tiles)]
     text = "\n".join(lines)
     for name, kind in names.items():
-        text = text.replace(name, plain.plain_type(kind))
+        text = text.replace(name, plain_type(kind))
     return "\n".join([text, *_definitions(operations, features, tiles, text)])
 
 
@@ -190,11 +192,11 @@ def _definitions(operations: Mapping[str, Operation], features: Features, tiles:
     for number, (load, keeper) in enumerate(tiles.keepers.items()):
         kind = operations[load].result
         assert kind is not None
-        found.append(reuse.function(keeper, load, plain.plain_type(kind), tiles.converter(kind), number))
+        found.append(reuse.function(keeper, load, plain_type(kind), tiles.converter(kind), number))
     for name, operation in operations.items():
         if f"@{name}(" in text or name in tiles.keepers:
-            definition, declarations = plain.definition(name, operation, features)
-            found.append(definition)
+            body, declarations = definition(name, operation, features)
+            found.append(body)
             needed |= declarations
     for kind, name in tiles.converters.items():
         found.append(conversions(name, kind, features))

@@ -12,9 +12,10 @@ from coopmat.spirv.types import FloatType, IntType, MatrixType
 from coopmat.targets.cpu.conversions import narrowed, saturated
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.integers import resized
+from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
 from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.matrix.plain import Body, Made, Rows, plain_type
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
+from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Number
 
 MOST_UNROLLED = 2048  # multiply-adds of registers that stand in the code one after the other
@@ -34,7 +35,7 @@ def multiply(body: Body) -> Made:
     if not is_saturating and can_multiply(body.features, (a, b, c), described):
         rows = multiply_rows(body, (a, b, c), described)
         return parameters, plain_type(d), body.gathered(rows, d)
-    columns = Rows(body.writer, b.columns)
+    columns = NumberWriter(body.writer, b.columns)
     work = _work_type(described, bool(is_saturating))
     sums = [_to_work(columns, Number(element_type(c), lanes=row), described[2], work)
             for row in body.rows("%2", c)]
@@ -64,7 +65,7 @@ def _work_type(formats: list[Format], saturating: bool) -> str:
     return "i64" if widest == 64 else "i32"
 
 
-def _to_work(rows: Rows, number: Number, fmt: Format, work: str) -> Number:
+def _to_work(rows: NumberWriter, number: Number, fmt: Format, work: str) -> Number:
     """Elements of a format as the type that sums are formed in."""
     if fmt.is_float:
         if fmt.name == "bf16":
@@ -81,7 +82,7 @@ def _to_work(rows: Rows, number: Number, fmt: Format, work: str) -> Number:
     return rows.apply(("sext" if fmt.is_signed else "zext") + " {t} {0} to {r}", work, number)
 
 
-def _from_work(rows: Rows, number: Number, fmt: Format, kind: MatrixType, saturating: bool) -> Number:
+def _from_work(rows: NumberWriter, number: Number, fmt: Format, kind: MatrixType, saturating: bool) -> Number:
     """Sums as elements of D."""
     if isinstance(kind.component, FloatType):
         return narrowed(rows, number, kind.component, "rte")
@@ -95,7 +96,7 @@ def _from_work(rows: Rows, number: Number, fmt: Format, kind: MatrixType, satura
     return result
 
 
-def _add_product(body: Body, rows: Rows, total: Number, a: Number, b: Number) -> Number:
+def _add_product(body: Body, rows: NumberWriter, total: Number, a: Number, b: Number) -> Number:
     if total.type in ("float", "double"):
         if body.features & FUSED:
             return rows.intrinsic("fma", total.type, a, b, total)
@@ -103,10 +104,10 @@ def _add_product(body: Body, rows: Rows, total: Number, a: Number, b: Number) ->
     return rows.apply("add {t} {0}, {1}", total.type, total, rows.apply("mul {t} {0}, {1}", total.type, a, b))
 
 
-def _unrolled(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, factors: list[Number],
+def _unrolled(body: Body, a: MatrixType, fmt: Format, work: str, columns: NumberWriter, factors: list[Number],
               sums: list[Number]) -> None:
     """Every product in the code, in the order of k for all rows, so that many sums are formed side by side."""
-    along, writer = Rows(body.writer, a.columns), body.writer
+    along, writer = NumberWriter(body.writer, a.columns), body.writer
     elements = [_to_work(along, Number(element_type(a), lanes=row), fmt, work).lanes for row in body.rows("%0", a)]
     memory = body.spilled(elements, along.vector(work))
     line = 1 << (a.columns * _bytes(work) - 1).bit_length()
@@ -117,10 +118,10 @@ def _unrolled(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, 
             sums[m] = _add_product(body, columns, sums[m], Number(work, lanes=columns.splat(work, one)), factor)
 
 
-def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: Rows, factors: list[Number],
+def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: NumberWriter, factors: list[Number],
             sums: list[Number]) -> list[Number]:
     """Loops over the rows of A and over k, with everything in memory."""
-    writer, along = body.writer, Rows(body.writer, a.columns)
+    writer, along = body.writer, NumberWriter(body.writer, a.columns)
     vector = columns.vector(work)
     a_slot = writer.slot(f"[{a.rows} x {along.vector(work)}]", align=64)
     b_slot = writer.slot(f"[{len(factors)} x {vector}]", align=64)

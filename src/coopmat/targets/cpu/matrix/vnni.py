@@ -10,8 +10,10 @@ from collections.abc import Sequence
 
 from coopmat.formats import Format
 from coopmat.spirv.types import MatrixType
+from coopmat.targets.cpu.matrix.body import Body, Features
 from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.matrix.plain import Body, Features, Rows, interleaved
+from coopmat.targets.cpu.matrix.packing import interleaved
+from coopmat.targets.cpu.number_writer import NumberWriter
 
 WIDTHS: dict[str, tuple[tuple[str, int], ...]] = {
     "int8": (("avx512vnni", 16), ("avxvnni", 8)),
@@ -108,7 +110,7 @@ def _joined(body: Body, pieces: list[str], element: str, columns: int, at_once: 
 
 def _bf16_rows(body: Body, a_words: list[list[str]], words: list[str], c: MatrixType, at_once: int) -> list[str]:
     columns, vector = c.columns, f"<{at_once} x float>"
-    lanes = Rows(body.writer, at_once)
+    lanes = NumberWriter(body.writer, at_once)
     b_parts = [[body.writer.let(f"bitcast <{at_once} x i32> {part} to <{2 * at_once} x bfloat>")
                 for part in _parts(body, word, "i32", columns, at_once)] for word in words]
     sums = [_parts(body, row, "float", columns, at_once) for row in body.rows("%2", c)]
@@ -127,7 +129,7 @@ def _int8_rows(body: Body, a_words: list[list[str]], words: list[str], c: Matrix
     """The instruction multiplies bytes without sign by bytes with sign. An operand of the other sign is moved by 128,
     and what that adds is taken away again: 128 times the sum of the other operand's elements."""
     columns, vector, let = c.columns, f"<{at_once} x i32>", body.writer.let
-    lanes = Rows(body.writer, at_once)
+    lanes = NumberWriter(body.writer, at_once)
     b_parts = [_parts(body, word, "i32", columns, at_once) for word in words]
     sums = [_parts(body, row, "i32", columns, at_once) for row in body.rows("%2", c)]
     swapped = a_signed and not b_signed
@@ -171,7 +173,7 @@ def _take_away(body: Body, sums: list[list[str]], b_parts: list[list[str]], at_o
 
 def _add_row_sums(body: Body, sums: list[list[str]], a_words: list[list[str]], at_once: int) -> None:
     """Add 128 times the sum of each row of A to it."""
-    vector, lanes = f"<{at_once} x i32>", Rows(body.writer, at_once)
+    vector, lanes = f"<{at_once} x i32>", NumberWriter(body.writer, at_once)
     for row, words in zip(sums, a_words, strict=True):
         total = "zeroinitializer"
         for word in words:

@@ -1,0 +1,168 @@
+"""What happens to the elements of plain matrices by themselves: fills, arithmetic, conversions, other uses, and the
+components of the work-items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.types import IntType, MatrixType
+from coopmat.targets.cpu.conversions import converted
+from coopmat.targets.cpu.floats import through_float
+from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, is_bf16, resized
+from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
+from coopmat.targets.cpu.matrix.memory import is_inside
+from coopmat.targets.cpu.matrix.operations import element_type
+from coopmat.targets.cpu.number_writer import NumberWriter
+from coopmat.targets.cpu.values import Number, suffix, zero_of
+
+
+def fill(body: Body) -> Made:
+    kind = body.operation.result
+    assert kind is not None
+    row = NumberWriter(body.writer, kind.columns).splat(element_type(kind), "%0")
+    return [element_type(kind)], plain_type(kind), body.gathered([row] * kind.rows, kind)
+
+
+def inside_fill(body: Body) -> Made:
+    """The value inside of a window, zero outside."""
+    kind = body.operation.result
+    assert kind is not None
+    slot, element = body.buffer(kind), element_type(kind)
+
+    def move(row: str, column: str, number: str) -> None:
+        let = body.writer.let
+        x, y = let(f"add i64 {row}, %1"), let(f"add i64 {column}, %2")
+        value = let(f"select i1 {is_inside(body, x, y, '%3', '%4')}, {element} %0, {element} {zero_of(element)}")
+        body.writer.do(f"store {element} {value}, ptr {body.address(slot, element, number)}")
+
+    body.each_element(kind, move)
+    return [element, *["i64"] * 4], plain_type(kind), body.from_buffer(slot, kind)
+
+
+def _row_numbers(body: Body, parameter: str, kind: MatrixType) -> list[Number]:
+    return [Number(element_type(kind), lanes=row) for row in body.rows(parameter, kind)]
+
+
+def _wrapped(rows: NumberWriter, number: Number, kind: MatrixType) -> str:
+    """The operand of a row of results; 4-bit integers wrap."""
+    if kind.component == IntType(4):
+        four = rows.constant("i8", 4)
+        number = rows.apply("ashr {t} {0}, {1}", "i8", rows.apply("shl {t} {0}, {1}", "i8", number, four), four)
+    return rows.lanes(number)
+
+
+def elementwise(body: Body) -> Made:
+    kind = body.operation.result
+    assert kind is not None
+    function = through_float(MATRIX_FUNCTIONS[str(body.operation.detail[0])], is_bf16(kind.component))
+    rows = NumberWriter(body.writer, kind.columns)
+    operands = [_row_numbers(body, f"%{place}", one) for place, one in enumerate(body.operation.operands)]
+    found = [_wrapped(rows, function(rows, *numbers), kind) for numbers in zip(*operands, strict=True)]
+    return [plain_type(one) for one in body.operation.operands], plain_type(kind), body.gathered(found, kind)
+
+
+def scale(body: Body) -> Made:
+    kind = body.operation.result
+    assert kind is not None
+    rows, element = NumberWriter(body.writer, kind.columns), element_type(kind)
+    name = "IMul" if isinstance(kind.component, IntType) else "FMul"
+    function = through_float(MATRIX_FUNCTIONS[name], is_bf16(kind.component))
+    factor = Number(element, lanes=rows.splat(element, "%1"))
+    found = [_wrapped(rows, function(rows, row, factor), kind) for row in _row_numbers(body, "%0", kind)]
+    return [plain_type(kind), element], plain_type(kind), body.gathered(found, kind)
+
+
+def convert(body: Body) -> Made:
+    kind, given = body.operation.result, body.operation.operands[0]
+    assert kind is not None
+    op, rounding, saturate = body.operation.detail
+    rows = NumberWriter(body.writer, kind.columns)
+    found = [convert_element(rows, op, row, given, kind, rounding, saturate)
+             for row in _row_numbers(body, "%0", given)]
+    return [plain_type(given)], plain_type(kind), body.gathered(found, kind)
+
+
+def convert_element(rows: NumberWriter, op: Any, number: Number, given: MatrixType, kind: MatrixType, rounding: Any,
+                    saturate: Any) -> str:
+    """A row of elements in another type; 4-bit ones are read with or without sign, and wrap or saturate."""
+    if given.component == IntType(4) and op in (Op.UConvert, Op.ConvertUToF):
+        number = rows.apply("and {t} {0}, {1}", "i8", number, rows.constant("i8", 15))
+    return _wrapped(rows, converted(rows, op, number, given.component, kind.component, rounding, saturate), kind)
+
+
+def use(body: Body) -> Made:
+    """The same elements for another use, transposed if ``detail`` says so."""
+    kind, given = body.operation.result, body.operation.operands[0]
+    assert kind is not None
+    if not body.operation.detail[0]:
+        return [plain_type(given)], plain_type(kind), "%0"
+    source, target, element = body.to_buffer("%0", given), body.buffer(kind), element_type(kind)
+
+    def move(row: str, column: str, number: str) -> None:
+        let = body.writer.let
+        line = let(f"mul i64 {column}, {given.columns}")
+        place = let(f"add i64 {line}, {row}")
+        value = let(f"load {element}, ptr {body.address(source, element, place)}")
+        body.writer.do(f"store {element} {value}, ptr {body.address(target, element, number)}")
+
+    body.each_element(kind, move)
+    return [plain_type(given)], plain_type(kind), body.from_buffer(target, kind)
+
+
+# --------------------------------------------------------------------------------------
+# Components
+# --------------------------------------------------------------------------------------
+
+
+def _component(body: Body, kind: MatrixType, index: str) -> tuple[NumberWriter, str, Number]:
+    """NumberWriter of work-items, the buffer, and the number of each one's element."""
+    lanes = NumberWriter(body.writer, body.operation.sub_group_size)
+    slot = body.to_buffer("%0", kind, kind.slice_length * lanes.size)
+    number = Number("i32", index) if body.operation.detail[0] == "uniform" else Number("i32", lanes=index)
+    last = lanes.constant("i32", kind.slice_length - 1)
+    wide = resized(lanes, lanes.intrinsic("umin", "i32", number, last), "i64", signed=False)
+    return lanes, slot, wide
+
+
+def _addresses(body: Body, lanes: NumberWriter, slot: str, kind: MatrixType, index: Number) -> str:
+    number = lanes.apply("mul {t} {0}, {1}", "i64", index, lanes.constant("i64", lanes.size))
+    element = lanes.apply("add {t} {0}, {1}", "i64", number, Number("i64", "0", 1))
+    return body.writer.let(f"getelementptr {element_type(kind)}, ptr {slot}, {lanes.vector('i64')} "
+                           f"{lanes.lanes(element)}")
+
+
+def extract(body: Body) -> Made:
+    kind = body.operation.operands[0]
+    lanes, slot, index = _component(body, kind, "%1")
+    element = element_type(kind)
+    vector = lanes.vector(element)
+    if index.is_uniform:
+        place = body.writer.let(f"mul i64 {index.base}, {lanes.size}")
+        address = body.address(slot, element, place)
+        found = body.writer.let(f"load {vector}, ptr {address}, align {kind.component.size}")
+        return [plain_type(kind), "i32"], vector, found
+    pointers = lanes.vector("ptr")
+    found = body.writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
+        (pointers, f"align 1 {_addresses(body, lanes, slot, kind, index)}"), (lanes.vector("i1"), "splat (i1 true)"),
+        (vector, "zeroinitializer")])
+    return [plain_type(kind), lanes.vector("i32")], vector, found
+
+
+def insert(body: Body) -> Made:
+    kind = body.operation.operands[0]
+    lanes, slot, index = _component(body, kind, "%1")
+    element = element_type(kind)
+    vector, mask = lanes.vector(element), lanes.vector("i1")
+    how = "i32" if index.is_uniform else lanes.vector("i32")
+    if index.is_uniform:
+        place = body.writer.let(f"mul i64 {index.base}, {lanes.size}")
+        address = body.address(slot, element, place)
+        old = body.writer.let(f"load {vector}, ptr {address}, align {kind.component.size}")
+        new = body.writer.let(f"select {mask} %3, {vector} %2, {vector} {old}")
+        body.writer.do(f"store {vector} {new}, ptr {address}, align {kind.component.size}")
+    else:
+        pointers = lanes.vector("ptr")
+        body.writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
+            (vector, "%2"), (pointers, f"align 1 {_addresses(body, lanes, slot, kind, index)}"), (mask, "%3")])
+    return [plain_type(kind), how, vector, mask], plain_type(kind), body.from_buffer(slot, kind)

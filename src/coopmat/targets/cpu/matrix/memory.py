@@ -1,0 +1,208 @@
+"""Loads and stores of plain matrices, in every layout, whole or as much of them as lies in a window."""
+
+from __future__ import annotations
+
+from coopmat.devices.lane_layout import rows_per_word
+from coopmat.diagnostics import Error
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.spirv.types import IntType, MatrixType
+from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
+from coopmat.targets.cpu.matrix.operations import Operation, element_type
+from coopmat.targets.cpu.matrix.packing import interleaved, separated
+from coopmat.targets.cpu.values import zero_of
+
+
+def _detail(operation: Operation) -> tuple[Layout, int]:
+    layout, alignment = operation.detail[:2]
+    assert isinstance(layout, Layout)
+    assert isinstance(alignment, int)
+    return layout, alignment
+
+
+def _is_by_rows(kind: MatrixType, layout: Layout) -> bool:
+    """Whether the elements of a row lie side by side in bytes of their own."""
+    return kind.component != IntType(4) and (
+        layout == Layout.RowMajorKHR or (layout == Layout.PackedINTEL and kind.use == Use.MatrixAKHR))
+
+
+def _together(kind: MatrixType, layout: Layout) -> int:
+    """How many rows of B the packed layout interleaves, of elements with bytes of their own; 1 for any other layout."""
+    if layout != Layout.PackedINTEL or kind.use != Use.MatrixBKHR or kind.component == IntType(4):
+        return 1
+    together = rows_per_word(8 * kind.component.size)
+    return together if kind.rows % together == 0 else 1
+
+
+def _line(body: Body, base: str, stride: str, number: int) -> str:
+    """The address of a line of memory."""
+    offset = body.writer.let(f"mul i64 {stride}, {number}")
+    return body.writer.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+
+def _offset(body: Body, kind: MatrixType, layout: Layout, row: str, column: str, stride: str) -> tuple[str, str | None]:
+    """The byte of an element, and, of 4-bit components, whether it is in the byte's upper half (an i64, 0 or 1)."""
+    let = body.writer.let
+    halves = kind.component == IntType(4)
+    size, per_byte = kind.component.size, 2 if halves else 1
+    together = 4 * per_byte // size
+    if layout == Layout.ColumnMajorKHR:
+        row, column = column, row
+    elif layout == Layout.PackedINTEL and kind.use == Use.MatrixBKHR and together > 1 and kind.rows % together == 0:
+        inner = let(f"urem i64 {row}, {together}")
+        wide = let(f"mul i64 {column}, {together}")
+        row, column = let(f"udiv i64 {row}, {together}"), let(f"add i64 {wide}, {inner}")
+    elif layout != Layout.RowMajorKHR and not (layout == Layout.PackedINTEL and kind.use == Use.MatrixAKHR):
+        raise Error(f"layout {layout.name} is not possible for a {kind} of use {kind.use}")
+    upper = let(f"and i64 {column}, 1") if halves else None
+    unit = let(f"lshr i64 {column}, 1") if halves else let(f"mul i64 {column}, {size}")
+    line = let(f"mul i64 {row}, {stride}")
+    return let(f"add i64 {line}, {unit}"), upper
+
+
+def load(body: Body) -> Made:
+    kind = body.operation.result
+    assert kind is not None
+    layout, _ = _detail(body.operation)
+    parameters = ["ptr", "i64", *(["ptr", "i64"] if body.operation.detail[2] else [])]  # the last two: see reuse.py
+    if _is_by_rows(kind, layout):
+        rows = []
+        for number in range(kind.rows):
+            address = _line(body, "%0", "%1", number)
+            rows.append(body.writer.let(f"load {row_type(kind)}, ptr {address}, align {kind.component.size}"))
+        return parameters, plain_type(kind), body.gathered(rows, kind)
+    together = _together(kind, layout)
+    if together > 1:
+        lines = [body.writer.let(f"load <{kind.columns} x i32>, ptr {_line(body, '%0', '%1', number)}, align 1")
+                 for number in range(kind.rows // together)]
+        return parameters, plain_type(kind), body.gathered(separated(body, lines, kind, together), kind)
+    slot, element = body.buffer(kind), element_type(kind)
+
+    def move(row: str, column: str, number: str) -> None:
+        value = _load_element(body, kind, *_offset(body, kind, layout, row, column, "%1"))
+        body.writer.do(f"store {element} {value}, ptr {body.address(slot, element, number)}")
+
+    body.each_element(kind, move)
+    return parameters, plain_type(kind), body.from_buffer(slot, kind)
+
+
+def _load_element(body: Body, kind: MatrixType, offset: str, upper: str | None) -> str:
+    let, element = body.writer.let, element_type(kind)
+    address = let(f"getelementptr i8, ptr %0, i64 {offset}")
+    value = let(f"load {element}, ptr {address}, align {kind.component.size}")
+    if upper is None:
+        return value
+    narrow = let(f"trunc i64 {upper} to i8")
+    moved = let(f"shl i8 {narrow}, 2")
+    shift = let(f"sub i8 4, {moved}")
+    high = let(f"shl i8 {value}, {shift}")
+    return let(f"ashr i8 {high}, 4")
+
+
+def store(body: Body) -> Made:
+    kind = body.operation.operands[0]
+    layout, _ = _detail(body.operation)
+    parameters = [plain_type(kind), "ptr", "i64"]
+    if _is_by_rows(kind, layout):
+        for number, row in enumerate(body.rows("%0", kind)):
+            address = _line(body, "%1", "%2", number)
+            body.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {kind.component.size}")
+        return parameters, "void", ""
+    together = _together(kind, layout)
+    if together > 1:
+        for number, line in enumerate(interleaved(body, body.rows("%0", kind), kind, together)):
+            body.writer.do(f"store <{kind.columns} x i32> {line}, ptr {_line(body, '%1', '%2', number)}, align 1")
+        return parameters, "void", ""
+    slot = body.to_buffer("%0", kind)
+    body.each_element(kind, lambda row, column, number: _store_element(
+        body, kind, slot, number, "%1", *_offset(body, kind, layout, row, column, "%2")))
+    return parameters, "void", ""
+
+
+def _store_element(body: Body, kind: MatrixType, slot: str, number: str, base: str, offset: str,
+                   upper: str | None) -> None:
+    let, element = body.writer.let, element_type(kind)
+    value = let(f"load {element}, ptr {body.address(slot, element, number)}")
+    address = let(f"getelementptr i8, ptr {base}, i64 {offset}")
+    if upper is not None:
+        narrow = let(f"trunc i64 {upper} to i8")
+        shift = let(f"shl i8 {narrow}, 2")
+        old = let(f"load i8, ptr {address}, align 1")
+        other = let(f"lshr i8 -16, {shift}")
+        kept = let(f"and i8 {old}, {other}")
+        nibble = let(f"and i8 {value}, 15")
+        moved = let(f"shl i8 {nibble}, {shift}")
+        value = let(f"or i8 {kept}, {moved}")
+    body.writer.do(f"store {element} {value}, ptr {address}, align {kind.component.size}")
+
+
+# --------------------------------------------------------------------------------------
+# Windows
+# --------------------------------------------------------------------------------------
+
+
+def is_inside(body: Body, row: str, column: str, height: str, width: str) -> str:
+    """Whether an element's row and column lie in a window; negative ones are large without a sign."""
+    let = body.writer.let
+    in_rows = let(f"icmp ult i64 {row}, {height}")
+    in_columns = let(f"icmp ult i64 {column}, {width}")
+    return let(f"and i1 {in_rows}, {in_columns}")
+
+
+def _window_place(body: Body, kind: MatrixType, layout: Layout, row: str, column: str, first: int) -> tuple[str, str]:
+    """Row and column in memory of an element; those of a packed matrix are those of what is packed. The window is
+    in the parameters from ``first`` on."""
+    let = body.writer.let
+    together = 4 // kind.component.size
+    if layout == Layout.ColumnMajorKHR:
+        row, column = column, row
+    elif layout == Layout.PackedINTEL and kind.use == Use.MatrixBKHR and together > 1 and kind.rows % together == 0:
+        wide = let(f"mul i64 {column}, {together}")
+        inner = let(f"urem i64 {row}, {together}")
+        column = let(f"add i64 {wide}, {inner}")
+        row = let(f"udiv i64 {row}, {together}")
+    return let(f"add i64 {row}, %{first}"), let(f"add i64 {column}, %{first + 1}")
+
+
+def _window_offset(body: Body, kind: MatrixType, row: str, column: str, stride: str) -> str:
+    line = body.writer.let(f"mul i64 {row}, {stride}")
+    unit = body.writer.let(f"mul i64 {column}, {kind.component.size}")
+    return body.writer.let(f"add i64 {line}, {unit}")
+
+
+def load_window(body: Body) -> Made:
+    kind = body.operation.result
+    assert kind is not None
+    layout, _ = _detail(body.operation)
+    slot, element = body.buffer(kind), element_type(kind)
+
+    def move(row: str, column: str, number: str) -> None:
+        x, y = _window_place(body, kind, layout, row, column, 2)
+        target = body.address(slot, element, number)
+        body.writer.do(f"store {element} {zero_of(element)}, ptr {target}")
+
+        def take() -> None:
+            value = _load_element(body, kind, _window_offset(body, kind, x, y, "%1"), None)
+            body.writer.do(f"store {element} {value}, ptr {target}")
+
+        body.when(is_inside(body, x, y, "%4", "%5"), take)
+
+    body.each_element(kind, move)
+    return ["ptr", *["i64"] * 5], plain_type(kind), body.from_buffer(slot, kind)
+
+
+def store_window(body: Body) -> Made:
+    kind = body.operation.operands[0]
+    layout, _ = _detail(body.operation)
+    slot = body.to_buffer("%0", kind)
+
+    def move(row: str, column: str, number: str) -> None:
+        x, y = _window_place(body, kind, layout, row, column, 3)
+
+        def put() -> None:
+            _store_element(body, kind, slot, number, "%1", _window_offset(body, kind, x, y, "%2"), None)
+
+        body.when(is_inside(body, x, y, "%5", "%6"), put)
+
+    body.each_element(kind, move)
+    return [plain_type(kind), "ptr", *["i64"] * 5], "void", ""
