@@ -122,7 +122,6 @@ def test_no_shape_is_refused() -> None:
     ({"threads": 0}, "threads must be an integer from 1 to 4096, or None; found 0"),
     ({"threads": True}, "threads must be an integer"),
     ({"threads": 2.0}, "threads must be an integer"),
-    ({"numerics": "exact"}, "option numerics='exact' does not exist in this version: the device 'sim:generic'"),
     ({"printf_limit": -1}, "printf_limit must be an integer of at least 0"),
 ])
 def test_options_are_checked(options: dict, message: str) -> None:

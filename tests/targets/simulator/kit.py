@@ -160,11 +160,17 @@ def run(source: Module, arguments: Sequence[object], global_size: int | tuple[in
         local_size: int | tuple[int, ...] = 16, *, device: str = "generic",
         options: SimulatorOptions | None = None, **more: object) -> None:
     """Compile a module for a device and launch its kernel."""
-    checks = CHECKS_BOUNDS and (options is None or options.bounds)
-    program = (cpu_program(source, CpuOptions(bounds=True, threads=1) if checks else None) if TARGET == "cpu"
+    program = (cpu_program(source, _cpu_options(options)) if TARGET == "cpu"
                else simulator.compile(source, describe(device), options))
     sizes = [(size,) if isinstance(size, int) else size for size in (global_size, local_size)]
     program.launch("kernel", *sizes, arguments, **more)
+
+
+def _cpu_options(options: SimulatorOptions | None) -> CpuOptions:
+    """The CPU's options that mean what the simulator's do."""
+    checks = CHECKS_BOUNDS and (options is None or options.bounds)
+    numerics = "hardware" if options is None else options.numerics
+    return CpuOptions(bounds=checks, threads=1 if checks else None, numerics=numerics)
 
 
 def refuses(error: type[Exception], match: str) -> AbstractContextManager[object]:

@@ -11,7 +11,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.cpu.emitter import Emitter, Handler
-from coopmat.targets.cpu.floats import bits, from_bf16, of_bits, to_bf16
+from coopmat.targets.cpu.floats import bits, from_bf16, is_nan, of_bits, to_bf16
 from coopmat.targets.cpu.integers import is_bf16, resized
 from coopmat.targets.cpu.memory import find_place
 from coopmat.targets.cpu.number_writer import NumberWriter
@@ -102,27 +102,22 @@ def round_to_odd(emitter: NumberWriter, number: Number) -> Number:
 
 
 def _to_bf16(emitter: NumberWriter, number: Number, rounding: Rounding) -> Number:
+    """A float rounded to bf16, the upper half of its bits."""
+    nearest = to_bf16(emitter, number)
     if rounding == "rte":
-        return to_bf16(emitter, number)
-    nearest = from_bf16(emitter, to_bf16(emitter, number))
-    below = emitter.apply("fcmp olt {t} {0}, {1}", "i1", nearest, number)
-    above = emitter.apply("fcmp ogt {t} {0}, {1}", "i1", nearest, number)
-    # A step of bf16 is one of the upper half of a float's bits.
-    high = emitter.apply("lshr {t} {0}, {1}", "i32", bits(emitter, nearest), emitter.constant("i32", 16))
-    half = emitter.apply("trunc {t} {0} to {r}", "i16", high)
-    i16 = lambda value: emitter.constant("i16", value)  # noqa: E731
-    minus = emitter.apply("icmp slt {t} {0}, {1}", "i1", half, i16(0))
-    more = emitter.apply("add {t} {0}, {1}", "i16", half, i16(1))
-    less = emitter.apply("sub {t} {0}, {1}", "i16", half, i16(1))
-    is_zero = emitter.apply("fcmp oeq {t} {0}, {1}", "i1", nearest, Number("float", "0.0"))
-    up = emitter.select(is_zero, i16(1), emitter.select(minus, less, more))
-    down = emitter.select(is_zero, i16(0x8001), emitter.select(minus, more, less))
-    if rounding == "rtp":
-        return emitter.select(below, up, half)
-    if rounding == "rtn":
-        return emitter.select(above, down, half)
-    inwards = emitter.select(minus, below, above)
-    return emitter.select(inwards, less, half)
+        return nearest
+    whole = bits(emitter, number)
+    inwards = emitter.apply("trunc {t} {0} to {r}", "i16", emitter.apply(
+        "lshr {t} {0}, {1}", "i32", whole, emitter.constant("i32", 16)))
+    found = inwards
+    if rounding != "rtz":  # outwards on one side of zero
+        side = ("sgt", -1) if rounding == "rtp" else ("slt", 0)
+        is_outwards = emitter.apply(f"icmp {side[0]} {{t}} {{0}}, {{1}}", "i1", whole, emitter.constant("i32", side[1]))
+        low = emitter.apply("trunc {t} {0} to {r}", "i16", whole)
+        is_inexact = emitter.apply("icmp ne {t} {0}, {1}", "i1", low, emitter.constant("i16", 0))
+        moved = emitter.apply("and {t} {0}, {1}", "i1", is_outwards, is_inexact)
+        found = emitter.apply("add {t} {0}, {1}", "i16", inwards, emitter.apply("zext {t} {0} to {r}", "i16", moved))
+    return emitter.select(is_nan(emitter, number), nearest, found)
 
 
 def _of_integer(emitter: NumberWriter, number: Number, target: Type, rounding: Rounding, signed: bool) -> Number:
@@ -320,8 +315,7 @@ def to_tf32(emitter: NumberWriter, number: Number) -> Number:
     is_special = emitter.apply("icmp eq {t} {0}, {1}", "i1", exponent, i32(0x7F800000))
     quiet = emitter.apply("or {t} {0}, {1}", "i32", emitter.apply("and {t} {0}, {1}", "i32", whole, i32(~0x1FFF)),
                           i32(0x400000))
-    is_nan = emitter.apply("fcmp uno {t} {0}, {0}", "i1", number)
-    special = emitter.select(is_nan, quiet, whole)
+    special = emitter.select(is_nan(emitter, number), quiet, whole)
     return of_bits(emitter, emitter.select(is_special, special, kept), "float")
 
 

@@ -14,10 +14,6 @@ from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
 
 THREADS_VARIABLE = "COOPMAT_NUM_THREADS"
 MOST_THREADS = 4096
-_MISSING: dict[str, tuple[object, str]] = {
-    "numerics": ("exact", "the device 'sim:generic' computes exactly and rounds once"),
-}
-"""Values of options that are not built yet, and what does the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +45,6 @@ class CpuOptions:
             self._refuse("threads", f"an integer from 1 to {MOST_THREADS}, or None")
         if not _is_integer(self.printf_limit) or self.printf_limit < 0:
             self._refuse("printf_limit", "an integer of at least 0")
-
-        for name, missing in _MISSING.items():
-            if getattr(self, name) == missing[0]:
-                raise Error(f"the CPU's option {name}={missing[0]!r} does not exist in this version: {missing[1]}")
 
     def thread_count(self, environment: Mapping[str, str] = os.environ) -> int:
         """The threads that share a launch. Error for a COOPMAT_NUM_THREADS that is no such number."""

@@ -94,7 +94,7 @@ class CpuProgram:
                                        source_name=f"kernel '{name}'")
 
     def _key(self, name: str, variant: Variant) -> str:
-        return saved.entry_key(self._module_bytes, name, variant, self.features, f"-O{LEVEL} {self.options.numerics}")
+        return saved.entry_key(self._module_bytes, name, variant, self.features, f"-O{LEVEL}")
 
     @cached_property
     def _module_bytes(self) -> bytes:
@@ -111,7 +111,7 @@ class CpuProgram:
             total *= count
         is_straight = local_size[0] % size == 0 or total == local_size[0]
         return Variant(size, total % size == 0, is_straight, bounds=bool(self.options.bounds),
-                       features=self.features.used & OF_EMISSION)
+                       exact=self.options.numerics == "exact", features=self.features.used & OF_EMISSION)
 
     def assembly(self) -> str:
         """The assembly language of every kernel, for work-groups of whole sub-groups, or of the size that it requires.

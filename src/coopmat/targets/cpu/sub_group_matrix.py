@@ -7,7 +7,7 @@ sum of eight products: of a word of A, the same for all, and the word of B that 
 
 Integers are exact and wrap. Floating-point numbers are multiplied and added as float, with fused multiply-add, in
 ascending k; an accumulator in fp16 or bf16 is rounded once at the end. The error is at most K * 2**-23 of the sum of
-the products' magnitudes, before that rounding.
+the products' magnitudes, before that rounding. Or, with ``numerics="exact"``, a sum is exact and rounded once.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ from coopmat.diagnostics import KernelNotSupported
 from coopmat.formats import format_of
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.matrix_uses import FLOAT_FORMATS
 from coopmat.spirv.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.targets.cpu import vnni
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16, to_bf16
+from coopmat.targets.cpu.matrix.exact import Row, line, pitch_of
+from coopmat.targets.cpu.matrix.fixed_point import BYTES, DOUBLE, OF_FLOATS
 from coopmat.targets.cpu.values import Number, Value, bits_of
 from coopmat.targets.cpu.writer import Writer
 
+ACCUMULATORS = {name: kind for kind, name in FLOAT_FORMATS.items()}
 WORDS = 8  # of a row of A and of a column of B
 TF32_BITS = -0x2000  # the upper 19 bits of a float
 
@@ -154,6 +158,34 @@ class _Multiply:
             found.append(total)
         return found
 
+    def exactly(self, a: list[str], b: list[str], c: tuple[Number, ...]) -> Value:
+        """The rows of the result, each rounded once."""
+        writer, emitter = self.writer, self.emitter
+        doubles, pitch = emitter.vector(DOUBLE), pitch_of(self.size)
+        columns = [part for word in b for part in self._floats(word, self.size)]
+        b_slot, a_slot, c_slot = (writer.slot(f"[{count} x double]", align=64)
+                                  for count in (len(columns) * pitch // BYTES, len(columns), self.size))
+        for k, part in enumerate(columns):
+            wide = emitter.apply("fpext {t} {0} to {r}", DOUBLE, Number("float", lanes=part))
+            writer.do(f"store {doubles} {wide.lanes}, ptr {line(writer, b_slot, k, pitch)}")
+        rule = Row(emitter, len(columns), a_slot, b_slot, pitch, c_slot, ACCUMULATORS[self.row.accumulator], OF_FLOATS)
+        found = []
+        for words, start in zip(a, c, strict=True):
+            self._store_row(words, a_slot)
+            wide = emitter.apply("fpext {t} {0} to {r}", DOUBLE, _to_float(emitter, start, self.row.accumulator))
+            writer.do(f"store {doubles} {emitter.lanes(wide)}, ptr {c_slot}")
+            found.append(rule.rounded())
+        return tuple(found)
+
+    def _store_row(self, words: str, slot: str) -> None:
+        """A row of A as doubles in memory."""
+        parts = self._floats(words, WORDS)
+        for place, part in enumerate(parts):
+            wide = self.writer.let(f"fpext <{WORDS} x float> {part} to <{WORDS} x double>")
+            for word in range(WORDS):
+                one = self.writer.let(f"extractelement <{WORDS} x double> {wide}, i32 {word}")
+                self.writer.do(f"store double {one}, ptr {line(self.writer, slot, word * len(parts) + place, BYTES)}")
+
     def _floats(self, words: str, count: int) -> list[str]:
         """The elements of words as vectors of float: the first one of each word, the second one."""
         let, kind, result = self.writer.let, f"<{count} x i32>", f"<{count} x float>"
@@ -197,6 +229,8 @@ def _multiply(emitter: Emitter, instruction: Instruction) -> Value:
     if row.accumulator == "sint32":
         rows = multiply.integers(a, columns, [emitter.lanes(number) for number in c])
         return tuple(emitter.varying("i32", text) for text in rows)
+    if emitter.variant.exact:
+        return multiply.exactly(multiply.words_of_a(a), columns, c)
     starts = [emitter.lanes(_to_float(emitter, number, row.accumulator)) for number in c]
     return tuple(_from_float(emitter, emitter.varying("float", text), row.accumulator)
                  for text in multiply.floats(multiply.words_of_a(a), columns, starts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 Operand = tuple[str, str]  # type and text
 
@@ -39,6 +39,39 @@ class Writer:
     def current_block(self) -> str:
         """The label of the block that is being written."""
         return next(line[:-1] for line in reversed(self.lines) if line.endswith(":"))
+
+    def when(self, condition: str, body: Callable[[], None]) -> None:
+        """Code that runs where a condition holds."""
+        then, rest = self.fresh("then")[1:], self.fresh("rest")[1:]
+        self.do(f"br i1 {condition}, label %{then}, label %{rest}")
+        self.label(then)
+        body()
+        self.do(f"br label %{rest}")
+        self.label(rest)
+
+    def repeat(self, count: int | str, carried: Sequence[Operand],
+               body: Callable[[str, list[str]], Sequence[str]]) -> Sequence[str]:
+        """A loop of at least one turn. ``body`` gets the turn's number, an i64, and the operands that are carried from
+        turn to turn, and gives those of the next one. Returns the last ones."""
+        start, head, end = (self.fresh(name)[1:] for name in ("before", "turn", "after"))
+        self.do(f"br label %{start}")
+        self.label(start)
+        self.do(f"br label %{head}")
+        self.label(head)
+        number, following = self.fresh("n"), self.fresh("next")
+        names = [self.fresh("carried") for _ in carried]
+        place = len(self.lines)
+        found = body(number, names)
+        latch = self.current_block()
+        self.lines[place:place] = [
+            f"  {number} = phi i64 [ 0, %{start} ], [ {following}, %{latch} ]",
+            *(f"  {name} = phi {llvm} [ {first}, %{start} ], [ {last}, %{latch} ]"
+              for name, (llvm, first), last in zip(names, carried, found, strict=True))]
+        self.do(f"{following} = add nuw nsw i64 {number}, 1")
+        done = self.let(f"icmp eq i64 {following}, {count}")
+        self.do(f"br i1 {done}, label %{end}, label %{head}")
+        self.label(end)
+        return found
 
     def slot(self, llvm: str, *, align: int = 0, initial: str | None = None) -> str:
         """A stack slot; ``initial`` is what it holds at the start."""

@@ -91,32 +91,13 @@ class Body:
 
     def each_element(self, kind: MatrixType, body: Callable[[str, str, str], None]) -> None:
         """A loop over the elements: ``body`` gets row, column and number, 64-bit integers."""
-        writer = self.writer
-        start, head, end = (writer.fresh(name)[1:] for name in ("before", "element", "after"))
-        writer.do(f"br label %{start}")
-        writer.label(start)
-        writer.do(f"br label %{head}")
-        writer.label(head)
-        number, following, latch = writer.fresh("n"), writer.fresh("next"), writer.fresh("latch")[1:]
-        writer.do(f"{number} = phi i64 [ 0, %{start} ], [ {following}, %{latch} ]")
-        row = writer.let(f"udiv i64 {number}, {kind.columns}")
-        column = writer.let(f"urem i64 {number}, {kind.columns}")
-        body(row, column, number)
-        writer.do(f"br label %{latch}")
-        writer.label(latch)
-        writer.do(f"{following} = add nuw nsw i64 {number}, 1")
-        done = writer.let(f"icmp eq i64 {following}, {kind.rows * kind.columns}")
-        writer.do(f"br i1 {done}, label %{end}, label %{head}")
-        writer.label(end)
+        def turn(number: str, carried: list[str]) -> list[str]:
+            row = self.writer.let(f"udiv i64 {number}, {kind.columns}")
+            column = self.writer.let(f"urem i64 {number}, {kind.columns}")
+            body(row, column, number)
+            return carried
 
-    def when(self, condition: str, body: Callable[[], None]) -> None:
-        """Code that runs where a condition holds."""
-        then, rest = self.writer.fresh("then")[1:], self.writer.fresh("rest")[1:]
-        self.writer.do(f"br i1 {condition}, label %{then}, label %{rest}")
-        self.writer.label(then)
-        body()
-        self.writer.do(f"br label %{rest}")
-        self.writer.label(rest)
+        self.writer.repeat(kind.rows * kind.columns, [], turn)
 
 
 def _alignment(most: int, offset: int) -> int:

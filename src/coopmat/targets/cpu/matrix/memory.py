@@ -185,7 +185,7 @@ def load_window(body: Body) -> Made:
             value = _load_element(body, kind, _window_offset(body, kind, x, y, "%1"), None)
             body.writer.do(f"store {element} {value}, ptr {target}")
 
-        body.when(is_inside(body, x, y, "%4", "%5"), take)
+        body.writer.when(is_inside(body, x, y, "%4", "%5"), take)
 
     body.each_element(kind, move)
     return ["ptr", *["i64"] * 5], plain_type(kind), body.from_buffer(slot, kind)
@@ -202,7 +202,7 @@ def store_window(body: Body) -> Made:
         def put() -> None:
             _store_element(body, kind, slot, number, "%1", _window_offset(body, kind, x, y, "%2"), None)
 
-        body.when(is_inside(body, x, y, "%5", "%6"), put)
+        body.writer.when(is_inside(body, x, y, "%5", "%6"), put)
 
     body.each_element(kind, move)
     return [plain_type(kind), "ptr", *["i64"] * 5], "void", ""

@@ -37,9 +37,9 @@ def multiply(body: Body) -> Made:
         return parameters, plain_type(d), body.gathered(rows, d)
     columns = NumberWriter(body.writer, b.columns)
     work = _work_type(described, bool(is_saturating))
-    sums = [_to_work(columns, Number(element_type(c), lanes=row), described[2], work)
+    sums = [to_work(columns, Number(element_type(c), lanes=row), described[2], work)
             for row in body.rows("%2", c)]
-    factors = [_to_work(columns, Number(element_type(b), lanes=row), described[1], work)
+    factors = [to_work(columns, Number(element_type(b), lanes=row), described[1], work)
                for row in body.rows("%1", b)]
     if _length(body, a, b, work) <= MOST_UNROLLED:
         _unrolled(body, a, described[0], work, columns, factors, sums)
@@ -65,7 +65,7 @@ def _work_type(formats: list[Format], saturating: bool) -> str:
     return "i64" if widest == 64 else "i32"
 
 
-def _to_work(rows: NumberWriter, number: Number, fmt: Format, work: str) -> Number:
+def to_work(rows: NumberWriter, number: Number, fmt: Format, work: str) -> Number:
     """Elements of a format as the type that sums are formed in."""
     if fmt.is_float:
         if fmt.name == "bf16":
@@ -108,7 +108,7 @@ def _unrolled(body: Body, a: MatrixType, fmt: Format, work: str, columns: Number
               sums: list[Number]) -> None:
     """Every product in the code, in the order of k for all rows, so that many sums are formed side by side."""
     along, writer = NumberWriter(body.writer, a.columns), body.writer
-    elements = [_to_work(along, Number(element_type(a), lanes=row), fmt, work).lanes for row in body.rows("%0", a)]
+    elements = [to_work(along, Number(element_type(a), lanes=row), fmt, work).lanes for row in body.rows("%0", a)]
     memory = body.spilled(elements, along.vector(work))
     line = 1 << (a.columns * _bytes(work) - 1).bit_length()
     for k, factor in enumerate(factors):
@@ -128,50 +128,33 @@ def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: NumberWr
     c_slot = writer.slot(f"[{len(sums)} x {vector}]", align=64)
     line = 1 << (a.columns * _bytes(work) - 1).bit_length()
     for number, row in enumerate(body.rows("%0", a)):
-        found = _to_work(along, Number(element_type(a), lanes=row), fmt, work)
+        found = to_work(along, Number(element_type(a), lanes=row), fmt, work)
         address = writer.let(f"getelementptr i8, ptr {a_slot}, i64 {number * line}")
         writer.do(f"store {along.vector(work)} {found.lanes}, ptr {address}, align 4")
     for slot, numbers in ((b_slot, factors), (c_slot, sums)):
         for number, one in enumerate(numbers):
-            address = writer.let(f"getelementptr {vector}, ptr {slot}, i64 {number}")
-            writer.do(f"store {vector} {columns.lanes(one)}, ptr {address}")
-    names = [writer.fresh(name)[1:] for name in ("rows", "row", "step", "row.end", "end")]
-    before, row_label, step, row_end, end = names
-    m, m_next, k, k_next, total, total_next = map(writer.fresh, ("m", "m.next", "k", "k.next", "sum", "add"))
-    writer.do(f"br label %{before}")
-    writer.label(before)
-    writer.do(f"br label %{row_label}")
-    writer.label(row_label)
-    writer.do(f"{m} = phi i64 [ 0, %{before} ], [ {m_next}, %{row_end} ]")
-    c_at = writer.let(f"getelementptr {vector}, ptr {c_slot}, i64 {m}")
-    first = writer.let(f"load {vector}, ptr {c_at}")
-    offset = writer.let(f"mul i64 {m}, {line}")
-    a_row = writer.let(f"getelementptr i8, ptr {a_slot}, i64 {offset}")
-    writer.do(f"br label %{step}")
-    writer.label(step)
-    writer.do(f"{k} = phi i64 [ 0, %{row_label} ], [ {k_next}, %{step} ]")
-    writer.do(f"{total} = phi {vector} [ {first}, %{row_label} ], [ {total_next}, %{step} ]")
-    a_at = writer.let(f"getelementptr {work}, ptr {a_row}, i64 {k}")
-    element = writer.let(f"load {work}, ptr {a_at}, align 4")
-    b_at = writer.let(f"getelementptr {vector}, ptr {b_slot}, i64 {k}")
-    factor = writer.let(f"load {vector}, ptr {b_at}")
-    added = _add_product(body, columns, Number(work, lanes=total), Number(work, lanes=columns.splat(work, element)),
-                         Number(work, lanes=factor))
-    writer.do(f"{total_next} = freeze {vector} {added.lanes}")
-    writer.do(f"{k_next} = add i64 {k}, 1")
-    done = writer.let(f"icmp eq i64 {k_next}, {a.columns}")
-    writer.do(f"br i1 {done}, label %{row_end}, label %{step}")
-    writer.label(row_end)
-    writer.do(f"store {vector} {total_next}, ptr {c_at}")
-    writer.do(f"{m_next} = add i64 {m}, 1")
-    over = writer.let(f"icmp eq i64 {m_next}, {a.rows}")
-    writer.do(f"br i1 {over}, label %{end}, label %{row_label}")
-    writer.label(end)
-    found_rows = []
-    for number in range(len(sums)):
-        address = writer.let(f"getelementptr {vector}, ptr {c_slot}, i64 {number}")
-        found_rows.append(Number(work, lanes=writer.let(f"load {vector}, ptr {address}")))
-    return found_rows
+            writer.do(f"store {vector} {columns.lanes(one)}, ptr {body.address(slot, vector, number)}")
+
+    def row_of_c(m: str, carried: list[str]) -> list[str]:
+        c_at = body.address(c_slot, vector, m)
+        first = writer.let(f"load {vector}, ptr {c_at}")
+        offset = writer.let(f"mul i64 {m}, {line}")
+        a_row = writer.let(f"getelementptr i8, ptr {a_slot}, i64 {offset}")
+
+        def step(k: str, total: list[str]) -> list[str]:
+            element = writer.let(f"load {work}, ptr {body.address(a_row, work, k)}, align 4")
+            factor = writer.let(f"load {vector}, ptr {body.address(b_slot, vector, k)}")
+            added = _add_product(body, columns, Number(work, lanes=total[0]),
+                                 Number(work, lanes=columns.splat(work, element)), Number(work, lanes=factor))
+            return [added.lanes]
+
+        total, = writer.repeat(a.columns, [(vector, first)], step)
+        writer.do(f"store {vector} {total}, ptr {c_at}")
+        return carried
+
+    writer.repeat(a.rows, [], row_of_c)
+    return [Number(work, lanes=writer.let(f"load {vector}, ptr {body.address(c_slot, vector, number)}"))
+            for number in range(len(sums))]
 
 
 def _bytes(work: str) -> int:

@@ -21,7 +21,7 @@ from coopmat.spirv.grammar import (
 )
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
-from coopmat.spirv.types import IntType, MatrixType, Type, round_up
+from coopmat.spirv.types import FloatType, IntType, MatrixType, Type, round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import divide, remainder, resized
 from coopmat.targets.cpu.prefetch import prefetch
@@ -40,12 +40,12 @@ WRITES = "nounwind willreturn"
 class Operation:
     """One operation on matrices: what the function of a name stands for.
 
-    name: fill, load, store, multiply, elementwise, scale, convert, use, extract, insert, inside (the elements of a
-    window). result: the type of the matrix that it gives, None if none. operands: the types of the matrices that it
-    takes, in order. detail: what else there is to know: of load and store the layout and the alignment, of load whether
-    the tile may be kept; of multiply the formats of A, B, C and D and whether it saturates; of elementwise and convert
-    the instruction's name, its rounding and whether it saturates; of use whether it transposes. sub_group_size:
-    work-items.
+    name: fill, load, store, multiply, multiply_exactly, elementwise, scale, convert, use, extract, insert, inside (the
+    elements of a window). result: the type of the matrix that it gives, None if none. operands: the types of the
+    matrices that it takes. detail: what else there is to know: of load and store the layout and the alignment,
+    of load whether the tile may be kept; of multiply the formats of A, B, C and D and whether it saturates; of
+    elementwise and convert the instruction's name, its rounding and whether it saturates; of use whether it transposes.
+    sub_group_size: work-items.
     """
 
     name: str
@@ -417,7 +417,8 @@ def _multiply_accumulate(emitter: Emitter, row: Instruction) -> Value:
     kind = _result(emitter, row)
     use = multiply_accumulate_of(a.kind, b.kind, c.kind, kind, CooperativeMatrixOperands(
         row.words[3] if len(row.words) > 3 else 0), row)
-    return pure(emitter, "multiply", kind, [a, b, c], (use.formats, use.saturating))
+    is_exact = emitter.variant.exact and isinstance(kind.component, FloatType)
+    return pure(emitter, "multiply_exactly" if is_exact else "multiply", kind, [a, b, c], (use.formats, use.saturating))
 
 
 OPERATIONS: dict[int, Handler] = {

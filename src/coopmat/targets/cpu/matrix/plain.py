@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from coopmat.targets.cpu.matrix import elements, memory
 from coopmat.targets.cpu.matrix.body import Body, Features, Made
+from coopmat.targets.cpu.matrix.exact import multiply_exactly
 from coopmat.targets.cpu.matrix.multiply import multiply
 from coopmat.targets.cpu.matrix.operations import Operation
 
@@ -42,4 +43,5 @@ OPERATIONS: dict[str, Callable[[Body], Made]] = {
     "extract": elements.extract,
     "insert": elements.insert,
     "multiply": multiply,
+    "multiply_exactly": multiply_exactly,
 }
