@@ -485,10 +485,11 @@ CASES = (
          (*BF16_ELEMENTS, "-DPACKED_B")),
     # The last blocks have less than 64 rows, 64 columns and 128 steps.
     Case(EXAMPLES / "gemm_tuned.cl", "gemm", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
-         lambda rng: _product(rng, 96, 96, 192, np.int8, 96, 96, 192, 64), _matrix_product, ("-DKC=128", "-DNB=64")),
+         lambda rng: _product(rng, 96, 96, 448, np.int8, 96, 96, 448, 64), _matrix_product,
+         ("-DKC=128", "-DKP=256", "-DNB=64")),
     Case(EXAMPLES / "gemm_tuned.cl", "gemm", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
          lambda rng: _product(rng, 96, 96, 160, ml_dtypes.bfloat16, 96, 96, 160, 64), _matrix_product,
-         (*BF16_ELEMENTS, "-DKC=128", "-DNB=64")),
+         (*BF16_ELEMENTS, "-DKC=64", "-DNB=64")),
     Case(EXAMPLES / "gemm_tuned_fp32.cl", "gemm", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
          lambda rng: _product(rng, 24, 96, 20, np.float32, 24, 96, 20, 16), _matrix_product, ("-DKC=16", "-DNB=64")),
     Case(EXAMPLES / "scale_rows.cl", "scale_rows", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),

@@ -98,7 +98,7 @@ class Example:
 SPEC = Example("spec", "gemm.cl")
 BLOCKED = Example("blocked", "gemm_blocked.cl", ("-DPACKED_B",), block=(32, 32), has_packed_b=True)
 BLOCKED_ROW_MAJOR = Example("blocked", "gemm_blocked.cl", block=(32, 32))
-TUNED = Example("tuned", "gemm_tuned.cl", ("-DKC=512", "-DNB=512"), block=(1024, 512), is_tuned=True)
+TUNED = Example("tuned", "gemm_tuned.cl", ("-DNB=512",), block=(4096, 512), is_tuned=True)
 TUNED_FP32 = Example("tuned", "gemm_tuned_fp32.cl", ("-DKC=256", "-DNB=256"), (8, 32, 4), (1024, 256),
                      is_tuned=True)
 

@@ -7,7 +7,7 @@ in the form of :mod:`.plain`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from coopmat.devices.lane_layout import rows_per_word
@@ -193,12 +193,17 @@ class Tiles:
         self.intrinsic(f"{TILE} @llvm.x86.tilezero.internal(i16, i16)")
         return f"  {result} = call {TILE} @llvm.x86.tilezero.internal({shape.text})"
 
+    def is_zero(self, operation: Operation, operands: Sequence[str]) -> bool:
+        """Whether a call gives a tile of zeros."""
+        return (operation.name == "fill" and operation.result in self.kinds
+                and operands[0].split()[-1] in ("0", "0.0", "0.000000e+00"))
+
     def operation(self, operation: Operation, call: Call) -> list[str]:
         """The lines for a call of which a matrix lives in a tile."""
         kind = operation.result
         if kind in self.kinds and kind is not None and call.result is not None:
             shape = self.kinds[kind]
-            if operation.name == "fill" and call.operands[0].split()[-1] in ("0", "0.0", "0.000000e+00"):
+            if self.is_zero(operation, call.operands):
                 return [self.zero(call.result, shape)]
             if operation.name == "load" and operation.detail[2]:
                 return self._kept(operation, call, kind)

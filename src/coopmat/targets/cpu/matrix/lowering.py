@@ -56,6 +56,7 @@ def _functions(lines: list[str]) -> Iterator[list[str]]:
 
 def _rewritten(lines: list[str], operations: Mapping[str, Operation], tiles: Tiles) -> list[str]:
     """A function whose tiles are tiles; its plain matrices follow by a replacement of their types."""
+    lines = _with_own_zeros(lines, operations, tiles)
     tiles.slots = []
     tiles.passing = _passing(lines, operations, tiles)
     result: list[str] = []
@@ -68,6 +69,32 @@ def _rewritten(lines: list[str], operations: Mapping[str, Operation], tiles: Til
         if result[start].rstrip().endswith(":") or re.match(r"[\w.\"$-]+:", result[start]):
             start += 1
         result[start:start] = tiles.slots
+    return result
+
+
+def _with_own_zeros(lines: list[str], operations: Mapping[str, Operation], tiles: Tiles) -> list[str]:
+    """The lines with a tile of zeros for each use of one: LLVM copies tiles through memory."""
+    definitions = {}
+    for place, line in enumerate(lines):
+        found = _CALL.match(line)
+        if found and tiles.is_zero(operations[found[2]], _split(found[3])):
+            definitions[place] = found[1]
+    if not definitions:
+        return lines
+    copies: dict[str, list[str]] = {name: [] for name in definitions.values()}
+    pattern = re.compile(f"(?:{'|'.join(map(re.escape, copies))})(?![\\w.$-])")
+
+    def own(use: re.Match[str]) -> str:
+        copies[use[0]].append(f"{use[0]}.{len(copies[use[0]])}")
+        return copies[use[0]][-1]
+
+    rewritten = [line if place in definitions else pattern.sub(own, line) for place, line in enumerate(lines)]
+    result: list[str] = []
+    for place, line in enumerate(rewritten):
+        if place in definitions:
+            result += [line.replace(definitions[place], copy, 1) for copy in copies[definitions[place]]]
+        else:
+            result.append(line)
     return result
 
 
