@@ -63,6 +63,19 @@ def test_accumulators_stay_in_tiles_over_the_k_loop(name: str, options: tuple[st
 
 
 @on_x86
+@pytest.mark.parametrize("options", [BF16, INT8])
+@pytest.mark.parametrize("name", ["gemm.cl", "gemm_blocked.cl", "gemm_tuned.cl"])
+def test_no_tile_of_zeros_is_copied(name: str, options: tuple[str, ...]) -> None:
+    """LLVM copies tiles through the stack; four accumulators that begin with zeros are four tiles of zeros."""
+    moves = re.findall(r"\b(tilezero|tilestored|tileloadd)\b(.*)", assembly(name, (*options, "-DPACKED_B")))
+    zeros = [place for place, (instruction, _) in enumerate(moves) if instruction == "tilezero"]
+    assert zeros
+    for place in zeros:
+        following = next((operands for instruction, operands in moves[place + 1:] if instruction != "tilezero"), "")
+        assert "(%rsp" not in following, following
+
+
+@on_x86
 def test_tiles_are_configured_once() -> None:
     text = assembly("gemm_blocked.cl", BF16)
     assert text.count("ldtilecfg") == 1
