@@ -31,7 +31,7 @@ COMPONENTS = {"bf16": "bf16", "fp16": "f16", "tf32": "f32", "fp32": "f32", "fp64
 SIGNED = ("MatrixASignedComponentsKHR", "MatrixBSignedComponentsKHR", "MatrixCSignedComponentsKHR",
           "MatrixResultSignedComponentsKHR")
 MANTISSAS = {"bf16": 8, "fp16": 11, "fp32": 24, "fp64": 53}  # bits, the first one included
-SLOWEST = 15.0  # seconds that a compilation may take on a machine with other work; alone, 3 are the aim
+SLOWEST = 45.0  # seconds that a compilation may take on a machine that is three times as busy as it should be
 
 
 @dataclass(frozen=True)

@@ -175,13 +175,14 @@ def to_integer(emitter: NumberWriter, number: Number, source: Type, target: Type
 
 def saturated(emitter: NumberWriter, number: Number, llvm: str, *, from_signed: bool, to_signed: bool) -> Number:
     """An integer brought into the range of another integer type."""
-    wide = f"i{max(bits_of(llvm), bits_of(number.type)) + 2}"
-    value = emitter.apply(("sext" if from_signed else "zext") + " {t} {0} to {r}", wide, number)
     width = bits_of(llvm)
+    wide = f"i{max(bits_of(number.type) + (not from_signed), width + (not to_signed))}"  # holds both ranges
+    value = number if wide == number.type else emitter.apply(
+        ("sext" if from_signed else "zext") + " {t} {0} to {r}", wide, number)
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if to_signed else (0, (1 << width) - 1)
     value = emitter.intrinsic("smax", wide, value, emitter.constant(wide, low))
     value = emitter.intrinsic("smin", wide, value, emitter.constant(wide, high))
-    return emitter.apply("trunc {t} {0} to {r}", llvm, value)
+    return value if wide == llvm else emitter.apply("trunc {t} {0} to {r}", llvm, value)
 
 
 # --------------------------------------------------------------------------------------

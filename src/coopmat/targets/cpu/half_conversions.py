@@ -1,66 +1,76 @@
-"""What LLVM calls to convert fp16 numbers where the processor has no instructions for it (F16C)."""
+"""Conversions of fp16 numbers where the processor has no instructions for them (F16C).
+
+LLVM calls functions for single numbers, and takes vectors apart to call them; vectors get functions of their own here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
+import re
+from collections.abc import Callable, Set
+
+from coopmat.targets.cpu.number_writer import NumberWriter
+from coopmat.targets.cpu.terms import Term, choose
+from coopmat.targets.cpu.values import Number
+from coopmat.targets.cpu.writer import Writer
 
 FEATURE = "f16c"
 
-FUNCTIONS = """
-define float @__extendhfsf2(half %x) nounwind {
-  ; The exponent field is 112 too low after the shift: a factor makes up for it, of subnormal numbers, too.
-  %half = bitcast half %x to i16
-  %bits = zext i16 %half to i32
-  %sign = shl i32 %bits, 16
-  %sign.bit = and i32 %sign, -2147483648
-  %magnitude = and i32 %bits, 32767
-  %shifted = shl i32 %magnitude, 13
-  %low = bitcast i32 %shifted to float
-  %number = fmul float %low, bitcast (i32 2004877312 to float)
-  %finite = bitcast float %number to i32
-  %is.nan = icmp ugt i32 %magnitude, 31744
-  %quiet = select i1 %is.nan, i32 2143289344, i32 2139095040
-  %special = or i32 %shifted, %quiet
-  %is.special = icmp uge i32 %magnitude, 31744
-  %chosen = select i1 %is.special, i32 %special, i32 %finite
-  %whole = or i32 %chosen, %sign.bit
-  %result = bitcast i32 %whole to float
-  ret float %result
-}
+_CONVERSION = re.compile(r"\bfp(ext|trunc) <(\d+) x (half|float)> (\S+) to <\2 x (half|float)>")
 
-define half @__truncsfhf2(float %x) nounwind {
-  %bits = bitcast float %x to i32
-  %high = lshr i32 %bits, 16
-  %sign = and i32 %high, 32768
-  %magnitude = and i32 %bits, 2147483647
-  ; Normal numbers: to nearest, ties to even, and the exponent field lowered by 112.
-  %cut = lshr i32 %magnitude, 13
-  %odd = and i32 %cut, 1
-  %lowered = sub i32 %magnitude, 939524096
-  %raised = add i32 %lowered, 4095
-  %rounded = add i32 %raised, %odd
-  %normal = lshr i32 %rounded, 13
-  ; Subnormal ones: beside 0.5 a float counts in steps of 2**-24, as they do.
-  %absolute = bitcast i32 %magnitude to float
-  %beside = fadd float %absolute, 0.5
-  %steps = bitcast float %beside to i32
-  %subnormal = sub i32 %steps, 1056964608
-  %is.small = icmp ult i32 %magnitude, 947912704
-  %finite = select i1 %is.small, i32 %subnormal, i32 %normal
-  %is.large = icmp uge i32 %magnitude, 1199566848
-  %limited = select i1 %is.large, i32 31744, i32 %finite
-  %payload = and i32 %cut, 1023
-  %nan = or i32 %payload, 32256
-  %is.nan = icmp ugt i32 %magnitude, 2139095040
-  %chosen = select i1 %is.nan, i32 %nan, i32 %limited
-  %whole = or i32 %chosen, %sign
-  %narrow = trunc i32 %whole to i16
-  %result = bitcast i16 %narrow to half
-  ret half %result
-}
-"""
+
+def _extended(half: Term) -> Term:
+    """The float of the same value. A half's exponent field is 112 too low after the shift: a factor makes up for it, of
+    subnormal numbers, too."""
+    bits = half.bits.resized("i32", signed=False)
+    magnitude = bits & 0x7FFF
+    shifted = magnitude << 13
+    finite = (shifted.cast("float") * 2.0 ** 112).bits
+    special = shifted | choose(magnitude > 0x7C00, shifted.constant(0x7FC00000), shifted.constant(0x7F800000))
+    return (choose(magnitude >= 0x7C00, special, finite) | bits << 16 & 1 << 31).cast("float")
+
+
+def _truncated(number: Term) -> Term:
+    """The half next to a float, ties to even; of a NaN, a quiet one with the upper bits of its payload."""
+    sign = number.bits.right(16, signed=False) & 0x8000
+    magnitude = number.bits & (1 << 31) - 1
+    cut = magnitude.right(13, signed=False)
+    normal = (magnitude - (112 << 23) + 0xFFF + (cut & 1)).right(13, signed=False)
+    steps = (magnitude.cast("float") + 0.5).bits  # beside 0.5 a float counts in steps of 2**-24, as subnormal halves do
+    finite = choose(magnitude < (113 << 23), steps - (126 << 23), normal)
+    limited = choose(magnitude >= 0x477FF000, 0x7C00, finite)  # 65520, from which on numbers become infinite
+    found = choose(magnitude > 0x7F800000, cut & 0x3FF | 0x7E00, limited) | sign
+    return found.resized("i16", signed=False).cast("half")
+
+
+def _function(name: str, formula: Callable[[Term], Term], given: str, result: str, size: int = 1) -> str:
+    """A function of one number, or of a vector of several."""
+    writer = Writer()
+    numbers = NumberWriter(writer, size)
+    whole = formula(Term(numbers, Number(given, "%x") if size == 1 else Number(given, lanes="%x"))).number
+    types = (result, given) if size == 1 else (numbers.vector(result), numbers.vector(given))
+    return "\n".join([f"define internal {types[0]} @{name}({types[1]} %x) noinline nounwind {{", *writer.lines,
+                      f"  ret {types[0]} {whole.base if size == 1 else whole.lanes}", "}"])
 
 
 def half_conversions(features: Set[str]) -> str:
-    """The functions that code for a processor with these features needs."""
-    return "" if FEATURE in features else FUNCTIONS
+    """The functions that LLVM calls in code for a processor with these features."""
+    if FEATURE in features:
+        return ""
+    return "\n".join([_function("__extendhfsf2", _extended, "half", "float"),
+                      _function("__truncsfhf2", _truncated, "float", "half")]).replace("define internal", "define")
+
+
+def with_vector_conversions(ir: str, features: Set[str]) -> str:
+    """IR whose conversions of vectors are functions, where the processor has no instructions for them."""
+    if FEATURE in features:
+        return ir
+    needed: dict[str, str] = {}
+
+    def call(found: re.Match[str]) -> str:
+        direction, size, given, operand, result = found.groups()
+        name = f"half.{direction}.{size}"
+        formula = _extended if direction == "ext" else _truncated
+        needed.setdefault(name, _function(name, formula, given, result, int(size)))
+        return f"call <{size} x {result}> @{name}(<{size} x {given}> {operand})"
+
+    return "\n".join([_CONVERSION.sub(call, ir), *needed.values()])

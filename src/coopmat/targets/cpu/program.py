@@ -20,6 +20,7 @@ from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.globals import GlobalMemory
+from coopmat.targets.cpu.half_conversions import with_vector_conversions
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
 from coopmat.targets.cpu.launch import CompiledKernel, Geometry, Plan
 from coopmat.targets.cpu.matrix.lowering import lower
@@ -87,7 +88,7 @@ class CpuProgram:
             dump(name, "optimized.ll", lambda: ir.encode())
             ir = lower(ir, code.matrices, self.features.used)
             dump(name, "matrices.ll", lambda: ir.encode())
-        return code, ir
+        return code, with_vector_conversions(ir, self.features.used)
 
     def _by_llvm(self, name: str, ir: str, emit: str) -> bytes:
         return client.compile_for_host(ir, self.features.cpu, self.features.for_llvm, LEVEL, emit,

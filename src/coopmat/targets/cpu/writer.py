@@ -7,6 +7,11 @@ from collections.abc import Callable, Sequence
 Operand = tuple[str, str]  # type and text
 
 
+ROLLED = "!90000"
+METADATA = f'{ROLLED} = distinct !{{{ROLLED}, !90001}}\n!90001 = !{{!"llvm.loop.unroll.disable"}}'
+"""What a module has that loops refer to; LLVM's own numbers begin at 0."""
+
+
 class Writer:
     """Collects the lines of a function's body; the entry block with the stack slots comes before them."""
 
@@ -50,9 +55,10 @@ class Writer:
         self.label(rest)
 
     def repeat(self, count: int | str, carried: Sequence[Operand],
-               body: Callable[[str, list[str]], Sequence[str]]) -> Sequence[str]:
+               body: Callable[[str, list[str]], Sequence[str]], *, unrolls: bool = True) -> Sequence[str]:
         """A loop of at least one turn. ``body`` gets the turn's number, an i64, and the operands that are carried from
-        turn to turn, and gives those of the next one. Returns the last ones."""
+        turn to turn, and gives those of the next one. Returns the last ones. ``unrolls``: LLVM may unroll the loop; it
+        does not see how long code for wide vectors becomes."""
         start, head, end = (self.fresh(name)[1:] for name in ("before", "turn", "after"))
         self.do(f"br label %{start}")
         self.label(start)
@@ -69,7 +75,7 @@ class Writer:
               for name, (llvm, first), last in zip(names, carried, found, strict=True))]
         self.do(f"{following} = add nuw nsw i64 {number}, 1")
         done = self.let(f"icmp eq i64 {following}, {count}")
-        self.do(f"br i1 {done}, label %{end}, label %{head}")
+        self.do(f"br i1 {done}, label %{end}, label %{head}" + ("" if unrolls else f", !llvm.loop {ROLLED}"))
         self.label(end)
         return found
 

@@ -15,6 +15,7 @@ from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Shape, Tiles, conv
 from coopmat.targets.cpu.matrix.body import plain_type
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
 from coopmat.targets.cpu.matrix.plain import definition
+from coopmat.targets.cpu.writer import METADATA
 
 Features = frozenset[str]
 
@@ -229,4 +230,4 @@ def _definitions(operations: Mapping[str, Operation], features: Features, tiles:
         found.append(conversions(name, kind, features))
     for line in tiles.declarations:
         needed[line.split("@", 1)[1].split("(", 1)[0]] = line
-    return [*found, *(line for name, line in needed.items() if name not in declared)]
+    return [*found, *(line for name, line in needed.items() if name not in declared), METADATA]

@@ -7,16 +7,19 @@ D or saturated.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from coopmat.formats import Format, format_of
 from coopmat.spirv.types import FloatType, IntType, MatrixType
 from coopmat.targets.cpu.conversions import narrowed, saturated
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
+from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
 from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Number
+from coopmat.targets.cpu.writer import Writer
 
 MOST_UNROLLED = 2048  # multiply-adds of registers that stand in the code one after the other
 FUSED = frozenset({"fma", "avx512f"})  # features with fused multiply-adds
@@ -35,18 +38,23 @@ def multiply(body: Body) -> Made:
     if not is_saturating and can_multiply(body.features, (a, b, c), described):
         rows = multiply_rows(body, (a, b, c), described)
         return parameters, plain_type(d), body.gathered(rows, d)
-    columns = NumberWriter(body.writer, b.columns)
     work = _work_type(described, bool(is_saturating))
-    sums = [to_work(columns, Number(element_type(c), lanes=row), described[2], work)
-            for row in body.rows("%2", c)]
-    factors = [to_work(columns, Number(element_type(b), lanes=row), described[1], work)
-               for row in body.rows("%1", b)]
-    if _length(body, a, b, work) <= MOST_UNROLLED:
-        _unrolled(body, a, described[0], work, columns, factors, sums)
-    else:
-        sums = _looped(body, a, described[0], work, columns, factors, sums)
-    rows = [columns.lanes(_from_work(columns, one, described[3], d, bool(is_saturating))) for one in sums]
-    return parameters, plain_type(d), body.gathered(rows, d)
+    makes = _unrolled if _length(body, a, b, work) <= MOST_UNROLLED else _looped
+    return parameters, plain_type(d), makes(body, _Products(described, d, work, bool(is_saturating)))
+
+
+@dataclass(frozen=True)
+class _Products:
+    """How products are added up: the formats of A, B, C and D, D's type, the type of sums, whether they saturate."""
+
+    formats: list[Format]
+    d: MatrixType
+    work: str
+    is_saturating: bool
+
+    def result(self, rows: NumberWriter, total: Number) -> str:
+        """A row of D."""
+        return rows.lanes(_from_work(rows, total, self.formats[3], self.d, self.is_saturating))
 
 
 def _length(body: Body, a: MatrixType, b: MatrixType, work: str) -> int:
@@ -104,57 +112,79 @@ def _add_product(body: Body, rows: NumberWriter, total: Number, a: Number, b: Nu
     return rows.apply("add {t} {0}, {1}", total.type, total, rows.apply("mul {t} {0}, {1}", total.type, a, b))
 
 
-def _unrolled(body: Body, a: MatrixType, fmt: Format, work: str, columns: NumberWriter, factors: list[Number],
-              sums: list[Number]) -> None:
-    """Every product in the code, in the order of k for all rows, so that many sums are formed side by side."""
-    along, writer = NumberWriter(body.writer, a.columns), body.writer
-    elements = [to_work(along, Number(element_type(a), lanes=row), fmt, work).lanes for row in body.rows("%0", a)]
-    memory = body.spilled(elements, along.vector(work))
-    line = 1 << (a.columns * _bytes(work) - 1).bit_length()
+def _unrolled(body: Body, products: _Products) -> str:
+    """D, with every product in the code, in the order of k for all rows, so that many sums are formed side by side."""
+    a, b, _ = body.operation.operands
+    writer, work, columns = body.writer, products.work, NumberWriter(body.writer, b.columns)
+    along = NumberWriter(writer, a.columns)
+    elements, factors, sums = (
+        [to_work(numbers, Number(element_type(kind), lanes=row), fmt, work) for row in body.rows(parameter, kind)]
+        for numbers, parameter, kind, fmt in zip((along, columns, columns), ("%0", "%1", "%2"), body.operation.operands,
+                                                 products.formats, strict=False))
+    memory = body.spilled([row.lanes for row in elements], along.vector(work))
+    pitch = pitch_of(a.columns, work)
     for k, factor in enumerate(factors):
         for m in range(a.rows):
-            address = writer.let(f"getelementptr i8, ptr {memory}, i64 {m * line + k * _bytes(work)}")
+            address = writer.let(f"getelementptr i8, ptr {memory}, i64 {m * pitch + k * _bytes(work)}")
             one = writer.let(f"load {work}, ptr {address}")
             sums[m] = _add_product(body, columns, sums[m], Number(work, lanes=columns.splat(work, one)), factor)
+    return body.gathered([products.result(columns, one) for one in sums], products.d)
 
 
-def _looped(body: Body, a: MatrixType, fmt: Format, work: str, columns: NumberWriter, factors: list[Number],
-            sums: list[Number]) -> list[Number]:
-    """Loops over the rows of A and over k, with everything in memory."""
-    writer, along = body.writer, NumberWriter(body.writer, a.columns)
-    vector = columns.vector(work)
-    a_slot = writer.slot(f"[{a.rows} x {along.vector(work)}]", align=64)
-    b_slot = writer.slot(f"[{len(factors)} x {vector}]", align=64)
-    c_slot = writer.slot(f"[{len(sums)} x {vector}]", align=64)
-    line = 1 << (a.columns * _bytes(work) - 1).bit_length()
-    for number, row in enumerate(body.rows("%0", a)):
-        found = to_work(along, Number(element_type(a), lanes=row), fmt, work)
-        address = writer.let(f"getelementptr i8, ptr {a_slot}, i64 {number * line}")
-        writer.do(f"store {along.vector(work)} {found.lanes}, ptr {address}, align 4")
-    for slot, numbers in ((b_slot, factors), (c_slot, sums)):
-        for number, one in enumerate(numbers):
-            writer.do(f"store {vector} {columns.lanes(one)}, ptr {body.address(slot, vector, number)}")
+def _looped(body: Body, products: _Products) -> str:
+    """D, in loops over its rows and over k, with everything in memory."""
+    a, b, c = body.operation.operands
+    writer, work, columns = body.writer, products.work, NumberWriter(body.writer, b.columns)
+    vector, row_of_d = columns.vector(work), row_type(products.d)
+    a_slot, b_slot, c_slot = (in_memory(body, parameter, kind, fmt, work) for parameter, kind, fmt in
+                              zip(("%0", "%1", "%2"), (a, b, c), products.formats, strict=False))
+    d_slot = body.buffer(products.d)
 
-    def row_of_c(m: str, carried: list[str]) -> list[str]:
-        c_at = body.address(c_slot, vector, m)
-        first = writer.let(f"load {vector}, ptr {c_at}")
-        offset = writer.let(f"mul i64 {m}, {line}")
-        a_row = writer.let(f"getelementptr i8, ptr {a_slot}, i64 {offset}")
+    def row(m: str, carried: list[str]) -> list[str]:
+        a_row = line(writer, a_slot, m, pitch_of(a.columns, work))
 
         def step(k: str, total: list[str]) -> list[str]:
-            element = writer.let(f"load {work}, ptr {body.address(a_row, work, k)}, align 4")
+            element = writer.let(f"load {work}, ptr {body.address(a_row, work, k)}")
             factor = writer.let(f"load {vector}, ptr {body.address(b_slot, vector, k)}")
-            added = _add_product(body, columns, Number(work, lanes=total[0]),
-                                 Number(work, lanes=columns.splat(work, element)), Number(work, lanes=factor))
-            return [added.lanes]
+            return [_add_product(body, columns, Number(work, lanes=total[0]), Number(
+                work, lanes=columns.splat(work, element)), Number(work, lanes=factor)).lanes]
 
-        total, = writer.repeat(a.columns, [(vector, first)], step)
-        writer.do(f"store {vector} {total}, ptr {c_at}")
+        start = writer.let(f"load {vector}, ptr {body.address(c_slot, vector, m)}")
+        total, = writer.repeat(a.columns, [(vector, start)], step, unrolls=work not in INSTRUCTIONS)
+        target = line(writer, d_slot, m, products.d.columns * products.d.component.size)
+        found = products.result(columns, Number(work, lanes=total))
+        writer.do(f"store {row_of_d} {found}, ptr {target}, align {products.d.component.size}")
         return carried
 
-    writer.repeat(a.rows, [], row_of_c)
-    return [Number(work, lanes=writer.let(f"load {vector}, ptr {body.address(c_slot, vector, number)}"))
-            for number in range(len(sums))]
+    writer.repeat(a.rows, [], row, unrolls=False)
+    return body.from_buffer(d_slot, products.d)
+
+
+def in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: str) -> str:
+    """Memory with a matrix's rows as numbers of another type, :func:`pitch_of` bytes apart."""
+    columns, writer = NumberWriter(body.writer, kind.columns), body.writer
+    given, vector, size = row_type(kind), columns.vector(work), kind.component.size
+    source, slot = body.to_buffer(parameter, kind), writer.slot(f"[{kind.rows} x {vector}]", align=64)
+
+    def row(number: str, carried: list[str]) -> list[str]:
+        found = writer.let(f"load {given}, ptr {line(writer, source, number, kind.columns * size)}, align {size}")
+        wide = to_work(columns, Number(element_type(kind), lanes=found), fmt, work)
+        writer.do(f"store {vector} {columns.lanes(wide)}, ptr {body.address(slot, vector, number)}")
+        return carried
+
+    writer.repeat(kind.rows, [], row, unrolls=False)
+    return slot
+
+
+def line(writer: Writer, base: str, number: str, pitch: int) -> str:
+    """The address of a row of memory."""
+    offset = writer.let(f"mul i64 {number}, {pitch}")
+    return writer.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+
+def pitch_of(columns: int, work: str) -> int:
+    """The bytes from one row of numbers to the next, where LLVM counts in vectors."""
+    return 1 << (columns * _bytes(work) - 1).bit_length()
 
 
 def _bytes(work: str) -> int:
