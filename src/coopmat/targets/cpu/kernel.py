@@ -54,7 +54,7 @@ class KernelCode:
     globals: variables of the module by id, whose addresses the host writes there. local_bytes: the kernel's own local
     memory. waits: whether sub-groups wait for each other. matrices: the matrix operations by the names of the functions
     that stand for them. sites: the accesses that are checked. prints: the calls of printf (print_buffer.PrintCall).
-    reused: the parameters whose matrices may be kept as tiles.
+    reused: the parameters whose matrices may be kept as tiles. has_loops: it may take any time.
     """
 
     ir: str
@@ -68,6 +68,7 @@ class KernelCode:
     sites: list[AccessSite]
     prints: list[PrintCall]
     reused: list[int]
+    has_loops: bool
 
 
 def kernel_code(module: Module, entry: EntryPoint, variant: Variant, handlers: Mapping[int, Handler],
@@ -114,7 +115,7 @@ class _Maker:
             run_function(waits), "attributes #0 = { nounwind }", "!0 = !{}"])
         return KernelCode(text, parameters, self.globals, self.argument_bytes, self.local_bytes,
                           emitter.extra.get("memory", 0), waits, matrices, emitter.extra.get("sites", []),
-                          emitter.extra.get("printf calls", []), self._reused())
+                          emitter.extra.get("printf calls", []), self._reused(), emitter.layout.has_loops)
 
     def _reused(self) -> list[int]:
         """The positions of the parameters whose matrices may be kept."""

@@ -109,7 +109,9 @@ class Plan:
         self.threads = min(threads, self.groups)
         words[Field.CHUNK] = max(1, min(MOST_TAKEN, self.groups // (self.threads * CHUNKS_PER_THREAD)))
         words[Field.STACK_BYTES] = SMALLEST_STACK + 2 * code.stack_bytes // ALIGNMENT * ALIGNMENT
+        self.kernel = kernel
         self.run = kernel.run
+        self.ends = not code.has_loops
         self.name = signature.name
         self.prints = code.prints
         self.reused = code.reused
@@ -147,9 +149,11 @@ class Plan:
         def stop() -> None:
             frame.words[Field.STOP] = 1
 
-        self._expected = POOL.run(lambda scratch: run(launch, launch + _WORDS_BYTES, scratch),
-                                  local_bytes + self.stack_bytes + 128,
-                                  self.threads if self._expected >= WORTH_WAKING else 1, stop)
+        def work(scratch: int, used: object = (self.kernel, frame, arguments, output, table)) -> None:
+            run(launch, launch + _WORDS_BYTES, scratch)
+
+        self._expected = POOL.run(work, local_bytes + self.stack_bytes + 128,
+                                  self.threads if self._expected >= WORTH_WAKING else 1, stop, ends=self.ends)
         fault = None if self.checks is None else self.checks.fault(frame.words, table)
         self._frames.append(frame)
         if output is not None:

@@ -44,6 +44,12 @@ class Layout:
         partial = [target for target in targets if target in self.partial]
         return min(partial, key=self.place.__getitem__) if partial else next(iter(targets))
 
+    @property
+    def has_loops(self) -> bool:
+        """Whether control may come to a block again."""
+        return any(target in self.place and self.place[target] <= self.place[block]
+                   for block in self.order for target in self.successors[block])
+
     def backward(self, block: int) -> list[int]:
         """The targets of a partial block that do not come after it."""
         return [target for target in dict.fromkeys(self.successors[block])

@@ -3,6 +3,9 @@
 The thread that launches a kernel takes part. Others are asked to help; whoever comes when the work is done does
 nothing, and only those that have begun are waited for. Two are woken by the launching thread, and each wakes two more,
 so that many threads start in a few steps. Helpers live as long as the process and serve every launch.
+
+Python's main thread, which Ctrl-C goes to, leaves work that may not end to helpers, and only waits. Helpers that do not
+end soon after an interruption are left alone with what they use.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILES
 ALIGNMENT = 64
 _WOKEN_AT_ONCE = 2
 _QUEUED_PER_HELPER = 4
+_PATIENCE = 1.0  # seconds that an interrupted launch waits for its helpers
 
 Work = Callable[[int], object]
 """Does what there is to do, with memory of the thread's own at an address."""
@@ -51,13 +55,14 @@ class Scratch:
 class _Job:
     """Work that several threads do together. Lists stand for counts, because taking from a list is one step."""
 
-    __slots__ = ("asked", "ended", "helpers", "results", "scratch_bytes", "tickets", "wakes", "work")
+    __slots__ = ("asked", "begun", "ended", "helpers", "results", "scratch_bytes", "tickets", "wakes", "work")
 
     def __init__(self, work: Work, scratch_bytes: int, helpers: int, asked: SimpleQueue[_Job]) -> None:
         self.work = work
         self.scratch_bytes = scratch_bytes
         self.helpers = helpers
         self.asked = asked
+        self.begun = helpers  # have begun, or may still begin
         self.tickets = [None] * helpers  # as many may still begin
         self.wakes = [None] * helpers  # as many have not been asked
         self.results: list[BaseException | None] = []
@@ -82,23 +87,41 @@ class _Job:
         self.results.append(result)
         self.ended.put(None)
 
-    def close(self, stop: Callable[[], None]) -> int:
-        """Let nobody begin from now on, and wait for those that have; ``stop`` makes them hurry. Returns how many have
-        begun. Raises what the wait was interrupted by, or what a helper raised."""
+    def finish(self, stop: Callable[[], None], *, is_done: bool) -> int:
+        """Wait for the helpers that have begun, and let nobody begin; where the work is not done already
+        (``is_done``), wait for one of them first. Returns how many have begun.
+
+        Raises what the wait was interrupted by, or what a helper raised. ``stop`` makes helpers hurry after an
+        interruption; those that take their time are :attr:`left`.
+        """
         interruption: BaseException | None = None
-        begun = self.helpers
-        while _taken(self.tickets):
-            begun -= 1
-        while len(self.results) < begun:
-            try:
+        try:
+            if not is_done:
                 self.ended.get()
-            except BaseException as error:  # Ctrl-C: the helpers still use the launch's memory
-                interruption = error
-                stop()
+            while self.left:
+                self.ended.get()
+        except BaseException as error:  # Ctrl-C
+            interruption = error
+            stop()
+            self._wait_until(time.monotonic() + _PATIENCE)
         for found in (interruption, *self.results):
             if found is not None:
                 raise found
-        return begun
+        return len(self.results)
+
+    @property
+    def left(self) -> int:
+        """The helpers that have begun and not ended; from now on nobody begins."""
+        while _taken(self.tickets):
+            self.begun -= 1
+        return self.begun - len(self.results)
+
+    def _wait_until(self, end: float) -> None:
+        while self.left:
+            try:
+                self.ended.get(timeout=max(0.0, end - time.monotonic()))
+            except BaseException:  # it is time, or Ctrl-C once more
+                return
 
 
 def _taken(tickets: list[None]) -> bool:
@@ -142,12 +165,16 @@ class ThreadPool:
         self._asked: SimpleQueue[_Job] = SimpleQueue()
         self._scratches: list[Scratch] = []  # of launching threads, while none uses them
 
-    def run(self, work: Work, scratch_bytes: int, threads: int, stop: Callable[[], None]) -> int:
-        """Let up to ``threads`` threads, this one among them, do ``work``, each with ``scratch_bytes`` bytes of its
-        own; return when all are done. ``stop`` tells them to end early, should this thread be interrupted.
+    def run(self, work: Work, scratch_bytes: int, threads: int, stop: Callable[[], None], *,
+            ends: bool = True) -> int:
+        """Let up to ``threads`` threads do ``work``, each with ``scratch_bytes`` bytes of its own; return when all are
+        done. This thread is one of them, unless it is Python's main thread and the work may not end (``ends``).
+        ``stop`` tells the others to end early, should this thread be interrupted.
 
         Returns about how many nanoseconds the work takes one thread.
         """
+        if not ends and threading.current_thread() is threading.main_thread() and self._grow(threads):
+            return self._run_elsewhere(work, scratch_bytes, threads, stop)
         scratch = self._scratch()
         try:
             if threads > 1:
@@ -156,34 +183,53 @@ class ThreadPool:
         finally:
             self._scratches.append(scratch)
 
+    def _run_elsewhere(self, work: Work, scratch_bytes: int, threads: int, stop: Callable[[], None]) -> int:
+        start = time.perf_counter_ns()
+        job = _Job(work, scratch_bytes, threads, self._asked)
+        job.wake()
+        begun = self._finished(job, stop, is_done=False)
+        return (time.perf_counter_ns() - start) * begun
+
+    def _run_together(self, work: Work, scratch: Scratch, scratch_bytes: int, helpers: int,
+                      stop: Callable[[], None]) -> int:
+        self._grow(helpers)
+        job = _Job(work, scratch_bytes, helpers, self._asked)
+        job.wake()
+        try:
+            own = _timed(work, scratch, scratch_bytes)
+        finally:
+            begun = self._finished(job, stop, is_done=True)
+        return own * (1 + begun)
+
+    def _finished(self, job: _Job, stop: Callable[[], None], *, is_done: bool) -> int:
+        """Finish a job; helpers that are left alone are helpers no more."""
+        try:
+            return job.finish(stop, is_done=is_done)
+        finally:
+            if job.left:
+                with self._lock:
+                    self._count -= job.left
+
     def _scratch(self) -> Scratch:
         try:
             return self._scratches.pop()
         except IndexError:
             return Scratch()
 
-    def _run_together(self, work: Work, scratch: Scratch, scratch_bytes: int, helpers: int,
-                      stop: Callable[[], None]) -> int:
+    def _grow(self, helpers: int) -> bool:
+        """Have so many helpers, or as many as the system gives; whether there is one."""
         if self._count < helpers:
-            self._grow(helpers)
-        job = _Job(work, scratch_bytes, helpers, self._asked)
-        job.wake()
-        try:
-            own = _timed(work, scratch, scratch_bytes)
-        finally:
-            begun = job.close(stop)
-        return own * (1 + begun)
+            with self._lock:
+                while self._count < helpers and self._started(self._count + 1):
+                    self._count += 1
+        return self._count > 0
 
-    def _grow(self, helpers: int) -> None:
-        with self._lock:
-            while self._count < helpers:
-                thread = threading.Thread(target=_serve, args=(self._asked,), daemon=True,
-                                          name=f"coopmat-{self._count + 1}")
-                try:
-                    thread.start()
-                except RuntimeError:  # the system gives no more: those that are there will do
-                    break
-                self._count += 1
+    def _started(self, number: int) -> bool:
+        try:
+            threading.Thread(target=_serve, args=(self._asked,), daemon=True, name=f"coopmat-{number}").start()
+        except RuntimeError:
+            return False
+        return True
 
 
 def _timed(work: Work, scratch: Scratch, scratch_bytes: int) -> int:
