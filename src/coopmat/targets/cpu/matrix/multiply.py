@@ -8,11 +8,12 @@ D or saturated.
 from __future__ import annotations
 
 from coopmat.formats import Format, format_of
-from coopmat.spirv.types import FloatType, IntType, MatrixType
+from coopmat.spirv.matrix_uses import FLOAT_FORMATS
+from coopmat.spirv.types import IntType, MatrixType, Type
 from coopmat.targets.cpu.conversions import narrowed, saturated
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
+from coopmat.targets.cpu.matrix.body import Body, Features, Made, plain_type
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
 from coopmat.targets.cpu.number_writer import NumberWriter
@@ -20,6 +21,7 @@ from coopmat.targets.cpu.values import Number
 
 MOST_UNROLLED = 2048  # multiply-adds of registers that stand in the code one after the other
 FUSED = frozenset({"fma", "avx512f"})  # features with fused multiply-adds
+FLOAT_TYPES: dict[str, Type] = {name: kind for kind, name in FLOAT_FORMATS.items()}
 INSTRUCTIONS = {"i64": 4, "i128": 64}  # for a product, about, where it takes more than one
 
 
@@ -51,8 +53,13 @@ def multiply(body: Body) -> Made:
 
 def _length(body: Body, a: MatrixType, b: MatrixType, work: str) -> int:
     """How long the code of all products is, in multiply-adds of registers."""
-    register = next((nbytes for name, nbytes in (("avx512f", 64), ("avx", 32)) if name in body.features), 16)
-    return a.rows * a.columns * -(-b.columns * _bytes(work) // register) * INSTRUCTIONS.get(work, 1)
+    registers = -(-b.columns * _bytes(work) // register_bytes(body.features))
+    return a.rows * a.columns * registers * INSTRUCTIONS.get(work, 1)
+
+
+def register_bytes(features: Features) -> int:
+    """The size of a vector register."""
+    return next((nbytes for name, nbytes in (("avx512f", 64), ("avx", 32)) if name in features), 16)
 
 
 def _work_type(formats: list[Format], saturating: bool) -> str:
@@ -84,8 +91,8 @@ def to_work(rows: NumberWriter, number: Number, fmt: Format, work: str) -> Numbe
 
 def _from_work(rows: NumberWriter, number: Number, fmt: Format, kind: MatrixType, saturating: bool) -> Number:
     """Sums as elements of D."""
-    if isinstance(kind.component, FloatType):
-        return narrowed(rows, number, kind.component, "rte")
+    if fmt.is_float:
+        return narrowed(rows, number, FLOAT_TYPES[fmt.name], "rte")
     llvm = element_type(kind)
     if saturating:
         return saturated(rows, number, llvm, from_signed=True, to_signed=fmt.is_signed)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 from coopmat.diagnostics import Error, KernelNotSupported
 from coopmat.formats import Format, format_of
 from coopmat.numerics.hardware import ROWS, row_of
 from coopmat.spirv.matrix_uses import required_matrix_uses
 from coopmat.spirv.module import Module
-from coopmat.spirv.types import MatrixType
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
+from coopmat.spirv.types import MatrixType, round_up
+from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
 from coopmat.targets.cpu.matrix.exact import Exact
-from coopmat.targets.cpu.matrix.models import FLOAT_TYPES, AsDevice
-from coopmat.targets.cpu.matrix.multiply import to_work
+from coopmat.targets.cpu.matrix.models import AsDevice
+from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, register_bytes, to_work
 from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.matrix.rows import DOUBLE, Factors, Rule, line, pitch_of, stored, stored_forms
+from coopmat.targets.cpu.matrix.rows import BYTES, DOUBLE, Factors, Forms, Rule, line, pitch_of
 from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.options import EXACT
 from coopmat.targets.cpu.terms import Term
 from coopmat.targets.cpu.values import Number
+from coopmat.targets.cpu.writer import Writer
 
 Names = tuple[str, str, str, str]  # of the formats of A, B, C and D
 
@@ -50,51 +54,124 @@ def check_models(module: Module, architecture: str) -> None:
 # --------------------------------------------------------------------------------------
 
 
+REGISTERS = 4  # of columns that are computed together
+
+
 def multiply_as(body: Body) -> Made:
     """The multiply-accumulate of an operation."""
-    a, b, c = body.operation.operands
-    d = body.operation.result
     names, numerics = body.operation.detail
-    assert d is not None
     assert isinstance(names, tuple)
     assert isinstance(numerics, str)
-    a_format, b_format, c_format, _ = map(format_of, names)
-    rule, writer, columns = rule_of(numerics, names), body.writer, NumberWriter(body.writer, b.columns)
-    a_rows = [_with_zeros(row, rule.multiple) for row in _doubles(body, "%0", a, a_format)]
-    b_rows = _doubles(body, "%1", b, b_format)
-    b_rows += [b_rows[0].constant(0.0)] * (-len(b_rows) % rule.multiple)
-    a_slots, b_slots = stored_forms(rule, a_rows), stored_forms(rule, b_rows)
-    c_slot = stored([rule.accumulator(row) for row in _doubles(body, "%2", c, c_format)])
-    row_type = columns.vector(element_type(d))
-    d_slot = writer.slot(f"[{d.rows} x {row_type}]", align=64)
+    (*operands, d), writer, rule = _kinds(body), body.writer, rule_of(numerics, names)
+    memory = _Memory.of(body, rule, [format_of(name) for name in names])
+    columns, element, whole = NumberWriter(writer, memory.width), element_type(d), row_type(d)
+    slot = writer.slot(f"[{d.rows} x {whole}]", align=64)
 
-    def row(m: str, carried: list[str]) -> list[str]:
-        a_row = [line(writer, slot, m, pitch_of(len(b_rows))) for slot in a_slots]
-        pitch = pitch_of(columns.size)
-        found = rule.row(Factors(columns, len(b_rows), a_row, b_slots, pitch, line(writer, c_slot, m, pitch)))
-        writer.do(f"store {row_type} {columns.lanes(found)}, ptr {body.address(d_slot, row_type, m)}")
-        return carried
+    def part(m: str, first: str) -> None:
+        found = rule.row(memory.factors(columns, m, first))
+        address = body.address(body.address(slot, whole, m), element, first)
+        writer.do(f"store {columns.vector(element)} {columns.lanes(found)}, ptr {address}, align {d.component.size}")
 
-    writer.repeat(d.rows, [], row)
-    rows = [writer.let(f"load {row_type}, ptr {body.address(d_slot, row_type, number)}") for number in range(d.rows)]
-    return [plain_type(kind) for kind in (a, b, c)], plain_type(d), body.gathered(rows, d)
+    _each_part(writer, d.rows, d.columns, memory.width, part)
+    rows = [writer.let(f"load {whole}, ptr {body.address(slot, whole, number)}") for number in range(d.rows)]
+    return [plain_type(kind) for kind in operands], plain_type(d), body.gathered(rows, d)
 
 
-def _doubles(body: Body, parameter: str, kind: MatrixType, fmt: Format) -> list[Term]:
-    """The rows of a matrix as doubles."""
-    columns = NumberWriter(body.writer, kind.columns)
-    return [Term(columns, to_work(columns, Number(element_type(kind), lanes=row), fmt, DOUBLE))
-            for row in body.rows(parameter, kind)]
+def _kinds(body: Body) -> tuple[MatrixType, MatrixType, MatrixType, MatrixType]:
+    """The types of A, B, C and D."""
+    a, b, c = body.operation.operands
+    assert body.operation.result is not None
+    return a, b, c, body.operation.result
 
 
-def _with_zeros(row: Term, multiple: int) -> Term:
-    """A row with zeros behind it, so that its length is a multiple."""
-    columns = row.emitter
-    longer = NumberWriter(columns.writer, columns.size + -columns.size % multiple)
-    if longer.size == columns.size:
-        return row
-    chosen = ", ".join(f"i32 {min(place, columns.size)}" for place in range(longer.size))
-    vector = columns.vector(DOUBLE)
-    text = columns.writer.let(f"shufflevector {vector} {columns.lanes(row.number)}, {vector} zeroinitializer, "
-                              f"<{longer.size} x i32> <{chosen}>")
-    return Term(longer, Number(DOUBLE, lanes=text))
+def _each_part(writer: Writer, rows: int, columns: int, width: int, body: Callable[[str, str], None]) -> None:
+    """Loops over the columns of a matrix, ``width`` at a time, and its rows: ``body`` gets a row and the first column.
+    That keeps the code of large matrices short."""
+    def part(number: str, carried: Sequence[str]) -> Sequence[str]:
+        first = writer.let(f"mul i64 {number}, {width}")
+
+        def row(m: str, carried: Sequence[str]) -> Sequence[str]:
+            body(m, first)
+            return carried
+
+        return writer.repeat(rows, [], row)
+
+    writer.repeat(-(-columns // width), [], part)
+
+
+# --------------------------------------------------------------------------------------
+# Operands in memory
+# --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """A, B and C as a rule needs them: A and B in each of its forms, with zeros added.
+
+    count: K. columns: of B. width: how many of them are computed together.
+    """
+
+    a: Sequence[str]
+    b: Sequence[str]
+    c: str
+    count: int
+    columns: int
+    width: int
+
+    @classmethod
+    def of(cls, body: Body, rule: Rule, formats: Sequence[Format]) -> _Memory:
+        """The operands of an operation."""
+        a, b, c, _ = _kinds(body)
+        count = round_up(a.columns, rule.multiple)
+        a_slots = _in_memory(body, "%0", a, formats[0], (a.rows, count), rule.forms)
+        b_slots = _in_memory(body, "%1", b, formats[1], (count, b.columns), rule.forms)
+        c_slot, = _in_memory(body, "%2", c, formats[2], (c.rows, c.columns), lambda one: (rule.accumulator(one),))
+        return cls(a_slots, b_slots, c_slot, count, b.columns, _width(body, b.columns))
+
+    def factors(self, columns: NumberWriter, m: str, first: str) -> Factors:
+        """What ``columns`` of a row of D are made of, from the ``first`` column on."""
+        pitch = pitch_of(self.columns)
+        a = [line(columns.writer, base, m, pitch_of(self.count)) for base in self.a]
+        b = [line(columns.writer, base, first, BYTES) for base in self.b]
+        c = line(columns.writer, line(columns.writer, self.c, m, pitch), first, BYTES)
+        return Factors(columns, self.count, a, b, pitch, c)
+
+
+def _width(body: Body, columns: int) -> int:
+    """How many of some columns are computed together."""
+    return min(columns, REGISTERS * register_bytes(body.features) // BYTES)
+
+
+def _in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, shape: tuple[int, int],
+               forms: Callable[[Term], Forms]) -> list[str]:
+    """A matrix with zeros added, of a shape, as doubles in each of some forms: the addresses."""
+    writer, (rows, columns), element = body.writer, shape, element_type(kind)
+    part = NumberWriter(writer, _width(body, columns))
+    elements = _elements_in_memory(body, parameter, kind, rows, round_up(columns, part.size))
+    slots: list[str] = []
+
+    def convert(row: str, first: str) -> None:
+        place = writer.let(f"add i64 {first}, {writer.let(f'mul i64 {row}, {pitch_of(columns) // BYTES}')}")
+        text = writer.let(f"load {part.vector(element)}, ptr {body.address(elements, element, place)}, align "
+                          f"{kind.component.size}")
+        found = forms(Term(part, to_work(part, Number(element, lanes=text), fmt, DOUBLE)))
+        slots.extend(writer.slot(f"[{rows * pitch_of(columns)} x i8]", align=64) for _ in found)
+        for slot, form in zip(slots, found, strict=True):
+            address = body.address(slot, DOUBLE, place)
+            writer.do(f"store {part.vector(DOUBLE)} {part.lanes(form.number)}, ptr {address}, align {BYTES}")
+
+    _each_part(writer, rows, columns, part.size, convert)
+    return slots
+
+
+def _elements_in_memory(body: Body, parameter: str, kind: MatrixType, rows: int, columns: int) -> str:
+    """A matrix as it is in memory, with zeros added."""
+    writer, element = body.writer, element_type(kind)
+    given, wanted = row_type(kind), f"<{columns} x {element}>"
+    slot = writer.slot(f"[{rows} x {wanted}]", align=64)
+    chosen = ", ".join(f"i32 {min(place, kind.columns)}" for place in range(columns))
+    texts = [writer.let(f"shufflevector {given} {row}, {given} zeroinitializer, <{columns} x i32> <{chosen}>")
+             for row in body.rows(parameter, kind)]
+    for number, text in enumerate([*texts, *["zeroinitializer"] * (rows - kind.rows)]):
+        writer.do(f"store {wanted} {text}, ptr {body.address(slot, wanted, number)}")
+    return slot
