@@ -1,9 +1,9 @@
-"""``numerics="ARCHITECTURE"`` on the CPU: the bits of that architecture's model, which were compared with the hardware."""
+"""``numerics="ARCHITECTURE"`` on the CPU: the bits of that architecture's model, which were compared with hardware."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from inputs import KINDS, operands
 
 import coopmat as cm
-from coopmat.formats import format_of, storage_from_bits
+from coopmat.formats import format_of
 from coopmat.numerics.hardware import ROWS
 from coopmat.runtime.executable import executable
 from coopmat.spirv.module import Module
@@ -77,26 +77,25 @@ class Product:
                 assert_same_bits(out, model(self.architecture, self.formats, arrays), f"{kind} {seed}")
 
 
-@cache
 def products() -> list[Any]:
-    """Every row of every architecture: of each distinct one every level with one shape; the rest in the long form."""
+    """Every row of every architecture with every shape and level. The short form has one shape and every level of each
+    row, and one level where the row is also another architecture's."""
     found, known = [], []
     for architecture, rows in ROWS.items():
         for row in rows:
-            formats = (row.inputs, row.inputs, row.only_c or row.d_format, row.d_format)
             is_new = all(row is not other for other in known)
             known.append(row)
-            for place, level in enumerate(LEVELS):
-                short = (len(known) + place) % len(SHAPES)
-                found += [pytest.param(Product(architecture, formats, shape, level), id=str(
-                    Product(architecture, formats, shape, level)), marks=[] if is_new and number == short or (
-                    number == short and level == "avx2") else pytest.mark.slow) for number, shape in enumerate(SHAPES)]
+            formats = (row.inputs, row.inputs, row.only_c or row.d_format, row.d_format)
+            for (number, level), shape in product(enumerate(LEVELS), SHAPES):
+                is_short = (is_new or level == "avx2") and shape == SHAPES[(len(known) + number) % len(SHAPES)]
+                one = Product(architecture, formats, shape, level)
+                found.append(pytest.param(one, id=str(one), marks=[] if is_short else pytest.mark.slow))
     return found
 
 
-@pytest.mark.parametrize("product", products())
-def test_every_row(product: Product) -> None:
-    product.check()
+@pytest.mark.parametrize("case", products())
+def test_every_row(case: Product) -> None:
+    case.check()
 
 
 def test_every_model_has_its_code() -> None:

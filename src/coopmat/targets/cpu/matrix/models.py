@@ -54,7 +54,7 @@ class AsDevice:
     def accumulator(self, c: Term) -> Term:
         """C in the format that the device adds it in."""
         wanted = FORMATS[self.described.c_format]
-        return c if wanted in (self.c_format, FORMATS["fp64"]) else rounded(c, wanted)
+        return c if wanted in (self.c_format, FORMATS["fp64"]) else _rounded(c, wanted)
 
     def row(self, factors: Factors) -> Number:
         """A row of D."""
@@ -82,18 +82,18 @@ class Family(NamedTuple):
 # --------------------------------------------------------------------------------------
 
 
-def rounded(number: Term, fmt: Format) -> Term:
+def _rounded(number: Term, fmt: Format) -> Term:
     """Doubles rounded to a format, to nearest with ties to even."""
     numbers = number.emitter
     return Term(numbers, to_work(numbers, narrowed(numbers, number.number, FLOAT_TYPES[fmt.name], "rte"), fmt, DOUBLE))
 
 
-def to_float(number: Term) -> Term:
+def _to_float(number: Term) -> Term:
     """Doubles rounded to float."""
-    return rounded(number, FORMATS["fp32"])
+    return _rounded(number, FORMATS["fp32"])
 
 
-def flushed(number: Term, limit: float = LEAST_NORMAL) -> Term:
+def _flushed(number: Term, limit: float = LEAST_NORMAL) -> Term:
     """Zeros, with their signs, for numbers below a limit."""
     return choose(number.magnitude < limit, number.constant(0.0).with_sign(number), number)
 
@@ -132,11 +132,11 @@ def _powers(row: Row, elements: Term) -> Forms:
 def _power(number: Term, fmt: Format) -> Term:
     """Two to the exponent of a number, of subnormal ones to the least one; zero for zeros, infinity for what is not
     finite."""
-    power = larger((number.bits & INFINITY_BITS).cast(DOUBLE), number.constant(2.0**fmt.min_exponent))
+    power = _larger((number.bits & INFINITY_BITS).cast(DOUBLE), number.constant(2.0**fmt.min_exponent))
     return choose(number.equals(0.0), 0.0, power)
 
 
-def larger(new: Term, old: Term) -> Term:
+def _larger(new: Term, old: Term) -> Term:
     """The larger one; a NaN does not count if it is new. One instruction on x86."""
     return choose(new > old, new, old)
 
@@ -150,7 +150,7 @@ def _aligned_sum(row: Row, factors: Factors) -> Term:
         quantum = _largest_power(model, fmt, factors, first, count, c) * 2.0**-model.fraction_bits
         scale = (quantum.bits.constant(2 * 1023 << FRACTION) - quantum.bits).cast(DOUBLE)  # its inverse
         total = _sum_of_integers(factors, first, count, c, scale) * quantum
-        return _truncated(total, fmt) if model.truncates else rounded(total, fmt) + 0.0
+        return _truncated(total, fmt) if model.truncates else _rounded(total, fmt) + 0.0
 
     return factors.in_blocks(model.products, block, factors.start)
 
@@ -160,10 +160,10 @@ def _largest_power(model: AlignedSum, fmt: Format, factors: Factors, first: str,
     all others finite."""
     def step(pairs: Sequence[Pair], largest: Sequence[Term]) -> Sequence[Term]:
         ((_, a_power), (_, b_power)), = pairs
-        return [larger(a_power * b_power, largest[0])]
+        return [_larger(a_power * b_power, largest[0])]
 
     floor = c.constant(2.0 ** (LEAST_EXPONENT if model.floor is None else model.floor))
-    largest, = factors.steps(first, count, [larger(_power(c, fmt), floor)], step)
+    largest, = factors.steps(first, count, [_larger(_power(c, fmt), floor)], step)
     most = largest.constant(2.0**MOST_EXPONENT)
     return choose(largest < most, largest, most)
 
@@ -197,17 +197,17 @@ def _chain(row: Row, factors: Factors) -> Term:
 
     def step(pairs: Sequence[Pair], total: Sequence[Term]) -> Sequence[Term]:
         ((a,), (b,)), = pairs
-        return [to_float(a * b + total[0])]
+        return [_to_float(a * b + total[0])]
 
     def instruction(first: str, count: int, total: Term) -> Term:
-        return rounded(factors.steps(first, count, [total], step)[0], FORMATS[row.d_format])
+        return _rounded(factors.steps(first, count, [total], step)[0], FORMATS[row.d_format])
 
     total = factors.in_blocks(STAGES * model.stage_products, instruction, factors.start)
     return choose(total.is_nan, quiet_nan(total.emitter), total)
 
 
 def _flushed_form(row: Row, elements: Term) -> Forms:
-    return (flushed(elements),)
+    return (_flushed(elements),)
 
 
 def _two_chains(row: Row, factors: Factors) -> Term:
@@ -223,17 +223,17 @@ def _two_chains(row: Row, factors: Factors) -> Term:
         both = _flushed_sum(*factors.steps(first, count, [zero, zero], step, together=2))
         return _flushed_sum(total, both)
 
-    return factors.in_blocks(model.products, tile, flushed(factors.start))
+    return factors.in_blocks(model.products, tile, _flushed(factors.start))
 
 
 def _fused(a: Term, b: Term, c: Term) -> Term:
     """A fused multiply-add; what x86 flushes is below the least normal number after rounding to 24 bits."""
     total = a * b + c
-    return _with_nan(to_float(flushed(total, LEAST_NORMAL - 2.0**-151)), (a, b, c), DEFAULT_NAN)
+    return _with_nan(_to_float(_flushed(total, LEAST_NORMAL - 2.0**-151)), (a, b, c), DEFAULT_NAN)
 
 
 def _flushed_sum(a: Term, b: Term) -> Term:
-    return _with_nan(flushed(to_float(a + b)), (a, b), DEFAULT_NAN)
+    return _with_nan(_flushed(_to_float(a + b)), (a, b), DEFAULT_NAN)
 
 
 # --------------------------------------------------------------------------------------
@@ -257,10 +257,10 @@ def _pairwise_tree(row: Row, factors: Factors) -> Term:
     assert isinstance(model, PairwiseTree)
 
     def group(pairs: Sequence[Pair], total: Sequence[Term]) -> Sequence[Term]:
-        sums = [flushed(to_float(a * b)) for (a,), (b,) in pairs]
+        sums = [_flushed(_to_float(a * b)) for (a,), (b,) in pairs]
         while len(sums) > 1:
-            sums = [flushed(to_float(a + b)) for a, b in zip(sums[0::2], sums[1::2], strict=True)]
-        return [flushed(to_float(total[0] + sums[0]))]
+            sums = [_flushed(_to_float(a + b)) for a, b in zip(sums[0::2], sums[1::2], strict=True)]
+        return [_flushed(_to_float(total[0] + sums[0]))]
 
     start = _zero_below(factors.start, LEAST_NORMAL)
     return factors.steps("0", factors.count, [start], group, together=model.group)[0]

@@ -16,7 +16,17 @@ from coopmat.targets.cpu.matrix.exact import Exact
 from coopmat.targets.cpu.matrix.models import AsDevice
 from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, register_bytes, to_work
 from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.matrix.rows import BYTES, DOUBLE, Factors, Forms, Rule, line, pitch_of
+from coopmat.targets.cpu.matrix.rows import (
+    ALIGNMENT,
+    BYTES,
+    DOUBLE,
+    Factors,
+    Forms,
+    Rule,
+    alignment_of,
+    line,
+    pitch_of,
+)
 from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.options import EXACT
 from coopmat.targets.cpu.terms import Term
@@ -65,7 +75,7 @@ def multiply_as(body: Body) -> Made:
     (*operands, d), writer, rule = _kinds(body), body.writer, rule_of(numerics, names)
     memory = _Memory.of(body, rule, [format_of(name) for name in names])
     columns, element, whole = NumberWriter(writer, memory.width), element_type(d), row_type(d)
-    slot = writer.slot(f"[{d.rows} x {whole}]", align=64)
+    slot = writer.slot(f"[{d.rows} x {whole}]", align=ALIGNMENT)
 
     def part(m: str, first: str) -> None:
         found = rule.row(memory.factors(columns, m, first))
@@ -73,7 +83,8 @@ def multiply_as(body: Body) -> Made:
         writer.do(f"store {columns.vector(element)} {columns.lanes(found)}, ptr {address}, align {d.component.size}")
 
     _each_part(writer, d.rows, d.columns, memory.width, part)
-    rows = [writer.let(f"load {whole}, ptr {body.address(slot, whole, number)}") for number in range(d.rows)]
+    rows = [writer.let(f"load {whole}, ptr {body.address(slot, whole, number)}, align {d.component.size}")
+            for number in range(d.rows)]
     return [plain_type(kind) for kind in operands], plain_type(d), body.gathered(rows, d)
 
 
@@ -155,10 +166,11 @@ def _in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, shape:
         text = writer.let(f"load {part.vector(element)}, ptr {body.address(elements, element, place)}, align "
                           f"{kind.component.size}")
         found = forms(Term(part, to_work(part, Number(element, lanes=text), fmt, DOUBLE)))
-        slots.extend(writer.slot(f"[{rows * pitch_of(columns)} x i8]", align=64) for _ in found)
+        slots.extend(writer.slot(f"[{rows * pitch_of(columns)} x i8]", align=ALIGNMENT) for _ in found)
         for slot, form in zip(slots, found, strict=True):
             address = body.address(slot, DOUBLE, place)
-            writer.do(f"store {part.vector(DOUBLE)} {part.lanes(form.number)}, ptr {address}, align {BYTES}")
+            writer.do(f"store {part.vector(DOUBLE)} {part.lanes(form.number)}, ptr {address}, "
+                      f"align {alignment_of(pitch_of(columns))}")
 
     _each_part(writer, rows, columns, part.size, convert)
     return slots
@@ -168,10 +180,10 @@ def _elements_in_memory(body: Body, parameter: str, kind: MatrixType, rows: int,
     """A matrix as it is in memory, with zeros added."""
     writer, element = body.writer, element_type(kind)
     given, wanted = row_type(kind), f"<{columns} x {element}>"
-    slot = writer.slot(f"[{rows} x {wanted}]", align=64)
+    slot = writer.slot(f"[{rows} x {wanted}]", align=ALIGNMENT)
     chosen = ", ".join(f"i32 {min(place, kind.columns)}" for place in range(columns))
     texts = [writer.let(f"shufflevector {given} {row}, {given} zeroinitializer, <{columns} x i32> <{chosen}>")
              for row in body.rows(parameter, kind)]
     for number, text in enumerate([*texts, *["zeroinitializer"] * (rows - kind.rows)]):
-        writer.do(f"store {wanted} {text}, ptr {body.address(slot, wanted, number)}")
+        writer.do(f"store {wanted} {text}, ptr {body.address(slot, wanted, number)}, align {kind.component.size}")
     return slot

@@ -17,6 +17,7 @@ from coopmat.targets.cpu.writer import Operand, Writer
 
 DOUBLE = "double"
 BYTES = 8
+ALIGNMENT = 64  # of memory with rows
 
 Forms = tuple[Term, ...]  # an element of A, or a row of B, in each of the forms that a rule has them in
 Pair = tuple[Forms, Forms]  # of A, and of B
@@ -60,7 +61,8 @@ class Factors:
         return self._loaded(self.c)
 
     def _loaded(self, address: str) -> Term:
-        text = self.columns.writer.let(f"load {self.columns.vector(DOUBLE)}, ptr {address}")
+        text = self.columns.writer.let(f"load {self.columns.vector(DOUBLE)}, ptr {address}, "
+                                       f"align {alignment_of(self.pitch)}")
         return Term(self.columns, Number(DOUBLE, lanes=text))
 
     def pair(self, k: str) -> Pair:
@@ -125,14 +127,19 @@ def pitch_of(columns: int) -> int:
     return BYTES << (columns - 1).bit_length()
 
 
+def alignment_of(pitch: int) -> int:
+    """The alignment of rows, and of their parts that are computed together."""
+    return min(ALIGNMENT, pitch)
+
+
 def stored(rows: Sequence[Term]) -> str:
     """Memory with rows of doubles."""
-    columns = rows[0].emitter
+    columns, pitch = rows[0].emitter, pitch_of(rows[0].emitter.size)
     writer, vector = columns.writer, columns.vector(DOUBLE)
-    slot = writer.slot(f"[{len(rows)} x {vector}]", align=64)
+    slot = writer.slot(f"[{len(rows)} x {vector}]", align=ALIGNMENT)
     for number, row in enumerate(rows):
-        address = line(writer, slot, number, pitch_of(columns.size))
-        writer.do(f"store {vector} {columns.lanes(row.number)}, ptr {address}")
+        address = line(writer, slot, number, pitch)
+        writer.do(f"store {vector} {columns.lanes(row.number)}, ptr {address}, align {alignment_of(pitch)}")
     return slot
 
 
