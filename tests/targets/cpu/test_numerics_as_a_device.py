@@ -112,6 +112,49 @@ def test_c_in_another_format(architecture: str, formats: Formats) -> None:
     Product(architecture, formats, (3, 9, 11), "avx2").check()
 
 
+# ------------------------------------------------------------------ what random numbers do not hit
+
+
+def check_zeros(architecture: str, formats: Formats, a: np.ndarray, b: np.ndarray) -> None:
+    """Products, added to zero, of which some are zero and some are not."""
+    (m, k), n = a.shape, b.shape[1]
+    arrays = [one.astype(format_of(name).dtype) for one, name in zip((a, b, np.zeros((m, n))), formats, strict=False)]
+    expected, out = model(architecture, formats, arrays), np.zeros((m, n), format_of(formats[3]).dtype)
+    program = program_for(program_text(Case(formats, m, n, k), [k, n, n, n]), architecture, "avx2")
+    program.launch("kernel", (16,), (16,), [*arrays, out])
+    assert_same_bits(out, expected, architecture)
+    assert 0 < np.count_nonzero(expected) < expected.size
+
+
+@pytest.mark.parametrize(("architecture", "inputs", "d", "kept"), [
+    ("nvidia_gpu_sm_90", "bf16", "fp32", -158), ("nvidia_gpu_sm_80", "bf16", "fp32", -156),
+    ("nvidia_gpu_sm_90", "tf32", "fp32", -158), ("nvidia_gpu_sm_90", "fp16", "fp16", -46),
+    ("nvidia_gpu_sm_80", "fp16", "fp16", -44), ("nvidia_gpu_sm_70", "fp16", "fp16", -42)])
+@pytest.mark.parametrize("change", [-1, 0])
+def test_the_least_exponent_that_terms_are_aligned_at(architecture: str, inputs: str, d: str, kept: int,
+                                                      change: int) -> None:
+    """A product lacks one unit of the last place that is kept to a number of D (fp16: to more than half of one);
+    the others are about that large."""
+    rng = np.random.default_rng(-kept)
+    small = kept - 2 - change
+    a = rng.integers(0, 4, (16, 4)) * 2.0 ** (small // 2)
+    b = rng.integers(0, 3, (4, 16)) * 2.0 ** (small - small // 2)
+    a[:, 0], b[0] = (2.0**-12, 2.0**-13) if d == "fp16" else {
+        -158: (7 * 2.0**-78, 73 * 2.0**-80), -156: (127 * 2.0**-78, 2.0**-78)}[kept]
+    check_zeros(architecture, (inputs, inputs, d, d), a, b)
+
+
+@pytest.mark.parametrize("architecture", ["intel_cpu_spr", "amd_gpu_gfx90a"])
+def test_what_is_flushed(architecture: str) -> None:
+    """Sums a little below the least normal number; AMX sees how they would be rounded to 24 bits."""
+    rng = np.random.default_rng(8)
+    first, unit = {"intel_cpu_spr": (2.0**-126, 2.0**-154), "amd_gpu_gfx90a": (2.0**-124, 2.0**-128)}[architecture]
+    a, b = np.zeros((16, 6)), np.zeros((6, 16))
+    a[:, 0], b[0] = 2.0**-63, first * 2.0**63
+    a[:, 2], b[2] = -rng.integers(0, 4, 16) * 2.0**-60, rng.integers(4, 8, 16) * unit * 2.0**60
+    check_zeros(architecture, ("bf16", "bf16", "fp32", "fp32"), a, b)
+
+
 # ------------------------------------------------------------------ Intel's built-in
 
 BUILT_INS = [("intel_gpu_pvc", 16, "f16", "f32"), ("intel_gpu_pvc", 16, "f16", "f16"),
