@@ -1,5 +1,5 @@
 """How fast the arithmetic models are: products of 16 x 16 x 16 a second, on one core, beside exact arithmetic; and a
-bf16 GEMM on simulated devices that use them."""
+bf16 GEMM on simulated devices that use them, beside the same arithmetic compiled for the CPU, on one thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coopmat.terminal import console, table
 PRODUCTS = 512
 SIZE = 16
 HERE = Path(__file__).parent
-GEMM_SIZE = 256
+GEMM_SIZE = 512
 GEMM_TILES = {"intel_cpu_spr": (16, 16, 32), "intel_gpu_pvc": (8, 16, 16), "nvidia_gpu_sm_80": (16, 16, 16),
               "nvidia_gpu_sm_90": (16, 16, 16), "amd_gpu_gfx90a": (16, 16, 16)}
 
@@ -69,18 +69,24 @@ def _operand(name: str) -> np.ndarray:
 
 
 def _gemms(repeat: int) -> list[Figure]:
-    rows = table(f"bf16 GEMM of {GEMM_SIZE} x {GEMM_SIZE} x {GEMM_SIZE}, milliseconds", "median", "least", "most")
-    figures = [_gemm(architecture, repeat) for architecture in GEMM_TILES]
-    for figure in figures:
-        rows.add_row(figure.name, *(f"{value * 1e3:.0f}" for value in (figure.median, figure.least, figure.most)))
+    rows = table(f"bf16 GEMM of {GEMM_SIZE} x {GEMM_SIZE} x {GEMM_SIZE}, milliseconds", "simulated", "on the CPU", "x")
+    figures = []
+    for architecture in GEMM_TILES:
+        on_cpu = cm.device("cpu", options=cm.CpuOptions(numerics=architecture, threads=1))
+        (simulated, first), (compiled, second) = (
+            _gemm(architecture, device, repeat) for device in (cm.device(f"sim:{architecture}"), on_cpu))
+        if not np.array_equal(first.view(np.uint32), second.view(np.uint32)):
+            raise SystemExit(f"{architecture}: the CPU's bits are not the simulator's")
+        rows.add_row(architecture, *(f"{figure.median * 1e3:.1f}" for figure in (simulated, compiled)),
+                     f"{simulated.median / compiled.median:.1f}")
+        figures += [simulated, compiled]
     console().print(rows)
     return figures
 
 
-def _gemm(architecture: str, repeat: int) -> Figure:
-    """Seconds for examples/gemm.cl on a simulated device with every check and its own arithmetic."""
+def _gemm(architecture: str, device: cm.Device, repeat: int) -> tuple[Figure, np.ndarray]:
+    """Seconds for examples/gemm.cl with the arithmetic of an architecture, and the product."""
     tm, tn, tk = GEMM_TILES[architecture]
-    device = cm.device(f"sim:{architecture}")
     kernel = cm.build(HERE.parent / "examples" / "gemm.cl",
                       (f"-DTM={tm}", f"-DTN={tn}", f"-DTK={tk}", "-DIN=__bf16", "-DOUT=float"), device).kernel("gemm")
     rng = np.random.default_rng(1)
@@ -91,4 +97,4 @@ def _gemm(architecture: str, repeat: int) -> Figure:
         kernel, (GEMM_SIZE // tn * lanes, GEMM_SIZE // tm), (lanes, 1), a, b, c, GEMM_SIZE, GEMM_SIZE).wait(), repeat)
     if not np.allclose(c, a.astype(np.float64) @ b.astype(np.float64), atol=1e-3):
         raise SystemExit(f"{architecture}: the product is wrong")
-    return Figure.of(f"{architecture}, tile {tm}×{tn}×{tk}", "s", times)
+    return Figure.of(f"{architecture}, tile {tm}×{tn}×{tk}, {device.name}", "s", times), c

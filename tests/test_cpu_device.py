@@ -118,7 +118,9 @@ def test_no_shape_is_refused() -> None:
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"bounds": 1}, "bounds must be True or False; found 1 of type int"),
-    ({"numerics": "fast"}, "numerics must be 'hardware' or 'exact'; found 'fast'"),
+    ({"numerics": "fast"}, "numerics must be 'hardware', 'exact' or an architecture .*_sm_90, .*; found 'fast'"),
+    ({"numerics": "generic"}, "found 'generic' of type str"),
+    ({"numerics": None}, "found None of type NoneType"),
     ({"threads": 0}, "threads must be an integer from 1 to 4096, or None; found 0"),
     ({"threads": True}, "threads must be an integer"),
     ({"threads": 2.0}, "threads must be an integer"),

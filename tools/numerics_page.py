@@ -30,6 +30,8 @@ for architecture in ("generic", "nvidia_gpu_sm_70", "nvidia_gpu_sm_90", "amd_gpu
 ```
 
 `cm.SimulatorOptions(numerics="exact")` makes a simulated device compute exactly and round once, as `generic` does.
+`cm.CpuOptions(numerics="nvidia_gpu_sm_90")` makes kernels on the [CPU](cpu.md#options) compute as an architecture does,
+with compiled code.
 Integers are exact on all architectures, modulo 2^32, or clamped with `saturating=True` as SPIR-V's saturating
 accumulation asks for (NVIDIA's `.satfinite`).
 

@@ -29,6 +29,11 @@ class SubGroupMatrixRow(SubgroupMatrixMad):
 
     __slots__ = ()
 
+    @property
+    def formats(self) -> tuple[str, str, str, str]:
+        """Of A, B, C and D."""
+        return self.a, self.b, self.accumulator, self.accumulator
+
     def types_of(self, use: Use) -> tuple[str, ...]:
         """The element types that a matrix of this use may have: one."""
         return ({"a": self.a, "b": self.b, "accumulator": self.accumulator}[use],)
@@ -43,8 +48,7 @@ class SubGroupMatrixRow(SubgroupMatrixMad):
         return _layout(use, *self.types_of(use), *shape_of(use, m, n, self.k), n)
 
     def __str__(self) -> str:
-        types = types_text(self.a, self.b, self.accumulator, self.accumulator)
-        return f"{types}, N={self.sub_group_size} K={self.k}"
+        return f"{types_text(*self.formats)}, N={self.sub_group_size} K={self.k}"
 
 
 @lru_cache(maxsize=256)

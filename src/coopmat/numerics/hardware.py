@@ -112,18 +112,19 @@ def multiply_accumulate(architecture: str, a: ArrayLike, b: ArrayLike, c: ArrayL
         return multiply_accumulate_integers(operands, saturating)
     if saturating:
         raise Error(f"only integers are accumulated with saturation, not {operands.d_format}")
+    formats = (operands.a_format.name, operands.b_format.name, operands.c_format.name, operands.d_format.name)
     if xmx is None:
-        return _accumulate(row_of(architecture, ROWS[architecture], operands), operands)
+        return _accumulate(row_of(architecture, ROWS[architecture], formats), operands)
     if xmx.tf32_operands == "nearest_even" and operands.a_format.name == operands.b_format.name == "tf32":
         operands = replace(operands, a=round_to(operands.a, "tf32"), b=round_to(operands.b, "tf32"))
-    return _accumulate(row_of(architecture, xmx_rows(xmx), operands), operands)
+    return _accumulate(row_of(architecture, xmx_rows(xmx), formats), operands)
 
 
-def row_of(architecture: str, rows: tuple[Row, ...], operands: Operands) -> Row:
-    """The row of an architecture for the formats of a multiply-accumulate."""
-    a, b, c, d = (fmt.name for fmt in (operands.a_format, operands.b_format, operands.c_format, operands.d_format))
-    found = next((row for row in rows if row.fits((a, b, c, d))), None)
+def row_of(architecture: str, rows: tuple[Row, ...], formats: tuple[str, str, str, str]) -> Row:
+    """The row of an architecture for the formats of a multiply-accumulate. Error if it has none."""
+    found = next((row for row in rows if row.fits(formats)), None)
     if found is None:
+        a, b, c, d = formats
         known = ", ".join(dict.fromkeys(f"{row.inputs}*{row.inputs} -> {row.d_format}" for row in rows))
         raise Error(f"there is no model of {a}*{b} + {c} -> {d} on {architecture}; there are {known}")
     return found

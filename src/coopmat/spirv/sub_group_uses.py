@@ -50,13 +50,17 @@ class SubGroupMultiply:
 
     def row_for(self, sub_group_size: int) -> SubGroupMatrixRow | None:
         """The row of the tables for a sub-group size, if there is one."""
-        return next((row for row in SUB_GROUP_MATRIX_ROWS
-                     if row.sub_group_size == sub_group_size and self.is_row(row)), None)
+        return next((row for row in self.rows if row.sub_group_size == sub_group_size), None)
+
+    @property
+    def rows(self) -> list[SubGroupMatrixRow]:
+        """The rows of the tables, of all sub-group sizes."""
+        return [row for row in SUB_GROUP_MATRIX_ROWS if self.is_row(row)]
 
     @property
     def sub_group_sizes(self) -> list[int]:
         """The sub-group sizes for which the tables have a row."""
-        return sorted({row.sub_group_size for row in SUB_GROUP_MATRIX_ROWS if self.is_row(row)})
+        return sorted({row.sub_group_size for row in self.rows})
 
     def __str__(self) -> str:
         bits = "|".join(flag.name or "" for flag in Flags if flag and flag in self.flags) or "none"

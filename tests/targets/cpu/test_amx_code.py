@@ -28,16 +28,17 @@ on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="LLVM compile
 with_amx = pytest.mark.skipif("amx-bf16" not in cpu_features(), reason="this processor has no AMX, or it is taken away")
 
 
-def code_of(source: str | Path, options: tuple[str, ...] = ()) -> KernelCode:
+def code_of(source: str | Path, options: tuple[str, ...] = (), numerics: str = "hardware") -> KernelCode:
     """A module's first kernel for a processor with AMX."""
     program = cm.build(source, options)
     entry = program.module.entry_points[0]
-    return kernel_code(program.module, entry, Variant(16, True, True, features=FEATURES), HANDLERS, "generic")
+    variant = Variant(16, True, True, numerics=numerics, features=FEATURES)
+    return kernel_code(program.module, entry, variant, HANDLERS, "generic")
 
 
 @cache
-def assembly(name: str, options: tuple[str, ...]) -> str:
-    code = code_of(EXAMPLES / name, options)
+def assembly(name: str, options: tuple[str, ...], numerics: str = "hardware") -> str:
+    code = code_of(EXAMPLES / name, options, numerics)
     ir = client.compile_for_host(code.ir, "sapphirerapids", "", 3, "ir").decode()
     return client.compile_for_host(lower(ir, code.matrices, FEATURES), "sapphirerapids", "", 3, "asm").decode()
 
@@ -45,6 +46,14 @@ def assembly(name: str, options: tuple[str, ...]) -> str:
 def blocks_with(text: str, pattern: str) -> list[str]:
     """The basic blocks of an assembly text in which a pattern occurs."""
     return [block for block in re.split(r"^\.?\w+:.*$", text, flags=re.MULTILINE) if re.search(pattern, block)]
+
+
+@on_x86
+@pytest.mark.parametrize("numerics", ["exact", "intel_cpu_spr", "nvidia_gpu_sm_90"])
+def test_numerics_that_are_not_the_processors_need_no_tiles(numerics: str) -> None:
+    assert "tdpbf16ps" in assembly("gemm.cl", BF16)
+    assert not re.search(r"\b(tdp\w+|tile\w+)\b", assembly("gemm.cl", BF16, numerics))
+    assert "tdpbssd" in assembly("gemm.cl", INT8, numerics)
 
 
 @on_x86

@@ -22,6 +22,7 @@ from coopmat.runtime.executable import executable
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.module import Module
 from coopmat.targets.cpu.features import LEVELS, VARIABLE, cpu_features
+from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
 from tests.targets.simulator.kit import DTYPES, module
 
@@ -252,3 +253,26 @@ def test_denormal_bf16_numbers(level: str) -> None:
                                                                                   [a, b, c, out])
     flushes = bool({"amx-bf16", "avx512bf16"} & features.used)
     assert (out == (0 if flushes else 2.0**-25)).all()
+
+
+# ------------------------------------------------------------------ bf16 in integers
+
+
+@pytest.mark.parametrize("numerics", ["hardware", "exact", "intel_gpu_pvc"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_bf16_numbers_in_16_bit_integers(level: str, numerics: str) -> None:
+    """SPV_INTEL_joint_matrix: operand bits say that A, B, C and the result are bf16. Sums are exact in float."""
+    rng = np.random.default_rng(1)
+    a, b, c = (rng.integers(-8, 9, (16, 16)).astype(ml_dtypes.bfloat16) for _ in range(3))
+    out = np.zeros((16, 16), np.int16)
+    source = module("g_i16 a, g_i16 b, g_i16 c, g_i16 d", """
+        %ma = OpCooperativeMatrixLoadKHR %m_i16_16x16_0 %a %i32_c0 %i64_c16
+        %mb = OpCooperativeMatrixLoadKHR %m_i16_16x16_1 %b %i32_c0 %i64_c16
+        %mc = OpCooperativeMatrixLoadKHR %m_i16_16x16_2 %c %i32_c0 %i64_c16
+        %md = OpCooperativeMatrixMulAddKHR %m_i16_16x16_2 %ma %mb %mc MatrixAAndBBFloat16ComponentsINTEL|""" +
+                    """MatrixCBFloat16ComponentsINTEL|MatrixResultBFloat16ComponentsINTEL
+        OpCooperativeMatrixStoreKHR %d %md %i32_c0 %i64_c16""")
+    program = CpuProgram(executable(source), cpu_features({VARIABLE: level}), CpuOptions(numerics=numerics))
+    program.launch("kernel", (16,), (16,), [a.view(np.int16), b.view(np.int16), c.view(np.int16), out])
+    expected = a.astype(np.float32) @ b.astype(np.float32) + c.astype(np.float32)
+    np.testing.assert_array_equal(out, expected.astype(ml_dtypes.bfloat16).view(np.int16))

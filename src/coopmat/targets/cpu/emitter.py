@@ -47,16 +47,16 @@ class Variant:
     """What the code of a kernel is made for.
 
     sub_group_size: work-items of a sub-group. is_whole: every sub-group has that many. is_straight: the work-items of a
-    sub-group follow each other in the first dimension. bounds: accesses are checked. exact: floating-point matrices are
-    multiplied and accumulated with one rounding. features: those of the processor that change what is written
-    (:data:`~coopmat.targets.cpu.features.OF_EMISSION`).
+    sub-group follow each other in the first dimension. bounds: accesses are checked. numerics: how
+    floating-point matrices are multiplied and accumulated (the option of CpuOptions). features: those of the processor
+    that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`).
     """
 
     sub_group_size: int
     is_whole: bool
     is_straight: bool
     bounds: bool = False
-    exact: bool = False
+    numerics: str = "hardware"
     features: frozenset[str] = frozenset()
 
 

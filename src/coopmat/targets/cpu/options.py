@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from coopmat.diagnostics import Error
+from coopmat.numerics.hardware import ROWS
 from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
 
 THREADS_VARIABLE = "COOPMAT_NUM_THREADS"
 MOST_THREADS = 4096
+HARDWARE, EXACT = "hardware", "exact"  # numerics that are no architecture's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +25,8 @@ class CpuOptions:
     ``bounds``: accesses outside of their buffers raise :class:`~coopmat.diagnostics.OutOfBounds`; without the check
     they do to this process whatever such an access does.
     ``numerics``: ``"hardware"`` multiplies matrices with the processor's own instructions; ``"exact"`` computes
-    ``A*B + C`` exactly and rounds once.
+    ``A*B + C`` exactly and rounds once; the name of an architecture, such as ``"nvidia_gpu_sm_90"``, computes as that
+    device does, bit for bit (docs/numerics.md).
     ``threads``: how many threads share the work-groups of a launch; None for COOPMAT_NUM_THREADS, else one for each
     core that this process may use.
     ``printf_limit``: the bytes that printf may write in one launch; what does not fit is dropped.
@@ -32,15 +35,15 @@ class CpuOptions:
     """
 
     bounds: bool = False
-    numerics: Literal["hardware", "exact"] = "hardware"
+    numerics: str = HARDWARE
     threads: int | None = None
     printf_limit: int = DEFAULT_PRINTF_LIMIT
 
     def __post_init__(self) -> None:
         if not isinstance(self.bounds, bool | np.bool_):
             self._refuse("bounds", "True or False")
-        if self.numerics not in ("hardware", "exact"):
-            self._refuse("numerics", "'hardware' or 'exact'")
+        if not isinstance(self.numerics, str) or self.numerics not in (HARDWARE, EXACT, *ROWS):
+            self._refuse("numerics", f"{HARDWARE!r}, {EXACT!r} or an architecture ({', '.join(ROWS)})")
         if self.threads is not None and not (_is_integer(self.threads) and 1 <= self.threads <= MOST_THREADS):
             self._refuse("threads", f"an integer from 1 to {MOST_THREADS}, or None")
         if not _is_integer(self.printf_limit) or self.printf_limit < 0:
@@ -49,6 +52,11 @@ class CpuOptions:
     def thread_count(self, environment: Mapping[str, str] = os.environ) -> int:
         """The threads that share a launch. Error for a COOPMAT_NUM_THREADS that is no such number."""
         return int(self.threads) if self.threads is not None else default_threads(environment)
+
+    @property
+    def architecture(self) -> str | None:
+        """The architecture whose numerics matrix products have; None if it is none's."""
+        return None if self.numerics in (HARDWARE, EXACT) else self.numerics
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
         value = getattr(self, name)

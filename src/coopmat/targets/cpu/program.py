@@ -24,6 +24,7 @@ from coopmat.targets.cpu.half_conversions import with_vector_conversions
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
 from coopmat.targets.cpu.launch import CompiledKernel, Geometry, Plan
 from coopmat.targets.cpu.matrix.lowering import lower
+from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.threads import ForkSafeLock
@@ -46,6 +47,9 @@ class CpuProgram:
         self.options = options if options is not None else CpuOptions()
         self.threads = self.options.thread_count()
         self.cache = cache if cache is not None else Cache(None)
+        if self.options.architecture is not None:
+            with well_formed("the module"):
+                check_models(module, self.options.architecture)
         self.signatures = module.kernel_signatures
         self.globals = GlobalMemory(module)
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
@@ -112,7 +116,7 @@ class CpuProgram:
             total *= count
         is_straight = local_size[0] % size == 0 or total == local_size[0]
         return Variant(size, total % size == 0, is_straight, bounds=bool(self.options.bounds),
-                       exact=self.options.numerics == "exact", features=self.features.used & OF_EMISSION)
+                       numerics=self.options.numerics, features=self.features.used & OF_EMISSION)
 
     def assembly(self) -> str:
         """The assembly language of every kernel, for work-groups of whole sub-groups, or of the size that it requires.

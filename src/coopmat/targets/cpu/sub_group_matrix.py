@@ -7,10 +7,12 @@ sum of eight products: of a word of A, the same for all, and the word of B that 
 
 Integers are exact and wrap. Floating-point numbers are multiplied and added as float, with fused multiply-add, in
 ascending k; an accumulator in fp16 or bf16 is rounded once at the end. The error is at most K * 2**-23 of the sum of
-the products' magnitudes, before that rounding. Or, with ``numerics="exact"``, a sum is exact and rounded once.
+the products' magnitudes, before that rounding. With other ``numerics`` they are what these say (:mod:`.matrix.rows`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from coopmat.devices.lane_layout import WORD_BITS, LaneLayout
 from coopmat.devices.subgroup_layout import SubGroupMatrixRow
@@ -18,17 +20,18 @@ from coopmat.diagnostics import KernelNotSupported
 from coopmat.formats import format_of
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.matrix_uses import FLOAT_FORMATS
 from coopmat.spirv.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.targets.cpu import vnni
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16, to_bf16
-from coopmat.targets.cpu.matrix.exact import Row, line, pitch_of
-from coopmat.targets.cpu.matrix.fixed_point import BYTES, DOUBLE, OF_FLOATS
+from coopmat.targets.cpu.matrix.multiply_as import rule_of
+from coopmat.targets.cpu.matrix.rows import BYTES, DOUBLE, Factors, Rule, pitch_of, stored, stored_forms
+from coopmat.targets.cpu.number_writer import NumberWriter
+from coopmat.targets.cpu.options import HARDWARE
+from coopmat.targets.cpu.terms import Term
 from coopmat.targets.cpu.values import Number, Value, bits_of
 from coopmat.targets.cpu.writer import Writer
 
-ACCUMULATORS = {name: kind for kind, name in FLOAT_FORMATS.items()}
 WORDS = 8  # of a row of A and of a column of B
 TF32_BITS = -0x2000  # the upper 19 bits of a float
 
@@ -158,33 +161,38 @@ class _Multiply:
             found.append(total)
         return found
 
-    def exactly(self, a: list[str], b: list[str], c: tuple[Number, ...]) -> Value:
-        """The rows of the result, each rounded once."""
-        writer, emitter = self.writer, self.emitter
-        doubles, pitch = emitter.vector(DOUBLE), pitch_of(self.size)
-        columns = [part for word in b for part in self._floats(word, self.size)]
-        b_slot, a_slot, c_slot = (writer.slot(f"[{count} x double]", align=64)
-                                  for count in (len(columns) * pitch // BYTES, len(columns), self.size))
-        for k, part in enumerate(columns):
-            wide = emitter.apply("fpext {t} {0} to {r}", DOUBLE, Number("float", lanes=part))
-            writer.do(f"store {doubles} {wide.lanes}, ptr {line(writer, b_slot, k, pitch)}")
-        rule = Row(emitter, len(columns), a_slot, b_slot, pitch, c_slot, ACCUMULATORS[self.row.accumulator], OF_FLOATS)
+    def by_rule(self, rule: Rule, a: list[str], b: list[str], c: tuple[Number, ...]) -> Value:
+        """The rows of the result, computed in double."""
+        emitter = self.emitter
+        columns = [self._wide(part, emitter) for word in b for part in self._floats(word, self.size)]
+        b_slots = stored_forms(rule, columns)
         found = []
         for words, start in zip(a, c, strict=True):
-            self._store_row(words, a_slot)
-            wide = emitter.apply("fpext {t} {0} to {r}", DOUBLE, _to_float(emitter, start, self.row.accumulator))
-            writer.do(f"store {doubles} {emitter.lanes(wide)}, ptr {c_slot}")
-            found.append(rule.rounded())
+            added = Term(emitter, emitter.apply("fpext {t} {0} to {r}", DOUBLE,
+                                                _to_float(emitter, start, self.row.accumulator)))
+            factors = Factors(emitter, len(columns), self._stored_row(rule, words), b_slots, pitch_of(self.size),
+                              stored([rule.accumulator(added)]))
+            found.append(rule.row(factors))
         return tuple(found)
 
-    def _store_row(self, words: str, slot: str) -> None:
-        """A row of A as doubles in memory."""
-        parts = self._floats(words, WORDS)
+    def _wide(self, floats: str, numbers: NumberWriter) -> Term:
+        return Term(numbers, Number("float", lanes=floats)).to_float(DOUBLE)
+
+    def _stored_row(self, rule: Rule, words: str) -> list[str]:
+        """A row of A in memory, in the rule's forms: a word's elements follow each other."""
+        numbers = NumberWriter(self.writer, WORDS)
+        parts = [rule.forms(self._wide(part, numbers)) for part in self._floats(words, WORDS)]
+        return [self._interleaved(form) for form in zip(*parts, strict=True)]
+
+    def _interleaved(self, parts: Sequence[Term]) -> str:
+        """Memory with the first element of each part, the second one, and so on."""
+        kind = f"<{WORDS} x double>"
+        slot = self.writer.slot(f"[{WORDS * len(parts)} x double]", align=64)
         for place, part in enumerate(parts):
-            wide = self.writer.let(f"fpext <{WORDS} x float> {part} to <{WORDS} x double>")
             for word in range(WORDS):
-                one = self.writer.let(f"extractelement <{WORDS} x double> {wide}, i32 {word}")
-                self.writer.do(f"store double {one}, ptr {line(self.writer, slot, word * len(parts) + place, BYTES)}")
+                one = self.writer.let(f"extractelement {kind} {part.number.lanes}, i32 {word}")
+                self.writer.do(f"store double {one}, ptr {self.writer.line(slot, word * len(parts) + place, BYTES)}")
+        return slot
 
     def _floats(self, words: str, count: int) -> list[str]:
         """The elements of words as vectors of float: the first one of each word, the second one."""
@@ -229,8 +237,8 @@ def _multiply(emitter: Emitter, instruction: Instruction) -> Value:
     if row.accumulator == "sint32":
         rows = multiply.integers(a, columns, [emitter.lanes(number) for number in c])
         return tuple(emitter.varying("i32", text) for text in rows)
-    if emitter.variant.exact:
-        return multiply.exactly(multiply.words_of_a(a), columns, c)
+    if emitter.variant.numerics != HARDWARE:
+        return multiply.by_rule(rule_of(emitter.variant.numerics, row.formats), multiply.words_of_a(a), columns, c)
     starts = [emitter.lanes(_to_float(emitter, number, row.accumulator)) for number in c]
     return tuple(_from_float(emitter, emitter.varying("float", text), row.accumulator)
                  for text in multiply.floats(multiply.words_of_a(a), columns, starts))

@@ -45,6 +45,11 @@ class Writer:
         """The label of the block that is being written."""
         return next(line[:-1] for line in reversed(self.lines) if line.endswith(":"))
 
+    def line(self, base: str, number: int | str, pitch: int | str) -> str:
+        """The address of a line of memory; ``pitch``: the bytes from one to the next."""
+        offset = self.let(f"mul i64 {pitch}, {number}")
+        return self.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+
     def when(self, condition: str, body: Callable[[], None]) -> None:
         """Code that runs where a condition holds."""
         then, rest = self.fresh("then")[1:], self.fresh("rest")[1:]

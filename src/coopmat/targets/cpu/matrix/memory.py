@@ -34,12 +34,6 @@ def _together(kind: MatrixType, layout: Layout) -> int:
     return together if kind.rows % together == 0 else 1
 
 
-def _line(body: Body, base: str, stride: str, number: int) -> str:
-    """The address of a line of memory."""
-    offset = body.writer.let(f"mul i64 {stride}, {number}")
-    return body.writer.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-
-
 def _offset(body: Body, kind: MatrixType, layout: Layout, row: str, column: str, stride: str) -> tuple[str, str | None]:
     """The byte of an element, and, of 4-bit components, whether it is in the byte's upper half (an i64, 0 or 1)."""
     let = body.writer.let
@@ -68,12 +62,12 @@ def load(body: Body) -> Made:
     if _is_by_rows(kind, layout):
         rows = []
         for number in range(kind.rows):
-            address = _line(body, "%0", "%1", number)
+            address = body.writer.line("%0", number, "%1")
             rows.append(body.writer.let(f"load {row_type(kind)}, ptr {address}, align {kind.component.size}"))
         return parameters, plain_type(kind), body.gathered(rows, kind)
     together = _together(kind, layout)
     if together > 1:
-        lines = [body.writer.let(f"load <{kind.columns} x i32>, ptr {_line(body, '%0', '%1', number)}, align 1")
+        lines = [body.writer.let(f"load <{kind.columns} x i32>, ptr {body.writer.line('%0', number, '%1')}, align 1")
                  for number in range(kind.rows // together)]
         return parameters, plain_type(kind), body.gathered(separated(body, lines, kind, together), kind)
     slot, element = body.buffer(kind), element_type(kind)
@@ -105,13 +99,13 @@ def store(body: Body) -> Made:
     parameters = [plain_type(kind), "ptr", "i64"]
     if _is_by_rows(kind, layout):
         for number, row in enumerate(body.rows("%0", kind)):
-            address = _line(body, "%1", "%2", number)
+            address = body.writer.line("%1", number, "%2")
             body.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {kind.component.size}")
         return parameters, "void", ""
     together = _together(kind, layout)
     if together > 1:
         for number, line in enumerate(interleaved(body, body.rows("%0", kind), kind, together)):
-            body.writer.do(f"store <{kind.columns} x i32> {line}, ptr {_line(body, '%1', '%2', number)}, align 1")
+            body.writer.do(f"store <{kind.columns} x i32> {line}, ptr {body.writer.line('%1', number, '%2')}, align 1")
         return parameters, "void", ""
     slot = body.to_buffer("%0", kind)
     body.each_element(kind, lambda row, column, number: _store_element(

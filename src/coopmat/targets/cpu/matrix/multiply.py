@@ -10,19 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coopmat.formats import Format, format_of
-from coopmat.spirv.types import FloatType, IntType, MatrixType
+from coopmat.spirv.matrix_uses import FLOAT_FORMATS
+from coopmat.spirv.types import IntType, MatrixType, Type
 from coopmat.targets.cpu.conversions import narrowed, saturated
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
+from coopmat.targets.cpu.matrix.body import Body, Features, Made, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import element_type
+from coopmat.targets.cpu.matrix.rows import pitch_of
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
 from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.values import Number
-from coopmat.targets.cpu.writer import Writer
+from coopmat.targets.cpu.values import Number, bits_of
 
 MOST_UNROLLED = 2048  # multiply-adds of registers that stand in the code one after the other
 FUSED = frozenset({"fma", "avx512f"})  # features with fused multiply-adds
+FLOAT_TYPES: dict[str, Type] = {name: kind for kind, name in FLOAT_FORMATS.items()}
 INSTRUCTIONS = {"i64": 4, "i128": 64}  # for a product, about, where it takes more than one
 
 
@@ -59,8 +61,13 @@ class _Products:
 
 def _length(body: Body, a: MatrixType, b: MatrixType, work: str) -> int:
     """How long the code of all products is, in multiply-adds of registers."""
-    register = next((nbytes for name, nbytes in (("avx512f", 64), ("avx", 32)) if name in body.features), 16)
-    return a.rows * a.columns * -(-b.columns * _bytes(work) // register) * INSTRUCTIONS.get(work, 1)
+    registers = -(-b.columns * (bits_of(work) // 8) // register_bytes(body.features))
+    return a.rows * a.columns * registers * INSTRUCTIONS.get(work, 1)
+
+
+def register_bytes(features: Features) -> int:
+    """The size of a vector register."""
+    return next((nbytes for name, nbytes in (("avx512f", 64), ("avx", 32)) if name in features), 16)
 
 
 def _work_type(formats: list[Format], saturating: bool) -> str:
@@ -92,8 +99,8 @@ def to_work(rows: NumberWriter, number: Number, fmt: Format, work: str) -> Numbe
 
 def _from_work(rows: NumberWriter, number: Number, fmt: Format, kind: MatrixType, saturating: bool) -> Number:
     """Sums as elements of D."""
-    if isinstance(kind.component, FloatType):
-        return narrowed(rows, number, kind.component, "rte")
+    if fmt.is_float:
+        return narrowed(rows, number, FLOAT_TYPES[fmt.name], "rte")
     llvm = element_type(kind)
     if saturating:
         return saturated(rows, number, llvm, from_signed=True, to_signed=fmt.is_signed)
@@ -125,7 +132,7 @@ def _unrolled(body: Body, products: _Products) -> str:
     pitch = pitch_of(a.columns, work)
     for k, factor in enumerate(factors):
         for m in range(a.rows):
-            address = writer.let(f"getelementptr i8, ptr {memory}, i64 {m * pitch + k * _bytes(work)}")
+            address = writer.let(f"getelementptr i8, ptr {memory}, i64 {m * pitch + k * (bits_of(work) // 8)}")
             one = writer.let(f"load {work}, ptr {address}")
             sums[m] = _add_product(body, columns, sums[m], Number(work, lanes=columns.splat(work, one)), factor)
     return body.gathered([products.result(columns, one) for one in sums], products.d)
@@ -141,7 +148,7 @@ def _looped(body: Body, products: _Products) -> str:
     d_slot = body.buffer(products.d)
 
     def row(m: str, carried: list[str]) -> list[str]:
-        a_row = line(writer, a_slot, m, pitch_of(a.columns, work))
+        a_row = writer.line(a_slot, m, pitch_of(a.columns, work))
 
         def step(k: str, total: list[str]) -> list[str]:
             element = writer.let(f"load {work}, ptr {body.address(a_row, work, k)}")
@@ -151,7 +158,7 @@ def _looped(body: Body, products: _Products) -> str:
 
         start = writer.let(f"load {vector}, ptr {body.address(c_slot, vector, m)}")
         total, = writer.repeat(a.columns, [(vector, start)], step, unrolls=work not in INSTRUCTIONS)
-        target = line(writer, d_slot, m, products.d.columns * products.d.component.size)
+        target = writer.line(d_slot, m, products.d.columns * products.d.component.size)
         found = products.result(columns, Number(work, lanes=total))
         writer.do(f"store {row_of_d} {found}, ptr {target}, align {products.d.component.size}")
         return carried
@@ -167,25 +174,10 @@ def in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: s
     source, slot = body.to_buffer(parameter, kind), writer.slot(f"[{kind.rows} x {vector}]", align=64)
 
     def row(number: str, carried: list[str]) -> list[str]:
-        found = writer.let(f"load {given}, ptr {line(writer, source, number, kind.columns * size)}, align {size}")
+        found = writer.let(f"load {given}, ptr {writer.line(source, number, kind.columns * size)}, align {size}")
         wide = to_work(columns, Number(element_type(kind), lanes=found), fmt, work)
         writer.do(f"store {vector} {columns.lanes(wide)}, ptr {body.address(slot, vector, number)}")
         return carried
 
     writer.repeat(kind.rows, [], row, unrolls=False)
     return slot
-
-
-def line(writer: Writer, base: str, number: str, pitch: int) -> str:
-    """The address of a row of memory."""
-    offset = writer.let(f"mul i64 {number}, {pitch}")
-    return writer.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-
-
-def pitch_of(columns: int, work: str) -> int:
-    """The bytes from one row of numbers to the next, where LLVM counts in vectors."""
-    return 1 << (columns * _bytes(work) - 1).bit_length()
-
-
-def _bytes(work: str) -> int:
-    return {"float": 4, "double": 8}.get(work) or int(work[1:]) // 8

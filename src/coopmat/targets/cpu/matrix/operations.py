@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from coopmat.devices.lane_layout import rows_per_word
 from coopmat.diagnostics import Error, ValidationError
+from coopmat.formats import format_of
 from coopmat.spirv.grammar import (
     CooperativeMatrixLayout,
     CooperativeMatrixOperands,
@@ -21,9 +22,10 @@ from coopmat.spirv.grammar import (
 )
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
-from coopmat.spirv.types import FloatType, IntType, MatrixType, Type, round_up
+from coopmat.spirv.types import IntType, MatrixType, Type, round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import divide, remainder, resized
+from coopmat.targets.cpu.options import HARDWARE
 from coopmat.targets.cpu.prefetch import prefetch
 from coopmat.targets.cpu.values import Matrix, Number, Value, literal, llvm_type
 from coopmat.targets.cpu.writer import Operand
@@ -40,11 +42,12 @@ WRITES = "nounwind willreturn"
 class Operation:
     """One operation on matrices: what the function of a name stands for.
 
-    name: fill, load, store, multiply, multiply_exactly, elementwise, scale, convert, use, extract, insert, inside (the
+    name: fill, load, store, multiply, multiply_as, elementwise, scale, convert, use, extract, insert, inside (the
     elements of a window). result: the type of the matrix that it gives, None if none. operands: the types of the
     matrices that it takes. detail: what else there is to know: of load and store the layout and the alignment,
     of load whether the tile may be kept; of multiply the formats of A, B, C and D and whether it saturates; of
-    elementwise and convert the instruction's name, its rounding and whether it saturates; of use whether it transposes.
+    multiply_as the formats, and "exact" or an architecture; of elementwise and convert the instruction's name, its
+    rounding and whether it saturates; of use whether it transposes.
     sub_group_size: work-items.
     """
 
@@ -417,8 +420,10 @@ def _multiply_accumulate(emitter: Emitter, row: Instruction) -> Value:
     kind = _result(emitter, row)
     use = multiply_accumulate_of(a.kind, b.kind, c.kind, kind, CooperativeMatrixOperands(
         row.words[3] if len(row.words) > 3 else 0), row)
-    is_exact = emitter.variant.exact and isinstance(kind.component, FloatType)
-    return pure(emitter, "multiply_exactly" if is_exact else "multiply", kind, [a, b, c], (use.formats, use.saturating))
+    numerics = emitter.variant.numerics
+    if numerics == HARDWARE or format_of(use.formats[3]).is_integer:
+        return pure(emitter, "multiply", kind, [a, b, c], (use.formats, use.saturating))
+    return pure(emitter, "multiply_as", kind, [a, b, c], (use.formats, numerics))
 
 
 OPERATIONS: dict[int, Handler] = {

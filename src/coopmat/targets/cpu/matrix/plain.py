@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from coopmat.targets.cpu.matrix import elements, memory
 from coopmat.targets.cpu.matrix.body import Body, Features, Made
-from coopmat.targets.cpu.matrix.exact import multiply_exactly
 from coopmat.targets.cpu.matrix.multiply import multiply
+from coopmat.targets.cpu.matrix.multiply_as import multiply_as
 from coopmat.targets.cpu.matrix.operations import Operation
 
 
@@ -43,5 +43,5 @@ OPERATIONS: dict[str, Callable[[Body], Made]] = {
     "extract": elements.extract,
     "insert": elements.insert,
     "multiply": multiply,
-    "multiply_exactly": multiply_exactly,
+    "multiply_as": multiply_as,
 }
