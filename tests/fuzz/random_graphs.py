@@ -2,8 +2,8 @@
 
 ``generate(seed)`` gives a module of one kernel ``k(out, in)``. Every block mixes two numbers of the work-item, takes
 one from its fuel, and goes on to another block, most often by what the numbers are; without fuel, to the last block.
-There all work-items are together again. Where they meet before is not the same on all targets, as SPIR-V does not say
-it for such graphs; no block but the last can tell.
+Some blocks mix in what the work-items give that are in them together, so that it matters where work-items meet. Some
+kernels call the function that does all this, in a loop and not all work-items in each round.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from coopmat.spirv.dominators import immediate_dominators, preorder
 GEOMETRIES = ((4, 12, 4), (8, 16, 16), (8, 20, 10), (16, 64, 32), (16, 36, 18), (32, 64, 64), (64, 64, 64))
 STATE = ("x", "y", "f")  # two numbers and the fuel
 OPERATIONS = ("IAdd", "ISub", "IMul", "BitwiseXor", "BitwiseAnd", "BitwiseOr")
+GROUP_OPERATIONS = ("GroupNonUniformIAdd %u32 %c3 Reduce", "GroupNonUniformUMax %u32 %c3 Reduce",
+                    "GroupNonUniformBitwiseXor %u32 %c3 InclusiveScan", "GroupNonUniformIAdd %u32 %c3 ExclusiveScan")
 CONSTANTS = (*range(8), 24, 31, 1664525, 1013904223)
 
 HEAD = """\
@@ -144,6 +146,8 @@ class _Maker:
             pointer = self.element()
             x = self.let(f"OpIAdd %u32 {x} {self.let(f'OpLoad %u32 {pointer} Aligned 4')}")
             self.lines.append(f"OpStore {pointer} {x} Aligned 4")
+        if self.random.random() < 0.4:
+            x = self.operation(x, self.let(f"Op{self.random.choice(GROUP_OPERATIONS)} {self.random.choice((x, y))}"))
         self.lines += [f"%x{block}_out = OpCopyObject %u32 {x}", f"%y{block}_out = OpCopyObject %u32 {y}"]
 
     def terminator(self, block: int) -> None:
@@ -189,7 +193,9 @@ class _Maker:
                       f"OpBranchConditional %empty{block} %end %body{block}", f"%body{block} = OpLabel", *self.lines]
         constants = [f"%c{value} = OpConstant %u32 {value}" for value in CONSTANTS]
         constants.append(f"%far = OpConstant %u64 {global_size}")
-        lines = [HEAD.format(size=size) + "\n".join(constants), *START, *parts, "%end = OpLabel",
+        caller, function = (CALLER, "%mix") if self.random.random() < 0.3 else ([], "%k")
+        lines = [HEAD.format(size=size) + "\n".join(constants), *caller,
+                 f"{function} = OpFunction %void None %signature", *START, *parts, "%end = OpLabel",
                  *self._phis(self.count, phis[self.count]), *self._end()]
         return Graph(seed, "\n".join(lines) + "\n", global_size, local_size)
 
@@ -200,12 +206,38 @@ class _Maker:
         n = self.count
         return [f"%all = OpGroupNonUniformIAdd %u32 %c3 InclusiveScan %x{n}_in",
                 f"%sum = OpBitwiseXor %u32 %all %f{n}_in", "%first = OpInBoundsPtrAccessChain %g %out %wide",
-                "OpStore %first %sum Aligned 4", "%second = OpInBoundsPtrAccessChain %g %first %far",
+                "%before = OpLoad %u32 %first Aligned 4", "%both = OpIMul %u32 %before %c1664525",
+                "%now = OpIAdd %u32 %sum %both", "OpStore %first %now Aligned 4",
+                "%second = OpInBoundsPtrAccessChain %g %first %far",
                 f"OpStore %second %y{n}_in Aligned 4", "OpReturn", "OpFunctionEnd"]
 
 
-START = """\
+CALLER = """\
 %k = OpFunction %void None %signature
+%k_out = OpFunctionParameter %g
+%k_in = OpFunctionParameter %g
+%k_start = OpLabel
+%k_gid = OpLoad %v3 %gid_in Aligned 32
+%k_wide = OpCompositeExtract %u64 %k_gid 0
+%k_id = OpUConvert %u32 %k_wide
+OpBranch %round
+%round = OpLabel
+%n = OpPhi %u32 %c0 %k_start %more %next
+%turn = OpIAdd %u32 %n %k_id
+%bits = OpBitwiseAnd %u32 %turn %c3
+%some = OpINotEqual %bool %bits %c0
+OpBranchConditional %some %call %next
+%call = OpLabel
+%nothing = OpFunctionCall %void %mix %k_out %k_in
+OpBranch %next
+%next = OpLabel
+%more = OpIAdd %u32 %n %c1
+%again = OpULessThan %bool %more %c3
+OpBranchConditional %again %round %k_end
+%k_end = OpLabel
+OpReturn
+OpFunctionEnd""".splitlines()
+START = """\
 %out = OpFunctionParameter %g
 %in = OpFunctionParameter %g
 %start = OpLabel

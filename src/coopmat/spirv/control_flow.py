@@ -5,7 +5,7 @@ Blocks are numbered in the function's order; a graph is the list of each block's
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from coopmat.spirv.dominators import immediate_dominators
 from coopmat.spirv.grammar import ID_KINDS, Op
@@ -16,6 +16,7 @@ RETURNED = -1
 """The "block" that a returning work-item goes to."""
 
 Graph = Sequence[Sequence[int]]
+Edges = Graph | Mapping[int, Sequence[int]]
 
 
 def targets(block: Block) -> list[int]:
@@ -56,7 +57,7 @@ def predecessors_of(successors: Graph) -> list[list[int]]:
     return predecessors
 
 
-def postorder(start: int, edges: Graph) -> Iterator[int]:
+def postorder(start: int, edges: Edges) -> Iterator[int]:
     """The blocks that ``start`` reaches, each after those it leads to (back edges aside)."""
     seen = {start}
     stack = [(start, iter(edges[start]))]
@@ -72,22 +73,15 @@ def postorder(start: int, edges: Graph) -> Iterator[int]:
             yield block
 
 
-def post_dominators(successors: Graph, dead: Collection[int] = ()) -> list[int]:
-    """The immediate post-dominator of each block, RETURNED where only the function's end is one.
-
-    Blocks from which the end cannot be reached (endless loops) count as if they could leave. ``dead`` are blocks
-    that end in OpUnreachable: ways that lead only there are none.
-    """
-    count = len(successors)
-    end = count
-    successors = without_dead_ends(successors, dead)
-    exits = {block for block in range(count) if not successors[block]}
-    exits |= set(_endless(successors, exits))
-    graph = [[*found, end] if block in exits else list(found) for block, found in enumerate(successors)]
+def post_dominators(successors: Graph) -> list[int]:
+    """The immediate post-dominator of each block, RETURNED where only the function's end is one, or where the end
+    cannot be reached."""
+    end = len(successors)
+    graph = [found or [end] for found in successors]
     graph.append([])
     backwards = predecessors_of(graph)
     parent = immediate_dominators(end, backwards.__getitem__, graph.__getitem__)
-    return [RETURNED if parent.get(block, end) == end else parent[block] for block in range(count)]
+    return [RETURNED if parent.get(block, end) == end else parent[block] for block in range(end)]
 
 
 def without_dead_ends(successors: Graph, dead: Collection[int]) -> Graph:
@@ -104,16 +98,3 @@ def without_dead_ends(successors: Graph, dead: Collection[int]) -> Graph:
                 waiting.append(block)
     return [found if block in lost else [target for target in found if target not in lost]
             for block, found in enumerate(successors)]
-
-
-def _endless(successors: Graph, exits: set[int]) -> Iterator[int]:
-    """One block of each region from which no exit can be reached."""
-    predecessors = predecessors_of(successors)
-    reached: set[int] = set()
-    for block in exits:
-        if block not in reached:
-            reached.update(postorder(block, predecessors))
-    for block in range(len(successors) - 1, -1, -1):
-        if block not in reached:
-            yield block
-            reached.update(postorder(block, predecessors))

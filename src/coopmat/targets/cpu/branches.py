@@ -85,7 +85,12 @@ def _targets(emitter: Emitter, labels: Iterable[int]) -> list[int]:
     """The blocks that a branch may go to, each once; not those that lead nowhere else than to OpUnreachable."""
     successors = emitter.layout.successors[emitter.block]
     return [label for label in dict.fromkeys(labels)
-            if label not in emitter.block_numbers or emitter.block_numbers[label] in successors]
+            if label not in emitter.block_numbers or _way(emitter, label) in successors]
+
+
+def _way(emitter: Emitter, label: int) -> int:
+    """Where work-items go first that are sent to a label: to its block, or to the latch before it."""
+    return emitter.layout.flow.way(emitter.block, emitter.block_numbers[label])
 
 
 def _not(emitter: Emitter, mask: str) -> str:
@@ -110,7 +115,41 @@ def _leave_from(emitter: Emitter, names: Mapping[int, str]) -> None:
 
 def _leave(emitter: Emitter, edges: Sequence[Edge]) -> None:
     """Send the work-items that are here to other blocks: to each those for which its condition holds."""
-    targets = [_send(emitter, label, condition) for label, condition in edges]
+    _go_on(emitter, [_send(emitter, label, condition) for label, condition in edges])
+
+
+def leave_latch(emitter: Emitter) -> None:
+    """Send the work-items of an added latch to the head of its loop, whose phis have their values already."""
+    (head,) = emitter.layout.successors[emitter.block]
+    _wait_at(emitter, head, emitter.mask)
+    _go_on(emitter, [head])
+
+
+def _send(emitter: Emitter, label: int, condition: str | None) -> int:
+    """Give a block its phis, and let the work-items wait on the way to it; where that is."""
+    if label not in emitter.block_numbers:
+        raise ValidationError("branch-target", f"%{label} is no block of this function",
+                              emitter.row.offset if emitter.row is not None else None)
+    mask = emitter.mask
+    if condition is not None:
+        mask = condition if mask is None else _and(emitter, mask, condition)
+    is_split = emitter.block in emitter.layout.partial or condition is not None
+    _take_phis(emitter, emitter.block_numbers[label], mask if is_split else emitter.whole_mask)
+    target = _way(emitter, label)
+    _wait_at(emitter, target, mask)
+    return target
+
+
+def _wait_at(emitter: Emitter, target: int, mask: str | None) -> None:
+    """Add work-items to the mask of a block, if it has one."""
+    if target in emitter.layout.partial:
+        old = emitter.writer.let(f"load {emitter.mask_type}, ptr {emitter.masks[target]}")
+        new = emitter.writer.let(f"or {emitter.mask_type} {old}, {mask or 'splat (i1 true)'}")
+        emitter.writer.do(f"store {emitter.mask_type} {new}, ptr {emitter.masks[target]}")
+
+
+def _go_on(emitter: Emitter, targets: Sequence[int]) -> None:
+    """From a block whose work-items were sent to these."""
     if emitter.block in emitter.layout.partial:
         _go_on_in_row(emitter, targets)
         return
@@ -119,23 +158,6 @@ def _leave(emitter: Emitter, edges: Sequence[Edge]) -> None:
     if target != RETURNED and layout.place[target] <= layout.place[emitter.block]:
         _jump_backwards(emitter)
     emitter.writer.do(f"br label %{emitter.entry(target)}")
-
-
-def _send(emitter: Emitter, label: int, condition: str | None) -> int:
-    """Give a block its phis, and add the work-items to its mask if it has one. The block's number."""
-    if label not in emitter.block_numbers:
-        raise ValidationError("branch-target", f"%{label} is no block of this function",
-                              emitter.row.offset if emitter.row is not None else None)
-    target, mask = emitter.block_numbers[label], emitter.mask
-    if condition is not None:
-        mask = condition if mask is None else _and(emitter, mask, condition)
-    is_split = emitter.block in emitter.layout.partial or condition is not None
-    _take_phis(emitter, target, mask if is_split else emitter.whole_mask)
-    if target in emitter.layout.partial:
-        old = emitter.writer.let(f"load {emitter.mask_type}, ptr {emitter.masks[target]}")
-        new = emitter.writer.let(f"or {emitter.mask_type} {old}, {mask or 'splat (i1 true)'}")
-        emitter.writer.do(f"store {emitter.mask_type} {new}, ptr {emitter.masks[target]}")
-    return target
 
 
 def _go_on_in_row(emitter: Emitter, targets: Sequence[int]) -> None:

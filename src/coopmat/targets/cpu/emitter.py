@@ -102,7 +102,7 @@ class Emitter(NumberWriter):
         self.block = 0
         self.row: Instruction | None = None
         self.block_numbers = labels_of(flat.blocks)
-        self.layout = lay_out(*flat.meetings, self.known.divergent)
+        self.layout = lay_out(flat.flow, self.known.divergent)
         self.homes = {row.result_id: number for number, block in enumerate(flat.blocks)
                       for row in block.instructions if row.result_id is not None}
         self.masks: dict[int, str] = {}
@@ -341,6 +341,8 @@ class Emitter(NumberWriter):
 
     def emit(self) -> None:
         """Write all blocks; the code leaves through the label ``done``."""
+        from coopmat.targets.cpu.branches import leave_latch
+
         for number in self.layout.partial:
             self.masks[number] = self.writer.slot(self.mask_type, initial="zeroinitializer")
         self.writer.do(f"br label %{self.entry(self.layout.order[0])}")
@@ -351,7 +353,10 @@ class Emitter(NumberWriter):
             else:
                 self.writer.label(f"b{number}")
                 self.mask = self.whole_mask
-            self._emit_block(number)
+            if number < len(self.flat.blocks):
+                self._emit_block(number)
+            else:
+                leave_latch(self)
         self.mask = None
         self.writer.label("done")
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
-from coopmat.spirv.control_flow import Graph, post_dominators, successors_of, without_dead_ends
+from coopmat.spirv.control_flow import successors_of, without_dead_ends
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, StorageClass
 from coopmat.spirv.imports import imported_name, unresolved
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.module import Block, Function, Module
 from coopmat.spirv.names import source_name
 
@@ -26,22 +27,25 @@ LINES = frozenset({Op.Line, Op.NoLine})
 @dataclass
 class Flat:
     """A kernel without calls. ``definitions`` are its own instructions by their ids; ``origin`` is the id in the module
-    of each id that stands for it in a copy of its function (decorations and names are found by it); ``found`` is what
-    passes over the kernel keep for the next time that its code is written."""
+    of each id that stands for it in a copy of its function (decorations and names are found by it); ``kept`` are the
+    labels of what ``kept_in_loops`` gives for each function; ``found`` is what passes over the kernel keep for the next
+    time that its code is written."""
 
     module: Module
     parameters: list[Instruction]
     blocks: list[Block]
     definitions: dict[int, Instruction] = field(default_factory=dict)
     origin: dict[int, int] = field(default_factory=dict)
+    kept: list[tuple[int, int]] = field(default_factory=list)
     found: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def meetings(self) -> tuple[Graph, list[int]]:
-        """The successors of each block, without those that never return, and where its branches meet again."""
+    def flow(self) -> Flow:
+        """The order of the blocks, without the ways that never return."""
         dead = [number for number, block in enumerate(self.blocks) if block.terminator.opcode == Op.Unreachable]
-        graph = without_dead_ends(successors_of(self.blocks), dead)
-        return graph, post_dominators(graph, dead)
+        numbers = labels_of(self.blocks)
+        kept = [(numbers[one], numbers[other]) for one, other in self.kept]
+        return flow_of(without_dead_ends(successors_of(self.blocks), dead), kept)
 
     def definition(self, identifier: int) -> Instruction:
         """The instruction whose result an id is, of this kernel or of the module."""
@@ -60,7 +64,7 @@ def flatten(module: Module, function_id: int) -> Flat:
     if not source.blocks:
         raise _unresolved(module, function_id)
     blocks = flattener.body(source, {}, (function_id,))
-    flat = Flat(module, list(source.parameters), blocks, origin=flattener.origin)
+    flat = Flat(module, list(source.parameters), blocks, origin=flattener.origin, kept=flattener.kept)
     for row in (*source.parameters, *(row for block in blocks for row in block.instructions)):
         if row.result_id is not None:
             if row.result_id in flat.definitions:
@@ -74,6 +78,7 @@ class _Flattener:
         self.module = module
         self.bound = module.bound
         self.origin: dict[int, int] = {}
+        self.kept: list[tuple[int, int]] = []
         self.count = 0
 
     def fresh(self) -> int:
@@ -103,6 +108,9 @@ class _Flattener:
                 current = after
             if current.label != label:
                 last[label] = current.label
+        for edge in kept_in_loops(source.blocks):
+            leaving, latch = (renames.get(label, label) for label in (source.blocks[one].label for one in edge))
+            self.kept.append((last.get(leaving, leaving), latch))
         return [_with_parents(block, last) for block in result] if last else result
 
     def _count(self, source: Function) -> None:

@@ -1,10 +1,10 @@
 """Where work-items of a sub-group part and meet again: divergent code, laid out in a row.
 
-A block is *partial* if only a part of the sub-group may be in it: it lies between a divergent branch and the branch's
-immediate post-dominator. Partial blocks have a mask each and stand in a row behind one another; each is a check, which
-skips the block if nobody wants it, and a body. A branch in a body adds its work-items to the masks of its targets; a
-body that has sent work-items backwards jumps there. So each block waits for all that can still come to it, and
-work-items meet again where the simulator has them meet.
+A block is *partial* if only a part of the sub-group may be in it: it lies between a divergent branch and the block
+where all meet again that part there. Partial blocks have a mask each and stand in a row behind one another, in the
+order that all targets share (``spirv.lock_step``); each is a check, which skips the block if nobody wants it, and a
+body. A branch in a body adds its work-items to the masks of its targets; a latch that has sent work-items back to its
+loop's head jumps there. So each block waits for all that can still come to it.
 """
 
 from __future__ import annotations
@@ -12,31 +12,38 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 
-from coopmat.spirv.control_flow import RETURNED, postorder
+from coopmat.spirv.control_flow import RETURNED, Graph
 from coopmat.spirv.dominators import immediate_dominators
-
-Graph = Sequence[Sequence[int]]
+from coopmat.spirv.lock_step import Flow
 
 
 @dataclass
 class Layout:
     """How the blocks of a kernel stand in code.
 
-    order: every block that can be reached; values are defined before they are used.
-    partial: the blocks with a mask. following: of each of these the next one in its row, or the whole block that the
-    row ends in, or RETURNED. place: the position of a block in ``order``.
+    flow: the blocks and latches, and their order, in which values are defined before they are used. partial: those with
+    a mask. following: of each of these the next one in its row, or the whole block that the row ends in, or RETURNED.
     """
 
-    successors: Graph
-    order: list[int]
+    flow: Flow
     partial: frozenset[int]
     following: dict[int, int]
 
-    @cached_property
+    @property
+    def successors(self) -> Graph:
+        """Of each block and latch."""
+        return self.flow.successors
+
+    @property
+    def order(self) -> list[int]:
+        """Every block and latch that can be reached."""
+        return self.flow.order
+
+    @property
     def place(self) -> dict[int, int]:
-        return {block: position for position, block in enumerate(self.order)}
+        """The position of a block in ``order``."""
+        return self.flow.place
 
     def first_of(self, block: int, targets: Collection[int]) -> int:
         """Where control goes from a whole block whose work-items go to ``targets``: the partial block among them that
@@ -107,25 +114,23 @@ class Layout:
         return above is not None and below is not None and above[0] <= below[0] < above[1]
 
 
-def lay_out(successors: Graph, meetings: Sequence[int], divergent: Collection[int]) -> Layout:
+def lay_out(flow: Flow, divergent: Collection[int]) -> Layout:
     """The layout of a function in which the branches of the blocks ``divergent`` may send work-items to several
-    targets; ``meetings`` are the immediate post-dominators."""
-    reverse = list(reversed(list(postorder(0, successors))))
+    targets."""
+    successors, meetings = flow.successors, flow.meetings
     partial: set[int] = set()
     for block in divergent:
         partial |= _between(successors, block, meetings[block])
-    rank = {block: position for position, block in enumerate(reverse)}
-    order = _in_rows(successors, meetings, partial, reverse, rank)
-    exits = {block: _exit(block, meetings, partial) for block in partial}
     following: dict[int, int] = {}
     last: dict[int, int] = {}
-    for block in order:
+    for block in flow.order:
         if block in partial:
-            if exits[block] in last:
-                following[last[exits[block]]] = block
-            last[exits[block]] = block
+            end = _exit(block, meetings, partial)
+            if end in last:
+                following[last[end]] = block
+            last[end] = block
     following |= {block: end for end, block in last.items()}
-    return Layout(successors, order, frozenset(partial), following)
+    return Layout(flow, frozenset(partial), following)
 
 
 def _between(successors: Graph, branch: int, meeting: int) -> set[int]:
@@ -141,55 +146,7 @@ def _between(successors: Graph, branch: int, meeting: int) -> set[int]:
 
 
 def _exit(block: int, meetings: Sequence[int], partial: set[int]) -> int:
-    """The first whole block that all ways from a partial block come to."""
+    """The whole block that all come to who are in a partial one."""
     while block in partial:
         block = meetings[block]
     return block
-
-
-def _in_rows(successors: Graph, meetings: Sequence[int], partial: set[int], reverse: list[int],
-             rank: dict[int, int]) -> list[int]:
-    """The blocks in an order in which a block comes after all those that lead to it, back edges aside; and the meeting
-    of a partial branch after all blocks that the branch leads to before it."""
-    before: dict[int, set[int]] = {block: set() for block in reverse}
-    for block in reverse:
-        for target in successors[block]:
-            if rank[target] > rank[block]:
-                before[target].add(block)
-    reached = set(reverse)
-    for block in partial & reached:
-        meeting = meetings[block]
-        if len(set(successors[block])) > 1 and meeting in partial:
-            inside = _between(successors, block, meeting)
-            if block not in _between(successors, meeting, RETURNED) or rank[meeting] > rank[block]:
-                before[meeting] |= inside & reached - {meeting}
-    return _sorted(before, rank)
-
-
-def _sorted(before: dict[int, set[int]], rank: dict[int, int]) -> list[int]:
-    """A topological order, near to ``rank``; where constraints form a circle, ``rank`` decides."""
-    after: dict[int, list[int]] = {block: [] for block in before}
-    missing = {}
-    for block, needed in before.items():
-        missing[block] = len(needed)
-        for other in needed:
-            after[other].append(block)
-    ready = [(rank[block], block) for block, count in missing.items() if not count]
-    ready.sort()
-    order: list[int] = []
-    done: set[int] = set()
-    while len(order) < len(before):
-        if ready:
-            _, block = heappop(ready)
-        else:
-            block = min((one for one in before if one not in done), key=rank.__getitem__)
-        if block in done:
-            continue
-        done.add(block)
-        order.append(block)
-        for other in after[block]:
-            missing[other] -= 1
-            if not missing[other] and other not in done:
-                heappush(ready, (rank[other], other))
-    return order
-

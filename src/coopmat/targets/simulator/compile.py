@@ -17,7 +17,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
 from coopmat.numerics import EXACT, MODELS, Model
 from coopmat.spirv import module as spirv
-from coopmat.spirv.control_flow import post_dominators, successors_of, switch_cases
+from coopmat.spirv.control_flow import RETURNED, successors_of, switch_cases
 from coopmat.spirv.grammar import (
     CHAINS,
     BuiltIn,
@@ -28,6 +28,7 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.imports import imported_name, unresolved
+from coopmat.spirv.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
 from coopmat.spirv.types import MatrixType, Type, VoidType
@@ -429,13 +430,9 @@ class FunctionCompiler:
         source = self.source
         assert source is not None
         parameters = tuple(self.result(parameter) for parameter in source.parameters)
-        number = {block.label: index for index, block in enumerate(source.blocks)}
         shared = _used_elsewhere(source)
-        successors = successors_of(source.blocks)
-        dead = [number[block.label] for block in source.blocks if block.terminator.opcode == Op.Unreachable]
-        meetings = post_dominators(successors, dead)
         blocks = []
-        for block, meeting in zip(source.blocks, meetings, strict=True):
+        for block in source.blocks:
             self._location = line = None
             steps: list[Step] = []
             for row in block.instructions[:-1]:
@@ -445,13 +442,27 @@ class FunctionCompiler:
                     steps.append(self._merging(row, step) if row.result_id in shared else step)
             last = block.terminator
             self._note_line(last)
-            leaves = last.opcode in (Op.Return, Op.ReturnValue)
             site = self.site(last)
-            blocks.append(control.Block(tuple(steps), self._terminator(block, number), meeting, leaves,
+            blocks.append(control.Block(tuple(steps), self._terminator(block),
                                         replace(site, location=site.location or line)))
         self._location = self._line_of_function()
-        control.give_lines(blocks, successors, self._location)
-        return control.Function(self.kernel.function_name(source.id), self._template, parameters, blocks)
+        control.give_lines(blocks, successors_of(source.blocks), self._location)
+        flow = self._flow
+        for (head,) in flow.successors[len(blocks):]:
+            blocks.append(control.Block((), control.branch(control.Edge(flow.place[head])), blocks[head].site))
+        return control.Function(self.kernel.function_name(source.id), self._template, parameters,
+                                [blocks[block] for block in flow.order])
+
+    @cached_property
+    def _number(self) -> dict[int, int]:
+        """The number of each block by its label."""
+        assert self.source is not None
+        return {block.label: number for number, block in enumerate(self.source.blocks)}
+
+    @cached_property
+    def _flow(self) -> Flow:
+        assert self.source is not None
+        return flow_of(successors_of(self.source.blocks), kept_in_loops(self.source.blocks))
 
     def fold(self, row: Instruction) -> Value:
         """The value of an OpSpecConstantOp."""
@@ -510,17 +521,17 @@ class FunctionCompiler:
 
         return execute
 
-    def _terminator(self, block: spirv.Block, number: Mapping[int, int]) -> control.Successor:
+    def _terminator(self, block: spirv.Block) -> control.Successor:
         row = block.terminator
         words = row.words
         match row.opcode:
             case Op.Branch:
-                return control.branch(self._edge(block, words[0], number))
+                return control.branch(self._edge(block, words[0]))
             case Op.BranchConditional:
                 return control.branch_conditional(
-                    self.slot(words[0]), self._edge(block, words[1], number), self._edge(block, words[2], number))
+                    self.slot(words[0]), self._edge(block, words[1]), self._edge(block, words[2]))
             case Op.Switch:
-                return self._switch(block, number)
+                return self._switch(block)
             case Op.Return:
                 return control.return_void
             case Op.ReturnValue:
@@ -529,28 +540,28 @@ class FunctionCompiler:
                 return control.unreachable(self.site(row))
         raise unsupported(row, self._location)
 
-    def _switch(self, block: spirv.Block, number: Mapping[int, int]) -> control.Successor:
+    def _switch(self, block: spirv.Block) -> control.Successor:
         selector = block.terminator.words[0]
         kind = self.type_of(selector)
         default, labels = switch_cases(block.terminator, kind.size)
-        cases = {int(scalar(literal, kind).item()): self._edge(block, label, number)
-                 for literal, label in labels.items()}
-        return control.switch(self.slot(selector), cases, self._edge(block, default, number))
+        cases = {int(scalar(literal, kind).item()): self._edge(block, label) for literal, label in labels.items()}
+        return control.switch(self.slot(selector), cases, self._edge(block, default))
 
-    def _edge(self, block: spirv.Block, label: int, number: Mapping[int, int]) -> control.Edge:
+    def _edge(self, block: spirv.Block, label: int) -> control.Edge:
         assert self.source is not None
-        if label not in number:
+        if label not in self._number:
             raise ValidationError("branch-target", f"%{label} is no block of this function",
                                   block.terminator.offset)
         phis = []
-        for row in self.source.blocks[number[label]].instructions:
+        for row in self.source.blocks[self._number[label]].instructions:
             if row.opcode == Op.Phi:
                 sources = dict(zip(row.words[1::2], row.words[::2], strict=True))
                 if block.label not in sources:
                     raise ValidationError("phi-parents", f"OpPhi %{row.result_id} has no value for its "
                                           f"predecessor %{block.label}", row.offset)
                 phis.append((self.result(row), self.slot(sources[block.label]), self.result_type(row)))
-        return control.Edge(number[label], tuple(phis))
+        target = self._flow.way(self._number[block.label], self._number[label])
+        return control.Edge(self._flow.place.get(target, RETURNED), tuple(phis))  # no place: nobody comes here
 
 
 def _used_elsewhere(source: spirv.Function) -> set[int | None]:

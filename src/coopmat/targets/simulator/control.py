@@ -1,8 +1,7 @@
 """Running a function: basic blocks in lock-step, divergence and reconvergence.
 
-Lanes that take different sides of a branch are run one side after the other and meet again at the
-branch's immediate post-dominator. That works for any control-flow graph and needs no merge
-instructions.
+Of the blocks at which lanes wait the first one in the function's order runs, for all lanes that wait
+there (``spirv.lock_step`` says what that order is and where lanes meet again by it).
 """
 
 from __future__ import annotations
@@ -27,22 +26,18 @@ Successor = Callable[[Frame], "int | Sides"]
 
 @dataclass
 class Block:
-    """A compiled basic block. ``next`` gives the one successor, or, if lanes part, all sides.
-
-    ``meeting`` is the immediate post-dominator, or RETURNED. Blocks that leave the function are run
-    first when lanes part, so that the others then have it for themselves.
-    """
+    """A compiled basic block. ``next`` gives the one successor, or, if lanes part, all sides."""
 
     steps: tuple[Step, ...]
     next: Successor
-    meeting: int
-    leaves: bool
     site: Site
 
 
 @dataclass
 class Function:
-    """A compiled function: blocks[0] is its entry; ``template`` holds the constants by slot."""
+    """A compiled function: ``blocks`` in the order in which they run when lanes have parted, the entry
+    first; ``template`` holds the constants by slot.
+    """
 
     name: str
     template: list[Value]
@@ -59,16 +54,10 @@ class Function:
 
     def _run(self, frame: Frame) -> None:
         blocks, counter = self.blocks, frame.batch.counter
-        stack: list[tuple[int, int, Mask, bool]] = []  # who waits: block, meeting, mask, merge
-        block, meeting = 0, RETURNED
+        waiting: dict[int, Mask] = {}
+        together: Mask | None = None  # who parted when nobody waited, if none of them has returned
+        block = 0
         while True:
-            if block == meeting:
-                if not stack:
-                    return
-                block, meeting, frame.mask, frame.merge = stack.pop()
-                if meeting == RETURNED and not stack:
-                    frame.merge = False  # all others have returned: nothing of theirs is needed
-                continue
             code = blocks[block]
             try:
                 for step in code.steps:
@@ -80,14 +69,30 @@ class Function:
                                       f"{place}, does not fit its operands: {error}") from error
             counter.count(frame, code.site)
             if isinstance(successor, int):
-                block = successor
-                continue
-            if code.meeting != meeting:
-                stack.append((code.meeting, meeting, frame.mask, frame.merge))
-            sides = [side for side in successor if side[0] != code.meeting]
-            sides.sort(key=lambda side: blocks[side[0]].leaves)
-            stack += [(target, code.meeting, mask, True) for target, mask in sides]
-            block, meeting, frame.mask, frame.merge = stack.pop()
+                if not waiting:
+                    if successor == RETURNED:
+                        return
+                    block = successor
+                    continue
+                if successor == RETURNED:
+                    together = None
+                else:
+                    _wait(waiting, successor, frame.mask)
+            else:
+                if not waiting:
+                    together = frame.mask
+                for target, mask in successor:
+                    _wait(waiting, target, mask)
+            block = min(waiting)
+            frame.mask = waiting.pop(block)
+            frame.merge = bool(waiting)
+            if not waiting and together is not None:
+                frame.mask = together  # what is derived from this mask is known already
+
+
+def _wait(waiting: dict[int, Mask], block: int, mask: Mask) -> None:
+    """Let the lanes of a mask wait at a block, with those that wait there."""
+    waiting[block] = waiting[block].union(mask) if block in waiting else mask
 
 
 # --------------------------------------------------------------------------------------
@@ -97,7 +102,7 @@ class Function:
 
 @dataclass
 class Edge:
-    """The way to a successor block: which values its phi instructions take over on this edge."""
+    """The way to a successor block: where it leads, and which values that block's phi instructions take over."""
 
     target: int
     phis: tuple[tuple[int, int, Type], ...] = ()  # (slot of the phi, slot of the value, type)
@@ -131,7 +136,7 @@ def _part(frame: Frame, sides: list[tuple[Edge, Mask]]) -> int | Sides:
     for edge, lanes in sides:
         frame.mask = lanes
         target = edge.take(frame)
-        together[target] = together[target].union(lanes) if target in together else lanes
+        _wait(together, target, lanes)
     frame.mask, frame.merge = mask, merge
     return list(together.items()) if len(together) > 1 else target
 

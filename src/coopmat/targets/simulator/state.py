@@ -85,14 +85,16 @@ class Mask:
 
     def select(self, condition: Array) -> Mask:
         """The active lanes in which ``condition`` holds."""
-        lanes = self.lanes & condition
-        if lanes.shape[1] > 1 and (lanes == lanes[:, :1]).all():
-            lanes = lanes[:, :1]
-        return Mask(lanes, self.lane_count)
+        return self._with(self.lanes & condition)
 
     def union(self, other: Mask) -> Mask:
         """The lanes of both masks."""
-        return Mask(self.lanes | other.lanes, self.lane_count)
+        return self._with(self.lanes | other.lanes)
+
+    def _with(self, lanes: Array) -> Mask:
+        if lanes.shape[1] > 1 and (lanes == lanes[:, :1]).all():
+            lanes = lanes[:, :1]
+        return Mask(lanes, self.lane_count)
 
     def active(self, value: Array) -> Array:
         """The elements of a scalar value ``[S, L]`` that active lanes see, in lane order, flat.
