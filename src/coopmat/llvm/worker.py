@@ -148,10 +148,14 @@ def _print(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
 
 def _optimize(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     module = _parse(llvm, ir)
-    options = llvm.create_pipeline_tuning_options(speed_level=request["level"])
-    builder = llvm.create_pass_builder(_machine(llvm, module), options)
-    builder.getModulePassManager().run(module, builder)
+    _run_passes(llvm, module, _machine(llvm, module), request["level"])
     return {}, str(module).encode()
+
+
+def _run_passes(llvm: Any, module: Any, machine: Any, level: int) -> None:
+    """Optimise a module for a target machine, in place."""
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
+    builder.getModulePassManager().run(module, builder)
 
 
 def _host(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
@@ -163,8 +167,7 @@ def _host(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     machine = llvm.Target.from_triple(module.triple).create_target_machine(
         cpu=request["cpu"], features=request["features"], opt=request["level"], reloc="pic", codemodel="default")
     module.data_layout = str(machine.target_data)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=request["level"]))
-    builder.getModulePassManager().run(module, builder)
+    _run_passes(llvm, module, machine, request["level"])
     if request["emit"] == "ir":
         return {}, str(module).encode()
     if request["emit"] == "asm":

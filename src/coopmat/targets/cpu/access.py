@@ -113,7 +113,7 @@ def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *,
         return emitter.varying(llvm, writer.call(vector, f"llvm.masked.load.{suffix(vector)}.p0", [
             ("ptr", f"align {alignment} {pointer.base}"), (emitter.mask_type, emitter.mask_text),
             (vector, "zeroinitializer")]))
-    if _is_long(emitter) and not _has(emitter, GATHERED, size):
+    if _needs_loop(emitter, GATHERED, size):
         return _one_by_one(emitter, pointer, None, llvm, alignment)
     pointers = emitter.vector("ptr")
     return emitter.varying(llvm, writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
@@ -145,7 +145,7 @@ def store_number(emitter: Emitter, pointer: Number, value: Number, alignment: in
         writer.call("void", f"llvm.masked.store.{suffix(vector)}.p0", [
             (vector, lanes), ("ptr", f"align {alignment} {pointer.base}"), (emitter.mask_type, emitter.mask_text)])
         return
-    if _is_long(emitter) and not _has(emitter, SCATTERED, size):
+    if _needs_loop(emitter, SCATTERED, size):
         _one_by_one(emitter, pointer, value, value.type, alignment)
         return
     pointers = emitter.vector("ptr")
@@ -164,9 +164,11 @@ branch for each work-item of every access, which takes it very long where there 
 MOST_SPELT_OUT = 32  # accesses that LLVM spells out for each work-item, in one kernel
 
 
-def _is_long(emitter: Emitter) -> bool:
-    """Whether code that LLVM would make of one more gather or scatter in single accesses is too long: there is a branch
-    for each of them, or there have been many before."""
+def _needs_loop(emitter: Emitter, needed: Mapping[int, str], size: int) -> bool:
+    """Whether one more gather or scatter is written as a loop, because LLVM would spell it out and that is too long:
+    with a branch for each access, or after many others, which are counted here."""
+    if _has(emitter, needed, size):
+        return False
     emitter.extra["spelt out"] = emitter.extra.get("spelt out", 0) + 1
     return emitter.mask is not None or emitter.extra["spelt out"] > MOST_SPELT_OUT
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.values import Number, bits_of, literal
+from coopmat.targets.cpu.writer import Writer
 
 Signs = tuple[bool, bool]  # of A and B
 
@@ -38,9 +39,10 @@ def accumulated(emitter: Emitter, total: str, a: str, b: str, count: int, signs:
     unsigned, signed = (a, b) if signs[1] else (b, a)
     size = widest(emitter, count)
     assert size is not None
-    parts = [_instruction(emitter, [_part(emitter, operand, count, start, size)
-                                    for operand in (total, unsigned, signed)], size)
-             for start in range(0, count, size)]
+    parts = []
+    for start in range(0, count, size):
+        total_part, x, y = (_part(emitter, one, count, start, size) for one in (total, unsigned, signed))
+        parts.append(dot(emitter.writer, total_part, x, y, size))
     while len(parts) > 1:
         size *= 2
         parts = [_joined(emitter, parts[place], parts[place + 1], size) for place in range(0, len(parts), 2)]
@@ -69,9 +71,8 @@ def _joined(emitter: Emitter, low: str, high: str, size: int) -> str:
     return emitter.writer.let(f"shufflevector {half} {low}, {half} {high}, <{size} x i32> <{places}>")
 
 
-def _instruction(emitter: Emitter, operands: list[str], size: int) -> str:
-    total, *factors = operands
+def dot(writer: Writer, total: str, unsigned: str, signed: str, size: int) -> str:
+    """VPDPBUSD on ``size`` words: ``total`` plus the dot products of bytes without sign and bytes with sign."""
     words, octets = f"<{size} x i32>", f"<{4 * size} x i8>"
-    a, b = (emitter.writer.let(f"bitcast {words} {text} to {octets}") for text in factors)
-    return emitter.writer.call(words, f"llvm.x86.avx512.vpdpbusd.{32 * size}", [
-        (words, total), (octets, a), (octets, b)])
+    a, b = (writer.let(f"bitcast {words} {text} to {octets}") for text in (unsigned, signed))
+    return writer.call(words, f"llvm.x86.avx512.vpdpbusd.{32 * size}", [(words, total), (octets, a), (octets, b)])

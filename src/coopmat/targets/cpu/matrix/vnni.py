@@ -14,6 +14,7 @@ from coopmat.targets.cpu.matrix.body import Body, Features
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.matrix.packing import interleaved
 from coopmat.targets.cpu.number_writer import NumberWriter
+from coopmat.targets.cpu.vnni import dot
 
 WIDTHS: dict[str, tuple[tuple[str, int], ...]] = {
     "int8": (("avx512vnni", 16), ("avxvnni", 8)),
@@ -143,20 +144,12 @@ def _int8_rows(body: Body, a_words: list[list[str]], words: list[str], c: Matrix
             word = lanes.splat("i32", row[k])
             for place, part in enumerate(parts):
                 unsigned, signed = (part, word) if swapped else (word, part)
-                sums[m][place] = dot(body, sums[m][place], unsigned, signed, at_once)
+                sums[m][place] = dot(body.writer, sums[m][place], unsigned, signed, at_once)
     return [_joined(body, row, "i32", columns, at_once) for row in sums]
 
 
 FLIP = 0x80808080 - (1 << 32)
 ONES = 0x01010101
-
-
-def dot(body: Body, total: str, unsigned: str, signed: str, at_once: int) -> str:
-    """VPDPBUSD: operands are vectors of words."""
-    words, count = f"<{at_once} x i32>", 4 * at_once
-    operands = [body.writer.let(f"bitcast {words} {one} to <{count} x i8>") for one in (unsigned, signed)]
-    return body.writer.call(words, f"llvm.x86.avx512.vpdpbusd.{32 * at_once}", [
-        (words, total), *((f"<{count} x i8>", one) for one in operands)])
 
 
 def _take_away(body: Body, sums: list[list[str]], b_parts: list[list[str]], at_once: int) -> None:
@@ -165,7 +158,7 @@ def _take_away(body: Body, sums: list[list[str]], b_parts: list[list[str]], at_o
     for place in range(len(b_parts[0])):
         total = "zeroinitializer"
         for parts in b_parts:
-            total = dot(body, total, f"splat (i32 {ONES})", parts[place], at_once)
+            total = dot(body.writer, total, f"splat (i32 {ONES})", parts[place], at_once)
         moved = body.writer.let(f"shl {vector} {total}, splat (i32 7)")
         for row in sums:
             row[place] = body.writer.let(f"sub {vector} {row[place]}, {moved}")
@@ -177,7 +170,7 @@ def _add_row_sums(body: Body, sums: list[list[str]], a_words: list[list[str]], a
     for row, words in zip(sums, a_words, strict=True):
         total = "zeroinitializer"
         for word in words:
-            total = dot(body, total, lanes.splat("i32", word), f"splat (i32 {ONES})", at_once)
+            total = dot(body.writer, total, lanes.splat("i32", word), f"splat (i32 {ONES})", at_once)
         moved = body.writer.let(f"shl {vector} {total}, splat (i32 7)")
         for place in range(len(row)):
             row[place] = body.writer.let(f"add {vector} {row[place]}, {moved}")
