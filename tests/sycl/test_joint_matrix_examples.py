@@ -52,7 +52,7 @@ def test_result(module, name: str, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("name", ["cpu", "sim:generic", "sim:intel_cpu_spr"])
 def test_tuned(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert joint_matrix_tuned.main([name]) == 0
-    assert capsys.readouterr().out.endswith("in blocks of 128x64: right\n")
+    assert capsys.readouterr().out.endswith("in blocks of 256x64: right\n")
 
 
 def test_tuned_on_other_tiles() -> None:
