@@ -99,8 +99,7 @@ SPEC = Example("spec", "gemm.cl")
 BLOCKED = Example("blocked", "gemm_blocked.cl", ("-DPACKED_B",), block=(32, 32), has_packed_b=True)
 BLOCKED_ROW_MAJOR = Example("blocked", "gemm_blocked.cl", block=(32, 32))
 TUNED = Example("tuned", "gemm_tuned.cl", ("-DNB=512",), block=(4096, 512), is_tuned=True)
-TUNED_FP32 = Example("tuned", "gemm_tuned_fp32.cl", ("-DKC=256", "-DNB=256"), (8, 32, 4), (1024, 256),
-                     is_tuned=True)
+TUNED_FP32 = Example("tuned", "gemm_tuned_fp32.cl", ("-DNB=2048",), (8, 32, 4), (4096, 2048), is_tuned=True)
 
 
 def examples(elements: Elements) -> tuple[Example, ...]:
