@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def cpu_features(environment: Mapping[str, str] = os.environ) -> CpuFeatures:
 
 @cache
 def _features(wish: str) -> CpuFeatures:
-    cpu, found = _host()
+    cpu, found, known = _host()
     unusable: list[tuple[str, str]] = []
     lost = {"prefer-256-bit"} & found
     if "amx-tile" in found:
@@ -77,29 +78,31 @@ def _features(wish: str) -> CpuFeatures:
             amx = {name for name in found if name.startswith("amx-")}
             unusable += [(name, reason) for name in sorted(amx)]
             lost |= amx
-    lost |= _taken_away(wish, found)
+    lost |= _taken_away(wish, found, known)
     lost = _with_dependents(lost) & found | lost
     return CpuFeatures(cpu, found, found - lost, tuple(unusable))
 
 
 @cache
-def _host() -> tuple[str, frozenset[str]]:
+def _host() -> tuple[str, frozenset[str], frozenset[str]]:
+    """LLVM's name of the processor, the features that it has, and all that LLVM knows of its kind."""
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features()
-    return llvm.get_host_cpu_name(), frozenset(name for name, has in features.items() if has)
+    return llvm.get_host_cpu_name(), frozenset(name for name, has in features.items() if has), frozenset(features)
 
 
-def _taken_away(wish: str, found: frozenset[str]) -> set[str]:
+def _taken_away(wish: str, found: frozenset[str], known: frozenset[str]) -> set[str]:
     lost: set[str] = set()
     for item in filter(None, (part.strip() for part in wish.split(","))):
         if item in LEVELS:
             lost |= {name for name in found if name.startswith(LEVELS[item])} if LEVELS[item] else set()
-        elif item.startswith("-") and len(item) > 1:
+        elif item.startswith("-") and item[1:] in known:
             lost.add(item[1:])
         else:
+            near = difflib.get_close_matches(item, [*LEVELS, *(f"-{name}" for name in sorted(known))], 3)
             raise Error(f"{VARIABLE}: expected features to go without, such as '-avx512f', or one of "
-                        f"{', '.join(LEVELS)}; found '{item}'")
+                        f"{', '.join(LEVELS)}; found '{item}'" + (f" (is it {' or '.join(near)}?)" if near else ""))
     return lost
 
 

@@ -30,6 +30,7 @@ from coopmat.targets.cpu.threads import POOL, aligned
 SMALLEST_STACK = 1 << 18  # bytes
 CHUNKS_PER_THREAD = 16  # work-groups are taken in so many portions, so that threads end at about the same time
 MOST_TAKEN = 64  # work-groups at once
+MOST_IN_MAIN = 4096  # work-groups of a kernel without loops that Python's main thread runs itself
 WORTH_WAKING = 50_000  # nanoseconds of work; for less, one thread is done before another has begun
 WORD_BYTES = 8
 _WORDS_BYTES = -(-Field.COUNT * WORD_BYTES // ALIGNMENT) * ALIGNMENT
@@ -111,7 +112,7 @@ class Plan:
         words[Field.STACK_BYTES] = SMALLEST_STACK + 2 * code.stack_bytes // ALIGNMENT * ALIGNMENT
         self.kernel = kernel
         self.run = kernel.run
-        self.ends = not code.has_loops
+        self.ends = not code.has_loops and self.groups <= MOST_IN_MAIN
         self.name = signature.name
         self.prints = code.prints
         self.reused = code.reused

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from coopmat.cache import Cache
 from coopmat.devices import CPU
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import CompileError, LaunchError, ValidationError
 from coopmat.llvm import client
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.kernels import KernelSignature
@@ -28,6 +29,7 @@ from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.threads import ForkSafeLock
+from coopmat.targets.simulator.control import MALFORMED
 from coopmat.targets.simulator.program import well_formed
 
 LEVEL = 3  # of LLVM's optimiser
@@ -72,19 +74,33 @@ class CpuProgram:
         return None if found is None else _loaded(*found)
 
     def _made(self, name: str, variant: Variant) -> CompiledKernel:
-        code, ir = self._translated(name, variant)
-        dump(name, "asm", lambda: self._by_llvm(name, ir, "asm"))
-        object_ = self._by_llvm(name, ir, "object")
+        with self._explained(name):
+            code, ir = self._translated(name, variant)
+            dump(name, "asm", lambda: self._by_llvm(name, ir, "asm"))
+            object_ = self._by_llvm(name, ir, "object")
         kernel = _loaded(code, object_)
         self.cache.put(self._key(name, variant), saved.to_bytes(code, object_))
         return kernel
+
+    @contextmanager
+    def _explained(self, name: str) -> Iterator[None]:
+        """What is wrong with a module of which no code can be made: in the validator's words, if it finds anything."""
+        try:
+            yield
+        except (CompileError, *MALFORMED) as error:
+            from coopmat.spirv.validate import validate
+
+            broken = next((one for one in validate(self.module) if one.severity == "error"), None)
+            if broken is not None:
+                raise ValidationError(broken.rule, broken.message, broken.offset) from error
+            with well_formed(f"kernel '{name}'"):
+                raise
 
     def _translated(self, name: str, variant: Variant) -> tuple[KernelCode, str]:
         """A kernel as LLVM IR: what is known of it, and the IR without matrix operations."""
         entry = next(entry for entry in self.module.entry_points
                      if entry.name == name and entry.model == ExecutionModel.Kernel)
-        with well_formed(f"kernel '{name}'"):
-            code = kernel_code(self.module, entry, variant, HANDLERS, ARCHITECTURE)
+        code = kernel_code(self.module, entry, variant, HANDLERS, ARCHITECTURE)
         ir = code.ir
         dump(name, "ll", lambda: ir.encode())
         if code.matrices:
@@ -125,7 +141,8 @@ class CpuProgram:
         for name, signature in self.signatures.items():
             size = signature.sub_group_size or CPU.sub_group_sizes[0]
             variant = self.variant(signature, signature.work_group_size or (size, 1, 1))
-            text = self._by_llvm(name, self._translated(name, variant)[1], "asm").decode()
+            with self._explained(name):
+                text = self._by_llvm(name, self._translated(name, variant)[1], "asm").decode()
             parts.append(f"# kernel '{name}' for {self.features.cpu}, sub-groups of {size}\n{text}")
         return "\n".join(parts)
 

@@ -107,8 +107,9 @@ def leaves_of(kind: Type) -> tuple[LeafType, ...]:
 
 
 def _collect(kind: Type, offset: int, found: list[LeafType]) -> None:
-    if len(found) > MOST_LEAVES:
-        raise Error(f"a value of more than {MOST_LEAVES} numbers is too large; use a pointer to it")
+    if len(found) >= MOST_LEAVES:
+        raise Error(f"a value or private array of more than {MOST_LEAVES} numbers is too large for the CPU: keep it in "
+                    f"global or local memory (found a part of a value at byte {offset}, of type {kind})")
     if isinstance(kind, StructType):
         for member, start in zip(kind.members, kind.offsets, strict=True):
             _collect(member, offset + start, found)
