@@ -26,6 +26,7 @@ from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.places import (
     Place,
     check_indices,
+    clear,
     clear_array,
     moved_place,
     part_at,
@@ -35,7 +36,6 @@ from coopmat.targets.cpu.places import (
     read_place,
     reserve_stack,
     write_place,
-    zero_value,
 )
 from coopmat.targets.cpu.pointer_uses import member_type, users_of
 from coopmat.targets.cpu.values import (
@@ -76,13 +76,15 @@ def _function_variable(emitter: Emitter, row: Instruction) -> Value | None:
         raise Error("a cooperative matrix has no address: the pointer to a variable that holds one may only be used by "
                     "loads, stores and access chains")
     pointer = private_memory(emitter, kind)
-    initial = emitter.value(row.words[1]) if len(row.words) > 1 else zero_value(emitter, kind)
-    store_value(emitter, pointer, initial, kind, kind.alignment)
+    if len(row.words) > 1:
+        store_value(emitter, pointer, emitter.value(row.words[1]), kind, kind.alignment)
+    else:
+        clear(emitter, pointer.base, pointer.stride * emitter.size)
     return (pointer,)
 
 
 def private_memory(emitter: Emitter, kind: Type) -> Number:
-    """Memory of each work-item, zero at the start; the pointer to it."""
+    """Memory of each work-item; the pointer to it."""
     stride = round_up(max(kind.size, 1), kind.alignment)
     total = stride * emitter.size
     reserve_stack(emitter, total)

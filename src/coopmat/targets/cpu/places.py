@@ -25,6 +25,7 @@ from coopmat.targets.cpu.values import (
     Number,
     Value,
     bits_of,
+    first_leaf,
     leaf_count,
     leaves_of,
     llvm_type,
@@ -122,8 +123,12 @@ def clear_array(emitter: Emitter, place: Place) -> None:
     """Set an array to zero; a work-item that is not here has no use for it yet."""
     slot, llvm, varies = _array_slot(emitter, place)
     scalar = llvm.removesuffix(">").split(" x ")[-1]
-    nbytes = leaf_count(place.whole) * (bits_of(scalar) // 8) * (emitter.size if varies else 1)
-    emitter.writer.call("void", "llvm.memset.p0.i64", [("ptr", slot), ("i8", "0"), ("i64", str(nbytes)),
+    clear(emitter, slot, leaf_count(place.whole) * (bits_of(scalar) // 8) * (emitter.size if varies else 1))
+
+
+def clear(emitter: Emitter, address: str, nbytes: int) -> None:
+    """Set bytes to zero."""
+    emitter.writer.call("void", "llvm.memset.p0.i64", [("ptr", address), ("i8", "0"), ("i64", str(nbytes)),
                                                        ("i1", "false")])
 
 
@@ -212,7 +217,7 @@ def reserve_stack(emitter: Emitter, nbytes: int) -> None:
 
 def _array_slot(emitter: Emitter, place: Place) -> tuple[str, str, bool]:
     """The slot of a variable whose leaves an index chooses among, the type of a leaf there, and whether it varies."""
-    leaf = leaves_of(place.whole)[0].kind
+    leaf = first_leaf(place.whole)
     count = leaf_count(place.whole)
     if isinstance(leaf, MatrixType):
         from coopmat.targets.cpu.matrix.operations import slot_type

@@ -108,8 +108,8 @@ def leaves_of(kind: Type) -> tuple[LeafType, ...]:
 
 def _collect(kind: Type, offset: int, found: list[LeafType]) -> None:
     if len(found) >= MOST_LEAVES:
-        raise Error(f"a value or private array of more than {MOST_LEAVES} numbers is too large for the CPU: keep it in "
-                    f"global or local memory (found a part of a value at byte {offset}, of type {kind})")
+        raise Error(f"a value of more than {MOST_LEAVES} numbers is too large for the CPU: copy it by its parts (found "
+                    f"one at byte {offset}, of type {kind})")
     if isinstance(kind, StructType):
         for member, start in zip(kind.members, kind.offsets, strict=True):
             _collect(member, offset + start, found)
@@ -126,6 +126,14 @@ def _collect(kind: Type, offset: int, found: list[LeafType]) -> None:
 
 def _has_no_size(kind: Type) -> bool:
     return isinstance(kind, MatrixType) or (isinstance(kind, ArrayType) and _has_no_size(kind.element))
+
+
+def first_leaf(kind: Type) -> Type:
+    """The type of the first leaf of a type that has one."""
+    while isinstance(kind, StructType | ArrayType | VectorType):
+        kind = (next(one for one in kind.members if leaf_count(one)) if isinstance(kind, StructType)
+                else kind.element if isinstance(kind, ArrayType) else kind.component)
+    return kind
 
 
 @lru_cache(maxsize=4096)
