@@ -402,7 +402,7 @@ def test_a_constant_that_contains_itself() -> None:
     place = next(i for i, line in enumerate(lines) if "OpConstantComposite" in line)
     own = lines[place].split()[0]
     lines[place] = lines[place].rsplit(" ", 1)[0] + f" {own}"
-    with pytest.raises(ValidationError, match="malformed|before OpConstantComposite defines it"):
+    with pytest.raises(ValidationError, match=r"malformed|before OpConstantComposite defines it"):
         run(Module.from_text("\n".join(lines)), [np.zeros(2, np.int32)])
 
 
