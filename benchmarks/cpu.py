@@ -13,7 +13,9 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from figures import Figure, seconds
@@ -139,8 +141,7 @@ def _beside_intel(repeat: int) -> list[Figure]:
         queue = cm.Queue("cpu")
         program = cm.build(source, device=queue.device)
         made = program.kernel(kernel)
-        ours = seconds(lambda made=made, sizes=sizes, arguments=arguments, queue=queue:  # type: ignore[misc]
-                       queue.enqueue(made, *sizes, *arguments).wait(), repeat)
+        ours = seconds(partial(_launch, queue, made, *sizes, *arguments), repeat)
         theirs = _intel_times(program.spirv, kernel, *sizes, arguments, repeat)
         found = [Figure.of(f"{name}, coopmat", "s", ours)]
         found += [Figure.of(f"{name}, Intel's CPU runtime", "s", theirs)] if theirs else []
@@ -148,6 +149,10 @@ def _beside_intel(repeat: int) -> list[Figure]:
         figures += found
     console().print(rows)
     return figures
+
+
+def _launch(queue: cm.Queue, kernel: cm.Kernel, *sizes_and_arguments: Any) -> None:
+    queue.enqueue(kernel, *sizes_and_arguments).wait()
 
 
 def _intel_times(*job: object) -> list[float]:

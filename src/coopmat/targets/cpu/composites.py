@@ -16,7 +16,6 @@ from coopmat.targets.cpu.values import (
     Matrix,
     Number,
     Value,
-    constant,
     float_bits,
     leaf_count,
     llvm_type,
@@ -138,11 +137,11 @@ def _number(emitter: Emitter, row: Instruction) -> Value:
     bits = decode_number(row.words) & (1 << 8 * kind.size) - 1
     if llvm in ("half", "float", "double"):
         return (Number(llvm, float_bits(llvm, bits)),)
-    return (constant(llvm, bits),)
+    return (emitter.constant(llvm, bits),)
 
 
 def _truth(value: bool) -> Handler:
-    return lambda emitter, row: (constant("i1", value),)
+    return lambda emitter, row: (emitter.constant("i1", value),)
 
 
 def _null(emitter: Emitter, row: Instruction) -> Value:

@@ -22,6 +22,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.types import MatrixType, Type, TypeTable
 from coopmat.targets.cpu.flatten import Flat, labels_of
 from coopmat.targets.cpu.number_writer import NumberWriter
+from coopmat.targets.cpu.options import HARDWARE
 from coopmat.targets.cpu.regions import lay_out
 from coopmat.targets.cpu.values import (
     UNIFORM,
@@ -56,7 +57,7 @@ class Variant:
     is_whole: bool
     is_straight: bool
     bounds: bool = False
-    numerics: str = "hardware"
+    numerics: str = HARDWARE
     features: frozenset[str] = frozenset()
 
 

@@ -42,13 +42,14 @@ def _truncated(number: Term) -> Term:
     return found.resized("i16", signed=False).cast("half")
 
 
-def _function(name: str, formula: Callable[[Term], Term], given: str, result: str, size: int = 1) -> str:
+def _function(name: str, formula: Callable[[Term], Term], given: str, result: str, size: int = 1,
+              linkage: str = "internal") -> str:
     """A function of one number, or of a vector of several."""
     writer = Writer()
     numbers = NumberWriter(writer, size)
     whole = formula(Term(numbers, Number(given, "%x") if size == 1 else Number(given, lanes="%x"))).number
     types = (result, given) if size == 1 else (numbers.vector(result), numbers.vector(given))
-    return "\n".join([f"define internal {types[0]} @{name}({types[1]} %x) noinline nounwind {{", *writer.lines,
+    return "\n".join([f"define {linkage} {types[0]} @{name}({types[1]} %x) noinline nounwind {{", *writer.lines,
                       f"  ret {types[0]} {whole.base if size == 1 else whole.lanes}", "}"])
 
 
@@ -56,8 +57,8 @@ def half_conversions(features: Set[str]) -> str:
     """The functions that LLVM calls in code for a processor with these features."""
     if FEATURE in features:
         return ""
-    return "\n".join([_function("__extendhfsf2", _extended, "half", "float"),
-                      _function("__truncsfhf2", _truncated, "float", "half")]).replace("define internal", "define")
+    return "\n".join([_function("__extendhfsf2", _extended, "half", "float", linkage="external"),
+                      _function("__truncsfhf2", _truncated, "float", "half", linkage="external")])
 
 
 def with_vector_conversions(ir: str, features: Set[str]) -> str:

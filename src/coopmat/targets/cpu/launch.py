@@ -150,7 +150,8 @@ class Plan:
         def stop() -> None:
             frame.words[Field.STOP] = 1
 
-        def work(scratch: int, used: object = (self.kernel, frame, arguments, output, table)) -> None:
+        # A thread that is left alone after an interruption keeps what it uses.
+        def work(scratch: int, _used: object = (self.kernel, frame, arguments, output, table)) -> None:
             run(launch, launch + _WORDS_BYTES, scratch)
 
         self._expected = POOL.run(work, local_bytes + self.stack_bytes + 128,

@@ -98,22 +98,27 @@ class _Job:
         try:
             if not is_done:
                 self.ended.get()
+            self._close()
             while self.left:
                 self.ended.get()
         except BaseException as error:  # Ctrl-C
             interruption = error
             stop()
+            self._close()
             self._wait_until(time.monotonic() + _PATIENCE)
         for found in (interruption, *self.results):
             if found is not None:
                 raise found
         return len(self.results)
 
-    @property
-    def left(self) -> int:
-        """The helpers that have begun and not ended; from now on nobody begins."""
+    def _close(self) -> None:
+        """Let nobody begin from now on."""
         while _taken(self.tickets):
             self.begun -= 1
+
+    @property
+    def left(self) -> int:
+        """The helpers that have begun, or still may, and have not ended."""
         return self.begun - len(self.results)
 
     def _wait_until(self, end: float) -> None:

@@ -216,13 +216,3 @@ def suffix(llvm: str) -> str:
         count, element = llvm[1:-1].split(" x ")
         return f"v{count}{suffix(element)}"
     return {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}.get(llvm, llvm)
-
-
-def uniform(llvm: str, text: str) -> Number:
-    """A number that is the same for all work-items."""
-    return Number(llvm, text)
-
-
-def constant(llvm: str, value: float | bool) -> Number:
-    """A number that is known."""
-    return Number(llvm, literal(llvm, value))

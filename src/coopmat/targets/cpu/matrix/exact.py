@@ -101,7 +101,7 @@ class _Row:
         """The ends of the interval, in double and rounded to odd, so that they may be rounded once more."""
         high, low = two_sum(sums.high, sums.low)
         error = sums.size * ((self.factors.count + 1) * 2.0 ** -52)  # twice what the errors' own sum may be wrong by
-        is_settled = sums.size.equals(0.0).apply("or {t} {0}, {1}", "i1", _not(sums.high.is_finite))
+        is_settled = sums.size.equals(0.0) | ~sums.high.is_finite
         settled = choose(sums.high.is_nan, quiet_nan(self.factors.columns), sums.high)
         below, above = (choose(is_settled, settled, _odd(*two_sum(high, low + side))) for side in (-error, error))
         return below, above
@@ -134,14 +134,10 @@ class _Row:
         return Number(DOUBLE, lanes=writer.let(f"load {columns.vector(DOUBLE)}, ptr {slot}"))
 
 
-def _not(condition: Term) -> Term:
-    return condition ^ True
-
-
 def _odd(total: Term, error: Term) -> Term:
     """``total + error``, where inexact the one of the two neighbours whose last bit is 1."""
     bits = total.bits
-    is_moved = (bits & 1).equals(0).apply("and {t} {0}, {1}", "i1", error.differs(0.0))
+    is_moved = (bits & 1).equals(0) & error.differs(0.0)
     outwards = (error.bits ^ bits) < 0
     moved = choose(outwards, bits - 1, bits + 1)
     return choose(is_moved, moved, bits).cast(DOUBLE)

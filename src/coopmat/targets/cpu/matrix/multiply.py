@@ -143,7 +143,7 @@ def _looped(body: Body, products: _Products) -> str:
     a, b, c = body.operation.operands
     writer, work, columns = body.writer, products.work, NumberWriter(body.writer, b.columns)
     vector, row_of_d = columns.vector(work), row_type(products.d)
-    a_slot, b_slot, c_slot = (in_memory(body, parameter, kind, fmt, work) for parameter, kind, fmt in
+    a_slot, b_slot, c_slot = (_in_memory(body, parameter, kind, fmt, work) for parameter, kind, fmt in
                               zip(("%0", "%1", "%2"), (a, b, c), products.formats, strict=False))
     d_slot = body.buffer(products.d)
 
@@ -167,7 +167,7 @@ def _looped(body: Body, products: _Products) -> str:
     return body.from_buffer(d_slot, products.d)
 
 
-def in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: str) -> str:
+def _in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: str) -> str:
     """Memory with a matrix's rows as numbers of another type, :func:`pitch_of` bytes apart."""
     columns, writer = NumberWriter(body.writer, kind.columns), body.writer
     given, vector, size = row_type(kind), columns.vector(work), kind.component.size
