@@ -68,9 +68,11 @@ def test_intels_runtime_computes_the_same(case: Case) -> None:
 # ------------------------------------------------------------------ Python kernels
 
 def _launching() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The tests of tests/sycl that launch a kernel and compare what it computes."""
+    """The tests of tests/sycl that launch a kernel and compare what it computes, oracles apart."""
     for path in sorted(SYCL.glob("test_*.py")):
         module = importlib.import_module(f"tests.sycl.{path.stem}")
+        if hasattr(module, "pytestmark"):
+            continue  # on Intel's runtime, or compiled with its compiler, whatever our device is
         for name, test in inspect.getmembers(module, inspect.isfunction):
             names = inspect.unwrap(test).__code__.co_names
             if (name.startswith("test_") and test.__module__ == module.__name__ and "launch" in names

@@ -168,6 +168,8 @@ def to_integer(emitter: NumberWriter, number: Number, source: Type, target: Type
         number = emitter.intrinsic(TO_WHOLE[rounding], number.type, number)
     llvm, letter = llvm_type(target), "s" if signed else "u"
     if saturate:
+        if number.type == "half":  # with AVX512-FP16, LLVM's fptosi.sat from half makes -32768 of a NaN
+            number = emitter.apply("fpext {t} {0} to {r}", "float", number)
         return emitter.intrinsic(f"fpto{letter}i.sat", llvm, number, of=number.type)
     found = emitter.apply(f"fpto{letter}i {{t}} {{0}} to {{r}}", llvm, number)
     return emitter.apply("freeze {t} {0}", llvm, found)
