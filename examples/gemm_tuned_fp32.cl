@@ -23,10 +23,10 @@
 #define TK 4
 #endif
 #ifndef KC
-#define KC 384
+#define KC 320
 #endif
 #ifndef MC
-#define MC 96
+#define MC 48
 #endif
 #ifndef NB
 #define NB 2048
@@ -62,18 +62,19 @@ void copy_a(global const float *A, int K, int height, int depth, local float *ro
                 rows[row * A_STRIDE + k + lane] = A[(size_t)row * K + k + lane];
 }
 
-// A tile of C: TM x `depth` elements of A times `depth` x TN of B, added to C unless these are the first.
+// A tile of C: TM x `depth` elements of A times `depth` x TN of B, added to C unless these are the first. C is read last:
+// the processor need not wait for it.
 void multiply(local const float *a, local const float *b, int depth, global float *C, int N, bool is_first)
 {
-    matrix_c c;
-    if (is_first)
-        c = coop_mat_init(0);
-    else
-        c = coop_mat_load(C, ROW_MAJOR, N);
+    matrix_c c = coop_mat_init(0);
     for (int k = 0; k < depth; k += TK) {
         matrix_b b_tile = coop_mat_load(b + k * TN, ROW_MAJOR, TN);
         matrix_a a_tile = coop_mat_load(a + k, ROW_MAJOR, A_STRIDE);
         c = coop_matmul_add(a_tile, b_tile, c, CLK_COOPERATIVE_MATRIX_OPERAND_NONE);
+    }
+    if (!is_first) {
+        matrix_c others = coop_mat_load(C, ROW_MAJOR, N);
+        c = c + others;
     }
     coop_mat_store(C, c, ROW_MAJOR, N);
 }

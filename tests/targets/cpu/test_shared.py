@@ -64,12 +64,19 @@ def _shared() -> dict[str, Callable[..., Any]]:
 globals().update(_shared())
 
 
+def _marks(module: ModuleType) -> list[pytest.MarkDecorator]:
+    """What a module says of all of its tests, the oracle that they need for instance."""
+    marks = getattr(module, "pytestmark", [])
+    return marks if isinstance(marks, list) else [marks]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test with all the features of the processor; with fewer in the long form, and those of the sample."""
-    module = metafunc.function.__module__.rpartition(".")[2]
+    home = importlib.import_module(metafunc.function.__module__)
+    module = home.__name__.rpartition(".")[2]
     is_long = metafunc.config.getoption("--long")
-    levels = [pytest.param(name, marks=[pytest.mark.slow] if module in SLOW else []) for name in LEVELS
-              if name == "amx" or module in SAMPLE or is_long]
+    marks = [*([pytest.mark.slow] if module in SLOW else []), *_marks(home)]
+    levels = [pytest.param(name, marks=marks) for name in LEVELS if name == "amx" or module in SAMPLE or is_long]
     metafunc.parametrize("_features", levels, indirect=True, scope="module")
 
 
