@@ -33,6 +33,8 @@ NOT_SHARED = {
 """Modules and tests that do not apply, and why not."""
 SLOW = ("test_groups_on_intel",)
 """Modules that only the long form has."""
+VALIDATED = "test_foreign_modules"
+"""The module whose kernels are also validated: the CPU takes what producers write."""
 SAMPLE = ("test_composites", "test_dot_product", "test_matrix")
 """Modules whose tests also run in the short form with fewer features than the processor has."""
 
@@ -86,3 +88,8 @@ def _features(request: pytest.FixtureRequest) -> Iterator[None]:
         patch.setattr(kit, "TARGET", "cpu")
         patch.setenv(VARIABLE, request.param)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _validated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit, "VALIDATES", request.function.__module__.endswith(VALIDATED))

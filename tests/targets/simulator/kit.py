@@ -37,6 +37,8 @@ from coopmat.targets.simulator import SimulatorOptions
 
 TARGET = "simulator"
 """What runs the kernels: ``simulator``, or ``cpu`` (tests/targets/cpu/test_shared.py)."""
+VALIDATES = False
+"""Whether the CPU validates modules; else what it refuses by itself is seen."""
 CHECKS_BOUNDS = False
 """Whether kernels on the CPU are checked for accesses outside of buffers (tests/targets/cpu/test_bounds.py)."""
 
@@ -146,7 +148,7 @@ def cpu_program(source: Module, options: CpuOptions | None = None) -> CpuProgram
 
 @lru_cache(maxsize=2)
 def _cpu_program(source: bytes, features: CpuFeatures, options: CpuOptions | None) -> CpuProgram:
-    return CpuProgram(executable(Module.from_bytes(source)), features, options)
+    return CpuProgram(executable(Module.from_bytes(source)), features, options, validates=VALIDATES)
 
 
 def _load_value(name: str) -> list[str]:

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coopmat.cache import Cache
 from coopmat.devices import CPU
@@ -32,23 +32,32 @@ from coopmat.targets.cpu.threads import ForkSafeLock
 from coopmat.targets.simulator.control import MALFORMED
 from coopmat.targets.simulator.program import well_formed
 
+if TYPE_CHECKING:
+    from coopmat.spirv.validate import Violation
+
 LEVEL = 3  # of LLVM's optimiser
 ARCHITECTURE = "generic"  # whose layouts matrices have
+TOLERATED = frozenset({
+    "any-all-types", "atomic-width", "builtin-variable", "capability-missing", "composite-constant", "copy-logical",
+    "entry-point-uses", "extension-missing", "integer-arithmetic", "low-precision-use", "matrix-load", "version-range"})
+"""Rules that a module may break: producers do, and its meaning is clear all the same."""
 MOST_PLANS = 256
 
 _COMPILING = ForkSafeLock()  # LLVM serves one request at a time anyway
 
 
 class CpuProgram:
-    """The kernels of a module on the CPU. ``cache`` keeps what is compiled."""
+    """The kernels of a module on the CPU. ``cache`` keeps what is compiled; ``validates``: whether a module is checked
+    before it is compiled."""
 
     def __init__(self, module: Module, features: CpuFeatures | None = None, options: CpuOptions | None = None,
-                 cache: Cache | None = None) -> None:
+                 cache: Cache | None = None, *, validates: bool = True) -> None:
         self.module = module
         self.features = features if features is not None else cpu_features()
         self.options = options if options is not None else CpuOptions()
         self.threads = self.options.thread_count()
         self.cache = cache if cache is not None else Cache(None)
+        self.validates = validates
         if self.options.architecture is not None:
             with well_formed("the module"):
                 check_models(module, self.options.architecture)
@@ -74,7 +83,7 @@ class CpuProgram:
         return None if found is None else _loaded(*found)
 
     def _made(self, name: str, variant: Variant) -> CompiledKernel:
-        with self._explained(name):
+        with self._validated(name):
             code, ir = self._translated(name, variant)
             dump(name, "asm", lambda: self._by_llvm(name, ir, "asm"))
             object_ = self._by_llvm(name, ir, "object")
@@ -83,18 +92,26 @@ class CpuProgram:
         return kernel
 
     @contextmanager
-    def _explained(self, name: str) -> Iterator[None]:
-        """What is wrong with a module of which no code can be made: in the validator's words, if it finds anything."""
+    def _validated(self, name: str) -> Iterator[None]:
+        """Refuse an invalid module before code is made of it; if none can be made of one that is not refused, say what
+        is wrong in the validator's words, if it finds anything."""
+        refused = next((one for one in self._broken if one.rule not in TOLERATED), None)
+        if refused is not None:
+            raise ValidationError(refused.rule, refused.message, refused.offset)
         try:
             yield
         except (CompileError, *MALFORMED) as error:
-            from coopmat.spirv.validate import validate
-
-            broken = next((one for one in validate(self.module) if one.severity == "error"), None)
-            if broken is not None:
-                raise ValidationError(broken.rule, broken.message, broken.offset) from error
+            for one in self._broken:
+                raise ValidationError(one.rule, one.message, one.offset) from error
             with well_formed(f"kernel '{name}'"):
                 raise
+
+    @cached_property
+    def _broken(self) -> list[Violation]:
+        """The rules of SPIR-V that the module breaks."""
+        from coopmat.spirv.validate import validate
+
+        return [one for one in validate(self.module) if one.severity == "error"] if self.validates else []
 
     def _translated(self, name: str, variant: Variant) -> tuple[KernelCode, str]:
         """A kernel as LLVM IR: what is known of it, and the IR without matrix operations."""
@@ -141,7 +158,7 @@ class CpuProgram:
         for name, signature in self.signatures.items():
             size = signature.sub_group_size or CPU.sub_group_sizes[0]
             variant = self.variant(signature, signature.work_group_size or (size, 1, 1))
-            with self._explained(name):
+            with self._validated(name):
                 text = self._by_llvm(name, self._translated(name, variant)[1], "asm").decode()
             parts.append(f"# kernel '{name}' for {self.features.cpu}, sub-groups of {size}\n{text}")
         return "\n".join(parts)
