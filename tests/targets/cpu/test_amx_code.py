@@ -40,7 +40,7 @@ def code_of(source: str | Path, options: tuple[str, ...] = (), numerics: str = "
 def assembly(name: str, options: tuple[str, ...], numerics: str = "hardware") -> str:
     code = code_of(EXAMPLES / name, options, numerics)
     ir = client.compile_for_host(code.ir, "sapphirerapids", "", 3, "ir").decode()
-    return client.compile_for_host(lower(ir, code.matrices, FEATURES), "sapphirerapids", "", 3, "asm").decode()
+    return client.compile_for_host(lower(ir, code.matrices, FEATURES).ir, "sapphirerapids", "", 3, "asm").decode()
 
 
 def blocks_with(text: str, pattern: str) -> list[str]:

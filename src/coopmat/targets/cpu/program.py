@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coopmat.cache import Cache
 from coopmat.devices import CPU
-from coopmat.diagnostics import CompileError, LaunchError, ValidationError
+from coopmat.diagnostics import CompileError, Error, LaunchError, ValidationError
 from coopmat.llvm import client
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.kernels import KernelSignature
@@ -28,6 +29,7 @@ from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
+from coopmat.targets.cpu.places import MOST_MEMORY
 from coopmat.targets.cpu.threads import ForkSafeLock
 from coopmat.targets.simulator.control import MALFORMED
 from coopmat.targets.simulator.program import well_formed
@@ -123,7 +125,11 @@ class CpuProgram:
         if code.matrices:
             ir = self._by_llvm(name, ir, "ir").decode()
             dump(name, "optimized.ll", lambda: ir.encode())
-            ir = lower(ir, code.matrices, self.features.used)
+            ir, stack_bytes = lower(ir, code.matrices, self.features.used)
+            code = replace(code, stack_bytes=code.stack_bytes + stack_bytes)
+            if code.stack_bytes > MOST_MEMORY:
+                raise Error(f"kernel '{name}' needs {code.stack_bytes} bytes for the variables and large matrices of a "
+                            f"sub-group, more than {MOST_MEMORY >> 20} MiB; use smaller matrices")
             dump(name, "matrices.ll", lambda: ir.encode())
         return code, with_vector_conversions(ir, self.features.used)
 

@@ -183,6 +183,15 @@ def bits_of(llvm: str) -> int:
     return {"half": 16, "float": 32, "double": 64, "ptr": 64}.get(llvm) or int(llvm[1:])
 
 
+def size_of(llvm: str) -> int:
+    """The bytes of a number, a vector, or an array of them, in memory."""
+    if llvm[0] not in "[<":
+        return bits_of(llvm) // 8
+    count, part = llvm[1:-1].split(" x ", 1)
+    whole = int(count) if llvm[0] == "[" else 1 << (int(count) - 1).bit_length()
+    return whole * size_of(part)
+
+
 _FLOAT_FORMATS = {"half": ("<e", "i16"), "float": ("<f", "i32"), "double": ("<d", "i64")}
 
 

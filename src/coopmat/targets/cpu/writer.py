@@ -84,6 +84,15 @@ class Writer:
         self.label(end)
         return found
 
+    def count(self, count: int, body: Callable[[str], None], *, unrolls: bool = True) -> None:
+        """A loop of so many turns, which may be none, that carries nothing."""
+        def turn(number: str, carried: list[str]) -> list[str]:
+            body(number)
+            return carried
+
+        if count:
+            self.repeat(count, [], turn, unrolls=unrolls)
+
     def slot(self, llvm: str, *, align: int = 0, initial: str | None = None) -> str:
         """A stack slot; ``initial`` is what it holds at the start."""
         name = self.fresh("slot")

@@ -15,7 +15,7 @@ from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.body import Body, Features, plain_type, row_type
-from coopmat.targets.cpu.matrix.operations import Operation, element_type
+from coopmat.targets.cpu.matrix.operations import Operation, element_type, matrix_type
 from coopmat.targets.cpu.matrix.packing import interleaved, separated
 
 MOST_ROWS, MOST_BYTES = 16, 64  # of a tile
@@ -261,7 +261,7 @@ class Tiles:
             start = f"  {call.result} = " if call.result else "  "
             return [*lines, f"{start}call {returned} @{call.function}({text})"]
         if result not in self.kinds:
-            return [*lines, f"  {call.result} = call {plain_type(result)} @{call.function}({text})"]
+            return [*lines, f"  {call.result} = call {matrix_type(result)} @{call.function}({text})"]
         plain, slot = self.fresh(), self.slot()
         assert call.result is not None
         return [*lines, f"  {plain} = call {plain_type(result)} @{call.function}({text})",

@@ -10,7 +10,7 @@ from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.conversions import converted
 from coopmat.targets.cpu.floats import through_float
 from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, is_bf16, resized
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
+from coopmat.targets.cpu.matrix.body import Body, Made, is_large, plain_type
 from coopmat.targets.cpu.matrix.memory import is_inside
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.number_writer import NumberWriter
@@ -20,15 +20,15 @@ from coopmat.targets.cpu.values import Number, suffix, zero_of
 def fill(body: Body) -> Made:
     kind = body.operation.result
     assert kind is not None
-    row = NumberWriter(body.writer, kind.columns).splat(element_type(kind), "%0")
-    return [element_type(kind)], plain_type(kind), body.gathered([row] * kind.rows, kind)
+    element = element_type(kind)
+    return [element], plain_type(kind), body.each(lambda numbers: numbers.splat(element, "%0"), kind)
 
 
 def inside_fill(body: Body) -> Made:
     """The value inside of a window, zero outside."""
     kind = body.operation.result
     assert kind is not None
-    slot, element = body.buffer(kind), element_type(kind)
+    slot, element = body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
         let = body.writer.let
@@ -38,10 +38,6 @@ def inside_fill(body: Body) -> Made:
 
     body.each_element(kind, move)
     return [element, *["i64"] * 4], plain_type(kind), body.from_buffer(slot, kind)
-
-
-def _row_numbers(body: Body, parameter: str, kind: MatrixType) -> list[Number]:
-    return [Number(element_type(kind), lanes=row) for row in body.rows(parameter, kind)]
 
 
 def _wrapped(rows: NumberWriter, number: Number, kind: MatrixType) -> str:
@@ -56,31 +52,31 @@ def elementwise(body: Body) -> Made:
     kind = body.operation.result
     assert kind is not None
     function = through_float(MATRIX_FUNCTIONS[str(body.operation.detail[0])], is_bf16(kind.component))
-    rows = NumberWriter(body.writer, kind.columns)
-    operands = [_row_numbers(body, f"%{place}", one) for place, one in enumerate(body.operation.operands)]
-    found = [_wrapped(rows, function(rows, *numbers), kind) for numbers in zip(*operands, strict=True)]
-    return [plain_type(one) for one in body.operation.operands], plain_type(kind), body.gathered(found, kind)
+    operands = [(f"%{place}", one) for place, one in enumerate(body.operation.operands)]
+    found = body.each(lambda numbers, *given: _wrapped(numbers, function(numbers, *given), kind), kind, operands)
+    return [plain_type(one) for one in body.operation.operands], plain_type(kind), found
 
 
 def scale(body: Body) -> Made:
     kind = body.operation.result
     assert kind is not None
-    rows, element = NumberWriter(body.writer, kind.columns), element_type(kind)
+    element = element_type(kind)
     name = "IMul" if isinstance(kind.component, IntType) else "FMul"
     function = through_float(MATRIX_FUNCTIONS[name], is_bf16(kind.component))
-    factor = Number(element, lanes=rows.splat(element, "%1"))
-    found = [_wrapped(rows, function(rows, row, factor), kind) for row in _row_numbers(body, "%0", kind)]
-    return [plain_type(kind), element], plain_type(kind), body.gathered(found, kind)
+
+    def scaled(numbers: NumberWriter, given: Number) -> str:
+        return _wrapped(numbers, function(numbers, given, Number(element, lanes=numbers.splat(element, "%1"))), kind)
+
+    return [plain_type(kind), element], plain_type(kind), body.each(scaled, kind, [("%0", kind)])
 
 
 def convert(body: Body) -> Made:
     kind, given = body.operation.result, body.operation.operands[0]
     assert kind is not None
     op, rounding, saturate = body.operation.detail
-    rows = NumberWriter(body.writer, kind.columns)
-    found = [convert_element(rows, op, row, given, kind, rounding, saturate)
-             for row in _row_numbers(body, "%0", given)]
-    return [plain_type(given)], plain_type(kind), body.gathered(found, kind)
+    found = body.each(lambda numbers, number: convert_element(numbers, op, number, given, kind, rounding, saturate),
+                      kind, [("%0", given)])
+    return [plain_type(given)], plain_type(kind), found
 
 
 def convert_element(rows: NumberWriter, op: Any, number: Number, given: MatrixType, kind: MatrixType, rounding: Any,
@@ -96,8 +92,8 @@ def use(body: Body) -> Made:
     kind, given = body.operation.result, body.operation.operands[0]
     assert kind is not None
     if not body.operation.detail[0]:
-        return [plain_type(given)], plain_type(kind), "%0"
-    source, target, element = body.to_buffer("%0", given), body.buffer(kind), element_type(kind)
+        return [plain_type(given)], plain_type(kind), body.from_buffer("%0", kind) if is_large(kind) else "%0"
+    source, target, element = body.to_buffer("%0", given), body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
         let = body.writer.let
@@ -115,10 +111,10 @@ def use(body: Body) -> Made:
 # --------------------------------------------------------------------------------------
 
 
-def _component(body: Body, kind: MatrixType, index: str) -> tuple[NumberWriter, str, Number]:
-    """NumberWriter of work-items, the buffer, and the number of each one's element."""
+def _component(body: Body, kind: MatrixType, index: str, *, is_own: bool) -> tuple[NumberWriter, str, Number]:
+    """NumberWriter of work-items, the buffer, one of its own if wanted, and the number of each one's element."""
     lanes = NumberWriter(body.writer, body.operation.sub_group_size)
-    slot = body.to_buffer("%0", kind, kind.slice_length * lanes.size)
+    slot = body.to_buffer("%0", kind, kind.slice_length * lanes.size, is_own=is_own)
     number = Number("i32", index) if body.operation.detail[0] == "uniform" else Number("i32", lanes=index)
     last = lanes.constant("i32", kind.slice_length - 1)
     wide = resized(lanes, lanes.intrinsic("umin", "i32", number, last), "i64", signed=False)
@@ -134,7 +130,7 @@ def _addresses(body: Body, lanes: NumberWriter, slot: str, kind: MatrixType, ind
 
 def extract(body: Body) -> Made:
     kind = body.operation.operands[0]
-    lanes, slot, index = _component(body, kind, "%1")
+    lanes, slot, index = _component(body, kind, "%1", is_own=False)
     element = element_type(kind)
     vector = lanes.vector(element)
     if index.is_uniform:
@@ -151,7 +147,7 @@ def extract(body: Body) -> Made:
 
 def insert(body: Body) -> Made:
     kind = body.operation.operands[0]
-    lanes, slot, index = _component(body, kind, "%1")
+    lanes, slot, index = _component(body, kind, "%1", is_own=True)
     element = element_type(kind)
     vector, mask = lanes.vector(element), lanes.vector("i1")
     how = "i32" if index.is_uniform else lanes.vector("i32")

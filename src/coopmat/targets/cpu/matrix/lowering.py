@@ -7,38 +7,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.matrix import reuse
 from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Shape, Tiles, conversions, is_direct, tile_kinds
-from coopmat.targets.cpu.matrix.body import plain_type
+from coopmat.targets.cpu.matrix.body import is_large, plain_type
+from coopmat.targets.cpu.matrix.large import COPY, ZEROS, LargeValues
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
-from coopmat.targets.cpu.matrix.plain import definition
+from coopmat.targets.cpu.matrix.plain import Definition, definition
+from coopmat.targets.cpu.matrix.text import CALL, METADATA_AT_END, operands_of
 from coopmat.targets.cpu.writer import METADATA
 
 Features = frozenset[str]
 
-_CALL = re.compile(r"\s*(?:(%\S+) = )?(?:tail |musttail |notail )?call .*?@(matrix\.\w+\.\d+)\((.*)\)"
-                   r"(?: #\d+)?(?:, ![\w.]+ !\d+)*$")
-_ATTRIBUTES = re.compile(r" (?:noundef|nonnull|nocapture|readonly|captures\(none\)|noalias|writeonly)(?= )")
-_METADATA = re.compile(r"(?:, ![\w.]+ !\d+)+$")
 _UNDEFINED = re.compile(r"(?<=\[ )(?:undef|poison|zeroinitializer)(?=,)")
 
 
-def lower(ir: str, operations: Mapping[str, Operation], features: Features) -> str:
+class Lowered(NamedTuple):
+    """IR without matrices, and the bytes that large ones need on a sub-group's stack."""
+
+    ir: str
+    stack_bytes: int
+
+
+def lower(ir: str, operations: Mapping[str, Operation], features: Features) -> Lowered:
     """The IR with every matrix type and operation in the form that the features allow."""
     kinds = dict.fromkeys(kind for operation in operations.values() for kind in (*operation.operands, operation.result)
                           if kind is not None)
     names = {matrix_type(kind): kind for kind in kinds}
     tiles = Tiles(tile_kinds(operations.values(), features), names, features)
+    large = LargeValues({name: kind for name, kind in names.items() if is_large(kind)})
     for kind in kinds:
         ir = ir.replace(slot_type(kind), f"[{slot_bytes(kind)} x i8]")
-    lines = [line for function in _functions(ir.splitlines()) for line in _rewritten(function, operations, tiles)]
+    lines = [line for function in _functions(ir.splitlines())
+             for line in large.rewritten(_rewritten(function, operations, tiles))]
     text = "\n".join(lines)
     for name, kind in names.items():
         text = text.replace(name, plain_type(kind))
-    return "\n".join([text, *_definitions(operations, features, tiles, text)])
+    if ZEROS in text:
+        text += f"\n{ZEROS} = internal constant [{max(large.sizes.values())} x i8] zeroinitializer, align 64"
+    functions = {name: definition(name, operation, features) for name, operation in operations.items()
+                 if f"@{name}(" in text or name in tiles.keepers}
+    frame_bytes = max((one.frame_bytes for one in functions.values()), default=0)
+    definitions = _definitions(functions, operations, features, tiles, text)
+    return Lowered("\n".join([text, *definitions]), large.bytes + frame_bytes)
 
 
 def _functions(lines: list[str]) -> Iterator[list[str]]:
@@ -77,8 +91,8 @@ def _with_own_zeros(lines: list[str], operations: Mapping[str, Operation], tiles
     """The lines with a tile of zeros for each use of one: LLVM copies tiles through memory."""
     definitions = {}
     for place, line in enumerate(lines):
-        found = _CALL.match(line)
-        if found and tiles.is_zero(operations[found[2]], _split(found[3])):
+        found = CALL.match(line)
+        if found and tiles.is_zero(operations[found[3]], operands_of(found[4])):
             definitions[place] = found[1]
     if not definitions:
         return lines
@@ -105,16 +119,16 @@ def _passing(lines: list[str], operations: Mapping[str, Operation], tiles: Tiles
     stores: dict[str, int] = {}
     uses: dict[str, int] = {}
     for line in lines:
-        found = _CALL.match(line)
+        found = CALL.match(line)
         for name in set(re.findall(r"%[\w.$-]+", line.split(" = ", 1)[-1])):
             uses[name] = uses.get(name, 0) + 1
         if not found:
             continue
-        operation = operations[found[2]]
+        operation = operations[found[3]]
         if operation.name == "load" and operation.result is not None:
             made[found[1]] = is_direct(operation.result, operation.detail[0])
         elif operation.name == "store":
-            value = _split(found[3])[0].split()[-1]
+            value = operands_of(found[4])[0].split()[-1]
             stores[value] = stores.get(value, 0) + 1
             if value in made:
                 made[value] &= is_direct(operation.operands[0], operation.detail[0])
@@ -122,13 +136,12 @@ def _passing(lines: list[str], operations: Mapping[str, Operation], tiles: Tiles
 
 
 def _line(line: str, operations: Mapping[str, Operation], tiles: Tiles) -> list[str]:
-    found = _CALL.match(line)
+    found = CALL.match(line)
     if found:
-        operation = operations[found[2]]
-        operands = tuple(_ATTRIBUTES.sub("", one.strip()) for one in _split(found[3]))
+        operation, operands = operations[found[3]], tuple(operands_of(found[4]))
         kinds = (*operation.operands, operation.result)
         if any(kind in tiles.kinds for kind in kinds) and not _passes(found, operation, operands, tiles):
-            return tiles.operation(operation, Call(found[1], found[2], operands))
+            return tiles.operation(operation, Call(found[1], found[3], operands))
         return [line]
     for name, kind in tiles.types.items():
         if name in line and kind in tiles.kinds:
@@ -144,7 +157,7 @@ def _passes(found: re.Match[str], operation: Operation, operands: tuple[str, ...
 
 def _moved(line: str, name: str, kind: MatrixType, tiles: Tiles) -> list[str]:
     """A line that has a tile and is no operation: a phi, a choice, a load or store of a variable."""
-    text = _METADATA.sub("", line.strip()).replace(name, MATRIX)
+    text = METADATA_AT_END.sub("", line.strip()).replace(name, MATRIX)
     for pattern, rewritten in _MOVES:
         found = pattern.fullmatch(text)
         if found is not None:
@@ -198,36 +211,18 @@ _MOVES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Shape, Tiles], lis
 """What moves tiles beside operations, and how it is done."""
 
 
-def _split(text: str) -> list[str]:
-    """Operands, separated by the commas that are in no brackets."""
-    parts, depth, start = [], 0, 0
-    for place, character in enumerate(text):
-        if character in "([{<":
-            depth += 1
-        elif character in ")]}>":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
-    return [*parts, text[start:]] if text.strip() else []
-
-
-def _definitions(operations: Mapping[str, Operation], features: Features, tiles: Tiles, text: str) -> list[str]:
+def _definitions(functions: Mapping[str, Definition], operations: Mapping[str, Operation], features: Features,
+                 tiles: Tiles, text: str) -> list[str]:
     """The functions that are still called, and what they and the tiles need declared."""
     declared = {line.split("@", 1)[1].split("(", 1)[0] for line in text.splitlines() if line.startswith("declare ")}
-    found: list[str] = []
-    needed: dict[str, str] = {}
+    found = [one.text for one in functions.values()]
+    needed = {name: line for one in functions.values() for name, line in one.declarations.items()}
     for number, (load, keeper) in enumerate(tiles.keepers.items()):
         kind = operations[load].result
         assert kind is not None
         found.append(reuse.function(keeper, load, plain_type(kind), tiles.converter(kind), number))
-    for name, operation in operations.items():
-        if f"@{name}(" in text or name in tiles.keepers:
-            body, declarations = definition(name, operation, features)
-            found.append(body)
-            needed |= declarations
     for kind, name in tiles.converters.items():
         found.append(conversions(name, kind, features))
-    for line in tiles.declarations:
+    for line in [*tiles.declarations, COPY]:
         needed[line.split("@", 1)[1].split("(", 1)[0]] = line
     return [*found, *(line for name, line in needed.items() if name not in declared), METADATA]

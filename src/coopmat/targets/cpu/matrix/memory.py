@@ -7,7 +7,7 @@ from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import IntType, MatrixType
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
+from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import Operation, element_type
 from coopmat.targets.cpu.matrix.packing import interleaved, separated
 from coopmat.targets.cpu.values import zero_of
@@ -59,6 +59,9 @@ def load(body: Body) -> Made:
     assert kind is not None
     layout, _ = _detail(body.operation)
     parameters = ["ptr", "i64", *(["ptr", "i64"] if body.operation.detail[2] else [])]  # the last two: see reuse.py
+    if _is_by_rows(kind, layout) and is_large(kind):
+        _copy_rows(body, kind, "%0", "%1", is_load=True)
+        return parameters, plain_type(kind), RESULT
     if _is_by_rows(kind, layout):
         rows = []
         for number in range(kind.rows):
@@ -66,11 +69,11 @@ def load(body: Body) -> Made:
             rows.append(body.writer.let(f"load {row_type(kind)}, ptr {address}, align {kind.component.size}"))
         return parameters, plain_type(kind), body.gathered(rows, kind)
     together = _together(kind, layout)
-    if together > 1:
+    if together > 1 and not is_large(kind):
         lines = [body.writer.let(f"load <{kind.columns} x i32>, ptr {body.writer.line('%0', number, '%1')}, align 1")
                  for number in range(kind.rows // together)]
         return parameters, plain_type(kind), body.gathered(separated(body, lines, kind, together), kind)
-    slot, element = body.buffer(kind), element_type(kind)
+    slot, element = body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
         value = _load_element(body, kind, *_offset(body, kind, layout, row, column, "%1"))
@@ -78,6 +81,18 @@ def load(body: Body) -> Made:
 
     body.each_element(kind, move)
     return parameters, plain_type(kind), body.from_buffer(slot, kind)
+
+
+def _copy_rows(body: Body, kind: MatrixType, base: str, stride: str, *, is_load: bool) -> None:
+    """Copy the rows of a large matrix, the result or the first parameter, between its buffer and other memory."""
+    nbytes = kind.columns * kind.component.size
+
+    def row(number: str) -> None:
+        there = body.writer.line(base, number, stride)
+        here = body.writer.line(RESULT if is_load else "%0", number, nbytes)
+        body.copy(*((here, there) if is_load else (there, here)), nbytes, kind.component.size)
+
+    body.writer.count(kind.rows, row)
 
 
 def _load_element(body: Body, kind: MatrixType, offset: str, upper: str | None) -> str:
@@ -97,13 +112,16 @@ def store(body: Body) -> Made:
     kind = body.operation.operands[0]
     layout, _ = _detail(body.operation)
     parameters = [plain_type(kind), "ptr", "i64"]
+    if _is_by_rows(kind, layout) and is_large(kind):
+        _copy_rows(body, kind, "%1", "%2", is_load=False)
+        return parameters, "void", ""
     if _is_by_rows(kind, layout):
         for number, row in enumerate(body.rows("%0", kind)):
             address = body.writer.line("%1", number, "%2")
             body.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {kind.component.size}")
         return parameters, "void", ""
     together = _together(kind, layout)
-    if together > 1:
+    if together > 1 and not is_large(kind):
         for number, line in enumerate(interleaved(body, body.rows("%0", kind), kind, together)):
             body.writer.do(f"store <{kind.columns} x i32> {line}, ptr {body.writer.line('%1', number, '%2')}, align 1")
         return parameters, "void", ""
@@ -168,7 +186,7 @@ def load_window(body: Body) -> Made:
     kind = body.operation.result
     assert kind is not None
     layout, _ = _detail(body.operation)
-    slot, element = body.buffer(kind), element_type(kind)
+    slot, element = body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
         x, y = _window_place(body, kind, layout, row, column, 2)

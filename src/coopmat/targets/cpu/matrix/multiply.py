@@ -7,6 +7,7 @@ D or saturated.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from coopmat.formats import Format, format_of
@@ -15,13 +16,15 @@ from coopmat.spirv.types import IntType, MatrixType, Type
 from coopmat.targets.cpu.conversions import narrowed, saturated
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.matrix.body import Body, Features, Made, plain_type, row_type
+from coopmat.targets.cpu.matrix.body import Body, Features, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.matrix.rows import pitch_of
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
 from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Number, bits_of
+from coopmat.targets.cpu.writer import Writer
 
+BLOCK_ROWS, BLOCK_REGISTERS = 4, 2  # of large products: their sums stay in registers over k
 MOST_UNROLLED = 2048  # multiply-adds of registers that stand in the code one after the other
 FUSED = frozenset({"fma", "avx512f"})  # features with fused multiply-adds
 FLOAT_TYPES: dict[str, Type] = {name: kind for kind, name in FLOAT_FORMATS.items()}
@@ -37,12 +40,15 @@ def multiply(body: Body) -> Made:
     assert isinstance(formats, tuple)
     described = [format_of(name) for name in formats]
     parameters = [plain_type(kind) for kind in (a, b, c)]
-    if not is_saturating and can_multiply(body.features, (a, b, c), described):
+    is_plain = not any(map(is_large, (a, b, c, d)))
+    if is_plain and not is_saturating and can_multiply(body.features, (a, b, c), described):
         rows = multiply_rows(body, (a, b, c), described)
         return parameters, plain_type(d), body.gathered(rows, d)
-    work = _work_type(described, bool(is_saturating))
-    makes = _unrolled if _length(body, a, b, work) <= MOST_UNROLLED else _looped
-    return parameters, plain_type(d), makes(body, _Products(described, d, work, bool(is_saturating)))
+    products = _Products(described, d, _work_type(described, bool(is_saturating)), bool(is_saturating))
+    if not is_plain:
+        return parameters, plain_type(d), _in_blocks(body, products)
+    makes = _unrolled if _length(body, a, b, products.work) <= MOST_UNROLLED else _looped
+    return parameters, plain_type(d), makes(body, products)
 
 
 @dataclass(frozen=True)
@@ -181,3 +187,88 @@ def _in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: 
 
     writer.repeat(kind.rows, [], row, unrolls=False)
     return slot
+
+
+# --------------------------------------------------------------------------------------
+# Large matrices
+# --------------------------------------------------------------------------------------
+
+
+def _in_blocks(body: Body, products: _Products) -> str:
+    """D, in loops over blocks of it and over k, from memory to memory."""
+    a, b, c = body.operation.operands
+    writer, d = body.writer, products.d
+    sources = [body.to_buffer(f"%{place}", kind) for place, kind in enumerate((a, b, c))]
+    target = body.result(d)
+    width = max(1, BLOCK_REGISTERS * register_bytes(body.features) * 8 // bits_of(products.work))
+
+    def block(m: str, height: int, n: str, columns: int) -> None:
+        _Block(body, products, NumberWriter(writer, columns), sources, height).write(target, m, n)
+
+    def blocks_of_rows(n: str, columns: int) -> None:
+        _in_parts(writer, d.rows, BLOCK_ROWS, lambda m, height: block(m, height, n, columns))
+
+    _in_parts(writer, d.columns, width, blocks_of_rows)
+    return body.from_buffer(target, d)
+
+
+def _in_parts(writer: Writer, count: int, size: int, part: Callable[[str, int], None], start: int = 0) -> None:
+    """Loops over parts of ``size``, a power of two, and of half of it where less remains: ``part`` gets where a part
+    begins, and its size."""
+    def turn(number: str) -> None:
+        offset = writer.let(f"mul i64 {number}, {size}")
+        part(writer.let(f"add i64 {offset}, {start}"), size)
+
+    whole, rest = divmod(count, size)
+    writer.count(whole, turn, unrolls=False)
+    if rest:
+        _in_parts(writer, rest, size // 2, part, start + whole * size)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some rows and columns of D. numbers: writes numbers of these columns; sources: the addresses of A, B and C."""
+
+    body: Body
+    products: _Products
+    numbers: NumberWriter
+    sources: list[str]
+    height: int
+
+    def write(self, target: str, m: str, n: str) -> None:
+        """Compute the block from row ``m`` and column ``n`` on, and store it."""
+        a, *_ = self.body.operation.operands
+        writer, work, d = self.body.writer, self.products.work, self.products.d
+        rows = [writer.let(f"add i64 {m}, {row}") for row in range(self.height)]
+        vector = self.numbers.vector(work)
+        start = [(vector, self._row(2, row, n).lanes) for row in rows]
+
+        def step(k: str, sums: list[str]) -> list[str]:
+            factor = self._row(1, k, n)
+            return [_add_product(self.body, self.numbers, Number(work, lanes=total), self._element(row, k),
+                                 factor).lanes for row, total in zip(rows, sums, strict=True)]
+
+        sums = writer.repeat(a.columns, start, step, unrolls=False)
+        for row, total in zip(rows, sums, strict=True):
+            found = self.products.result(self.numbers, Number(work, lanes=total))
+            writer.do(f"store {self.numbers.vector(element_type(d))} {found}, ptr {self._address(target, d, row, n)}, "
+                      f"align {d.component.size}")
+
+    def _address(self, base: str, kind: MatrixType, row: str, column: str) -> str:
+        line = self.body.writer.line(base, row, kind.columns * kind.component.size)
+        return self.body.address(line, element_type(kind), column)
+
+    def _row(self, place: int, row: str, n: str) -> Number:
+        """The columns' elements of a row of B or C, in the type of sums."""
+        kind = self.body.operation.operands[place]
+        text = self.body.writer.let(f"load {self.numbers.vector(element_type(kind))}, ptr "
+                                    f"{self._address(self.sources[place], kind, row, n)}, align {kind.component.size}")
+        number = to_work(self.numbers, Number(element_type(kind), lanes=text), self.products.formats[place],
+                         self.products.work)
+        return Number(self.products.work, lanes=self.numbers.lanes(number))
+
+    def _element(self, row: str, k: str) -> Number:
+        """An element of A, the same for all columns."""
+        kind = self.body.operation.operands[0]
+        text = self.body.writer.let(f"load {element_type(kind)}, ptr {self._address(self.sources[0], kind, row, k)}")
+        return to_work(self.numbers, Number(element_type(kind), text), self.products.formats[0], self.products.work)

@@ -11,7 +11,7 @@ from coopmat.numerics.hardware import ROWS, row_of
 from coopmat.spirv.matrix_uses import required_matrix_uses
 from coopmat.spirv.module import Module
 from coopmat.spirv.types import MatrixType, round_up
-from coopmat.targets.cpu.matrix.body import Body, Made, plain_type, row_type
+from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.exact import Exact
 from coopmat.targets.cpu.matrix.models import AsDevice
 from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, register_bytes, to_work
@@ -82,9 +82,15 @@ def multiply_as(body: Body) -> Made:
         writer.do(f"store {columns.vector(element)} {columns.lanes(found)}, ptr {address}, align {d.component.size}")
 
     _each_part(writer, d.rows, d.columns, memory.width, part)
+    parameters = [plain_type(kind) for kind in operands]
+    if is_large(d):
+        nbytes = d.columns * d.component.size
+        writer.count(d.rows, lambda number: body.copy(writer.line(RESULT, number, nbytes), body.address(
+            slot, whole, number), nbytes, d.component.size))
+        return parameters, plain_type(d), RESULT
     rows = [writer.let(f"load {whole}, ptr {body.address(slot, whole, number)}, align {d.component.size}")
             for number in range(d.rows)]
-    return [plain_type(kind) for kind in operands], plain_type(d), body.gathered(rows, d)
+    return parameters, plain_type(d), body.gathered(rows, d)
 
 
 def _kinds(body: Body) -> tuple[MatrixType, MatrixType, MatrixType, MatrixType]:
@@ -180,6 +186,12 @@ def _elements_in_memory(body: Body, parameter: str, kind: MatrixType, rows: int,
     writer, element = body.writer, element_type(kind)
     given, wanted = row_type(kind), f"<{columns} x {element}>"
     slot = writer.slot(f"[{rows} x {wanted}]", align=ALIGNMENT)
+    if is_large(kind):
+        nbytes = kind.columns * kind.component.size
+        body.clear(slot, rows * pitch_of(columns, element))
+        writer.count(kind.rows, lambda number: body.copy(body.address(slot, wanted, number), writer.line(
+            parameter, number, nbytes), nbytes, kind.component.size))
+        return slot
     chosen = ", ".join(f"i32 {min(place, kind.columns)}" for place in range(columns))
     texts = [writer.let(f"shufflevector {given} {row}, {given} zeroinitializer, <{columns} x i32> <{chosen}>")
              for row in body.rows(parameter, kind)]

@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from coopmat.targets.cpu.matrix import elements, memory
-from coopmat.targets.cpu.matrix.body import Body, Features, Made
+from coopmat.targets.cpu.matrix.body import RESULT, Body, Features, Made, is_large
 from coopmat.targets.cpu.matrix.multiply import multiply
 from coopmat.targets.cpu.matrix.multiply_as import multiply_as
 from coopmat.targets.cpu.matrix.operations import Operation
+from coopmat.targets.cpu.values import size_of
+
+MOST_INLINED = 4096  # elements
 
 
-def definition(name: str, operation: Operation, features: Features) -> tuple[str, dict[str, str]]:
-    """A function for an operation, and the declarations of what it calls."""
+@dataclass(frozen=True)
+class Definition:
+    """A function for an operation, the declarations of what it calls, by name, and the bytes of its frame."""
+
+    text: str
+    declarations: dict[str, str]
+    frame_bytes: int
+
+
+def definition(name: str, operation: Operation, features: Features) -> Definition:
+    """The function that stands for an operation."""
     body = Body(operation, features)
     parameters, result, returned = OPERATIONS[operation.name](body)
+    named = [f"{llvm} %{place}" for place, llvm in enumerate(parameters)]
+    if operation.result is not None and is_large(operation.result):
+        result, named = "void", [f"ptr noalias {RESULT}", *named]
     end = f"ret {result} {returned}" if result != "void" else "ret void"
     # Large operations stay calls: their loops are many.
-    manner = "noinline" if _is_large(operation) else "alwaysinline"
-    named = ", ".join(f"{llvm} %{place}" for place, llvm in enumerate(parameters))
-    text = "\n".join([f"define internal {result} @{name}({named}) {manner} nounwind {{", "entry:", *body.writer.entry,
-                      *body.writer.lines, f"  {end}", "}", *body.writer.helpers.values()])
-    return text, body.writer.declarations
+    manner = "noinline" if _is_long(operation) else "alwaysinline"
+    text = "\n".join([f"define internal {result} @{name}({', '.join(named)}) {manner} nounwind {{", "entry:",
+                      *body.writer.entry, *body.writer.lines, f"  {end}", "}", *body.writer.helpers.values()])
+    slots = (line.split(" = alloca ", 1)[1].split(", align")[0] for line in body.writer.entry if " = alloca " in line)
+    return Definition(text, body.writer.declarations, sum(map(size_of, slots)))
 
 
-def _is_large(operation: Operation) -> bool:
+def _is_long(operation: Operation) -> bool:
+    """Whether the code of an operation is long."""
     kinds = [*operation.operands, *([operation.result] if operation.result else [])]
-    return max(kind.rows * kind.columns for kind in kinds) > 4096
+    return any(is_large(kind) or kind.rows * kind.columns > MOST_INLINED for kind in kinds)
 
 
 OPERATIONS: dict[str, Callable[[Body], Made]] = {

@@ -1,0 +1,202 @@
+"""Large matrices, put into a function's text: each value becomes an address, of memory that only its definition writes.
+
+What moves values without an operation, a phi for instance, copies them. A phi's value comes in two steps, so that phis
+of one block can exchange theirs. Values that are never needed in the same block share memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from coopmat.diagnostics import Error
+from coopmat.spirv.types import MatrixType
+from coopmat.targets.cpu.matrix.text import CALL, METADATA_AT_END, operands_of
+
+ZEROS = "@matrix.zeros"
+COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+_LABEL = re.compile(r"([\w.$-]+):")
+_SUCCESSOR = re.compile(r"label %([\w.$-]+)")
+_TERMINATOR = re.compile(r"  (?:br|switch|ret|unreachable)\b")
+_INCOMING = re.compile(r"\[ ([^,]+), %([^ ]+) \]")
+_NO_VALUE = ("undef", "poison")
+_MOVES = {name: re.compile(pattern) for name, pattern in {
+    "phi": r"(%\S+) = phi MATRIX (.*)",
+    "load": r"(%\S+) = load MATRIX, ptr ([^,]+)(?:, align \d+)?",
+    "store": r"store MATRIX (\S+), ptr ([^,]+)(?:, align \d+)?",
+    "select": r"(%\S+) = select i1 ([^,]+), MATRIX (\S+), MATRIX (\S+)",
+    "freeze": r"(%\S+) = freeze MATRIX (\S+)",
+}.items()}
+"""What moves values beside operations; MATRIX stands for the type."""
+
+
+@dataclass
+class _Line:
+    """A line of text, and the values whose memory it reads and writes."""
+
+    text: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+@dataclass
+class _Block:
+    """Lines, in three parts: phis and what leads to them, all others, and copies at the end, before the terminator."""
+
+    phis: list[_Line] = field(default_factory=list)
+    lines: list[_Line] = field(default_factory=list)
+    copies: list[_Line] = field(default_factory=list)
+    end: list[_Line] = field(default_factory=list)
+
+    @property
+    def all_lines(self) -> list[_Line]:
+        """In their order."""
+        return [*self.phis, *self.lines, *self.copies, *self.end]
+
+
+class LargeValues:
+    """Rewrites functions. types: the large types, by their text. ``bytes``: the memory that the functions' values need.
+    """
+
+    def __init__(self, types: Mapping[str, MatrixType]) -> None:
+        self.sizes = {name: kind.rows * kind.columns * kind.component.size for name, kind in types.items()}
+        self.bytes = 0
+        self._values: dict[str, int] = {}  # of the function at hand: name → bytes
+        self._blocks: dict[str, _Block] = {}
+        self._block = _Block()
+
+    def rewritten(self, lines: list[str]) -> list[str]:
+        """The lines of a function with values of large types in memory."""
+        if not any(name in line for line in lines for name in self.sizes) or not lines[0].startswith("define "):
+            return lines
+        self._values, self._block = {}, _Block()
+        self._blocks = {"": self._block}
+        for line in lines[1:]:
+            label = _LABEL.match(line)
+            if label:
+                self._block = self._blocks.setdefault(label[1], _Block())
+            self._add(line)
+        slots, places = self._in_slots()
+        text = [line.text for block in self._blocks.values() for line in block.all_lines]
+        start = 1 if _LABEL.match(text[0]) else 0
+        return [lines[0], *text[:start], *slots, *places, *text[start:]]
+
+    # --- lines ------------------------------------------------------------------------
+
+    def _add(self, line: str) -> None:
+        """Add a line to the block at hand."""
+        block = self._block
+        name = next((name for name in self.sizes if name in line), None)
+        if name is not None:
+            self._add_large(line, name)
+        elif block.end or _TERMINATOR.match(line):
+            block.end.append(_Line(line))
+        elif _LABEL.match(line) or " = phi " in line:
+            block.phis.insert(sum(not one.writes for one in block.phis), _Line(line))
+        else:
+            block.lines.append(_Line(line))
+
+    def _add_large(self, line: str, name: str) -> None:
+        call = CALL.match(line)
+        if call:
+            self._block.lines.append(self._call(*call.groups()))
+            return
+        text = METADATA_AT_END.sub("", line.strip()).replace(name, "MATRIX")
+        for move, pattern in _MOVES.items():
+            found = pattern.fullmatch(text)
+            if found:
+                getattr(self, f"_{move}")(self.sizes[name], *found.groups())
+                return
+        raise Error(f"a large cooperative matrix is used in a way that is not known: {text}")
+
+    def _call(self, result: str | None, returned: str, function: str, operands: str) -> _Line:
+        texts, reads = [], []
+        for operand in operands_of(operands):
+            if any(operand.startswith(name) for name in self.sizes):
+                value = operand.split()[-1]
+                reads += [value] if value.startswith("%") else []
+                texts.append(f"ptr {value if value.startswith('%') else ZEROS}")
+            else:
+                texts.append(operand)
+        if result is not None and returned in self.sizes:
+            self._values[result] = self.sizes[returned]
+            return _Line(f"  call void @{function}({', '.join([f'ptr {result}', *texts])})", tuple(reads), (result,))
+        start = f"{result} = " if result else ""
+        return _Line(f"  {start}call {returned} @{function}({', '.join(texts)})", tuple(reads))
+
+    # --- moves ------------------------------------------------------------------------
+
+    def _phi(self, nbytes: int, result: str, sources: str) -> None:
+        incoming = f"{result}.in"
+        self._values |= {result: nbytes, incoming: nbytes}
+        self._block.phis.append(self._copy(nbytes, result, incoming))
+        for value, label in _INCOMING.findall(sources):
+            block = self._blocks.setdefault(label, _Block())
+            if value not in _NO_VALUE:
+                block.copies.append(self._copy(nbytes, incoming, value))
+
+    def _load(self, nbytes: int, result: str, address: str) -> None:
+        self._values[result] = nbytes
+        self._block.lines.append(self._copy(nbytes, result, address))
+
+    def _store(self, nbytes: int, value: str, address: str) -> None:
+        if value not in _NO_VALUE:
+            self._block.lines.append(self._copy(nbytes, address, value))
+
+    def _select(self, nbytes: int, result: str, condition: str, *operands: str) -> None:
+        chosen, known = f"{result}.chosen", [one if one.startswith("%") else ZEROS for one in operands]
+        self._values[result] = nbytes
+        self._block.lines.append(_Line(f"  {chosen} = select i1 {condition}, ptr {known[0]}, ptr {known[1]}"))
+        copy = self._copy(nbytes, result, chosen)
+        self._block.lines.append(_Line(copy.text, tuple(known), copy.writes))
+
+    def _freeze(self, nbytes: int, result: str, value: str) -> None:
+        self._values[result] = nbytes
+        self._block.lines.append(self._copy(nbytes, result, value if value.startswith("%") else ZEROS))
+
+    def _copy(self, nbytes: int, target: str, source: str) -> _Line:
+        source = ZEROS if source == "zeroinitializer" else source
+        return _Line(f"  call void @llvm.memcpy.p0.p0.i64(ptr align 64 {target}, ptr align 64 {source}, i64 {nbytes}, "
+                     "i1 false)", (source,), (target,))
+
+    # --- memory -----------------------------------------------------------------------
+
+    def _in_slots(self) -> tuple[list[str], list[str]]:
+        """Lines that reserve memory, and lines that give each value its place there."""
+        neighbours: dict[str, set[str]] = {name: set() for name in self._values}
+        for needed in self._needed().values():
+            for name in needed:
+                neighbours[name] |= needed
+        slots: list[int] = []  # bytes of each
+        chosen: dict[str, int] = {}
+        for name, nbytes in self._values.items():
+            taken = {chosen[other] for other in neighbours[name] if other in chosen}
+            number = next((one for one in range(len(slots)) if one not in taken), len(slots))
+            slots[number:number + 1] = [max([nbytes, *slots[number:number + 1]])]
+            chosen[name] = number
+        self.bytes += sum(slots)
+        return ([f"  %large.{number} = alloca [{nbytes} x i8], align 64" for number, nbytes in enumerate(slots)],
+                [f"  {name} = getelementptr i8, ptr %large.{number}, i64 0" for name, number in chosen.items()])
+
+    def _needed(self) -> dict[str, set[str]]:
+        """The values that each block writes, reads or keeps."""
+        first_read: dict[str, set[str]] = {}
+        written: dict[str, set[str]] = {}
+        followers: dict[str, set[str]] = {}
+        for label, block in self._blocks.items():
+            first_read[label], written[label] = set(), set()
+            for line in block.all_lines:
+                first_read[label] |= {name for name in line.reads if name in self._values} - written[label]
+                written[label] |= {name for name in line.writes if name in self._values}
+            followers[label] = {name for line in block.end for name in _SUCCESSOR.findall(line.text)}
+        live = {label: set(names) for label, names in first_read.items()}
+        changed = True
+        while changed:
+            changed = False
+            for label in reversed(self._blocks):
+                after = set().union(*(live[follower] for follower in followers[label]))
+                found = live[label] | (after - written[label])
+                changed |= found != live[label]
+                live[label] = found
+        return {label: live[label] | written[label] for label in self._blocks}
