@@ -6,17 +6,16 @@
 //   global size = (ceil(N / NB) * 16, ceil(M / rows)),  local size = (16, 1).
 // `rows` decides how many work-groups there are: M / threads makes one for each thread and NB columns.
 //
-// For each KP rows of B the work-group
-//   1. packs KP x NB elements of B into local memory, tile by tile, as the matrix instruction takes them;
-//   2. for each 32 rows of A copies 32 x KP elements of A into local memory, tile by tile,
-//      and multiplies both, 2 x 2 tiles of C at a time, whose sums stay in registers for KC steps and in local memory
-//      for KP.
+// For each KC rows of B the work-group
+//   1. packs KC x NB elements of B into local memory, tile by tile, as the matrix instruction takes them;
+//   2. for each 32 rows of A copies 32 x KC elements of A into local memory, tile by tile,
+//      and multiplies both, 2 x 2 tiles of C at a time, whose sums stay in registers for KC steps.
 // B is packed once instead of at every load, the copies are read from the nearest caches, each load brings whole
-// cache lines, and C is read and written once for KP steps.
+// cache lines, and C is read and written once for KC steps.
 //
 // Set with -D: IN and OUT (element types; those of IN have 8 or 16 bits), TK (64 bytes of IN), FLAGS (which operands
-// are signed), KC, a multiple of TK (32 x KC elements of A should take a third of the first-level cache), KP, a
-// multiple of KC, and NB, one of 32 (KP x NB elements of B should take half of the second-level cache).
+// are signed), KC, a multiple of TK, and NB, one of 32 (KC x NB elements of B should take half of the second-level
+// cache).
 
 #ifndef IN
 #define IN char
@@ -32,10 +31,7 @@
 #define FLAGS CLK_COOPERATIVE_MATRIX_OPERAND_NONE
 #endif
 #ifndef KC
-#define KC (8 * TK)
-#endif
-#ifndef KP
-#define KP (4 * KC)
+#define KC (32 * TK)
 #endif
 #ifndef NB
 #define NB 512
@@ -46,7 +42,6 @@
 #define TOGETHER (4 / sizeof(IN))  // elements of a 32-bit word
 #define WORDS 16                   // of a row of a tile of A, one for each work-item
 #define TILE_A (16 * TK)           // elements
-#define TILE_C (16 * 16)
 
 #define MATRIX(rows, columns, use) \
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
@@ -61,7 +56,7 @@ void pack_b(global const IN *B, int N, int depth, int width, local IN *tiles)
     for (int k = 0; k < depth; k += TK)
         for (int n = 0; n < width; n += 16) {
             matrix_b b = coop_mat_load(B + (size_t)k * N + n, ROW_MAJOR, N);
-            coop_mat_store(tiles + n * KP + k * 16, b, PACKED, 16 * TOGETHER);
+            coop_mat_store(tiles + n * KC + k * 16, b, PACKED, 16 * TOGETHER);
         }
 }
 
@@ -77,19 +72,12 @@ void copy_a(global const IN *A, int K, int depth, local IN *tiles)
     }
 }
 
-// 2 x 2 tiles of C: 32 x `depth` elements of A times `depth` x 32 of B, added to the sums so far. These are in `sums`,
-// or, where the KP rows of B begin, in C, unless they are the first ones of all.
-void multiply(local const IN *a, local const IN *b, int depth, local OUT *sums, global OUT *C, int N, bool is_start,
-              bool is_end, bool is_first)
+// 2 x 2 tiles of C: 32 x `depth` elements of A times `depth` x 32 of B, added to C unless these are the first.
+void multiply(local const IN *a, local const IN *b, int depth, global OUT *C, int N, bool is_first)
 {
     global OUT *lower = C + (size_t)16 * N;
     matrix_c c00, c01, c10, c11;
-    if (!is_start) {
-        c00 = coop_mat_load(sums, ROW_MAJOR, 16);
-        c01 = coop_mat_load(sums + TILE_C, ROW_MAJOR, 16);
-        c10 = coop_mat_load(sums + 2 * TILE_C, ROW_MAJOR, 16);
-        c11 = coop_mat_load(sums + 3 * TILE_C, ROW_MAJOR, 16);
-    } else if (is_first) {
+    if (is_first) {
         c00 = coop_mat_init(0);
         c01 = coop_mat_init(0);
         c10 = coop_mat_init(0);
@@ -102,7 +90,7 @@ void multiply(local const IN *a, local const IN *b, int depth, local OUT *sums, 
     }
     for (int k = 0; k < depth; k += TK) {
         matrix_b b0 = coop_mat_load(b + k * 16, PACKED, 16 * TOGETHER);
-        matrix_b b1 = coop_mat_load(b + 16 * KP + k * 16, PACKED, 16 * TOGETHER);
+        matrix_b b1 = coop_mat_load(b + 16 * KC + k * 16, PACKED, 16 * TOGETHER);
         matrix_a a0 = coop_mat_load(a + k * 32, ROW_MAJOR, TK);
         c00 = coop_matmul_add(a0, b0, c00, FLAGS);
         c01 = coop_matmul_add(a0, b1, c01, FLAGS);
@@ -110,41 +98,31 @@ void multiply(local const IN *a, local const IN *b, int depth, local OUT *sums, 
         c10 = coop_matmul_add(a1, b0, c10, FLAGS);
         c11 = coop_matmul_add(a1, b1, c11, FLAGS);
     }
-    if (is_end) {
-        coop_mat_store(C, c00, ROW_MAJOR, N);
-        coop_mat_store(C + 16, c01, ROW_MAJOR, N);
-        coop_mat_store(lower, c10, ROW_MAJOR, N);
-        coop_mat_store(lower + 16, c11, ROW_MAJOR, N);
-    } else {
-        coop_mat_store(sums, c00, ROW_MAJOR, 16);
-        coop_mat_store(sums + TILE_C, c01, ROW_MAJOR, 16);
-        coop_mat_store(sums + 2 * TILE_C, c10, ROW_MAJOR, 16);
-        coop_mat_store(sums + 3 * TILE_C, c11, ROW_MAJOR, 16);
-    }
+    coop_mat_store(C, c00, ROW_MAJOR, N);
+    coop_mat_store(C + 16, c01, ROW_MAJOR, N);
+    coop_mat_store(lower, c10, ROW_MAJOR, N);
+    coop_mat_store(lower + 16, c11, ROW_MAJOR, N);
 }
 
 __attribute__((reqd_work_group_size(16, 1, 1)))
 __attribute__((intel_reqd_sub_group_size(16)))
 kernel void gemm(global const IN *A, global const IN *B, global OUT *C, int M, int N, int K, int rows)
 {
-    local IN a_tiles[32 * KP];
-    local IN b_tiles[KP * NB];
-    local OUT sums[32 * NB];
+    local IN a_tiles[32 * KC];
+    local IN b_tiles[KC * NB];
     const int first_row = get_group_id(1) * rows, last_row = min(first_row + rows, M);
     const int column = get_group_id(0) * NB, width = min(NB, N - column);
 
-    for (int start = 0; start < K; start += KP) {
-        const int depth = min(KP, K - start);
+    for (int start = 0; start < K; start += KC) {
+        const int depth = min(KC, K - start);
         sub_group_barrier(CLK_LOCAL_MEM_FENCE);
         pack_b(B + (size_t)start * N + column, N, depth, width, b_tiles);
         for (int row = first_row; row < last_row; row += 32) {
             sub_group_barrier(CLK_LOCAL_MEM_FENCE);
             copy_a(A + (size_t)row * K + start, K, depth, a_tiles);
             sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-            for (int k = 0; k < depth; k += KC)
-                for (int n = 0; n < width; n += 32)
-                    multiply(a_tiles + 32 * k, b_tiles + n * KP + 16 * k, min(KC, depth - k), sums + 32 * n,
-                             C + (size_t)row * N + column + n, N, k == 0, k + KC >= depth, start == 0);
+            for (int n = 0; n < width; n += 32)
+                multiply(a_tiles, b_tiles + n * KC, depth, C + (size_t)row * N + column + n, N, start == 0);
         }
     }
 }

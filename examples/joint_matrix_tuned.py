@@ -12,12 +12,12 @@ import numpy as np
 from coopmat.sycl import *
 
 
-def gemm_kernel(T, Tc, tK: int, KC: int = 512, KP: int = 2048, NB: int = 512):
+def gemm_kernel(T, Tc, tK: int, KC: int = 2048, NB: int = 512):
     """The kernel for elements T (8 or 16 bits; tK of them are 64 bytes) and sums Tc.
 
     M and N are multiples of 32, K of tK. A work-group of one sub-group computes ``rows`` rows, a multiple of 32,
-    and NB columns; the sums stay in registers for KC steps, and in local memory for KP. 32 x KC elements should take a
-    third of the first-level cache, KP x NB elements half of the second-level cache.
+    and NB columns; the sums stay in registers for KC steps. KC x NB elements should take half of the second-level
+    cache.
     """
     together = 4 // np.dtype(T).itemsize  # rows of B whose elements lie side by side
     stride_b = 16 * together
@@ -26,9 +26,8 @@ def gemm_kernel(T, Tc, tK: int, KC: int = 512, KP: int = 2048, NB: int = 512):
     def gemm(item: nd_item[2], A: ptr[const[T]], B: ptr[const[T]], C: ptr[Tc], M: int, N: int, K: int, rows: int):
         sg = item.get_sub_group()
         lane = item.get_local_id(1)
-        a_tiles = group_local_memory_for_overwrite[T, 32 * KP](item.get_group())
-        b_tiles = group_local_memory_for_overwrite[T, KP * NB](item.get_group())
-        sums = group_local_memory_for_overwrite[Tc, 32 * NB](item.get_group())
+        a_tiles = group_local_memory_for_overwrite[T, 32 * KC](item.get_group())
+        b_tiles = group_local_memory_for_overwrite[T, KC * NB](item.get_group())
         tA = joint_matrix(sub_group, T, use.a, 16, tK, layout.row_major)
         tB = [joint_matrix(sub_group, T, use.b, tK, 16, layout.ext_intel_packed) for _ in range(2)]
         tC = [[joint_matrix(sub_group, Tc, use.accumulator, 16, 16) for _ in range(2)] for _ in range(2)]
@@ -39,14 +38,14 @@ def gemm_kernel(T, Tc, tK: int, KC: int = 512, KP: int = 2048, NB: int = 512):
         column = item.get_group(1) * NB
         width = min(NB, N - column)
 
-        for start in range(0, K, KP):
-            depth = min(KP, K - start)
+        for start in range(0, K, KC):
+            depth = min(KC, K - start)
             group_barrier(sg)
             for k in range(0, depth, tK):  # pack B
                 for n in range(0, width, 16):
                     joint_matrix_load(sg, rowsB, B + (start + k) * N + column + n, N)
                     joint_matrix_copy(sg, rowsB, packedB)
-                    joint_matrix_store(sg, packedB, b_tiles.get_multi_ptr() + n * KP + k * 16, stride_b)
+                    joint_matrix_store(sg, packedB, b_tiles.get_multi_ptr() + n * KC + k * 16, stride_b)
             for row in range(first_row, last_row, 32):
                 group_barrier(sg)
                 for r in range(32):  # copy A
@@ -54,36 +53,25 @@ def gemm_kernel(T, Tc, tK: int, KC: int = 512, KP: int = 2048, NB: int = 512):
                         a_tiles[r // 16 * 16 * tK + r % 16 * tK + k // tK * 32 * tK + k % tK + lane] = \
                             A[(row + r) * K + start + k + lane]
                 group_barrier(sg)
-                for first in range(0, depth, KC):
-                    last = min(first + KC, depth)
-                    for n in range(0, width, 32):
-                        block = sums.get_multi_ptr() + 32 * n
+                for n in range(0, width, 32):
+                    for i in range(2):
+                        for j in range(2):
+                            if start == 0:
+                                joint_matrix_fill(sg, tC[i][j], 0)
+                            else:
+                                joint_matrix_load(sg, tC[i][j], C + (row + 16 * i) * N + column + n + 16 * j, N,
+                                                  layout.row_major)
+                    for k in range(0, depth, tK):
+                        for j in range(2):
+                            joint_matrix_load(sg, tB[j], b_tiles.get_multi_ptr() + (n + 16 * j) * KC + k * 16, stride_b)
                         for i in range(2):
+                            joint_matrix_load(sg, tA, a_tiles.get_multi_ptr() + k * 32 + i * 16 * tK, tK)
                             for j in range(2):
-                                if first > 0:
-                                    joint_matrix_load(sg, tC[i][j], block + (2 * i + j) * 16 * 16, 16,
-                                                      layout.row_major)
-                                elif start == 0:
-                                    joint_matrix_fill(sg, tC[i][j], 0)
-                                else:
-                                    joint_matrix_load(sg, tC[i][j], C + (row + 16 * i) * N + column + n + 16 * j, N,
-                                                      layout.row_major)
-                        for k in range(first, last, tK):
-                            for j in range(2):
-                                joint_matrix_load(sg, tB[j], b_tiles.get_multi_ptr() + (n + 16 * j) * KP + k * 16,
-                                                  stride_b)
-                            for i in range(2):
-                                joint_matrix_load(sg, tA, a_tiles.get_multi_ptr() + k * 32 + i * 16 * tK, tK)
-                                for j in range(2):
-                                    joint_matrix_mad(sg, tC[i][j], tA, tB[j], tC[i][j])
-                        for i in range(2):
-                            for j in range(2):
-                                if last == depth:
-                                    joint_matrix_store(sg, tC[i][j], C + (row + 16 * i) * N + column + n + 16 * j, N,
-                                                       layout.row_major)
-                                else:
-                                    joint_matrix_store(sg, tC[i][j], block + (2 * i + j) * 16 * 16, 16,
-                                                       layout.row_major)
+                                joint_matrix_mad(sg, tC[i][j], tA, tB[j], tC[i][j])
+                    for i in range(2):
+                        for j in range(2):
+                            joint_matrix_store(sg, tC[i][j], C + (row + 16 * i) * N + column + n + 16 * j, N,
+                                               layout.row_major)
 
     return gemm
 
@@ -91,15 +79,15 @@ def gemm_kernel(T, Tc, tK: int, KC: int = 512, KP: int = 2048, NB: int = 512):
 def main(arguments: list[str]) -> int:
     """Run on the device that is named, compare with numpy; 0 if all is well."""
     q = queue(device(arguments[0] if arguments else "cpu"))
-    M, N, K, rows, KC, KP, NB = 96, 160, 448, 64, 128, 256, 64
+    M, N, K, rows, KC, NB = 96, 160, 448, 64, 256, 64
     rng = np.random.default_rng(0)
     A = rng.integers(-128, 128, (M, K), dtype=np.int8)
     B = rng.integers(-128, 128, (K, N), dtype=np.int8)
     C = np.zeros((M, N), np.int32)
     G, L = (-(-M // rows), -(-N // NB) * 16), (1, 16)
-    q.parallel_for(nd_range(G, L), gemm_kernel(int8, int32, 64, KC, KP, NB), A, B, C, M, N, K, rows).wait()
+    q.parallel_for(nd_range(G, L), gemm_kernel(int8, int32, 64, KC, NB), A, B, C, M, N, K, rows).wait()
     is_right = np.array_equal(C, A.astype(np.int64) @ B.astype(np.int64))
-    print(f"{q.device.name}: {M}x{N}x{K} in blocks of {KP}x{NB}: {'right' if is_right else 'WRONG'}")
+    print(f"{q.device.name}: {M}x{N}x{K} in blocks of {KC}x{NB}: {'right' if is_right else 'WRONG'}")
     return 0 if is_right else 1
 
 
