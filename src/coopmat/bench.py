@@ -26,6 +26,8 @@ from coopmat.runtime import Device, Kernel, Queue, build, device
 from coopmat.targets.cpu.options import CpuOptions
 
 REPETITIONS = 11
+AT_A_TIME = 4  # repetitions of one kernel or peer, before the next one's turn
+SPINNING_SECONDS = 0.3  # so long, at most, the threads of numpy and PyTorch wait for more work without sleeping
 WORK_GROUP = 16  # work-items: one sub-group
 SIZE_STEP = 64  # every kernel takes multiples of it
 BLAS_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -183,15 +185,18 @@ def measure(device: Device, elements: Elements, size: int, threads: int, repetit
 
 
 def in_turn(actions: Sequence[Action], repetitions: int) -> list[list[float]]:
-    """Seconds of each action, ``repetitions`` times, one after the other, after one unmeasured round."""
+    """Seconds of each action, ``repetitions`` times: some at a time, after an unmeasured one, then the next action's.
+    Before each turn the threads of others, which go on spinning for a while, get the time to stop."""
     times: list[list[float]] = [[] for _ in actions]
     gc.collect()
-    for _ in range(repetitions + 1):
+    for first in range(0, repetitions, AT_A_TIME):
         for action, found in zip(actions, times, strict=True):
-            start = time.perf_counter()
-            action()
-            found.append(time.perf_counter() - start)
-    return [found[1:] for found in times]
+            time.sleep(SPINNING_SECONDS)
+            for number in range(1 + min(AT_A_TIME, repetitions - first)):
+                start = time.perf_counter()
+                action()
+                found += [time.perf_counter() - start] if number else []
+    return times
 
 
 def _expected(elements: Elements, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
