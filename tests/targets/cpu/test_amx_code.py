@@ -17,6 +17,7 @@ from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.features import cpu_features
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
+from coopmat.targets.cpu.large_values import Prepared
 from coopmat.targets.cpu.matrix.lowering import lower
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -33,7 +34,7 @@ def code_of(source: str | Path, options: tuple[str, ...] = (), numerics: str = "
     program = cm.build(source, options)
     entry = program.module.entry_points[0]
     variant = Variant(16, True, True, numerics=numerics, features=FEATURES)
-    return kernel_code(program.module, entry, variant, HANDLERS, "generic")
+    return kernel_code(Prepared(program.module), entry, variant, HANDLERS, "generic")
 
 
 @cache

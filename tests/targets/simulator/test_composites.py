@@ -68,6 +68,21 @@ def test_nested_aggregates_as_values() -> None:
     np.testing.assert_array_equal(evaluate(code, "v2_f32", x, y, declarations=declarations), np.stack([y, x], 1))
 
 
+def test_a_choice_between_aggregates() -> None:
+    x = RNG.integers(-9, 9, 32).astype(np.int32)
+    code = """
+        %is_less = OpSLessThan %bool {0} %i32_c0
+        %one = OpCompositeConstruct %pair {0} %i32_c1
+        %other = OpCompositeConstruct %pair %i32_c2 {0}
+        %chosen = OpSelect %pair %is_less %one %other
+        %a = OpCompositeExtract %i32 %chosen 0
+        %b = OpCompositeExtract %i32 %chosen 1
+        %r = OpCompositeConstruct %v2_i32 %a %b"""
+    found = evaluate(code, "v2_i32", x, declarations="%pair = OpTypeStruct %i32 %i32")
+    np.testing.assert_array_equal(found, np.where(x[:, None] < 0, np.stack([x, 0 * x + 1], 1),
+                                                  np.stack([0 * x + 2, x], 1)))
+
+
 def test_extracting_past_the_end_is_refused() -> None:
     with pytest.raises(ValidationError, match="outside"):
         evaluate("OpCompositeExtract %i32 {0} 4", "i32", A)

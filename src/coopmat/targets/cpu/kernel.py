@@ -16,7 +16,7 @@ from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.imports import imported_name, unresolved
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.kernels import Parameter
-from coopmat.spirv.module import EntryPoint, Module
+from coopmat.spirv.module import EntryPoint
 from coopmat.spirv.types import Type, contains_matrix, round_up
 from coopmat.targets.cpu.access import load_value, store_value
 from coopmat.targets.cpu.bounds import Bounds
@@ -26,6 +26,7 @@ from coopmat.targets.cpu.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.flatten import Flat, flatten
 from coopmat.targets.cpu.frame import Field, field, input_place
 from coopmat.targets.cpu.half_conversions import half_conversions
+from coopmat.targets.cpu.large_values import Prepared, in_variables
 from coopmat.targets.cpu.matrix.operations import Operation
 from coopmat.targets.cpu.memory import private_memory
 from coopmat.targets.cpu.places import place_for, write_place, zero_value
@@ -71,10 +72,10 @@ class KernelCode:
     has_loops: bool
 
 
-def kernel_code(module: Module, entry: EntryPoint, variant: Variant, handlers: Mapping[int, Handler],
+def kernel_code(prepared: Prepared, entry: EntryPoint, variant: Variant, handlers: Mapping[int, Handler],
                 architecture: str) -> KernelCode:
     """The IR of a kernel for a variant."""
-    flat = flatten(module, entry.function_id)
+    flat = in_variables(flatten(prepared.module, entry.function_id), prepared)
     assumptions = Assumptions()
     for _ in range(MOST_PASSES):
         assumptions.changed = False

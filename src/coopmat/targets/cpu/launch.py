@@ -21,7 +21,6 @@ from coopmat.spirv.kernels import DataType, KernelSignature, Parameter
 from coopmat.targets.cpu.checks import Checks
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.frame import Field
-from coopmat.targets.cpu.globals import GlobalMemory
 from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.print_buffer import PrintBuffer
@@ -101,9 +100,9 @@ class Plan:
     """A kernel with sizes, ready to be launched with any arguments."""
 
     def __init__(self, kernel: CompiledKernel, signature: KernelSignature, variant: Variant, geometry: Geometry,
-                 threads: int, addresses: Mapping[int, int], printf_limit: int, globals_: GlobalMemory) -> None:
+                 threads: int, addresses: Mapping[int, int], printf_limit: int, checks: Checks | None) -> None:
         """``addresses``: those of the module's variables, by their offsets among the arguments. ``printf_limit``: the
-        characters that a launch may print. ``globals_``: the module's variables."""
+        characters that a launch may print. ``checks``: of its accesses, if they are checked."""
         code = kernel.code
         words = geometry.words(variant.sub_group_size)
         self.groups = int(words[Field.TOTAL])
@@ -116,7 +115,7 @@ class Plan:
         self.name = signature.name
         self.prints = code.prints
         self.reused = code.reused
-        self.checks = Checks(signature, code.sites, globals_) if variant.bounds else None
+        self.checks = checks
         self.printf_limit = printf_limit
         self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
         self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0

@@ -41,6 +41,7 @@ from coopmat.targets.cpu.pointer_uses import member_type, users_of
 from coopmat.targets.cpu.values import (
     Number,
     Value,
+    is_large,
     llvm_type,
 )
 
@@ -161,13 +162,20 @@ def _store(emitter: Emitter, row: Instruction) -> None:
 
 def _copy_memory(emitter: Emitter, row: Instruction) -> None:
     target, source, *operands = row.words
+    kind = emitter.pointee(target)
+    if is_large(kind):
+        _copy_bytes(emitter, emitter.number(target), emitter.number(source), emitter.constant("i64", kind.size))
+        return
     write(emitter, target, read(emitter, source, operands), operands)
 
 
 def _copy_memory_sized(emitter: Emitter, row: Instruction) -> None:
-    """Byte by byte for each work-item, or at once if all copy the same."""
     target, source, size = (emitter.number(word) for word in row.words[:3])
-    count = resized(emitter, size, "i64", signed=False)
+    _copy_bytes(emitter, target, source, resized(emitter, size, "i64", signed=False))
+
+
+def _copy_bytes(emitter: Emitter, target: Number, source: Number, count: Number) -> None:
+    """Byte by byte for each work-item, or at once if all copy the same."""
     writer, bounds = emitter.writer, emitter.extra.get("bounds")
     if bounds is not None:
         bounds.bytes(source, count, writing=False)

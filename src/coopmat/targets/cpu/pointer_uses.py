@@ -6,7 +6,7 @@ from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
 from coopmat.targets.cpu.emitter import Emitter
-from coopmat.targets.cpu.values import part_of
+from coopmat.targets.cpu.values import is_large, part_of
 
 SAME_PLACE = frozenset({Op.Bitcast, Op.CopyObject})  # of pointers
 
@@ -55,7 +55,9 @@ class Users:
 
     def _is_served(self, row: Instruction, pointer: int, kind: Type, in_array: bool) -> bool:
         words = row.words
-        if row.opcode == Op.Load or row.opcode in LIFETIMES or row.opcode == Op.CopyMemory:
+        if row.opcode == Op.CopyMemory:
+            return not is_large(kind)
+        if row.opcode == Op.Load or row.opcode in LIFETIMES:
             return True
         if row.opcode == Op.Store:
             return words[1] != pointer

@@ -17,6 +17,7 @@ from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.targets.cpu import saved
+from coopmat.targets.cpu.checks import Checks
 from coopmat.targets.cpu.dump import dump, wanted_stages
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.families import HANDLERS
@@ -24,6 +25,7 @@ from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.globals import GlobalMemory
 from coopmat.targets.cpu.half_conversions import with_vector_conversions
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
+from coopmat.targets.cpu.large_values import Prepared, prepared
 from coopmat.targets.cpu.launch import CompiledKernel, Geometry, Plan
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.matrix.multiply_as import check_models
@@ -64,9 +66,19 @@ class CpuProgram:
             with well_formed("the module"):
                 check_models(module, self.options.architecture)
         self.signatures = module.kernel_signatures
-        self.globals = GlobalMemory(module)
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
         self._plans: dict[Any, Plan] = {}
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The module with what its large values need."""
+        with well_formed("the module"):
+            return prepared(self.module)
+
+    @cached_property
+    def globals(self) -> GlobalMemory:
+        """The variables that all kernels share."""
+        return GlobalMemory(self.prepared.module)
 
     # --- compiling --------------------------------------------------------------------
 
@@ -119,7 +131,7 @@ class CpuProgram:
         """A kernel as LLVM IR: what is known of it, and the IR without matrix operations."""
         entry = next(entry for entry in self.module.entry_points
                      if entry.name == name and entry.model == ExecutionModel.Kernel)
-        code = kernel_code(self.module, entry, variant, HANDLERS, ARCHITECTURE)
+        code = kernel_code(self.prepared, entry, variant, HANDLERS, ARCHITECTURE)
         ir = code.ir
         dump(name, "ll", lambda: ir.encode())
         if code.matrices:
@@ -205,8 +217,8 @@ class CpuProgram:
         variant = self.variant(signature, geometry.local_size)
         kernel = self.compile(name, variant)
         addresses = {slot.offset: self.globals.address(identifier) for identifier, slot in kernel.code.globals.items()}
-        return Plan(kernel, signature, variant, geometry, self.threads, addresses, self.options.printf_limit,
-                    self.globals)
+        checks = Checks(signature, kernel.code.sites, self.globals) if variant.bounds else None
+        return Plan(kernel, signature, variant, geometry, self.threads, addresses, self.options.printf_limit, checks)
 
 
 def _loaded(code: KernelCode, object_: bytes) -> CompiledKernel:

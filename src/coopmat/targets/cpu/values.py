@@ -148,6 +148,11 @@ def leaf_count(kind: Type) -> int:
     return 0 if isinstance(kind, VoidType) else 1
 
 
+def is_large(kind: Type) -> bool:
+    """Whether a value has more numbers than registers are made for; it lies in memory then (large_values.py)."""
+    return isinstance(kind, ArrayType | StructType) and leaf_count(kind) > MOST_LEAVES
+
+
 def part_of(kind: Type, index: int) -> tuple[Type, int]:
     """The type of a member, and the number of leaves before it. ValidationError if there is none."""
     count = (len(kind.members) if isinstance(kind, StructType)
