@@ -96,6 +96,9 @@ def test_compile(tmp_path: Path, emit: str) -> None:
         assert content[:4] == b"\x03\x02\x23\x07"
     else:
         assert b"CooperativeMatrixMulAddKHR" in content
+        shown = coopmat("compile", GEMM, "-o", "-", "--emit", emit, cwd=tmp_path)
+        assert shown.stdout.encode() == content
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_failed_compile_writes_nothing(tmp_path: Path) -> None:

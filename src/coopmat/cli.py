@@ -18,7 +18,7 @@ from coopmat.command_line import bench, doctor, layout, modules, probe, query
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_line.options import BuildCommand, build_options
 from coopmat.diagnostics import Error, render
-from coopmat.files import read_input, write_atomically
+from coopmat.files import check_output, read_input, write_output
 from coopmat.runtime import Device, Program, Queue, build, device, devices
 from coopmat.terminal import console, progress, table
 
@@ -165,7 +165,7 @@ def check(
 def compile_file(
     context: typer.Context,
     file: Source,
-    output: Annotated[Path, typer.Option("-o", metavar="OUT", help="The file to write.")],
+    output: Annotated[Path, typer.Option("-o", metavar="OUT", help="The file to write, or - for standard output.")],
     emit: Annotated[str, typer.Option(metavar="|".join(EMITTERS), help="What to write.")] = "spirv",
     level: Annotated[int, typer.Option("-O", metavar="0..3", help="Optimise by LLVM; 0 is as written.")] = 0,
     device_name: DeviceName = None,
@@ -176,10 +176,9 @@ def compile_file(
     """Translate a kernel file; the output is written whole or not at all."""
     if emit not in EMITTERS:
         raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
-    if output.exists() and file.exists() and output.samefile(file):
-        raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
+    check_output(output, file)
     program = _build(file, build_options(context), device(device_name or "sim:generic"), cache_dir, linked, values)
-    write_atomically(output, EMITTERS[emit](program.optimized(level) if level else program))
+    write_output(output, EMITTERS[emit](program.optimized(level) if level else program))
 
 
 # ------------------------------------------------------------------------ SPIR-V modules

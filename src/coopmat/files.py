@@ -8,6 +8,24 @@ from pathlib import Path
 
 from coopmat.diagnostics import Error
 
+STANDARD_STREAM = Path("-")
+"""Stands for standard input, or output."""
+
+
+def write_output(output: Path, content: bytes) -> None:
+    """Write what a command makes: a file, whole or not at all, or standard output."""
+    if output == STANDARD_STREAM:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        write_atomically(output, content)
+
+
+def check_output(output: Path, source: Path) -> None:
+    """Raise Error if a command would write over its source."""
+    if output != STANDARD_STREAM and output.exists() and source.exists() and output.samefile(source):
+        raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
+
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write ``content`` so that a regular file is complete or untouched: to a temporary file, then rename.

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.files import read_bytes, read_input_bytes, write_atomically
+from coopmat.files import STANDARD_STREAM, check_output, read_bytes, read_input_bytes, write_output
 from coopmat.runtime import build, device
 from coopmat.spirv import Module
 
 if TYPE_CHECKING:
     from coopmat.spirv import Violation
 
-STANDARD_STREAM = Path("-")
 OLDEST, NEWEST = (1, 0), (1, 6)
 _MAGIC = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*(;|Op[A-Z]|%\w+\s*=)")
@@ -107,13 +106,8 @@ def _read(file: Path) -> bytes:
 
 
 def _write(output: Path, content: bytes, source: Path) -> None:
-    if output == STANDARD_STREAM:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    elif output.exists() and source.exists() and output.samefile(source):
-        raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
-    else:
-        write_atomically(output, content)
+    check_output(output, source)
+    write_output(output, content)
 
 
 def _shown(violation: Violation, file: Path) -> str:
