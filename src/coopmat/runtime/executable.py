@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
+from coopmat.spirv.malformed import well_formed
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import frozen
-from coopmat.targets.simulator.program import well_formed
 
 
 def executable(module: Module) -> Module:

@@ -15,6 +15,7 @@ from coopmat.diagnostics import CompileError, Error, LaunchError, ValidationErro
 from coopmat.llvm import client
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.kernels import KernelSignature
+from coopmat.spirv.malformed import MALFORMED, well_formed
 from coopmat.spirv.module import Module
 from coopmat.targets.cpu import saved
 from coopmat.targets.cpu.checks import Checks
@@ -33,8 +34,6 @@ from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.places import MOST_MEMORY
 from coopmat.targets.cpu.threads import ForkSafeLock
-from coopmat.targets.simulator.control import MALFORMED
-from coopmat.targets.simulator.program import well_formed
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate import Violation

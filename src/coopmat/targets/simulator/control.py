@@ -13,13 +13,11 @@ import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.control_flow import RETURNED, postorder, predecessors_of
+from coopmat.spirv.malformed import MALFORMED
 from coopmat.spirv.types import Type
 from coopmat.targets.simulator.state import Batch, Frame, Mask, Site, Step
 from coopmat.targets.simulator.values import Array, Value, blend
 
-MALFORMED = (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError, AssertionError,
-             RecursionError)
-"""What Python raises when an instruction does not fit its operands' types: the module is not valid."""
 Sides = list[tuple[int, Mask]]
 Successor = Callable[[Frame], "int | Sides"]
 

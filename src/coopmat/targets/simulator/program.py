@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from coopmat.devices import DeviceDescription
-from coopmat.diagnostics import Error, LaunchError, ValidationError
+from coopmat.diagnostics import Error, LaunchError
 from coopmat.numerics import Model
 from coopmat.spirv.device_support import check_supported
 from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
 from coopmat.spirv.kernels import KernelSignature, Parameter
+from coopmat.spirv.malformed import well_formed
 from coopmat.spirv.matrix_uses import MatrixUses, required_matrix_uses
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.spirv.types import MatrixType, Type, TypeTable
@@ -38,7 +38,6 @@ from coopmat.targets.simulator import (
     sub_group_matrix,
 )
 from coopmat.targets.simulator.compile import Handler, KernelCompiler
-from coopmat.targets.simulator.control import MALFORMED
 from coopmat.targets.simulator.launch import ByValue, CompiledKernel, check_geometry, launch
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.unsupported import check_kernels
@@ -150,18 +149,6 @@ def check(module: Module, description: DeviceDescription) -> None:
     with well_formed("the module"):
         module.check_operands()  # from here on all of them are there
         check_supported(module, description)
-
-
-@contextmanager
-def well_formed(what: str) -> Iterator[None]:
-    """Turn what Python raises on a malformed module into the errors of the contract."""
-    try:
-        yield
-    except MALFORMED as error:
-        raise ValidationError("operand-type", f"{what} is malformed: an instruction does not have the operands "
-                              f"that it needs: {error}") from error
-    except MemoryError as error:
-        raise Error(f"{what} needs more memory than there is: {error}") from error
 
 
 def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription,
