@@ -55,6 +55,48 @@ def launched(source: str, device: str, out: np.ndarray, words: np.ndarray, size:
     kernel = cm.build(source, options, device="cpu" if device == "cpu" else None).kernel("k")
     cm.Queue(device).enqueue(kernel, (size,), (size,), out, words).wait()
     return out
+UNNAMED = """
+typedef int tile __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 64, 65,
+                                         CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+#define ROWS CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+kernel void k(global int* C, global int* D, int n, int p)
+{
+    tile c = coop_mat_load(C, ROWS, 65), d = coop_mat_load(C + 1, ROWS, 65);
+    int q = p;
+    for (int i = 0; i < n; i++) {
+        q++;
+        switch ((p + q) % 4) {
+        case 2:
+            c = c + d;
+            break;
+        case 1:
+            if ((n + q) % 4 == 1)
+                c = d;
+            break;
+        }
+        D[i] = (q + n) % 4 == 0;
+        if ((q & 1) == 0)
+            d = c;
+    }
+    coop_mat_store(C, c, ROWS, 65);
+}
+"""
+IN_BYTES = """
+typedef int tile __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 16,
+                                         CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+#define ROWS CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+kernel void k(global int* C, int n)
+{
+    tile r[3];
+    r[0] = coop_mat_load(C, ROWS, 16);
+    r[1] = coop_mat_load(C + 128, ROWS, 16);
+    r[2] = r[0] - r[1];
+    for (int i = 0; i < n; i++)
+        r[i % 3] = r[1] + r[2];
+    for (int i = 0; i < 3; i++)
+        coop_mat_store(C + 128 * i, r[i], ROWS, 16);
+}
+"""
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -89,3 +131,32 @@ def test_dot_products_with_a_word_for_all() -> None:
     program = CpuProgram(cm.build(EXAMPLES / "dot_products.cl", device="cpu").module)
     for name, signature in program.signatures.items():
         program.compile(name, program.variant(signature, (32, 1, 1)))
+
+
+@pytest.mark.parametrize(("n", "p"), [(0, 0), (3, 2), (7, 1), (9, 3)])
+def test_values_without_names_beside_large_matrices(n: int, p: int) -> None:
+    """LLVM expects their numbers in order, which must not change with the lines that become copies."""
+    given = np.random.default_rng(n).integers(-9, 9, 64 * 65 + 1).astype(np.int32)
+    c, d, marks, q = given[:-1].copy(), given[1:].copy(), np.zeros(16, np.int32), p
+    for i in range(n):
+        q += 1
+        if (p + q) % 4 == 2:
+            c = c + d
+        elif (p + q) % 4 == 1 and (n + q) % 4 == 1:
+            c = d
+        marks[i] = (q + n) % 4 == 0
+        d = c if q % 2 == 0 else d
+    found, out = given.copy(), np.zeros(16, np.int32)
+    cm.Queue("cpu").enqueue(cm.build(UNNAMED).kernel("k"), 16, 16, found, out, np.int32(n), np.int32(p)).wait()
+    np.testing.assert_array_equal(found, [*c, given[-1]])
+    np.testing.assert_array_equal(out, marks)
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_matrices_that_llvm_reaches_by_their_bytes(level: int) -> None:
+    given = np.random.default_rng(level).integers(-9, 9, 3 * 128).astype(np.int32)
+    r = [given[:128], given[128:256], given[:128] - given[128:256]]
+    for i in range(5):
+        r[i % 3] = r[1] + r[2]
+    cm.Queue("cpu").enqueue(cm.build(IN_BYTES).optimized(level).kernel("k"), 16, 16, given, np.int32(5)).wait()
+    np.testing.assert_array_equal(given, np.concatenate(r))

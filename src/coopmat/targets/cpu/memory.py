@@ -217,6 +217,10 @@ def _chain(emitter: Emitter, row: Instruction) -> Value | None:
     first = CHAINS[Op(row.opcode)]
     if place is not None:
         assert row.result_id is not None
+        if place.in_bytes is not None:
+            step = emitter.constant_of(row.words[1]) or 0
+            places_of(emitter)[row.result_id] = replace(place, in_bytes=place.in_bytes + step)
+            return None
         if first == 2 and emitter.constant_of(row.words[1]) != 0:
             place = moved_place(place, row.words[1])
         for word in row.words[first:]:

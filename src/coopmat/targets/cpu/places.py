@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType
+from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType, contains_matrix
 from coopmat.targets.cpu.access import load_number, offset_pointer, store_number
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.pointer_uses import is_homogeneous, users_of
+from coopmat.targets.cpu.pointer_uses import BYTE, MATRIX_BYTES, is_homogeneous, users_of
 from coopmat.targets.cpu.values import (
     UNIFORM,
     VARYING,
@@ -44,7 +44,7 @@ class Place:
     run-time indices are added: ids, each with the leaves that it counts and the number of elements that there are (0:
     those of the whole variable). component: of a matrix, the id of a component's number. is_array: the leaves lie in an
     array, as an index chooses among them; where they are of several types, each part of one type has an array of its
-    own.
+    own. in_bytes: a pointer to bytes leads there, so many behind the first matrix.
     """
 
     key: object
@@ -54,6 +54,7 @@ class Place:
     indices: tuple[tuple[int, int, int], ...] = ()
     component: int | None = None
     is_array: bool = False
+    in_bytes: int | None = None
 
 
 def places_of(emitter: Emitter) -> dict[int, Place]:
@@ -100,8 +101,13 @@ def moved_place(place: Place, word: int, length: int = 0) -> Place:
 
 
 def place_of_cast(emitter: Emitter, row: Instruction, place: Place) -> None:
-    """Note the place of a pointer that was cast: the first member of that type; only lifetime markers use others."""
+    """Note the place of a pointer that was cast: the first member of that type; only lifetime markers use others. LLVM
+    reaches the elements of arrays of matrices by their bytes."""
     wanted = emitter.pointee(row.result_id or 0)
+    if place.in_bytes is not None:
+        place = replace(place, kind=wanted, first=place.first + place.in_bytes // MATRIX_BYTES, in_bytes=None)
+    elif wanted == BYTE and contains_matrix(place.kind):
+        place = replace(place, kind=wanted, in_bytes=0)
     while place.kind != wanted:
         if not isinstance(place.kind, ArrayType | StructType):
             return

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
+from coopmat.spirv.types import ArrayType, IntType, MatrixType, StructType, Type, VectorType, contains_matrix
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.values import is_large, part_of
 
+BYTE = IntType(8)
+MATRIX_BYTES = 8  # what LLVM takes a matrix to have in memory
 SAME_PLACE = frozenset({Op.Bitcast, Op.CopyObject})  # of pointers
 
 
@@ -32,6 +34,9 @@ class Users:
             if row.opcode in SAME_PLACE:
                 target = self._cast(row, kind)
                 if target is not None and self.is_array(row.result_id or 0, target):
+                    return True
+                if any(self.is_array(one.result_id or 0, self.emitter.pointee(one.result_id or 0))
+                       for one in self._through_bytes(row, kind) or ()):
                     return True
             if row.opcode in CHAINS:
                 if CHAINS[Op(row.opcode)] == 2 and self.emitter.constant_of(row.words[1]) != 0:
@@ -64,13 +69,40 @@ class Users:
         if row.opcode in SAME_PLACE:
             if all(user.opcode in LIFETIMES for user in self.users.get(row.result_id or 0, ())):
                 return True
-            cast = self._cast(row, kind) if contains_matrix(kind) else None
+            if not contains_matrix(kind):
+                return False
+            through_bytes = self._through_bytes(row, kind)
+            if through_bytes is not None:
+                return all(self.stays(one.result_id or 0, self.emitter.pointee(one.result_id or 0), in_array=True)
+                           for one in through_bytes)
+            cast = self._cast(row, kind)
             return cast is not None and self.stays(row.result_id or 0, cast, in_array=in_array or cast != kind)
         if row.opcode in CHAINS and words[0] == pointer and pointer not in words[1:]:
             target = self._target(row, kind, in_array)
             return target is not None and self.stays(row.result_id or 0, target,
                                                      in_array=in_array or len(words) > CHAINS[Op(row.opcode)])
         return False
+
+    def _through_bytes(self, row: Instruction, kind: Type) -> list[Instruction] | None:
+        """The casts to pointers to a matrix behind a cast of a pointer to matrices to one to bytes, and behind constant
+        steps from there; None where something else is done with bytes."""
+        if self.emitter.pointee(row.result_id or 0) != BYTE or not is_homogeneous(kind):
+            return None
+        found: list[Instruction] = []
+        left = [row.result_id or 0]
+        while left:
+            for user in self.users.get(left.pop(), ()):
+                if user.opcode in LIFETIMES:
+                    continue
+                if user.opcode in CHAINS and CHAINS[Op(user.opcode)] == 2 and len(user.words) == 2 and (
+                        (self.emitter.constant_of(user.words[1]) or 0) % MATRIX_BYTES == 0
+                        and self.emitter.constant_of(user.words[1]) is not None):
+                    left.append(user.result_id or 0)
+                elif user.opcode in SAME_PLACE and self.emitter.pointee(user.result_id or 0) == _leaf(kind):
+                    found.append(user)
+                else:
+                    return None
+        return found
 
     def _cast(self, row: Instruction, kind: Type) -> Type | None:
         """What a copy of a pointer to ``kind``, or a cast one, points to: the same, or the first of its members."""

@@ -1,7 +1,7 @@
 """Large matrices, put into a function's text: each value becomes an address, of memory that only its definition writes.
 
 What moves values without an operation, a phi for instance, copies them. A phi's value comes in two steps, so that phis
-of one block can exchange theirs. Values that are never needed in the same block share memory.
+of one block can exchange theirs. Values that are not needed at the same time share memory.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from coopmat.targets.cpu.matrix.text import CALL, METADATA_AT_END, operands_of
 
 ZEROS = "@matrix.zeros"
 COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+_NUMBERED = re.compile(r"(%|^(?=\d+:))(\d+)\b")
+"""Values and labels without names, whose numbers LLVM expects in their order."""
 _LABEL = re.compile(r"([\w.$-]+):")
 _SUCCESSOR = re.compile(r"label %([\w.$-]+)")
 _TERMINATOR = re.compile(r"  (?:br|switch|ret|unreachable)\b")
@@ -38,6 +40,7 @@ class _Line:
     text: str
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    is_copy: bool = False
 
 
 @dataclass
@@ -70,12 +73,14 @@ class LargeValues:
         """The lines of a function with values of large types in memory."""
         if not any(name in line for line in lines for name in self.sizes) or not lines[0].startswith("define "):
             return lines
+        lines = [_NUMBERED.sub(r"\1unnamed.\2", line) for line in lines]
         self._values, self._block = {}, _Block()
-        self._blocks = {"": self._block}
+        labels = [found[1] for found in map(_LABEL.match, lines) if found]
+        self._blocks = {"": self._block, **{label: _Block() for label in labels}}
         for line in lines[1:]:
             label = _LABEL.match(line)
             if label:
-                self._block = self._blocks.setdefault(label[1], _Block())
+                self._block = self._blocks[label[1]]
             self._add(line)
         slots, places = self._in_slots()
         text = [line.text for block in self._blocks.values() for line in block.all_lines]
@@ -132,9 +137,8 @@ class LargeValues:
         self._values |= {result: nbytes, incoming: nbytes}
         self._block.phis.append(self._copy(nbytes, result, incoming))
         for value, label in _INCOMING.findall(sources):
-            block = self._blocks.setdefault(label, _Block())
             if value not in _NO_VALUE:
-                block.copies.append(self._copy(nbytes, incoming, value))
+                self._blocks[label].copies.append(self._copy(nbytes, incoming, value))
 
     def _load(self, nbytes: int, result: str, address: str) -> None:
         self._values[result] = nbytes
@@ -158,16 +162,13 @@ class LargeValues:
     def _copy(self, nbytes: int, target: str, source: str) -> _Line:
         source = ZEROS if source == "zeroinitializer" else source
         return _Line(f"  call void @llvm.memcpy.p0.p0.i64(ptr align 64 {target}, ptr align 64 {source}, i64 {nbytes}, "
-                     "i1 false)", (source,), (target,))
+                     "i1 false)", (source,), (target,), True)
 
     # --- memory -----------------------------------------------------------------------
 
     def _in_slots(self) -> tuple[list[str], list[str]]:
         """Lines that reserve memory, and lines that give each value its place there."""
-        neighbours: dict[str, set[str]] = {name: set() for name in self._values}
-        for needed in self._needed().values():
-            for name in needed:
-                neighbours[name] |= needed
+        neighbours = self._neighbours()
         slots: list[int] = []  # bytes of each
         chosen: dict[str, int] = {}
         for name, nbytes in self._values.items():
@@ -179,24 +180,44 @@ class LargeValues:
         return ([f"  %large.{number} = alloca [{nbytes} x i8], align 64" for number, nbytes in enumerate(slots)],
                 [f"  {name} = getelementptr i8, ptr %large.{number}, i64 0" for name, number in chosen.items()])
 
+    def _neighbours(self) -> dict[str, set[str]]:
+        """The values that must not share each one's memory: those that are still needed where it is written, and what
+        an operation makes it of."""
+        found: dict[str, set[str]] = {name: set() for name in self._values}
+        needed = self._needed()
+        for block in self._blocks.values():
+            live = set().union(*(needed[follower] for follower in self._followers(block)))
+            for line in reversed(block.all_lines):
+                for name in self._own(line.writes):
+                    found[name] |= (live | (set() if line.is_copy else self._own(line.reads))) - {name}
+                live = live - self._own(line.writes) | self._own(line.reads)
+        for name, others in found.items():
+            for other in others:
+                found[other].add(name)
+        return found
+
     def _needed(self) -> dict[str, set[str]]:
-        """The values that each block writes, reads or keeps."""
-        first_read: dict[str, set[str]] = {}
+        """The values that are read in each block, or later, before they are written."""
+        read: dict[str, set[str]] = {}
         written: dict[str, set[str]] = {}
-        followers: dict[str, set[str]] = {}
         for label, block in self._blocks.items():
-            first_read[label], written[label] = set(), set()
+            read[label], written[label] = set(), set()
             for line in block.all_lines:
-                first_read[label] |= {name for name in line.reads if name in self._values} - written[label]
-                written[label] |= {name for name in line.writes if name in self._values}
-            followers[label] = {name for line in block.end for name in _SUCCESSOR.findall(line.text)}
-        live = {label: set(names) for label, names in first_read.items()}
-        changed = True
+                read[label] |= self._own(line.reads) - written[label]
+                written[label] |= self._own(line.writes)
+        needed, changed = read, True
         while changed:
             changed = False
-            for label in reversed(self._blocks):
-                after = set().union(*(live[follower] for follower in followers[label]))
-                found = live[label] | (after - written[label])
-                changed |= found != live[label]
-                live[label] = found
-        return {label: live[label] | written[label] for label in self._blocks}
+            for label, block in reversed(self._blocks.items()):
+                later = set().union(*(needed[follower] for follower in self._followers(block)))
+                if not later - written[label] <= needed[label]:
+                    needed[label] |= later - written[label]
+                    changed = True
+        return needed
+
+    def _own(self, names: tuple[str, ...]) -> set[str]:
+        return {name for name in names if name in self._values}
+
+    def _followers(self, block: _Block) -> set[str]:
+        """The labels of the blocks that come next."""
+        return {name for line in block.end for name in _SUCCESSOR.findall(line.text)}

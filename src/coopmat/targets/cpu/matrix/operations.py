@@ -26,12 +26,12 @@ from coopmat.spirv.types import IntType, MatrixType, Type, round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import divide, remainder, resized
 from coopmat.targets.cpu.options import HARDWARE
+from coopmat.targets.cpu.pointer_uses import MATRIX_BYTES
 from coopmat.targets.cpu.prefetch import prefetch
 from coopmat.targets.cpu.values import Matrix, Number, Value, literal, llvm_type
 from coopmat.targets.cpu.writer import Operand
 
 PREFETCH_WORDS = 6
-OPAQUE_BYTES = 8  # what LLVM takes the opaque type to have
 TILE_BYTES = 1024  # of AMX
 PURE = "nounwind willreturn memory(none)"
 READS = "nounwind willreturn memory(read)"
@@ -68,7 +68,7 @@ def matrix_type(kind: MatrixType) -> str:
 
 def slot_type(kind: MatrixType) -> str:
     """The type of a place in memory that holds a matrix: as many bytes as any form of it needs."""
-    return f"{{ {matrix_type(kind)}, [{slot_bytes(kind) - OPAQUE_BYTES} x i8] }}"
+    return f"{{ {matrix_type(kind)}, [{slot_bytes(kind) - MATRIX_BYTES} x i8] }}"
 
 
 def slot_bytes(kind: MatrixType) -> int:
