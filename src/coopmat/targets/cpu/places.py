@@ -105,7 +105,10 @@ def place_of_cast(emitter: Emitter, row: Instruction, place: Place) -> None:
     reaches the elements of arrays of matrices by their bytes."""
     wanted = emitter.pointee(row.result_id or 0)
     if place.in_bytes is not None:
-        place = replace(place, kind=wanted, first=place.first + place.in_bytes // MATRIX_BYTES, in_bytes=None)
+        first = place.first + place.in_bytes // MATRIX_BYTES
+        if not 0 <= first < leaf_count(place.whole):
+            raise Error(f"a pointer leads to element {first} of {leaf_count(place.whole)} cooperative matrices")
+        place = replace(place, kind=wanted, first=first, in_bytes=None)
     elif wanted == BYTE and contains_matrix(place.kind):
         place = replace(place, kind=wanted, in_bytes=0)
     while place.kind != wanted:

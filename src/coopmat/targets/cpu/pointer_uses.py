@@ -94,9 +94,7 @@ class Users:
             for user in self.users.get(left.pop(), ()):
                 if user.opcode in LIFETIMES:
                     continue
-                if user.opcode in CHAINS and CHAINS[Op(user.opcode)] == 2 and len(user.words) == 2 and (
-                        (self.emitter.constant_of(user.words[1]) or 0) % MATRIX_BYTES == 0
-                        and self.emitter.constant_of(user.words[1]) is not None):
+                if user.opcode in CHAINS and step_in_bytes(self.emitter, user) is not None:
                     left.append(user.result_id or 0)
                 elif user.opcode in SAME_PLACE and self.emitter.pointee(user.result_id or 0) == _leaf(kind):
                     found.append(user)
@@ -124,6 +122,16 @@ class Users:
                 return None
             target = member_type(target, index or 0)
         return target
+
+
+def step_in_bytes(emitter: Emitter, row: Instruction) -> int | None:
+    """How far an access chain on a pointer to bytes leads, if that is some whole matrices; None for any other."""
+    if CHAINS[Op(row.opcode)] != 2 or len(row.words) != 2:
+        return None
+    step = emitter.constant_of(row.words[1])
+    if step is None or step % MATRIX_BYTES:
+        return None
+    return step - (step >> 63 << 64)  # with its sign
 
 
 def is_homogeneous(kind: Type) -> bool:
