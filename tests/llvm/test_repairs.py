@@ -1,10 +1,13 @@
-"""What LLVM's SPIR-V back end gets wrong about events, and how the IR and the binary are mended."""
+"""What LLVM's SPIR-V back end gets wrong about opaque types, and how the IR and the binary are mended."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import coopmat as cm
 from coopmat import llvm
 from coopmat.llvm.repairs import null_events_from_memory, without_surplus_operands
 from coopmat.spirv.grammar import Op
@@ -90,3 +93,40 @@ def test_a_null_event_may_be_used_often() -> None:
     found = opcodes("define spir_kernel void @k(ptr addrspace(3) %to, ptr addrspace(1) %from) {\n" + calls
                     + "  ret void\n}\n")
     assert found.count(Op.GroupAsyncCopy) == 3
+
+
+MATRIX = 'target("spirv.CooperativeMatrixKHR", i32, 3, 8, 16, 2)'
+MATRIX_LOAD = "_Z32__spirv_CooperativeMatrixLoadKHRPU3AS1i.s32_sc3_8x16_u2"
+MATRIX_STORE = "_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1i.s32_sc3_8x16_u2"
+UNDEFINED = f"""target triple = "spirv64-unknown-unknown"
+declare spir_func void @{MATRIX_STORE}(ptr addrspace(1), {MATRIX}, i32, i64)
+declare spir_func {MATRIX} @{MATRIX_LOAD}(ptr addrspace(1), i32, i64)
+define spir_kernel void @k(ptr addrspace(1) %a, i32 %n) {{
+entry:
+  %is.zero = icmp eq i32 %n, 0
+  br i1 %is.zero, label %end, label %some
+some:
+  %loaded = call spir_func {MATRIX} @{MATRIX_LOAD}(ptr addrspace(1) %a, i32 0, i64 16)
+  br label %end
+end:
+  %matrix = phi {MATRIX} [ undef, %entry ], [ %loaded, %some ]
+  %address = getelementptr i32, ptr addrspace(1) %a, i64 128
+  call spir_func void @{MATRIX_STORE}(ptr addrspace(1) %address, {MATRIX} %matrix, i32 0, i64 16)
+  ret void
+}}
+"""
+
+
+def test_an_undefined_matrix_in_a_phi(tmp_path: Path) -> None:
+    """LLVM's back end gives it an undefined integer."""
+    path = tmp_path / "k.ll"
+    path.write_text(UNDEFINED)
+    program = cm.build(path)
+    module = Module.from_bytes(program.spirv)
+    assert [module.definition(row.type_id or 0).opcode for row in module.of_opcode(Op.Undef)
+            ].count(Op.TypeCooperativeMatrixKHR) == 1
+    assert not [one for one in module.validate() if one.severity == "error"]
+    for device in ("sim:generic", "cpu"):
+        a = np.arange(2 * 128, dtype=np.int32)
+        cm.Queue(device).enqueue(program.kernel("k"), 16, 16, a, np.int32(3)).wait()
+        np.testing.assert_array_equal(a, np.tile(np.arange(128), 2))

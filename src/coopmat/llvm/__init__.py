@@ -12,7 +12,7 @@ from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
 from coopmat.llvm import client, imports, variadic
 from coopmat.llvm.checks import check_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
-from coopmat.llvm.repairs import null_events_from_memory, without_surplus_operands
+from coopmat.llvm.repairs import null_events_from_memory, with_undefined_phis, without_surplus_operands
 from coopmat.spirv.module import Module
 
 __all__ = ["optimize", "to_spirv", "verify"]
@@ -43,7 +43,7 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = Fals
     if any(variadic.is_variadic(type_) for _, type_ in declared):
         compiled = variadic.with_plain_arguments(client.printed(ir, source_name=source_name))
     binary = client.emit_spirv(null_events_from_memory(compiled), hidden, source_name=source_name)
-    module = Module.from_bytes(without_surplus_operands(binary))
+    module = with_undefined_phis(Module.from_bytes(without_surplus_operands(binary)))
     source = SourceFile(source_name, ir)
     check_matrix_types(module, source)
     try:

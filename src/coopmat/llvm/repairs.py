@@ -1,13 +1,16 @@
-"""Repairs around LLVM's SPIR-V back end and events: of the IR that it gets, and of the binary that it writes."""
+"""Repairs around LLVM's SPIR-V back end and opaque types: of the IR that it gets, and of the binary that it writes."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
 from coopmat.spirv.binary import HEADER_WORDS
 from coopmat.spirv.grammar import Op
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module import Module
 
 _EVENT = 'target("spirv.Event")'
 _FUNCTION = re.compile(r"define\b")
@@ -57,3 +60,27 @@ def without_surplus_operands(binary: bytes) -> bytes:
             start = position + count
         position += max(count, 1)
     return np.concatenate([*parts, words[start:]]).tobytes()
+
+
+def with_undefined_phis(module: Module) -> Module:
+    """The module with an OpUndef of its own type wherever a phi has one of another: the back end gives opaque types,
+    such as matrices, an undefined integer."""
+    undefined = {row.result_id: row.type_id for row in module.of_opcode(Op.Undef)}
+    wrong = {row.type_id for row in module.of_opcode(Op.Phi)
+             if any(value in undefined and undefined[value] != row.type_id for value in row.words[::2])}
+    if not wrong:
+        return module
+    right = {kind: module.bound + number for number, kind in enumerate(sorted(filter(None, wrong)))}
+    added = [Instruction(Op.Undef, kind, identifier, ()) for kind, identifier in right.items()]
+
+    def mended(row: Instruction) -> Instruction | Iterable[Instruction] | None:
+        if row.opcode == Op.Function and added:
+            found, added[:] = [*added, row], []
+            return found
+        if row.opcode != Op.Phi or row.type_id not in right:
+            return None
+        words = (right[row.type_id] if place % 2 == 0 and undefined.get(word, row.type_id) != row.type_id else word
+                 for place, word in enumerate(row.words))
+        return Instruction(Op.Phi, row.type_id, row.result_id, tuple(words), row.offset)
+
+    return module.rewritten(mended)
