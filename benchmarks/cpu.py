@@ -42,6 +42,7 @@ import sys, time
 import numpy as np
 import coopmat as cm
 import coopmat.targets.cpu.program
+import llvmlite.binding
 from coopmat import bench
 elements = bench.ELEMENTS[sys.argv[1]]
 example, queue = bench.examples(elements)[-1], cm.Queue("cpu")
