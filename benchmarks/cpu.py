@@ -38,7 +38,7 @@ kernel void roots(global float *y, global const float *x, float a)
 }
 """
 COMPILING = """
-import sys, time
+import gc, sys, time
 import numpy as np
 import coopmat as cm
 import coopmat.targets.cpu.program
@@ -47,6 +47,7 @@ from coopmat import bench
 elements = bench.ELEMENTS[sys.argv[1]]
 example, queue = bench.examples(elements)[-1], cm.Queue("cpu")
 a, b, c = (np.zeros((64, 64), dtype) for dtype in (elements.dtype, elements.dtype, elements.sums))
+gc.collect()
 start = time.perf_counter()
 kernel = example.kernel(elements, queue.device, sys.argv[2])
 built = time.perf_counter()
