@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 
+from coopmat.llvm.editor import Editor
 from coopmat.spirv.binary import HEADER_WORDS
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.instruction import Instruction, make
 from coopmat.spirv.module import Module
 
 _EVENT = 'target("spirv.Event")'
@@ -70,17 +70,16 @@ def with_undefined_phis(module: Module) -> Module:
              if any(value in undefined and undefined[value] != row.type_id for value in row.words[::2])}
     if not wrong:
         return module
-    right = {kind: module.bound + number for number, kind in enumerate(sorted(filter(None, wrong)))}
-    added = [Instruction(Op.Undef, kind, identifier, ()) for kind, identifier in right.items()]
+    editor = Editor(module)
+    right = {kind: editor.new_id() for kind in wrong}
+    editor.head += [make(Op.Undef, type_id=kind, result_id=identifier) for kind, identifier in right.items()]
 
-    def mended(row: Instruction) -> Instruction | Iterable[Instruction] | None:
-        if row.opcode == Op.Function and added:
-            found, added[:] = [*added, row], []
-            return found
+    def mended(row: Instruction) -> list[Instruction] | None:
         if row.opcode != Op.Phi or row.type_id not in right:
             return None
         words = (right[row.type_id] if place % 2 == 0 and undefined.get(word, row.type_id) != row.type_id else word
                  for place, word in enumerate(row.words))
-        return Instruction(Op.Phi, row.type_id, row.result_id, tuple(words), row.offset)
+        return [Instruction(Op.Phi, row.type_id, row.result_id, tuple(words), row.offset)]
 
-    return module.rewritten(mended)
+    editor.rewrite_functions(mended)
+    return module.with_instructions([*editor.head, *editor.functions])

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error
+from coopmat.llvm.editor import Editor
 from coopmat.spirv.grammar import Op, StorageClass
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.instruction import Instruction, make
 from coopmat.spirv.module import Block, Module
 from coopmat.spirv.types import ArrayType, StructType, Type, TypeTable
 from coopmat.targets.cpu.flatten import Flat
@@ -55,39 +56,38 @@ class _Preparation:
     def __init__(self, module: Module, large: dict[int, Type]) -> None:
         self.module = module
         self.found = Prepared(module, large)
-        self.new: list[Instruction] = []
-        self.bound = module.bound
+        self.editor = Editor(module)
 
     def done(self) -> Prepared:
         """The module, and what was added."""
-        rows = list(self.module.instructions)
-        start = next((place for place, row in enumerate(rows) if row.opcode == Op.Function), len(rows))
+        head, functions = list(self.editor.head), self.editor.functions
         for identifier in self.found.large:
             self._reach(identifier)
-        for row in rows[:start]:
+        for row in head:
             if row.type_id in self.found.large and row.opcode != Op.Variable:
                 self._hold(row)
-        integer = self._declared(Op.TypeInt, 32, 0)
-        for index in sorted({index for row in rows[start:] for index in self._literals(row)}):
-            self.found.indices[index] = self._declared(Op.Constant, index, type_id=integer)
-        self.found.module = self.module.with_instructions([*rows[:start], *self.new, *rows[start:]])
+        for index in sorted({index for row in functions for index in self._literals(row)}):
+            self.found.indices[index] = self.editor.constant(index)
+        self.found.module = self.module.with_instructions([*self.editor.head, *functions])
         return self.found
 
     def _reach(self, identifier: int) -> None:
         """Declare pointers to a type and to its parts."""
         if identifier in self.found.pointers:
             return
-        self.found.pointers[identifier] = self._declared(Op.TypePointer, StorageClass.Function, identifier)
+        self.found.pointers[identifier] = self.editor.type_pointer(StorageClass.Function, identifier)
         for part in _parts(self.module.definition(identifier)):
             self._reach(part)
 
     def _hold(self, constant: Instruction) -> None:
         """A variable with a constant, or with zeros for what is not defined."""
         assert constant.result_id is not None
-        pointer = self._declared(Op.TypePointer, StorageClass.UniformConstant, constant.type_id or 0)
+        assert constant.type_id is not None
+        pointer = self.editor.type_pointer(StorageClass.UniformConstant, constant.type_id)
         initial = () if constant.opcode == Op.Undef else (constant.result_id,)
-        self.found.constants[constant.result_id] = self._new(
-            Op.Variable, pointer, (int(StorageClass.UniformConstant), *initial))
+        variable = self.found.constants[constant.result_id] = self.editor.new_id()
+        self.editor.head.append(make(Op.Variable, StorageClass.UniformConstant, *initial, type_id=pointer,
+                                     result_id=variable))
 
     def _literals(self, row: Instruction) -> Iterable[int]:
         """The numbers of the parts that an instruction takes from a large value, or puts into one."""
@@ -99,19 +99,6 @@ class _Preparation:
 
     def _is_large(self, identifier: int) -> bool:
         return self.module.defines(identifier) and self.module.definition(identifier).type_id in self.found.large
-
-    def _declared(self, opcode: Op, *words: int, type_id: int | None = None) -> int:
-        """The id of a declaration, which may be new."""
-        wanted = tuple(map(int, words))
-        for row in (*self.module.of_opcode(opcode), *self.new):
-            if row.opcode == opcode and row.words == wanted and row.type_id == type_id:
-                return row.result_id or 0
-        return self._new(opcode, type_id, wanted)
-
-    def _new(self, opcode: Op, type_id: int | None, words: tuple[int, ...]) -> int:
-        self.new.append(Instruction(opcode, type_id, self.bound, words, 0))
-        self.bound += 1
-        return self.bound - 1
 
 
 def _parts(row: Instruction) -> Sequence[int]:

@@ -112,7 +112,7 @@ class _Row:
         (a,), name = factors.a, sum_function(writer, OF_DOUBLES if self.is_wide else OF_FLOATS)
         slot = writer.slot(columns.vector(DOUBLE), align=64, initial="zeroinitializer")
 
-        def column(number: str, carried: list[str]) -> list[str]:
+        def column(number: str) -> None:
             def add_up() -> None:
                 b, c, found = (writer.let(f"getelementptr double, ptr {base}, i64 {number}")
                                for base in (*factors.b, factors.c, slot))
@@ -124,13 +124,9 @@ class _Row:
 
             place = writer.let(f"trunc i64 {number} to i32")
             writer.when(writer.let(f"extractelement {columns.vector('i1')} {mask}, i32 {place}"), add_up)
-            return carried
-
-        def all_columns() -> None:
-            writer.repeat(columns.size, [], column)
 
         bits = writer.let(f"bitcast {columns.vector('i1')} {mask} to i{columns.size}")
-        writer.when(writer.let(f"icmp ne i{columns.size} {bits}, 0"), all_columns)
+        writer.when(writer.let(f"icmp ne i{columns.size} {bits}, 0"), lambda: writer.count(columns.size, column))
         return Number(DOUBLE, lanes=writer.let(f"load {columns.vector(DOUBLE)}, ptr {slot}"))
 
 

@@ -10,9 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from coopmat.diagnostics import Error
 from coopmat.spirv.types import MatrixType
-from coopmat.targets.cpu.matrix.text import CALL, METADATA_AT_END, operands_of
+from coopmat.targets.cpu.matrix.text import CALL, move_of, operands_of
 
 ZEROS = "@matrix.zeros"
 COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
@@ -23,14 +22,6 @@ _SUCCESSOR = re.compile(r"label %([\w.$-]+)")
 _TERMINATOR = re.compile(r"  (?:br|switch|ret|unreachable)\b")
 _INCOMING = re.compile(r"\[ ([^,]+), %([^ ]+) \]")
 _NO_VALUE = ("undef", "poison")
-_MOVES = {name: re.compile(pattern) for name, pattern in {
-    "phi": r"(%\S+) = phi MATRIX (.*)",
-    "load": r"(%\S+) = load MATRIX, ptr ([^,]+)(?:, align \d+)?",
-    "store": r"store MATRIX (\S+), ptr ([^,]+)(?:, align \d+)?",
-    "select": r"(%\S+) = select i1 ([^,]+), MATRIX (\S+), MATRIX (\S+)",
-    "freeze": r"(%\S+) = freeze MATRIX (\S+)",
-}.items()}
-"""What moves values beside operations; MATRIX stands for the type."""
 
 
 @dataclass
@@ -107,13 +98,8 @@ class LargeValues:
         if call:
             self._block.lines.append(self._call(*call.groups()))
             return
-        text = METADATA_AT_END.sub("", line.strip()).replace(name, "MATRIX")
-        for move, pattern in _MOVES.items():
-            found = pattern.fullmatch(text)
-            if found:
-                getattr(self, f"_{move}")(self.sizes[name], *found.groups())
-                return
-        raise Error(f"a large cooperative matrix is used in a way that is not known: {text}")
+        move, operands = move_of(line, name)
+        getattr(self, f"_{move}")(self.sizes[name], *operands)
 
     def _call(self, result: str | None, returned: str, function: str, operands: str) -> _Line:
         texts, reads = [], []

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from coopmat.diagnostics import Error
 from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.matrix import reuse
 from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Shape, Tiles, conversions, is_direct, tile_kinds
@@ -17,7 +16,7 @@ from coopmat.targets.cpu.matrix.body import is_large, plain_type
 from coopmat.targets.cpu.matrix.large import COPY, ZEROS, LargeValues
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
 from coopmat.targets.cpu.matrix.plain import Definition, definition
-from coopmat.targets.cpu.matrix.text import CALL, METADATA_AT_END, operands_of
+from coopmat.targets.cpu.matrix.text import CALL, move_of, operands_of
 from coopmat.targets.cpu.writer import METADATA
 
 Features = frozenset[str]
@@ -157,16 +156,11 @@ def _passes(found: re.Match[str], operation: Operation, operands: tuple[str, ...
 
 def _moved(line: str, name: str, kind: MatrixType, tiles: Tiles) -> list[str]:
     """A line that has a tile and is no operation: a phi, a choice, a load or store of a variable."""
-    text = METADATA_AT_END.sub("", line.strip()).replace(name, MATRIX)
-    for pattern, rewritten in _MOVES:
-        found = pattern.fullmatch(text)
-        if found is not None:
-            return rewritten(found, tiles.kinds[kind], tiles)
-    raise Error(f"a cooperative matrix is used in a way that tiles do not allow: {text}")
+    move, operands = move_of(line, name)
+    return _MOVES[move](tiles, tiles.kinds[kind], *operands)
 
 
-def _phi(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
-    result, sources = found.groups()
+def _phi(tiles: Tiles, shape: Shape, result: str, sources: str) -> list[str]:
     if _UNDEFINED.search(sources):
         zero = tiles.fresh()
         tiles.slots.append(tiles.zero(zero, shape))
@@ -174,41 +168,31 @@ def _phi(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
     return [f"  {result} = phi {TILE} {sources}"]
 
 
-def _load(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
-    result, address = found.groups()
-    return [tiles.load(result, shape, address, f"i64 {PITCH}")]
+def _load(tiles: Tiles, shape: Shape, result: str, address: str) -> list[str]:
+    return [tiles.load(result, shape, f"ptr {address}", f"i64 {PITCH}")]
 
 
-def _store(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
-    tile, address = found.groups()
-    return tiles.stored(tile, shape, address)
+def _store(tiles: Tiles, shape: Shape, tile: str, address: str) -> list[str]:
+    return tiles.stored(tile, shape, f"ptr {address}")
 
 
-def _select(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
+def _select(tiles: Tiles, shape: Shape, result: str, condition: str, *operands: str) -> list[str]:
     """Tiles cannot be chosen from: the addresses of both in memory can."""
-    result, condition, *operands = found.groups()
     slots, chosen = (tiles.slot(), tiles.slot()), tiles.fresh()
     stores = [line for slot, tile in zip(slots, operands, strict=True)
               for line in tiles.stored(tile, shape, f"ptr {slot}")]
-    return [*stores, f"  {chosen} = select {condition}, ptr {slots[0]}, ptr {slots[1]}",
+    return [*stores, f"  {chosen} = select i1 {condition}, ptr {slots[0]}, ptr {slots[1]}",
             tiles.load(result, shape, f"ptr {chosen}", f"i64 {PITCH}")]
 
 
-def _freeze(found: re.Match[str], shape: Shape, tiles: Tiles) -> list[str]:
-    result, tile = found.groups()
+def _freeze(tiles: Tiles, shape: Shape, result: str, tile: str) -> list[str]:
     slot = tiles.slot()
     return [*tiles.stored(tile, shape, f"ptr {slot}"), tiles.load(result, shape, f"ptr {slot}", f"i64 {PITCH}")]
 
 
-MATRIX = "MATRIX"  # stands for the type of a tile
-_MOVES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Shape, Tiles], list[str]]], ...] = (
-    (re.compile(rf"(%\S+) = phi {MATRIX} (.*)"), _phi),
-    (re.compile(rf"(%\S+) = load {MATRIX}, (ptr [^,]+)(?:, align \d+)?"), _load),
-    (re.compile(rf"store {MATRIX} (\S+), (ptr [^,]+)(?:, align \d+)?"), _store),
-    (re.compile(rf"(%\S+) = select (i1 [^,]+), {MATRIX} (\S+), {MATRIX} (\S+)"), _select),
-    (re.compile(rf"(%\S+) = freeze {MATRIX} (\S+)"), _freeze),
-)
-"""What moves tiles beside operations, and how it is done."""
+_MOVES: dict[str, Callable[..., list[str]]] = {
+    "phi": _phi, "load": _load, "store": _store, "select": _select, "freeze": _freeze}
+"""How tiles are moved beside operations."""
 
 
 def _definitions(functions: Mapping[str, Definition], operations: Mapping[str, Operation], features: Features,

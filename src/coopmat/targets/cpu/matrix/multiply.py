@@ -153,7 +153,7 @@ def _looped(body: Body, products: _Products) -> str:
                               zip(("%0", "%1", "%2"), (a, b, c), products.formats, strict=False))
     d_slot = body.buffer(products.d)
 
-    def row(m: str, carried: list[str]) -> list[str]:
+    def row(m: str) -> None:
         a_row = writer.line(a_slot, m, pitch_of(a.columns, work))
 
         def step(k: str, total: list[str]) -> list[str]:
@@ -167,9 +167,8 @@ def _looped(body: Body, products: _Products) -> str:
         target = writer.line(d_slot, m, products.d.columns * products.d.component.size)
         found = products.result(columns, Number(work, lanes=total))
         writer.do(f"store {row_of_d} {found}, ptr {target}, align {products.d.component.size}")
-        return carried
 
-    writer.repeat(a.rows, [], row, unrolls=False)
+    writer.count(a.rows, row, unrolls=False)
     return body.from_buffer(d_slot, products.d)
 
 
@@ -179,13 +178,12 @@ def _in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: 
     given, vector, size = row_type(kind), columns.vector(work), kind.component.size
     source, slot = body.to_buffer(parameter, kind), writer.slot(f"[{kind.rows} x {vector}]", align=64)
 
-    def row(number: str, carried: list[str]) -> list[str]:
+    def row(number: str) -> None:
         found = writer.let(f"load {given}, ptr {writer.line(source, number, kind.columns * size)}, align {size}")
         wide = to_work(columns, Number(element_type(kind), lanes=found), fmt, work)
         writer.do(f"store {vector} {columns.lanes(wide)}, ptr {body.address(slot, vector, number)}")
-        return carried
 
-    writer.repeat(kind.rows, [], row, unrolls=False)
+    writer.count(kind.rows, row, unrolls=False)
     return slot
 
 

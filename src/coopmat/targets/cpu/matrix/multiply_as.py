@@ -103,16 +103,11 @@ def _kinds(body: Body) -> tuple[MatrixType, MatrixType, MatrixType, MatrixType]:
 def _each_part(writer: Writer, rows: int, columns: int, width: int, body: Callable[[str, str], None]) -> None:
     """Loops over the columns of a matrix, ``width`` at a time, and its rows: ``body`` gets a row and the first column.
     That keeps the code of large matrices short."""
-    def part(number: str, carried: Sequence[str]) -> Sequence[str]:
+    def part(number: str) -> None:
         first = writer.let(f"mul i64 {number}, {width}")
+        writer.count(rows, lambda m: body(m, first))
 
-        def row(m: str, carried: Sequence[str]) -> Sequence[str]:
-            body(m, first)
-            return carried
-
-        return writer.repeat(rows, [], row)
-
-    writer.repeat(-(-columns // width), [], part)
+    writer.count(-(-columns // width), part)
 
 
 # --------------------------------------------------------------------------------------
