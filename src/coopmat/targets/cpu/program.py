@@ -113,13 +113,13 @@ class CpuProgram:
         refused = next((one for one in self._broken if one.rule not in TOLERATED), None)
         if refused is not None:
             raise ValidationError(refused.rule, refused.message, refused.offset)
-        try:
-            yield
-        except (CompileError, *MALFORMED) as error:
-            for one in self._broken:
-                if one.rule not in UNDECLARED:
-                    raise ValidationError(one.rule, one.message, one.offset) from error
-            with well_formed(f"kernel '{name}'"):
+        with well_formed(f"kernel '{name}'"):
+            try:
+                yield
+            except (CompileError, *MALFORMED) as error:
+                for one in self._broken:
+                    if one.rule not in UNDECLARED:
+                        raise ValidationError(one.rule, one.message, one.offset) from error
                 raise
 
     @cached_property
