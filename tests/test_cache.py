@@ -241,6 +241,84 @@ def test_a_folder_that_others_may_have_written_to_is_not_used(tmp_path: Path, ca
     assert "compiled kernels are not kept" in record.getMessage()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+@pytest.mark.parametrize("spoil", [_writable, _foreign])
+@pytest.mark.parametrize("where", ["", "compiled", "shard", "entry"])
+def test_what_others_may_have_written_is_neither_read_nor_written(tmp_path: Path, caplog: pytest.LogCaptureFixture,
+                                                                  where: str, spoil: object) -> None:
+    """The cache's folder itself, each folder inside and each file; one warning says so."""
+    folder = tmp_path / "cache"
+    cache = Cache(folder, quiet=True)
+    cache.put(ONE, b"content")
+    (entry,) = entry_files(cache)
+    spoiled = {"": folder, "compiled": folder / "compiled", "shard": entry.parent, "entry": entry}[where]
+    spoil(spoiled)  # type: ignore[operator]
+    before = entry.read_bytes()
+    for _ in range(2):
+        assert cache.get(ONE) is None
+        assert Cache(folder).get(ONE) is None
+        if where != "entry":
+            cache.put(ONE, b"other")
+    assert entry.read_bytes() == before
+    (record,) = caplog.records
+    assert f"'{spoiled}': it belongs to another user, or others may write to it" in record.getMessage()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+def test_an_entry_that_is_a_link_or_a_pipe_is_none(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put(ONE, b"content")
+    (entry,) = entry_files(cache)
+    elsewhere = tmp_path / "elsewhere"
+    entry.rename(elsewhere)
+    entry.symlink_to(elsewhere)
+    assert cache.get(ONE) is None
+    entry.unlink()
+    os.mkfifo(entry)
+    assert cache.get(ONE) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+def test_a_folder_for_everybody_in_which_nobody_touches_what_is_not_his(tmp_path: Path,
+                                                                        caplog: pytest.LogCaptureFixture) -> None:
+    """Such as /tmp; and whatever the process's mask allows, the cache's own folders are the user's alone."""
+    tmp_path.chmod(0o1777)
+    mask = os.umask(0)
+    try:
+        for folder in (tmp_path, tmp_path / "inside"):
+            cache = Cache(folder)
+            cache.put(ONE, b"content")
+            assert cache.get(ONE) == b"content"
+    finally:
+        os.umask(mask)
+    assert not caplog.records
+
+
+FOREIGN = """
+import numpy as np, coopmat as cm
+kernel = cm.build("kernel void k(global int *p) { p[0] = 7; }", device="cpu").kernel("k")
+out = np.zeros(1, np.int32)
+cm.Queue("cpu").enqueue(kernel, 1, 1, out).wait()
+print(out[0])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give a folder away")
+def test_the_code_in_a_folder_of_somebody_else_is_not_run(tmp_path: Path) -> None:
+    """Somebody else's COOPMAT_CACHE_DIR: the program works, one warning is shown, nothing is written."""
+    folder = tmp_path / "x"
+    environment = os.environ | {"COOPMAT_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    for owner, warnings in ((os.getuid(), 0), (12345, 1)):
+        if folder.exists():
+            os.chown(folder, owner, -1)
+        before = sorted(folder.rglob("*"))
+        run = subprocess.run([sys.executable, "-c", FOREIGN], capture_output=True, text=True, env=environment,
+                             check=True)
+        assert run.stdout == "7\n"
+        assert run.stderr.count("belongs to another user") == warnings
+        assert before == sorted(folder.rglob("*")) or not warnings
+
+
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES])
 def test_a_full_or_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int,
                                     caplog: pytest.LogCaptureFixture) -> None:

@@ -5,15 +5,19 @@ and carry a checksum, so that processes need no locks: whoever is killed, and wh
 reader gets the content or nothing. The files that were used last stay; older ones go when there are too many.
 
 A cache never fails. If its folder cannot be used, nothing is kept.
+
+Entries hold native code, which runs in this process. So only what belongs to this user and nobody else can write to is
+read: the folders on the way, and each file when it is open. What is not so is left alone, and said once.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,8 +112,11 @@ class Cache:
         if path is None:
             return None
         try:
-            stored = path.read_bytes()
-        except OSError:
+            stored = _read_own(path)
+        except PermissionError as error:
+            self._complain(str(error.filename), error.strerror or _FOREIGN)
+            return None
+        except (OSError, ValueError):  # ValueError: a name that no file can have
             return None
         content = stored[_CHECKSUM_BYTES:]
         if stored[:_CHECKSUM_BYTES] != _checksum(name, content):
@@ -123,30 +130,32 @@ class Cache:
         if self._entries is None or _CHECKSUM_BYTES + len(content) > self._shard_limit:
             return
         try:
-            self._entries.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path = self._path(name)
-            if path is None:
-                self._complain(f"'{self._entries}' {_FOREIGN}")
+            if self._path(name) is None:
                 return
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_atomically(path, _checksum(name, content) + content)
+            for folder in self._folders(name):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path = self._path(name)  # somebody may have been faster
+            if path is None:
+                return
+            write_atomically(path, _checksum(name, content) + content, mode=0o600)
             _mark_used(path)
             self._shrink(path.parent)
         except FileNotFoundError:
             pass  # another process emptied the cache in between
         except (OSError, ValueError) as error:  # ValueError: a name that no folder can have
-            self._complain(f"'{self._entries}': {getattr(error, 'strerror', None) or error}")
+            self._complain(self._entries, getattr(error, "strerror", None) or str(error), is_quiet=self._quiet)
         except Error as error:
             if not isinstance(error.__cause__, FileNotFoundError):
-                self._complain(str(error))
+                self._complain(self._entries, str(error), is_quiet=self._quiet)
 
     def unusable(self) -> str | None:
         """Why nothing can be kept; None if it can, as far as one can tell without doing so."""
         if self._entries is None:
             return "it is turned off"
+        foreign = self._foreign(*self._folders())
+        if foreign is not None:
+            return f"'{foreign}' {_FOREIGN}"
         present = next(folder for folder in (self._entries, *self._entries.parents) if os.path.lexists(folder))
-        if present == self._entries and not _is_private(present):
-            return f"'{present}' {_FOREIGN}"
         if not present.is_dir():
             return f"'{present}' is not a folder"
         return None if os.access(present, os.W_OK | os.X_OK) else f"'{present}' cannot be written to"
@@ -176,16 +185,37 @@ class Cache:
     def _shard_limit(self) -> int:
         return self.max_bytes // len(_SHARDS)
 
+    def _folders(self, name: str | None = None) -> list[Path]:
+        """The folders on the way to an entry, or to all of them."""
+        if self.folder is None or self._entries is None:
+            return []
+        return [self.folder, self._entries, *([self._entries / name[0]] if name is not None else [])]
+
     def _path(self, name: str) -> Path | None:
-        """The file of an entry; None if there is no folder, or one that others could have written to."""
-        if self._entries is None or not _is_private(self._entries):
+        """The file of an entry; None if there is no folder for it, or one that others could have written to."""
+        folders = self._folders(name)
+        if not folders:
             return None
-        return self._entries / name[0] / name[1:]
+        foreign = self._foreign(*folders)
+        if foreign is not None:
+            self._complain(foreign, _FOREIGN)
+            return None
+        return folders[-1] / name[1:]
 
     def _shards(self) -> list[Path]:
-        if self._entries is None or not _is_private(self._entries):
+        if self._entries is None or self._foreign(*self._folders()) is not None:
             return []
         return [self._entries / shard for shard in _SHARDS]
+
+    @staticmethod
+    def _foreign(root: Path, *inner: Path) -> Path | None:
+        """The first of the folders that this user cannot trust; None if all are good, or do not exist."""
+        try:
+            if not _is_safe_root(os.stat(root)):
+                return root
+            return next((folder for folder in inner if not _is_own(os.lstat(folder), stat.S_ISDIR)), None)
+        except (OSError, ValueError):  # ValueError: a name that no folder can have
+            return None
 
     def _shrink(self, shard: Path) -> None:
         """Remove what was used longest ago until the rest is within the limit. What a killed process left
@@ -197,18 +227,18 @@ class Cache:
                 with suppress(OSError):
                     entry.path.unlink()
 
-    def _complain(self, reason: str) -> None:
+    def _complain(self, where: Path | str, reason: str, *, is_quiet: bool = False) -> None:
         """Say once for each folder why it is of no use."""
-        if self.folder is not None and not self._quiet and self.folder not in _complaints:
+        if self.folder is not None and not is_quiet and self.folder not in _complaints:
             import logging
 
             _complaints.add(self.folder)
-            logging.getLogger("coopmat").warning("coopmat: warning: compiled kernels are not kept: %s (%s=%s turns "
-                                                 "the cache off)", reason, CACHE_VARIABLE, OFF)
+            logging.getLogger("coopmat").warning("coopmat: warning: compiled kernels are not kept: '%s': %s (%s=%s "
+                                                 "turns the cache off)", where, reason, CACHE_VARIABLE, OFF)
 
 
 _complaints: set[Path] = set()
-_FOREIGN = "belongs to another user, or others may write to it"
+_FOREIGN = "it belongs to another user, or others may write to it"
 
 
 def find_cache(folder: str | Path | None = None, environment: Mapping[str, str] = os.environ) -> Cache:
@@ -239,7 +269,7 @@ class _File:
 
 def _files(folder: Path) -> Iterator[_File]:
     """The files in a folder; none if it cannot be read."""
-    with suppress(OSError), os.scandir(folder) as found:
+    with suppress(OSError, ValueError), os.scandir(folder) as found:
         for item in found:
             with suppress(OSError):  # another process may have removed it
                 state = item.stat(follow_symlinks=False)
@@ -258,12 +288,32 @@ def _checksum(name: str, content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_CHECKSUM_BYTES, key=name.encode()).digest()
 
 
-def _is_private(folder: Path) -> bool:
-    """Whether a folder exists that belongs to this user and that nobody else can write to."""
-    try:
-        state = os.lstat(folder)
-    except (OSError, ValueError):
-        return False
-    if not stat.S_ISDIR(state.st_mode):
-        return False
-    return os.name != "posix" or (state.st_uid == os.getuid() and not state.st_mode & 0o022)
+def _read_own(path: Path) -> bytes:
+    """The content of a file. PermissionError if it is not this user's alone: looked at when it is open, so that nobody
+    can exchange it in between."""
+    with open(path, "rb", opener=_open_itself) as stream:
+        if not _is_own(os.fstat(stream.fileno()), stat.S_ISREG):
+            raise PermissionError(errno.EPERM, _FOREIGN, str(path))
+        return stream.read()
+
+
+def _open_itself(path: str, flags: int) -> int:
+    """Open a file, and not what a symbolic link leads to; a pipe is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _is_own(state: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
+    """Whether this is a file of a kind that belongs to this user and that nobody else can write to."""
+    return is_kind(state.st_mode) and (os.name != "posix" or
+                                       (state.st_uid == os.getuid() and not state.st_mode & _OTHERS_WRITE))
+
+
+def _is_safe_root(state: os.stat_result) -> bool:
+    """Whether nobody else can exchange what is in the folder that the cache is in: it is this user's or the system's,
+    and others cannot write there, or may not touch what is not theirs, as in /tmp."""
+    if not stat.S_ISDIR(state.st_mode) or os.name != "posix":
+        return True  # what is no folder is told by the attempt to use it
+    return state.st_uid in (os.getuid(), 0) and bool(state.st_mode & stat.S_ISVTX or not state.st_mode & _OTHERS_WRITE)
+
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import uuid
 from pathlib import Path
@@ -27,8 +28,9 @@ def check_output(output: Path, source: Path) -> None:
         raise Error(f"the output '{output}' is the source file itself: choose another name with -o")
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write ``content`` so that a regular file is complete or untouched: to a temporary file, then rename.
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o666) -> None:
+    """Write ``content`` so that a regular file is complete or untouched: to a temporary file, then rename. ``mode``
+    says who may read and write it, as far as the process's mask allows.
 
     A symbolic link is followed; a device or pipe is written to as it is. Error if the file cannot be written.
     """
@@ -36,7 +38,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         if path.exists() and not path.is_file():
             _write_in_place(path, content)
         else:
-            _replace(path.resolve(), content)
+            _replace(path.resolve(), content, mode)
     except OSError as error:
         raise Error(f"cannot write '{path}': {error.strerror or error}") from error
 
@@ -46,10 +48,10 @@ def _write_in_place(target: Path, content: bytes) -> None:
         stream.write(content)
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _replace(target: Path, content: bytes, mode: int) -> None:
     temporary = target.with_name(f".coopmat-{uuid.uuid4().hex[:12]}.tmp")
     try:
-        with temporary.open("wb") as stream:
+        with open(temporary, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
             stream.write(content)
         temporary.replace(target)
     finally:
