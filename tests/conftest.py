@@ -11,8 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parent.parent
+
+# Examples are the same in every run, and a busy machine is no failure.
+settings.register_profile("coopmat", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("coopmat")
 
 os.environ["COOPMAT_CACHE_DIR"] = "off"  # every test compiles what it tests, and no user's cache is touched
 

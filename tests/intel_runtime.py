@@ -50,7 +50,7 @@ def run(spirv: bytes, kernel: str, global_size: tuple[int, ...], local_size: tup
         arguments: list[Any]) -> list[Any]:
     """Launch ``kernel`` and return the arguments as they are afterwards.
 
-    An argument is an array (of no dimension for a value), or ``("local", nbytes)``. Raises RuntimeError if
+    An argument is an array (of no dimension, or bytes, for a value), or ``("local", nbytes)``. Raises RuntimeError if
     the runtime fails.
     """
     return run_printing(spirv, kernel, global_size, local_size, arguments)[0]
@@ -81,7 +81,7 @@ def _child() -> None:
     program.build()
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     bound = [cl.LocalMemory(value[1]) if isinstance(value, tuple)
-             else cl.Buffer(context, flags, hostbuf=value) if value.ndim else value[()]
+             else cl.Buffer(context, flags, hostbuf=value) if getattr(value, "ndim", 0) else bytes(value)
              for value in arguments]
     getattr(program, name)(queue, global_size, local_size, *bound)
     for value, buffer in zip(arguments, bound, strict=True):

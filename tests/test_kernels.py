@@ -113,8 +113,6 @@ def test_intels_runtime_computes_the_same(case: Case) -> None:
 
 
 def _for_pyopencl(kernel: cm.Kernel, arguments: list[object]) -> list[object]:
-    """Numbers as numpy scalars of the parameters' types; local memory by its size."""
-    from coopmat.runtime.arguments import bind
-
-    bound = bind(kernel, arguments, list(map(str, kernel.signature.parameters)))
-    return [("local", value.nbytes) if isinstance(value, cm.LocalMemory) else value for value in bound]
+    """Values as their bytes; local memory by its size."""
+    return [("local", value.nbytes) if isinstance(value, cm.LocalMemory) else value
+            for value in kernel.bound(arguments)]

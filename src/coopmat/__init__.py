@@ -6,6 +6,7 @@
     cm.Queue(device).enqueue(program.kernel("gemm"), global_size, local_size, a, b, c).wait()
 """
 
+from coopmat import forks as forks  # from now on children of this process are whole
 from coopmat import layout as layout
 from coopmat.devices import Combination
 from coopmat.diagnostics import (

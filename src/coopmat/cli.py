@@ -19,7 +19,8 @@ from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_
 from coopmat.command_line.options import BuildCommand, build_options
 from coopmat.diagnostics import Error, render
 from coopmat.files import check_output, read_input, write_output
-from coopmat.runtime import Device, Program, Queue, build, device, devices
+from coopmat.runtime import Device, Program, Queue, device, devices
+from coopmat.runtime.building import make_program
 from coopmat.terminal import console, progress, table
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def _show(message: str) -> None:
 def _build(file: Path, options: list[str], target: Device | None, cache_dir: Path | None,
            linked: list[Path] | None = None, values: list[str] | None = None) -> Program:
     """Build a file, or what standard input holds if it is called ``-``, and print the warnings."""
-    program = build(read_input() if str(file) == "-" else file, options, target, link=linked or (),
-                    spec_constants=parse_values(values) if values else None, cache_dir=cache_dir)
+    program = make_program(read_input() if str(file) == "-" else file, options, target, link=linked or (),
+                           spec_constants=parse_values(values) if values else None, cache_dir=cache_dir)
     if program.warnings:
         print(render(program.warnings), file=sys.stderr)
     return program
@@ -109,7 +110,8 @@ def show_devices(
 
 
 def _one_device(shown: Device) -> Table:
-    title = f"{shown.name}: sub-group sizes {_sizes(shown)}"
+    title = (f"{shown.name}: sub-group sizes {_sizes(shown)}; work-groups of at most {shown.max_work_group_size} "
+             f"work-items and {shown.local_memory_size >> 10} KiB of local memory")
     return query.combination_table(title, shown.matrix_combinations)
 
 
@@ -214,9 +216,10 @@ def run(
     file: Source,
     kernel: Annotated[str, typer.Option(metavar="NAME", help="The kernel to run.")],
     global_size: Annotated[str, typer.Option("--global", metavar="X[,Y[,Z]]", help="Number of work-items.")],
-    local_size: Annotated[str, typer.Option("--local", metavar="X[,Y[,Z]]", help="Work-items in a work-group.")],
+    local_size: Annotated[str | None, typer.Option(
+        "--local", metavar="X[,Y[,Z]]", help="Work-items in a work-group; chosen if it is left out.")] = None,
     argument: Annotated[list[str] | None, typer.Option(
-        "--arg", metavar="VALUE|FILE.npy|zeros:DTYPE:SHAPE|local:BYTES", help="The next argument.")] = None,
+        "--arg", metavar="VALUE|null|FILE.npy|zeros:DTYPE:SHAPE|local:BYTES", help="The next argument.")] = None,
     out: Annotated[list[str] | None, typer.Option(
         "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
     device_name: DeviceName = None,
@@ -226,7 +229,7 @@ def run(
 ) -> None:
     """Run one kernel on a device, with arguments from the command line and files."""
     target = device(device_name)
-    sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size)
+    sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size) if local_size else None
     program = _build(file, build_options(context), target, cache_dir, linked, values)
     chosen = program.kernel(kernel)
     parameters = chosen.signature.parameters

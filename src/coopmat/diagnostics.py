@@ -370,7 +370,7 @@ class CompileError(Error):
 
 
 class CompileWarning(UserWarning):
-    """A warning about a kernel, where it is compiled by a launch and nobody looks at ``Program.warnings``."""
+    """A warning about a kernel's source, shown where it is built; ``Program.warnings`` has them all."""
 
 
 class ValidationError(Error):

@@ -32,7 +32,7 @@ def launch_on_intel(kernel, work_items: int, work_group: int, *given) -> dict[st
     program = cm.build(kernel, device=cm.device("sim:intel_cpu_spr"))
     names = [parameter.name for parameter in program.kernel(kernel.name).signature.parameters]
     arguments = [("local", argument.nbytes) if hasattr(argument, "__coopmat_local_bytes__") else np.asarray(argument)
-                 for argument in kernel.arguments(given, names)]
+                 for argument in kernel.arguments(given, {}, names)]
     found = intel_runtime.run(program.spirv, kernel.name, (work_items,), (work_group,), arguments)
     return dict(zip(names, found, strict=True))
 

@@ -144,10 +144,11 @@ def test_parameters_with_defaults_may_be_left_out(given: tuple[int, ...], expect
     assert array[0] == expected
 
 
-@pytest.mark.parametrize("given", [(), (np.zeros(1, np.int32), 1, 2, 3)])
+@pytest.mark.parametrize("given", [(), (np.zeros(1, np.int32), 1, 2, 7)])
 def test_the_number_of_arguments(given: tuple[object, ...]) -> None:
-    expected = (f"kernel 'with_default' takes 3 arguments after its nd_item, found {len(given)}: "
-                "with_default(A: ptr[int32], n: int32, m: int)")
+    wrong = "7 is too much" if given else "'A' has no value"
+    expected = (f"kernel 'with_default' takes 3 arguments after its nd_item, found {len(given)}: {wrong}: "
+                "with_default(A: ptr[int32], n: int32 = 7, m: int = 3)")
     with pytest.raises(cm.LaunchError, match=f"^{re.escape(expected)}$"):
         q.parallel_for(nd_range(1, 1), with_default, *given)
 

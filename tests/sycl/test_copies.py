@@ -97,15 +97,15 @@ READ_ONLY.flags.writeable = False
 
 
 @pytest.mark.parametrize(("command", "message"), [
-    (lambda: q.memcpy(A, 5, 1), "memcpy: the source must be a numpy array or memory of malloc_.*; found int"),
+    (lambda: q.memcpy(A, 5, 1), "memcpy: the source must be a numpy array, or .*, or memory of malloc_.*; found int"),
     (lambda: q.memcpy([0], A, 1), "the destination must be .*; found list"),
-    (lambda: q.memcpy(A, np.array([None]), 1), "the source must be"),
+    (lambda: q.memcpy(A, np.array([None]), 1), "the source: an array of object holds Python objects"),
     (lambda: q.memcpy(A, np.ma.zeros(3), 1), "found MaskedArray"),
     (lambda: q.memcpy(A, A, -1), "the number of bytes must be an int, 0 or more; found -1"),
     (lambda: q.memcpy(A, A, 8.0), r"found 8\.0"),
     (lambda: q.memcpy(A, A, True), "found True"),
-    (lambda: q.memcpy(READ_ONLY, A, 8), "memcpy: the destination is a read-only array"),
-    (lambda: q.memcpy(np.zeros((4, 4))[:, 1], A, 8), r"array of shape \(4,\), is not contiguous \(strides \(32,\)\)"),
+    (lambda: q.memcpy(READ_ONLY, A, 8), "memcpy: the destination: its memory is read-only"),
+    (lambda: q.memcpy(np.zeros((4, 4))[:, 1], A, 8), r"array of shape \(4,\) is not contiguous \(strides \(32,\)\)"),
     (lambda: q.memcpy(A, A, 8, 5), "memcpy: expected an event, or a list of events, to depend on; found 5"),
     (lambda: q.memset(A, 256, 8), "memset: the value must be a byte, an int from -128 to 255; found 256"),
     (lambda: q.memset(A, 0.0, 8), r"found 0\.0"),

@@ -61,7 +61,7 @@ def test_a_local_accessor_has_its_size() -> None:
 
 
 @pytest.mark.parametrize(("position", "argument", "message"), [
-    (0, local_accessor[int32](8), "expected a numpy array for a global pointer, found local memory"),
+    (0, local_accessor[int32](8), "a global pointer takes an array, found local memory"),
     (2, malloc_device[int8](4, q), "expected coopmat.local"),
     (1, malloc_device[float32](16, q), "expected an array of int8 or uint8, found float32"),
     (3, malloc_device[int8](1, q), "expected a number")])

@@ -14,7 +14,6 @@ from coopmat.diagnostics import Error, LaunchError
 from coopmat.files import read_bytes, write_atomically
 from coopmat.formats import FORMATS
 from coopmat.runtime import local
-from coopmat.runtime.arguments import array_dtype
 from coopmat.spirv.kernels import Parameter
 from coopmat.spirv.literals import parse_integer
 
@@ -32,6 +31,8 @@ def parse_sizes(option: str, text: str) -> tuple[int, ...]:
 
 def parse_argument(text: str, parameter: Parameter | None) -> Any:
     """One --arg as the value to launch with; ``parameter`` is what it is for, if the kernel has it."""
+    if text == "null":
+        return None
     if text.startswith("zeros:"):
         return _zeros(text)
     if text.startswith("local:"):
@@ -41,7 +42,7 @@ def parse_argument(text: str, parameter: Parameter | None) -> Any:
         return local(int(size))
     if text.endswith(".npy"):
         return _load_array(Path(text), parameter)
-    return _number(text, parameter)
+    return _number(text)
 
 
 def _zeros(text: str) -> np.ndarray:
@@ -87,21 +88,15 @@ def _load_array(path: Path, parameter: Parameter | None) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
-def _number(text: str, parameter: Parameter | None) -> Any:
-    """A number; for a floating-point parameter it is rounded to the parameter's type, as a C literal is."""
-    value: int | float
+def _number(text: str) -> int | float:
     try:
-        value = int(text, 0)
+        return int(text, 0)
     except ValueError:
         try:
-            value = float(text)
+            return float(text)
         except ValueError:
-            raise LaunchError(f"--arg {text}: expected a number, FILE.npy, zeros:DTYPE:SHAPE or local:BYTES") from None
-    if parameter is not None and parameter.kind == "value" and parameter.type.kind in ("float", "bfloat"):
-        with np.errstate(over="ignore"):
-            rounded = array_dtype(parameter).type(value)
-        return rounded if np.isfinite(float(rounded)) or not np.isfinite(value) else value
-    return value
+            raise LaunchError(f"--arg {text}: expected a number, null, FILE.npy, zeros:DTYPE:SHAPE or local:BYTES"
+                              ) from None
 
 
 def parse_values(texts: list[str]) -> dict[int | str, bool | int | float]:

@@ -11,7 +11,8 @@ import typer
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.files import STANDARD_STREAM, check_output, read_bytes, read_input_bytes, write_output
-from coopmat.runtime import build, device
+from coopmat.runtime import device
+from coopmat.runtime.building import make_program
 from coopmat.spirv import Module
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def validate(
 def read_module(file: Path) -> Module:
     """The module in a file, whatever its form.  Raises Error, naming the file, if there is none in it."""
     if file.suffix in _COMPILED_SUFFIXES:
-        return build(file).module
+        return make_program(file).module
     content = _read(file)
     if content[:4] not in _MAGIC and (file.suffix != ".spv" or _TEXT.match(content)) and b"\0" not in content:
         return _from_text(content, file, (1, 4))

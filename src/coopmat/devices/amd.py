@@ -4,7 +4,7 @@ matrix instructions that carry them out (AMD Matrix Instruction Calculator; CDNA
 from __future__ import annotations
 
 from coopmat.devices.lane_layout import LaneLayout, Step, Steps, spread
-from coopmat.devices.model import Combination, DeviceDescription, Use
+from coopmat.devices.model import Combination, DeviceDescription, Limits, Use
 from coopmat.formats import Format
 
 # (type of A and B, type of C and D, shapes M, N, K)
@@ -17,7 +17,9 @@ _TABLE: tuple[tuple[str, str, tuple[tuple[int, int, int], ...]], ...] = (
 
 _GFX90A = tuple(Combination.row(ab, ab, cd, cd, *shape) for ab, cd, shapes in _TABLE for shape in shapes)
 
-ARCHITECTURES = (DeviceDescription("amd_gpu_gfx90a", "amd", (64,), _GFX90A),)
+_LIMITS = Limits(64 << 10, 1024, "AMD CDNA2 instruction set: local data share; HIP documentation, hardware features")
+
+ARCHITECTURES = (DeviceDescription("amd_gpu_gfx90a", "amd", (64,), _GFX90A, limits=_LIMITS),)
 
 # --------------------------------------------------------------------------------------
 # Layouts

@@ -4,7 +4,7 @@ cl_intel_subgroup_matrix_multiply_accumulate and its tf32 extension."""
 from __future__ import annotations
 
 from coopmat.devices.lane_layout import WORD_BITS, LaneLayout, Step, spread
-from coopmat.devices.model import Combination, DeviceDescription, Use, up_to
+from coopmat.devices.model import Combination, DeviceDescription, Limits, Use, up_to
 from coopmat.formats import Format
 
 _FAMILY = "intel_xmx"
@@ -24,11 +24,13 @@ _PVC_ONLY = (
     Combination.row("tf32", "tf32", "fp32", "fp32", up_to(8), 16, 8),
 )
 
+_LIMITS_SOURCE = "oneAPI GPU Optimization Guide, Intel Xe GPU Architecture: SLM of a work-group and its work-items"
+
 ARCHITECTURES = (
     DeviceDescription("intel_gpu_pvc", _FAMILY, (16, 32), _rows(n=16) + _PVC_ONLY,
-                      xmx_sub_group_sizes=(16,)),
+                      xmx_sub_group_sizes=(16,), limits=Limits(128 << 10, 1024, _LIMITS_SOURCE)),
     *(DeviceDescription(f"intel_gpu_dg2_{variant}", _FAMILY, (8, 16, 32), _rows(n=8), has_fp64=False,
-                        xmx_sub_group_sizes=(8,))
+                        xmx_sub_group_sizes=(8,), limits=Limits(64 << 10, 1024, _LIMITS_SOURCE))
       for variant in ("g10", "g11", "g12")),
 )
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from coopmat.cached import cached_property
 
 WORD_BITS = 32
 """Width of the words that narrow rows of B are packed into ("packed" or "VNNI" order)."""

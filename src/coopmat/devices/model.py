@@ -153,6 +153,24 @@ STRIDE_MULTIPLES: dict[str, dict[str, int]] = {"nvidia": {"fp16": 8, "fp32": 4}}
 """Per family and element type of a matrix, what the stride of loads and stores must be a multiple of, in elements
 (sycl_ext_oneapi_matrix, appendix "Nvidia Tensor Cores Supported Combinations")."""
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a work-group may take: ``local_memory`` in bytes, static and given at the launch together, and
+    ``work_group`` work-items. ``source`` says who says so."""
+
+    local_memory: int
+    work_group: int
+    source: str
+
+    def __post_init__(self) -> None:
+        if min(self.local_memory, self.work_group) < 1 or not self.source:
+            raise ValueError(f"limits are positive and have a source, found {self}")
+
+
+HOST_LIMITS = Limits(64 << 20, 8192, "the host's choice: a CPU's local memory is ordinary memory; work-groups as large "
+                     "as those of Intel's CPU runtime for OpenCL (CL_DEVICE_MAX_WORK_GROUP_SIZE)")
+"""Of devices that are programs on a CPU."""
+
 Kind = Literal["cpu", "gpu", "none"]
 KINDS: dict[str, Kind] = {"intel_amx": "cpu", "intel_xmx": "gpu", "nvidia": "gpu", "amd": "gpu", "generic": "none",
                           "host": "cpu"}
@@ -167,7 +185,7 @@ class DeviceDescription:
     device has no table and takes every shape and every consistent choice of types.
     ``xmx_sub_group_sizes``: the sub-group sizes for which the device has the built-in functions of
     cl_intel_subgroup_matrix_multiply_accumulate; empty if it is no Intel GPU and does not act as one.
-    ``compute_capability``: of an NVIDIA GPU, 80 for sm_80; else 0.
+    ``compute_capability``: of an NVIDIA GPU, 80 for sm_80; else 0. ``limits``: of its work-groups.
     """
 
     name: str
@@ -178,6 +196,7 @@ class DeviceDescription:
     any_combination: bool = False
     xmx_sub_group_sizes: tuple[int, ...] = ()
     compute_capability: int = 0
+    limits: Limits = HOST_LIMITS
 
     def __post_init__(self) -> None:
         if self.vendor_family not in TYPE_RULES:
@@ -188,6 +207,8 @@ class DeviceDescription:
             raise ValueError(f"{self.name}: sub-group sizes are powers of two, found {self.sub_group_sizes}")
         if not set(self.xmx_sub_group_sizes) <= {*self.sub_group_sizes} & {*XMX_SIZES}:
             raise ValueError(f"{self.name}: no matrix engine works on sub-groups of {self.xmx_sub_group_sizes}")
+        if self.kind == "gpu" and self.limits is HOST_LIMITS:
+            raise ValueError(f"{self.name}: a GPU has limits of its own")
         if bool(self.combinations) == self.any_combination:
             raise ValueError(f"{self.name}: expected either a table of combinations or none at all")
         if len(set(self.combinations)) != len(self.combinations):

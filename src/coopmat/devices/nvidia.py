@@ -8,7 +8,7 @@ fp16, sm_72 for 8-bit integers, sm_80 for bf16, tf32 and fp64.
 
 from __future__ import annotations
 
-from coopmat.devices.model import Combination, DeviceDescription
+from coopmat.devices.model import Combination, DeviceDescription, Limits
 
 _FAMILY = "nvidia"
 _COMPUTE_CAPABILITIES = (70, 72, 75, 80, 86, 89, 90)
@@ -34,6 +34,11 @@ def _combinations(compute_capability: int) -> tuple[Combination, ...]:
                  for shape in shapes)
 
 
-ARCHITECTURES = tuple(DeviceDescription(f"nvidia_gpu_sm_{cc}", _FAMILY, (32,), _combinations(cc),
-                                        compute_capability=cc)
-                      for cc in _COMPUTE_CAPABILITIES)
+_SHARED_MEMORY = {70: 96, 72: 48, 75: 64, 80: 163, 86: 99, 89: 99, 90: 227}
+"""KiB of shared memory that a thread block may have, after it has asked for more than 48."""
+_LIMITS_SOURCE = "CUDA C++ Programming Guide, table of technical specifications per compute capability"
+
+ARCHITECTURES = tuple(
+    DeviceDescription(f"nvidia_gpu_sm_{cc}", _FAMILY, (32,), _combinations(cc), compute_capability=cc,
+                      limits=Limits(_SHARED_MEMORY[cc] << 10, 1024, _LIMITS_SOURCE))
+    for cc in _COMPUTE_CAPABILITIES)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from coopmat.cached import cached_property
 from coopmat.devices.lane_layout import Indices, LaneLayout
 from coopmat.diagnostics import Error
 

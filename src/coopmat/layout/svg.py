@@ -11,10 +11,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from itertools import groupby
 
+from coopmat.cached import cached_property
 from coopmat.diagnostics import Error
 from coopmat.layout.elements import Element, ElementLayout, bits_name
 from coopmat.layout.palette import COLOURS, DARK, LIGHT, Scheme, colour_of

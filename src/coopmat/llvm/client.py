@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from coopmat.diagnostics import CompileError, Diagnostic, Error, SourceFile, SourceLocation
+from coopmat.forks import after_fork
 from coopmat.llvm import worker
 from coopmat.llvm.worker import Answer
 
@@ -150,8 +151,7 @@ class Client:
         self._lock = threading.Lock()
         self._worker: Worker | None = None
         atexit.register(self.close)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._after_fork)
+        after_fork(self._after_fork)
 
     def _after_fork(self) -> None:
         self._lock = threading.Lock()

@@ -1,8 +1,14 @@
-"""Binding the host's values to a kernel's parameters, with a check and a message for each way to get it wrong."""
+"""Binding the host's values to a kernel's parameters, with a check and a message for each way to get it wrong.
+
+A kernel has one binder for each parameter (:func:`binder`), made when it is launched first. What arguments usually are
+is taken on a short way; everything else, and every mistake, on the long one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ctypes
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -11,9 +17,14 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.diagnostics import LaunchError
-from coopmat.runtime.program import Kernel
+from coopmat.runtime.arrays import EXPECTED, array_over, is_of_bytes, what_is_wrong
+from coopmat.runtime.records import difference
 from coopmat.spirv.kernels import Parameter
-from coopmat.targets.simulator import LocalMemory
+from coopmat.targets.local_memory import LocalMemory
+
+Bound = np.ndarray | LocalMemory | bytes | None
+"""An argument as targets take it: the array of a pointer, None for a null pointer, the bytes of a value."""
+Binder = Callable[[Any], Bound]
 
 _FLOAT_DTYPES = {
     ("float", 16): np.dtype(np.float16),
@@ -21,6 +32,12 @@ _FLOAT_DTYPES = {
     ("float", 64): np.dtype(np.float64),
     ("bfloat", 16): np.dtype(ml_dtypes.bfloat16),
 }
+_BFLOAT16 = _FLOAT_DTYPES["bfloat", 16]
+_SHORTS = (np.dtype(np.uint16), np.dtype(np.int16))
+_FLOAT_CODES = {16: "<e", 32: "<f", 64: "<d"}
+"""How :mod:`struct` calls the formats of Python's own rounding."""
+_LOCAL_BYTES = "__coopmat_local_bytes__"
+"""The method of arguments that stand for local memory: how many bytes."""
 _UNSIGNED_TYPES = ("uchar", "ushort", "uint", "ulong", "unsigned", "size_t", "uintptr_t")
 
 
@@ -32,42 +49,8 @@ def local(nbytes: int) -> LocalMemory:
     return LocalMemory(int(nbytes))
 
 
-def bind(kernel: Kernel, arguments: Sequence[Any], shown: Sequence[str]) -> list[np.ndarray | LocalMemory]:
-    """Check ``arguments`` against the kernel's parameters and give each the form that a target takes:
-    arrays as they are, numbers as numpy arrays of the parameter's type. Raises LaunchError, with the parameters as
-    ``shown``."""
-    parameters = kernel.signature.parameters
-    if len(arguments) != len(parameters):
-        raise LaunchError(f"kernel '{kernel.name}' takes {len(parameters)} arguments, found {len(arguments)}: "
-                          f"{kernel.signature}")
-    return [_bind(_Position(kernel.name, index, parameter, text), argument)
-            for index, (parameter, argument, text) in enumerate(zip(parameters, arguments, shown, strict=True))]
-
-
-def behind(argument: Any) -> Any:
-    """What an argument stands for: ``__coopmat_array__()`` gives the array of a pointer, ``__coopmat_local_bytes__()``
-    the size of local memory; every other argument stands for itself.
-
-    Raises LaunchError for memory that was freed.
-    """
-    kind = type(argument)
-    if hasattr(kind, "__coopmat_array__"):
-        return argument.__coopmat_array__()
-    if hasattr(kind, "__coopmat_local_bytes__"):
-        return local(argument.__coopmat_local_bytes__())
-    return argument
-
-
-def _bind(position: _Position, argument: Any) -> np.ndarray | LocalMemory:
-    try:
-        found = behind(argument)
-    except LaunchError as error:
-        raise position.error(str(error)) from None
-    return _BINDERS[position.parameter.kind](position, found)
-
-
 @dataclass(frozen=True, slots=True)
-class _Position:
+class Position:
     """A parameter and the words that name it in messages."""
 
     kernel: str
@@ -76,7 +59,14 @@ class _Position:
     shown: str
 
     def error(self, text: str) -> LaunchError:
+        """What is wrong with an argument."""
         return LaunchError(f"argument {self.index} of kernel '{self.kernel}' ({self.shown}): {text}")
+
+
+def binder(position: Position) -> Binder:
+    """What brings arguments of a parameter to the form that targets take. It raises LaunchError for those that do not
+    fit."""
+    return _BINDERS[position.parameter.kind](position)
 
 
 # -------------------------------------------------------------------------------- pointers
@@ -106,89 +96,205 @@ def is_unsigned(parameter: Parameter) -> bool:
     return bool(words) and words[0] in _UNSIGNED_TYPES
 
 
-def _bind_array(position: _Position, argument: Any) -> np.ndarray:
+def _array_binder(position: Position) -> Binder:
     parameter = position.parameter
-    if isinstance(argument, LocalMemory):
-        raise position.error(f"expected a numpy array for a {parameter.kind} pointer, found local memory")
-    if not isinstance(argument, np.ndarray) or is_masked(argument):
-        raise position.error(f"expected a numpy array for a pointer, found {type(argument).__name__}")
-    if not _fits(parameter, argument.dtype):
-        raise position.error(f"expected an array of {_expected_dtypes(parameter)}, found {argument.dtype}")
-    if not argument.flags.c_contiguous:
-        raise position.error(f"the array of shape {argument.shape} is not contiguous (strides "
-                             f"{argument.strides}): pass a copy made with numpy.ascontiguousarray")
-    if not argument.dtype.isnative:
-        raise position.error(f"the array's byte order is not this machine's: found {argument.dtype.str}")
-    if not argument.flags.writeable and not parameter.const:
-        raise position.error("the array is read-only, but the kernel may write through this pointer: "
-                             "pass a writable array, or declare the parameter const")
-    return np.asarray(argument)
+    accepted = set(_dtypes(parameter))  # and those that were found to fit
+
+    is_const = parameter.const
+
+    def bind(argument: Any) -> np.ndarray | None:
+        if type(argument) is np.ndarray and argument.dtype in accepted:
+            flags = argument.flags
+            if flags.carray or (is_const and flags.c_contiguous):
+                return argument
+        if argument is None:
+            return None
+        array = _array(position, argument)
+        accepted.add(array.dtype)
+        return array
+
+    return bind
 
 
-def is_masked(array: np.ndarray) -> bool:
-    """Whether some elements of an array do not count; numpy loads its module of such arrays when it is named."""
-    return type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
+def _dtypes(parameter: Parameter) -> tuple[np.dtype[Any], ...]:
+    """The dtypes that arrays for a pointer to numbers have. SPIR-V's integers have no sign; 16 bits may be those of a
+    bfloat16, for which OpenCL C has no type that every device takes."""
+    type_ = parameter.type
+    if parameter.is_untyped or type_.kind == "record":
+        return ()
+    if type_.kind in ("float", "bfloat"):
+        found = _float_dtype(parameter)
+        return (found, *_SHORTS) if found == _BFLOAT16 else (found,)
+    bits = type_.bits
+    if bits not in (8, 16, 32, 64):
+        return ()
+    bools = (np.dtype(np.bool_),) if (parameter.type_name or "").startswith("bool") else ()
+    return (*bools, np.dtype(f"i{bits // 8}"), np.dtype(f"u{bits // 8}"), *((_BFLOAT16,) if bits == 16 else ()))
+
+
+def _array(position: Position, argument: Any) -> np.ndarray:
+    """The array for a pointer, the long way."""
+    parameter = position.parameter
+    if isinstance(argument, LocalMemory) or hasattr(type(argument), _LOCAL_BYTES):
+        raise position.error(f"a {parameter.kind} pointer takes an array, found local memory")
+    array = _memory(position, argument)
+    if is_of_bytes(argument):
+        array = _of_elements(position, array)
+    elif not _fits(parameter, array.dtype):
+        raise position.error(_misfit(parameter, array.dtype))
+    if not array.dtype.isnative:
+        raise position.error(f"the array's byte order is not this machine's: found {array.dtype.str}; pass a copy made "
+                             f"with array.astype('{array.dtype.name}')")
+    return array
+
+
+def _memory(position: Position, argument: Any) -> np.ndarray:
+    """What an argument shows of its memory, if a kernel can use it as it is."""
+    try:
+        array = array_over(argument)
+    except LaunchError as error:  # it was freed
+        raise position.error(str(error)) from None
+    if array is None:
+        raise position.error(f"a pointer takes {EXPECTED}; found {type(argument).__name__}{_way_to_array(argument)}")
+    wrong = what_is_wrong(array)
+    if wrong is not None:
+        raise position.error(wrong)
+    if not array.flags.writeable and not position.parameter.const:
+        raise position.error("its memory is read-only, but the kernel may write through this pointer: pass memory that "
+                             "can be written to, or declare the parameter const")
+    return array
+
+
+def _way_to_array(argument: Any) -> str:
+    if isinstance(argument, np.ma.MaskedArray):
+        return "; a kernel knows no masks: pass array.data, or array.filled(value)"
+    return "; numpy.asarray makes one of it" if hasattr(argument, "__array__") else ""
+
+
+def _of_elements(position: Position, array: np.ndarray) -> np.ndarray:
+    """Plain bytes as elements of the parameter's type."""
+    parameter, memory = position.parameter, array.reshape(-1).view(np.uint8)
+    if parameter.is_untyped or parameter.type.kind == "record":
+        return memory
+    dtype = array_dtype(parameter)
+    if memory.size % dtype.itemsize:
+        raise position.error(f"{memory.size} bytes are no whole number of elements of {dtype}, {dtype.itemsize} bytes "
+                             "each")
+    found = memory.view(dtype)
+    if not found.flags.aligned:
+        raise position.error(f"the memory of a pointer to {dtype} must begin at a multiple of {dtype.alignment} bytes")
+    return found
 
 
 def _fits(parameter: Parameter, dtype: np.dtype[Any]) -> bool:
     if dtype.hasobject:
         return False
-    type_ = parameter.type
-    if parameter.is_untyped:
-        return True
-    if type_.kind == "record":
-        return dtype.itemsize in (type_.size, 1)
-    if type_.kind in ("float", "bfloat"):
-        return dtype == _float_dtype(parameter)
-    return (dtype.kind in "iu" or _is_bool(parameter, dtype)) and dtype.itemsize * 8 == type_.bits
+    if parameter.type.kind == "record":
+        return (dtype.itemsize == 1 and dtype.kind in "iub") or difference(parameter.type, dtype) is None
+    return parameter.is_untyped or dtype.newbyteorder("=") in _dtypes(parameter)
 
 
-def _is_bool(parameter: Parameter, dtype: np.dtype[Any]) -> bool:
-    """Arrays of bools bind to pointers to bool, whose values in memory are bytes that are 0 or 1."""
-    return dtype.kind == "b" and (parameter.type_name or "").startswith("bool")
+def _misfit(parameter: Parameter, dtype: np.dtype[Any]) -> str:
+    """What was expected instead of an array of some dtype."""
+    if parameter.type.kind == "record":
+        return (f"expected structures of {parameter.type.size} bytes, or of bytes, found {dtype}: "
+                f"{difference(parameter.type, dtype)}")
+    *others, last = map(str, _dtypes(parameter))
+    return f"expected an array of {', '.join(others)}{' or ' * bool(others)}{last}, found {dtype}"
 
 
-def _expected_dtypes(parameter: Parameter) -> str:
-    type_ = parameter.type
-    if type_.kind == "record":
-        return f"structures of {type_.size} bytes, or of bytes"
-    if type_.kind in ("float", "bfloat"):
-        return str(_float_dtype(parameter))
-    words = "bool, " if _is_bool(parameter, np.dtype(np.bool_)) else ""
-    return f"{words}int{type_.bits} or uint{type_.bits}"
+def _local_binder(position: Position) -> Binder:
+    def bind(argument: Any) -> LocalMemory:
+        if hasattr(type(argument), _LOCAL_BYTES):
+            argument = local(argument.__coopmat_local_bytes__())
+        if not isinstance(argument, LocalMemory):
+            raise position.error("expected coopmat.local(nbytes) for a pointer to local memory, "
+                                 f"found {type(argument).__name__}")
+        return argument
 
-
-def _bind_local(position: _Position, argument: Any) -> LocalMemory:
-    if not isinstance(argument, LocalMemory):
-        raise position.error("expected coopmat.local(nbytes) for a pointer to local memory, "
-                             f"found {type(argument).__name__}")
-    return argument
+    return bind
 
 
 # -------------------------------------------------------------------------------- values
 
 
-def _bind_value(position: _Position, argument: Any) -> np.ndarray:
+def _value_binder(position: Position) -> Binder:
     type_ = position.parameter.type
     if type_.kind == "pointer":
-        raise position.error("a pointer inside a value cannot be set from the host")
+        return _refusal(position, "a pointer inside a value cannot be set from the host")
     if type_.kind == "record":
-        return _bind_record(position, argument)
+        return lambda argument: _record(position, argument)
     if type_.count == 1:
-        return np.array(_number(position, argument), array_dtype(position.parameter))
+        return _number_binder(position)
+    return lambda argument: _vector(position, argument)
+
+
+def _number_binder(position: Position) -> Binder:
+    """Of a scalar: what Python's own conversions take goes a short way."""
+    type_ = position.parameter.type
+    if type_.kind == "float" and type_.bits in _FLOAT_CODES:
+        pack = struct.Struct(_FLOAT_CODES[type_.bits]).pack
+
+        def bind_float(argument: Any) -> bytes:
+            if type(argument) is float:
+                try:
+                    return pack(argument)
+                except OverflowError:
+                    pass  # the message is the long way's
+            return _scalar(position, argument).tobytes()
+
+        return bind_float
+    if type_.kind == "int":
+        low, high = integer_range(position.parameter)
+        size, mask = type_.size, (1 << type_.bits) - 1
+
+        def bind_integer(argument: Any) -> bytes:
+            if type(argument) is int and low <= argument <= high:
+                return (argument & mask).to_bytes(size, "little")
+            return _scalar(position, argument).tobytes()
+
+        return bind_integer
+    return lambda argument: _scalar(position, argument).tobytes()
+
+
+def _scalar(position: Position, argument: Any) -> np.ndarray:
+    return np.array(_number(position, argument), array_dtype(position.parameter))
+
+
+def _vector(position: Position, argument: Any) -> bytes:
+    type_ = position.parameter.type
     values = argument.tolist() if isinstance(argument, np.ndarray) else argument
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or len(values) != type_.count:
         raise position.error(f"expected {type_.count} numbers, found {argument!r}")
-    return np.array([_number(position, value) for value in values], array_dtype(position.parameter))
+    numbers = np.array([_number(position, value) for value in values], array_dtype(position.parameter))
+    return numbers.tobytes().ljust(type_.size, b"\0")  # three components take the place of four
 
 
-def _bind_record(position: _Position, argument: Any) -> np.ndarray:
-    size = position.parameter.type.size
-    content = argument.tobytes() if isinstance(argument, (np.ndarray, np.generic)) else argument
-    if not isinstance(content, (bytes, bytearray)) or len(content) != size:
-        found = f"{len(content)} bytes" if isinstance(content, (bytes, bytearray)) else repr(argument)
-        raise position.error(f"expected a numpy structure or bytes of size {size}, found {found}")
-    return np.frombuffer(bytes(content), np.uint8)
+def _record(position: Position, argument: Any) -> bytes:
+    """The bytes of a structure: of one of numpy's or ctypes' with the same layout, or as they are."""
+    type_ = position.parameter.type
+    if isinstance(argument, bytes | bytearray):
+        if len(argument) != type_.size:
+            raise position.error(f"expected a structure of {type_.size} bytes, found {len(argument)} bytes")
+        return bytes(argument)
+    if isinstance(argument, ctypes.Structure | ctypes.Union):
+        argument = _of_ctypes(argument)
+    if not isinstance(argument, np.ndarray | np.void):
+        raise position.error(f"expected a structure of {type_.size} bytes: a structured scalar of numpy, one of "
+                             f"ctypes, or bytes; found {argument!r}")
+    whole = np.dtype((argument.dtype, argument.shape)) if argument.shape else argument.dtype
+    wrong = difference(type_, whole)
+    if wrong is not None:
+        raise position.error(f"expected a structure of {type_.size} bytes, found {argument.dtype}: {wrong}")
+    return argument.tobytes()
+
+
+def _of_ctypes(structure: Any) -> Any:
+    """A structure of ctypes as numpy's; as it is where numpy has none such."""
+    try:
+        return np.frombuffer(bytes(structure), np.dtype(type(structure)))[0]
+    except (TypeError, ValueError, NotImplementedError):
+        return structure
 
 
 def as_number(argument: Any) -> int | float | None:
@@ -201,8 +307,9 @@ def as_number(argument: Any) -> int | float | None:
     return None
 
 
-def _number(position: _Position, argument: Any) -> Any:
-    """``argument`` as a number that the parameter's type holds exactly."""
+def _number(position: Position, argument: Any) -> Any:
+    """``argument`` as a number of the parameter's type: integers exactly, floating-point numbers rounded as numpy does.
+    """
     value = as_number(argument)
     if value is None:
         raise position.error(f"expected a number, found {argument!r} of type {type(argument).__name__}")
@@ -212,7 +319,7 @@ def _number(position: _Position, argument: Any) -> Any:
     return _integer(position, value, argument)
 
 
-def _integer(position: _Position, value: int | float, argument: Any) -> int:
+def _integer(position: Position, value: int | float, argument: Any) -> int:
     if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
         raise position.error(f"{argument!r} is not an integer: convert it first, for example with int()")
     low, high = integer_range(position.parameter)
@@ -234,31 +341,31 @@ def integer_range(parameter: Parameter) -> tuple[int, int]:
     return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1 if parameter.type_name else 2**bits - 1
 
 
-def _floating(position: _Position, value: int | float, argument: Any) -> Any:
+def _floating(position: Position, value: int | float, argument: Any) -> Any:
     dtype = array_dtype(position.parameter)
     try:
         with np.errstate(all="ignore"):
-            converted = dtype.type(float(value))
-    except OverflowError as error:
-        raise position.error(f"{argument!r} is too large for {dtype}") from error
-    if value == value and float(converted) != value:
-        if np.isinf(float(converted)):
-            raise position.error(f"{argument!r} is too large for {dtype}")
-        name = f"ml_dtypes.{dtype}" if position.parameter.type.kind == "bfloat" else f"numpy.{dtype}"
-        raise position.error(f"{argument!r} is not exact in {dtype} (the nearest is {float(converted)!r}): "
-                             f"round it yourself, with {name}({argument!r})")
-    return converted
+            rounded = dtype.type(float(value))
+        is_too_large = np.isinf(float(rounded)) and not np.isinf(value)
+    except OverflowError:
+        is_too_large = True
+    if is_too_large:
+        raise position.error(f"{argument!r} is too large for {dtype}")
+    return rounded
 
 
-def _refuse(position: _Position, argument: Any) -> np.ndarray:
-    raise position.error(f"{position.parameter.type.kind}s cannot be passed; use buffers, local memory and values")
+def _refusal(position: Position, text: str) -> Binder:
+    def refuse(_: Any) -> None:
+        raise position.error(text)
+
+    return refuse
 
 
-_BINDERS: dict[str, Callable[[_Position, Any], np.ndarray | LocalMemory]] = {
-    "global": _bind_array,
-    "constant": _bind_array,
-    "local": _bind_local,
-    "value": _bind_value,
-    "opaque": _refuse,
+_BINDERS: Mapping[str, Callable[[Position], Binder]] = {
+    "global": _array_binder,
+    "constant": _array_binder,
+    "local": _local_binder,
+    "value": _value_binder,
+    "opaque": lambda position: _refusal(
+        position, f"{position.parameter.type.kind}s cannot be passed; use buffers, local memory and values"),
 }
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union
 from coopmat.cache import Cache, find_cache
 from coopmat.collector import collector_paused
 from coopmat.devices import describe
-from coopmat.diagnostics import Error, ValidationError
+from coopmat.diagnostics import CompileWarning, Diagnostic, Error, ValidationError
 from coopmat.files import read_bytes, read_text
 from coopmat.runtime.device import Device
 from coopmat.runtime.options import Options, parse_options
@@ -46,9 +47,34 @@ def build(source: Source, options: Options = (), device: Device | str | None = N
     cache_dir: the folder in which compiled programs are kept, or ``"off"``; by default the one that the
         environment variable COOPMAT_CACHE_DIR names, else the user's folder for caches.
 
+    Warnings about the source are shown as Python's (:class:`coopmat.CompileWarning`), once for each place, and are in
+    the program's ``warnings``.
     Raises CompileError, ValidationError, KernelNotSupported, or Error for a file that cannot be read, for modules
     that cannot be linked, and for specialisation constants that do not exist or do not fit.
     """
+    program = make_program(source, options, device, link=link, spec_constants=spec_constants, cache_dir=cache_dir)
+    show_warnings(program.warnings)
+    return program
+
+
+MOST_SHOWN = 1000
+_SHOWN: dict[Any, Any] = {}
+"""The warnings that were shown, as :mod:`warnings` notes them."""
+
+
+def show_warnings(found: Sequence[Diagnostic]) -> None:
+    """Show what the front end warns of as Python's warnings, each place once unless a filter says otherwise."""
+    if len(_SHOWN) > MOST_SHOWN:
+        _SHOWN.clear()
+    for one in found:
+        name, line = (one.location.name, one.location.line) if one.location is not None else ("<source>", 0)
+        warnings.warn_explicit(f"\n{one}", CompileWarning, name, line, registry=_SHOWN)
+
+
+def make_program(source: Source, options: Options = (), device: Device | str | None = None, *,
+                 link: Sequence[Source] = (), spec_constants: Mapping[int | str, Value] | None = None,
+                 cache_dir: str | Path | None = None) -> Program:
+    """:func:`build`, for callers that show the warnings themselves."""
     if device is not None and not isinstance(device, Device):
         device = find_device(device)
     if isinstance(link, str | bytes | Path):
@@ -79,8 +105,8 @@ def _linked(programs: Sequence[Program]) -> Program:
 
     names = [program.source_name for program in programs]
     module = link([program.module for program in programs], names)
-    warnings = [warning for program in programs for warning in program.warnings]
-    return Program(module, source_name=" + ".join(names), warnings=warnings)
+    found = [warning for program in programs for warning in program.warnings]
+    return Program(module, source_name=" + ".join(names), warnings=found)
 
 
 def _translate(source: Source, options: Options, device: Device | None, cache: Cache, is_linked: bool) -> Program:
@@ -109,7 +135,7 @@ def _from_python(source: Any, options: Options, device: Device | None, cache: Ca
     found = PythonSource(source, device if device is not None else SimulatedDevice(describe("generic")))
     made = found.compile(cache)
     return Program(made.module, source_name=found.name, warnings=made.warnings, make_llvm_ir=found.llvm_ir,
-                   loadable_by=found.device if made.is_loadable else None, cache=cache)
+                   loadable_by=found.device if made.is_loadable else None, cache=cache, python=source)
 
 
 def _from_file(path: Path, options: Options, device: Device | None, cache: Cache, is_linked: bool) -> Program:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coopmat.diagnostics import LaunchError
-from coopmat.runtime.arguments import as_number, behind, is_masked
+from coopmat.runtime.arguments import as_number
+from coopmat.runtime.arrays import EXPECTED, array_over, what_is_wrong
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
 from coopmat.templates import template_method
@@ -200,22 +201,20 @@ def _count(command: str, unit: str, given: Any) -> int:
     return count
 
 
-def _array(command: str, role: str, given: Any) -> np.ndarray:
-    found = behind(given)
-    if not isinstance(found, np.ndarray) or is_masked(found) or found.dtype.hasobject:
-        raise LaunchError(f"{command}: the {role} must be a numpy array or memory of malloc_*; "
+def _array(command: str, role: str, given: Any, *, writes: bool = False) -> np.ndarray:
+    found = array_over(given)
+    if found is None:
+        raise LaunchError(f"{command}: the {role} must be {EXPECTED}, or memory of malloc_*; "
                           f"found {type(given).__name__}")
-    if not found.flags.c_contiguous:
-        raise LaunchError(f"{command}: the {role}, an array of shape {found.shape}, is not contiguous (strides "
-                          f"{found.strides})")
-    return np.asarray(found)
+    wrong = what_is_wrong(found) if found.flags.writeable or not writes else "its memory is read-only"
+    if wrong is not None:
+        raise LaunchError(f"{command}: the {role}: {wrong}")
+    return found
 
 
 def _bytes(command: str, role: str, given: Any, count: int, *, writes: bool = False) -> np.ndarray:
     """The first ``count`` bytes of memory."""
-    array = _array(command, role, given)
-    if writes and not array.flags.writeable:
-        raise LaunchError(f"{command}: the {role} is a read-only array")
+    array = _array(command, role, given, writes=writes)
     if count > array.nbytes:
         raise LaunchError(f"{command}: {count} bytes are more than the {role} has, {array.nbytes} "
                           f"({array.size} elements of {array.dtype}); nothing was written")

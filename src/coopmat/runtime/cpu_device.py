@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coopmat.cache import Cache
 from coopmat.devices import CPU, Combination
@@ -11,7 +12,8 @@ from coopmat.diagnostics import Error
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
-from coopmat.targets.cpu.options import CpuOptions
+from coopmat.targets.cpu.features import VARIABLE as FEATURES_VARIABLE
+from coopmat.targets.cpu.options import THREADS_VARIABLE, CpuOptions
 
 if TYPE_CHECKING:
     from coopmat.targets.cpu.features import CpuFeatures
@@ -25,6 +27,11 @@ class CpuDevice(Device):
         super().__init__(CPU, options if options is not None else CpuOptions())
         if not isinstance(self.options, CpuOptions):
             raise Error(f"the options of the device '{CPU.name}' are CpuOptions, not {type(options).__name__}")
+        self._settings = tuple(map(os.environ.get, (THREADS_VARIABLE, FEATURES_VARIABLE)))
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return (*super().identity, self._settings)
 
     def with_options(self, options: CpuOptions) -> CpuDevice:
         """The device with other options."""

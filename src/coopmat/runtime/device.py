@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
 from coopmat.cache import Cache
+from coopmat.cached import cached_property
 from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
-from coopmat.targets.simulator.launch import MOST_LOCAL_BYTES
 from coopmat.templates import template_method
 
-MAX_WORK_GROUP_SIZE = 1024
+Launcher = Callable[[Sequence[Any]], None]
+"""Runs a kernel that is ready, with arguments; returns when it is done."""
 
 
 class LoadedProgram(Protocol):
     """A module that is ready to run on a device."""
 
-    def prepare(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int]) -> None:
-        """Compile a kernel for these sizes, if that has not been done."""
-
-    def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
-               arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
-        """Run a kernel; returns when it is done."""
+    def launcher(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+                 arguments: Sequence[Any]) -> Launcher:
+        """Compile a kernel for these sizes and the null pointers among the arguments, if that has not been done."""
 
 
 class Device:
@@ -38,6 +36,21 @@ class Device:
         self.description = description
         self.options = options
         self.name = description.device_name
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What makes two devices the same: their name, their options, and the settings that they follow."""
+        return self.name, self.options
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.identity)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Device) and self.identity == other.identity)
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def architecture(self) -> str:
@@ -58,12 +71,12 @@ class Device:
     @property
     def max_work_group_size(self) -> int:
         """The largest number of work-items in a work-group."""
-        return MAX_WORK_GROUP_SIZE
+        return self.description.limits.work_group
 
     @property
     def local_memory_size(self) -> int:
-        """The local memory of a work-group in bytes, at most."""
-        return MOST_LOCAL_BYTES
+        """The local memory of a work-group in bytes, at most: the kernel's own and what the launch adds."""
+        return self.description.limits.local_memory
 
     @template_method
     def get_info(self, template: Any = None, descriptor: Any = None) -> Any:

@@ -18,10 +18,10 @@ class Event:
         self.ended_at = ended_at
 
     @classmethod
-    def of(cls, command: Callable[[], object]) -> Event:
+    def of(cls, command: Callable[..., object], *arguments: Any) -> Event:
         """Execute a command; its event."""
         start = time.perf_counter_ns()
-        command()
+        command(*arguments)
         return cls(start, start, time.perf_counter_ns())
 
     @property

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from coopmat.cache import Cache
+from coopmat.cached import cached_property
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
 from coopmat.runtime import sources
+from coopmat.runtime.arguments import Binder, Bound, Position, binder
+from coopmat.runtime.calls import CallForm
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
-from coopmat.spirv.kernels import KernelSignature
+from coopmat.spirv.kernels import KernelSignature, uses_sub_groups
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
+
+if TYPE_CHECKING:
+    from coopmat.sycl.kernel import SyclKernel
 
 
 class Program:
@@ -22,13 +28,14 @@ class Program:
     ``module`` is the SPIR-V module; ``warnings`` are the front end's. ``make_llvm_ir`` gives the program's LLVM IR,
     where it has one; ``loadable_by`` is a device that is known to take the module; what is optimised is kept in
     ``cache``. ``values`` are those that the module's specialisation constants have been given. ``device`` is the one
-    that the program is for, if it is for one.
+    that the program is for, if it is for one. ``python`` is the kernel that the program was made from, if it was one in
+    Python.
     """
 
     def __init__(self, module: Module, *, source_name: str = "<source>", warnings: Sequence[Diagnostic] = (),
                  make_llvm_ir: Callable[[], str] | None = None, loadable_by: Device | None = None,
                  cache: Cache | None = None, values: Mapping[int, Value] | None = None,
-                 device: Device | None = None) -> None:
+                 device: Device | None = None, python: SyclKernel | None = None) -> None:
         self.module = module
         self.source_name = source_name
         self.warnings = list(warnings)
@@ -40,8 +47,9 @@ class Program:
         # What the front end makes is complete, and is not read before it is looked at.
         self._executable = module if loadable_by is not None else executable(module)
         self._loaded: dict[Device, LoadedProgram] = {}
+        self._python = python
         self.kernels: dict[str, Kernel] = {
-            name: Kernel(self, signature) for name, signature in self._executable.kernel_signatures.items()}
+            name: Kernel(self, signature, python) for name, signature in self._executable.kernel_signatures.items()}
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called ``name``; LaunchError, naming the kernels that exist, if there is none."""
@@ -71,7 +79,8 @@ class Program:
         """
         numbers = resolve(self.module, values)
         return Program(specialize(self.module, numbers), source_name=self.source_name, warnings=self.warnings,
-                       make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers, device=self._device)
+                       make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers, device=self._device,
+                       python=self._python)
 
     @cached_property
     def spirv(self) -> bytes:
@@ -110,7 +119,23 @@ class Program:
             left = {constant.spec_id for constant in spec_constants(module)}
             module = specialize(module, {number: value for number, value in self._values.items() if number in left})
         return Program(module, source_name=self.source_name, warnings=self.warnings, make_llvm_ir=lambda: ir,
-                       cache=self._cache, device=self._device)
+                       cache=self._cache, device=self._device, python=self._python)
+
+    @cached_property
+    def uses_sub_groups(self) -> bool:
+        """Whether kernels may count on what a sub-group is: it has matrices, functions or numbers of them."""
+        return uses_sub_groups(self.module)
+
+    def forget_source(self) -> None:
+        """Let go of what the program was made from, and with it of its LLVM IR."""
+        self._make_llvm_ir = self._python = None
+
+    def arguments(self, kernel: Kernel, given: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+        """A value for each parameter of a kernel: those given, by position or by name, and where the kernel is written
+        in Python, its defaults and what it has captured."""
+        if self._python is not None:
+            return self._python.arguments(given, named, kernel.names)
+        return kernel.form.arguments(given, named)
 
     def made_for(self, device: Device) -> None:
         """Note the device that the program is for."""
@@ -121,10 +146,11 @@ class Program:
 
         Raises KernelNotSupported if a kernel uses matrices that the device does not have.
         """
-        if device not in self._loaded:
+        loaded = self._loaded.get(device)
+        if loaded is None:
             known = self._loadable_by is not None and self._loadable_by.description == device.description
-            self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
-        return self._loaded[device]
+            loaded = self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
+        return loaded
 
     def __repr__(self) -> str:
         return f"<coopmat.Program {self.source_name}: {', '.join(self.kernels)}>"
@@ -133,19 +159,31 @@ class Program:
 class Kernel:
     """An entry point of a program. ``signature`` describes its parameters."""
 
-    def __init__(self, program: Program, signature: KernelSignature) -> None:
+    def __init__(self, program: Program, signature: KernelSignature, python: SyclKernel | None = None) -> None:
         self.program = program
         self.signature = signature
-
-    @property
-    def name(self) -> str:
-        """The kernel's name."""
-        return self.signature.name
+        self.name = signature.name
+        self.names = [parameter.name for parameter in signature.parameters]
+        self._shown = None if python is None else list(map(python.spelled, self.names))
 
     @cached_property
     def shown(self) -> list[str]:
         """The parameters as messages show them."""
-        return [str(one) for one in self.signature.parameters]
+        return self._shown if self._shown is not None else [str(one) for one in self.signature.parameters]
+
+    @cached_property
+    def form(self) -> CallForm:
+        """How a launch gives its arguments."""
+        return CallForm(self.name, self.names, self.shown, len(self.names))
+
+    @cached_property
+    def _binders(self) -> list[Binder]:
+        return [binder(Position(self.name, index, parameter, shown)) for index, (parameter, shown)
+                in enumerate(zip(self.signature.parameters, self.shown, strict=True))]
+
+    def bound(self, arguments: Sequence[Any]) -> list[Bound]:
+        """The arguments in the form that targets take. LaunchError for one that does not fit its parameter."""
+        return [bind(argument) for bind, argument in zip(self._binders, arguments, strict=True)]
 
     def __repr__(self) -> str:
         return f"<coopmat.Kernel {self.signature}>"

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
-from coopmat.diagnostics import CompileWarning, LaunchError
+from coopmat.diagnostics import LaunchError
 from coopmat.runtime.building import build
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
-from coopmat.runtime.program import Kernel, Program
+from coopmat.runtime.program import Program
+from coopmat.runtime.sizes import check_sizes
 from coopmat.sycl.kernel import SyclKernel
-from coopmat.sycl.ranges import NdItemType, nd_range
+from coopmat.sycl.ranges import nd_range
 
 if TYPE_CHECKING:
     from coopmat.runtime.queue import Queue
 
-_PROGRAMS: WeakKeyDictionary[SyclKernel, dict[tuple[Device, str], Program]] = WeakKeyDictionary()
+MOST_PROGRAMS = 256  # that are kept
+_PROGRAMS: OrderedDict[tuple[Device, str], Program] = OrderedDict()
+"""What kernels were compiled into, the last used ones last."""
 
 
-def launch(queue: Queue, ranges: Any, kernel: Any, arguments: Sequence[Any]) -> Event:
+def launch(queue: Queue, ranges: Any, kernel: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -> Event:
     """Queue.parallel_for."""
     if not isinstance(ranges, nd_range):
         raise LaunchError("parallel_for takes an nd_range, such as nd_range((64, 16), (1, 16)); found "
@@ -33,32 +36,32 @@ def launch(queue: Queue, ranges: Any, kernel: Any, arguments: Sequence[Any]) -> 
         raise LaunchError("parallel_for takes a function with the decorator @kernel after the nd_range; found "
                           f"{type(kernel).__name__}; kernels of cm.build are launched with enqueue")
     _check_dimensions(kernel, ranges)
-    found = _built(kernel, queue.device)
-    names = [parameter.name or "" for parameter in found.signature.parameters]
-    return queue.launch(found, ranges.global_range[::-1], ranges.local_range[::-1], kernel.arguments(arguments, names),
-                        [kernel.spelled(name) for name in names])
+    found = _built(kernel, queue.device).kernel(kernel.name)
+    sizes = check_sizes(ranges.global_range[::-1], ranges.local_range[::-1], queue.device.max_work_group_size)
+    return queue.launch(found, sizes, kernel.arguments(arguments, named, found.names))
 
 
-def _built(kernel: SyclKernel, device: Device) -> Kernel:
-    """The kernel for a device; from memory if what it captures has not changed."""
+def _built(kernel: SyclKernel, device: Device) -> Program:
+    """The kernel's program for a device; from memory if what it captures has not changed."""
     key = kernel.key()
-    programs = _PROGRAMS.setdefault(kernel, {})
-    program = None if key is None else programs.get((device, key))
-    if program is None:
-        program = build(kernel, device=device)
-        for warning in program.warnings:
-            warnings.warn(f"\n{warning}", CompileWarning, stacklevel=4)
-        if key is not None:
-            programs[device, key] = program
-    return program.kernel(kernel.name)
+    if key is None:
+        return build(kernel, device=device)
+    known = _PROGRAMS.get((device, key))
+    if known is None:
+        known = build(kernel, device=device)
+        known.forget_source()  # the kernel may hold large arrays
+        while len(_PROGRAMS) >= MOST_PROGRAMS:
+            _PROGRAMS.popitem(last=False)
+        _PROGRAMS[device, key] = known
+    else:
+        with suppress(KeyError):  # another thread has made place
+            _PROGRAMS.move_to_end((device, key))
+    return known
 
 
 def _check_dimensions(kernel: SyclKernel, ranges: nd_range) -> None:
     """The nd_item must have the dimensions of the nd_range."""
-    code = kernel.function.__code__
-    first = kernel.function.__annotations__.get(code.co_varnames[0]) if code.co_argcount else None
-    if isinstance(first, str):  # from __future__ import annotations
-        first = next((type_ for type_ in map(NdItemType, (1, 2, 3)) if str(type_) in first), None)
-    if isinstance(first, NdItemType) and first.dimensions != ranges.dimensions:
-        raise LaunchError(f"kernel '{kernel.name}' has an {first}, and the nd_range has {ranges.dimensions} "
+    item = kernel.item
+    if item is not None and item.dimensions != ranges.dimensions:
+        raise LaunchError(f"kernel '{kernel.name}' has an {item}, and the nd_range has {ranges.dimensions} "
                           f"dimensions: {ranges.global_range}")

@@ -7,6 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 from coopmat.devices import ARCHITECTURES, CPU
 from coopmat.diagnostics import Error
@@ -31,7 +32,7 @@ _MAKERS: dict[str, Callable[[], Device]] = {
 
 def devices() -> list[Device]:
     """Every device that can be used here, with default options: the CPU, then the simulated ones."""
-    return [make() for make in _MAKERS.values()]
+    return [_shared(make()) for make in _MAKERS.values()]
 
 
 Selector = Callable[[Device], int]
@@ -49,7 +50,15 @@ def device(chosen: str | Device | Selector | None = None, *, options: Options | 
     for options that the device cannot follow.
     """
     found = _found(chosen, environment)
-    return found if options is None else found.with_options(options)
+    return _shared(found if options is None else found.with_options(options))
+
+
+_KNOWN: WeakValueDictionary[Device, Device] = WeakValueDictionary()
+
+
+def _shared(made: Device) -> Device:
+    """The device itself, or one that is the same and known already."""
+    return _KNOWN.setdefault(made, made)
 
 
 def _found(chosen: Any, environment: Mapping[str, str]) -> Device:

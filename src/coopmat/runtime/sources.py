@@ -7,12 +7,12 @@ to import them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coopmat.build_options import BuildOptions
 from coopmat.cache import Cache, key
+from coopmat.cached import cached_property
 from coopmat.diagnostics import Diagnostic
 from coopmat.runtime.device import Device
 from coopmat.runtime.saved import Compilation, join, split

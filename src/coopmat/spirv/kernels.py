@@ -11,11 +11,22 @@ from dataclasses import dataclass
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_TYPE
-from coopmat.spirv.grammar import Decoration, ExecutionMode, ExecutionModel, FPEncoding, Op, StorageClass
+from coopmat.spirv.grammar import (
+    BuiltIn,
+    Capability,
+    Decoration,
+    ExecutionMode,
+    ExecutionModel,
+    FPEncoding,
+    Op,
+    StorageClass,
+)
 from coopmat.spirv.grammar import FunctionParameterAttribute as Attribute
 from coopmat.spirv.module import Function, Instruction, Module
 
 ARGUMENT_TYPES = "kernel_arg_type"
+UNION_NAMES = "union."
+"""How the name of a structure begins that stands for a union, in our modules and clang's."""
 
 _POINTER_KINDS: dict[int, str] = {
     StorageClass.CrossWorkgroup: "global",
@@ -28,24 +39,39 @@ _OPAQUE: dict[int, str] = {
 }
 """Types of parameters of which a host has no bytes."""
 
+_OF_GROUPS = ("CooperativeMatrix", "Group", "Subgroup")
+"""How the names of capabilities begin that are for what work-items do together."""
+_SUB_GROUP_BUILT_INS = frozenset(one for one in BuiltIn if "Subgroup" in one.name)
+
 
 @dataclass(frozen=True, slots=True)
 class DataType:
     """A type as memory holds it: ``kind`` is int, float, bfloat, bool, pointer or record (or what a parameter of
-    kind opaque is); ``bits`` the width
-    of one scalar, ``count`` the number of vector components, ``size`` all bytes, padding included, ``alignment``
-    in bytes too."""
+    kind opaque is); ``bits`` the width of one scalar, ``count`` the number of vector components, ``size`` all bytes,
+    padding included, ``alignment`` in bytes too. ``members``: of a record; none where they are not known, in a union.
+    """
 
     kind: str
     bits: int
     count: int
     size: int
     alignment: int
+    members: tuple[Member, ...] = ()
 
     def __str__(self) -> str:
         name = {"bfloat": "bfloat16", "record": f"structure of {self.size} bytes"}.get(self.kind)
         scalar = name or f"{self.kind}{self.bits or ''}"
         return scalar if self.count == 1 else f"{scalar} x {self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What lies ``offset`` bytes from the start of a record: ``count`` values of a type, one after the other."""
+
+    name: str
+    offset: int
+    type: DataType
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +140,14 @@ def kernel_signatures(module: Module) -> dict[str, KernelSignature]:
             (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None,
             sub_group[0] if sub_group else None)
     return found
+
+
+def uses_sub_groups(module: Module) -> bool:
+    """Whether the module has matrices or functions of sub-groups, or asks for numbers and sizes of them."""
+    if any(isinstance(one, Capability) and one.name.startswith(_OF_GROUPS) for one in module.capabilities):
+        return True
+    return any(row.words[1] == Decoration.BuiltIn and row.words[2] in _SUB_GROUP_BUILT_INS
+               for row in module.of_opcode(Op.Decorate))
 
 
 def _constants(module: Module, ids: tuple[int, ...] | None) -> tuple[int, ...] | None:
@@ -195,8 +229,8 @@ class DataTypes:
                 size = scalar.size * (4 if count == 3 else count)
                 return DataType(scalar.kind, scalar.bits, count, size, size)
             case Op.TypeArray:
-                item, length = self(type_.words[0], depth), self._module.constant_value(type_.words[1])
-                return DataType("record", 8, 1, item.size * int(length or 0), item.alignment)
+                item, length = self(type_.words[0], depth), int(self._module.constant_value(type_.words[1]) or 0)
+                return DataType("record", 8, 1, item.size * length, item.alignment, (Member("", 0, item, length),))
             case Op.TypeStruct:
                 return self._record(type_, depth)
         if type_.opcode == Op.TypeUntypedPointerKHR:
@@ -204,11 +238,17 @@ class DataTypes:
         raise ValidationError("memory-type", f"{type_.name} cannot be in memory that a host sees", type_.offset)
 
     def _record(self, type_: Instruction, depth: int) -> DataType:
-        decorations = self._module.decorations(type_.result_id or 0)
-        packed = any(decoration == Decoration.CPacked for decoration, _ in decorations)
-        end, widest = 0, 1
-        for member in (self(word, depth) for word in type_.words):
+        identifier = type_.result_id or 0
+        packed = any(decoration == Decoration.CPacked for decoration, _ in self._module.decorations(identifier))
+        members, end, widest = [], 0, 1
+        for index, member in enumerate(self(word, depth) for word in type_.words):
             alignment = 1 if packed else member.alignment
             widest = max(widest, alignment)
-            end = -(-end // alignment) * alignment + member.size
-        return DataType("record", 8, 1, -(-end // widest) * widest, widest)
+            start = -(-end // alignment) * alignment
+            members.append(Member(self._module.member_names.get((identifier, index), ""), start, member))
+            end = start + member.size
+        if self._module.names.get(identifier, "").startswith(UNION_NAMES):
+            members = []
+        elif any(member.name for member in members):
+            members = [member for member in members if member.name]  # what has no name fills gaps
+        return DataType("record", 8, 1, -(-end // widest) * widest, widest, tuple(members))

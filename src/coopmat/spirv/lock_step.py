@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from coopmat.cached import cached_property
 from coopmat.spirv.control_flow import (
     RETURNED,
     Edges,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from coopmat.cached import cached_property
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv import binary
 from coopmat.spirv.generators import GENERATOR

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from coopmat.cached import cached_property
 from coopmat.devices import USES
 from coopmat.devices.lane_layout import LaneLayout
 from coopmat.devices.layouts import MOST_ELEMENTS, matrix_layout

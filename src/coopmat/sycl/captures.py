@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass
+import re
+import tokenize
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, is_dataclass
 from enum import Enum
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from functools import lru_cache
+from operator import is_
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any
 
 import numpy as np
@@ -38,13 +52,24 @@ def call_operator(owner: type) -> FunctionType | None:
 
 def closure_of(function: FunctionType) -> dict[str, Any]:
     """The variables of the functions around ``function`` that it reads, with their values now."""
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-    return found
+    return {name: value for name, cell in cells_of(function) if (value := content(cell)) is not NOTHING}
+
+
+def cells_of(function: FunctionType) -> Iterable[tuple[str, CellType]]:
+    """The variables of the functions around ``function`` that it reads, where they are held."""
+    return zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+
+
+NOTHING: Any = object()
+"""Stands for a variable that is not assigned."""
+
+
+def content(cell: CellType) -> Any:
+    """What a variable holds; NOTHING if it is not assigned yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return NOTHING
 
 
 def names_of(code: CodeType) -> Iterator[str]:
@@ -62,27 +87,165 @@ def captured_by(function: FunctionType, closure: Mapping[str, Any]) -> dict[str,
     return {**found, **closure}
 
 
-def key_of(function: FunctionType, closure: Mapping[str, Any]) -> str:
-    """What a function's compilation depends on: its source, and the values that it reads.
+class Watch:
+    """What a key was made of, as objects: while all of them are where they were, so is the key.
+
+    ``names``: what mappings hold under a name. ``cells``: variables of functions around. ``attributes``: what objects
+    have. ``lists``: the items of lists. ``memory``: what the key says of arrays and pointers, of which only the type
+    counts.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[tuple[Mapping[str, Any], str, Any]] = []
+        self.cells: list[tuple[CellType, Any]] = []
+        self.attributes: list[tuple[Any, str, Any]] = []
+        self.lists: list[tuple[list[Any], list[Any]]] = []
+        self.memory: list[tuple[Any, tuple[Any, ...]]] = []
+
+    def is_unchanged(self) -> bool:
+        """Whether making the key again would give the same."""
+        for mapping, name, value in self.names:
+            found = mapping.get(name, NOTHING)
+            if found is not value and not _is_alike(found, value):
+                return False
+        for cell, value in self.cells:
+            found = content(cell)
+            if found is not value and not _is_alike(found, value):
+                return False
+        return (all(getattr(owner, name, None) is value for owner, name, value in self.attributes)
+                and all(len(items) == len(known) and all(map(is_, items, known)) for items, known in self.lists)
+                and all(_memory_key(value) == known for value, known in self.memory))
+
+
+def _is_alike(found: Any, known: Any) -> bool:
+    """Whether two objects have one key: arrays of one type, numbers and texts of one value."""
+    kind = type(found)
+    if kind is not type(known):
+        return False
+    return found == known if kind in (int, str, bool) else is_memory(found) and _memory_key(found) == _memory_key(known)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a compilation depends on, as a text, and what to look at before the text is used again."""
+
+    text: str
+    watch: Watch
+
+
+def key_of(function: FunctionType, captured: Mapping[str, Any]) -> Key:
+    """What a function's compilation depends on: its source, and the values that it reads; those that it has
+    ``captured`` are not read again.
 
     Raises Unkeyable for values whose changes cannot be seen, and Error for a function without source.
     """
-    parts: list[str] = []
-    _function_key(function, closure, parts, {id(function): 0})
-    return "\0".join(parts)
+    made = _KeyMaker()
+    made.function(function, captured)
+    return Key("\0".join(made.parts), made.watch)
 
 
-def _function_key(function: FunctionType, closure: Mapping[str, Any], parts: list[str],
-                  seen: dict[Any, int]) -> None:
-    name, source = text_of(function)
-    parts += [name, source, function.__qualname__, str(function.__code__.co_firstlineno)]
-    parts += [repr(sorted((name, _shown(value)) for name, value in function.__annotations__.items()))]
-    names = frozenset(names_of(function.__code__))
-    for captured, value in captured_by(function, closure).items():
-        parts += [captured, _key(value, parts, seen, names)]
-    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()):
-        parts.append(_key(default, parts, seen, names))
-    parts += [f"{name}={value!r}" for name, value in function.__globals__.items() if _is_annotation(value)]
+class _KeyMaker:
+    """Puts a key together; ``seen`` numbers the functions and objects that are in it."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.watch = Watch()
+        self.seen: dict[Any, int] = {}
+
+    def function(self, function: FunctionType, held: Mapping[str, Any] = MappingProxyType({})) -> str:
+        """A function: its source, its annotations, what it captures, its defaults. What it holds already stays as it
+        is, whatever becomes of the variables."""
+        if id(function) in self.seen:
+            return f"function:{self.seen[id(function)]}"
+        self.seen[id(function)] = len(self.seen)
+        name, source = text_of(function)
+        self.parts += [name, source, function.__qualname__, str(function.__code__.co_firstlineno)]
+        self.parts += [repr(sorted((name, _shown(value)) for name, value in function.__annotations__.items()))]
+        names = frozenset(names_of(function.__code__))
+        self._watch_function(function, names, held)
+        for captured, value in captured_by(function, {**closure_of(function), **held}).items():
+            self.parts += [captured, self.value(value, names)]
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()):
+            self.parts.append(self.value(default))
+        for word in sorted(_words(source, function.__code__.co_firstlineno) - names):
+            value = function.__globals__.get(word, NOTHING)
+            self.watch.names.append((function.__globals__, word, value))
+            if _is_annotation(value):
+                self.parts.append(f"{word}={value!r}")
+        return f"function:{self.seen[id(function)]}"
+
+    def _watch_function(self, function: FunctionType, names: Iterable[str], held: Mapping[str, Any]) -> None:
+        self.watch.names += [(function.__globals__, name, function.__globals__.get(name, NOTHING)) for name in names]
+        self.watch.cells += [(cell, content(cell)) for name, cell in cells_of(function) if name not in held]
+        for name in ("__code__", "__defaults__", "__kwdefaults__", "__annotations__"):
+            self.watch.attributes.append((function, name, getattr(function, name)))
+        for mapping in (function.__annotations__, function.__kwdefaults__ or {}):
+            self.watch.names += [(mapping, name, value) for name, value in mapping.items()]
+
+    def value(self, value: Any, names: frozenset[str] = frozenset()) -> str:
+        """A text that is the same for values that compile to the same; ``names`` are those that the function may read
+        of a module."""
+        if isinstance(value, ModuleType):
+            return self._module(value, names)
+        if value is None or isinstance(value, (bool, int, float, str, Enum, np.generic, BuiltinFunctionType)):
+            return f"{type(value).__name__}:{value!r}"
+        if isinstance(value, (tuple, list)):
+            if isinstance(value, list):
+                self.watch.lists.append((value, list(value)))
+            return f"{type(value).__name__}({','.join(self.value(item) for item in value)})"
+        if is_memory(value):
+            self.watch.memory.append((value, _memory_key(value)))
+            return ":".join(map(str, _memory_key(value)))
+        if isinstance(value, FunctionType) and not str(value.__module__).startswith(_PACKAGE):
+            return self.function(value)
+        if isinstance(value, MethodType):
+            return f"method:{self.value(value.__func__)}:{self.value(value.__self__)}"
+        return self._object(value)
+
+    def _module(self, module: ModuleType, names: frozenset[str]) -> str:
+        """What a function reads of a module; modules without source in Python do not change."""
+        if module.__name__.startswith(_PACKAGE) or getattr(module, "__file__", None) is None \
+                or module.__name__.partition(".")[0] in _FIXED_MODULES:
+            return f"module:{module.__name__}"
+        held = []
+        for name in sorted(names & vars(module).keys()):
+            if (id(module), name) not in self.seen:
+                self.seen[id(module), name] = len(self.seen)
+                value = vars(module)[name]
+                self.watch.names.append((vars(module), name, value))
+                held.append(f"{name}={self.value(value, names)}")
+        return f"module:{module.__name__}({','.join(held)})"
+
+    def _object(self, value: Any) -> str:
+        """Classes, objects of this package, and plain objects that hold numbers."""
+        owner = value if isinstance(value, type) else type(value)
+        if str(owner.__module__).startswith(_PACKAGE) or owner.__module__ in ("builtins", "numpy", "ml_dtypes"):
+            return repr(value)
+        if id(value) in self.seen:
+            return f"object:{self.seen[id(value)]}"
+        self.seen[id(value)] = len(self.seen)
+        if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
+            names = [name for name in dir(value) if not name.startswith("_")]
+            operator = call_operator(owner)
+            if operator is not None:
+                self.parts.append(self.value(operator))
+            held = []
+            for name in names:
+                item = getattr(value, name, None)
+                self.watch.attributes.append((value, name, item))
+                held.append(f"{name}={self.value(item)}")
+            return f"{owner.__qualname__}({','.join(held)})"
+        raise Unkeyable
+
+
+@lru_cache(maxsize=256)
+def _words(source: str, line: int) -> frozenset[str]:
+    """The words of the function that begins at a line of a source: among them are the names in annotations, which
+    Python's code may not tell."""
+    lines = source.splitlines(keepends=True)[line - 1:]
+    with suppress(SyntaxError, tokenize.TokenError):
+        lines = inspect.getblock(lines)
+    return frozenset(re.findall(r"[^\W\d]\w*", "".join(lines)))
 
 
 def _shown(annotation: Any) -> str:
@@ -94,61 +257,14 @@ def _is_annotation(value: Any) -> bool:
     return isinstance(value, _ANNOTATIONS) or (isinstance(value, type | np.dtype) and element_type(value) is not None)
 
 
-def _key(value: Any, parts: list[str], seen: dict[Any, int], names: frozenset[str] = frozenset()) -> str:
-    """A text that is the same for values that compile to the same; ``seen`` numbers functions and objects, ``names``
-    are those that the function may read of a module."""
-    if isinstance(value, ModuleType):
-        return _module_key(value, parts, seen, names)
-    if value is None or isinstance(value, (bool, int, float, str, Enum, np.generic, BuiltinFunctionType)):
-        return f"{type(value).__name__}:{value!r}"
-    if isinstance(value, (tuple, list)):
-        return f"{type(value).__name__}({','.join(_key(item, parts, seen, names) for item in value)})"
+def _memory_key(value: Any) -> tuple[Any, ...]:
+    """What counts of memory that a kernel captures."""
     if isinstance(value, np.ndarray):
-        return f"array:{value.dtype}:{value.flags.writeable}"
+        return "array", value.dtype, value.flags.writeable
     if isinstance(value, annotated_ptr):
-        return f"annotated:{value.array.dtype}:{value.hints}:{value.array.flags.writeable}"
+        return "annotated", value.array.dtype, value.hints, value.array.flags.writeable
     if isinstance(value, multi_ptr):
-        return f"pointer:{value.array.dtype}:{value.space}:{value.array.flags.writeable}"
+        return "pointer", value.array.dtype, value.space, value.array.flags.writeable
     if isinstance(value, LocalAccessor):
-        return f"local:{value.type}:{value.shape}"
-    if hasattr(type(value), "__coopmat_array__"):
-        return f"device:{value.__coopmat_array__().dtype}"
-    if isinstance(value, FunctionType) and not str(value.__module__).startswith(_PACKAGE):
-        if id(value) not in seen:
-            seen[id(value)] = len(seen)
-            _function_key(value, closure_of(value), parts, seen)
-        return f"function:{seen[id(value)]}"
-    if isinstance(value, MethodType):
-        return f"method:{_key(value.__func__, parts, seen)}:{_key(value.__self__, parts, seen)}"
-    return _object_key(value, parts, seen)
-
-
-def _module_key(module: ModuleType, parts: list[str], seen: dict[Any, int], names: frozenset[str]) -> str:
-    """What a function reads of a module; modules without source in Python do not change."""
-    if module.__name__.startswith(_PACKAGE) or getattr(module, "__file__", None) is None \
-            or module.__name__.partition(".")[0] in _FIXED_MODULES:
-        return f"module:{module.__name__}"
-    held = []
-    for name in sorted(names & vars(module).keys()):
-        if (id(module), name) not in seen:
-            seen[id(module), name] = len(seen)
-            held.append(f"{name}={_key(vars(module)[name], parts, seen, names)}")
-    return f"module:{module.__name__}({','.join(held)})"
-
-
-def _object_key(value: Any, parts: list[str], seen: dict[Any, int]) -> str:
-    """Classes, objects of this package, and plain objects that hold numbers."""
-    owner = value if isinstance(value, type) else type(value)
-    if str(owner.__module__).startswith(_PACKAGE) or owner.__module__ in ("builtins", "numpy", "ml_dtypes"):
-        return repr(value)
-    if id(value) in seen:
-        return f"object:{seen[id(value)]}"
-    seen[id(value)] = len(seen)
-    if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
-        names = [name for name in dir(value) if not name.startswith("_")]
-        operator = call_operator(owner)
-        if operator is not None:
-            parts.append(_key(operator, parts, seen))
-        held = ",".join(f"{name}={_key(getattr(value, name, None), parts, seen)}" for name in names)
-        return f"{owner.__qualname__}({held})"
-    raise Unkeyable
+        return "local", value.type, value.shape
+    return "device", value.__coopmat_array__().dtype

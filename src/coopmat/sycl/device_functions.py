@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import update_wrapper
 from typing import Any
 
+from coopmat.cached import cached_property
 from coopmat.diagnostics import Error
 
 

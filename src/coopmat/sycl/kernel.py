@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from coopmat.devices import DeviceDescription
+from coopmat.cached import cached_property
+from coopmat.devices import ARCHITECTURES, DeviceDescription
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
-from coopmat.sycl.captures import Unkeyable, captured_by, closure_of, key_of
+from coopmat.runtime.calls import CallForm
+from coopmat.sycl.captures import Key, Unkeyable, closure_of, key_of
 from coopmat.sycl.element_types import element_type
 from coopmat.sycl.enumerations import layout
+from coopmat.sycl.ranges import NdItemType
 
-MAX_WORK_GROUP = 1024
+MAX_WORK_GROUP = max(device.limits.work_group for device in ARCHITECTURES.values())
+"""Of the device with the largest ones; each has its own limit at the launch."""
 
 
 class SyclKernel:
@@ -34,6 +39,7 @@ class SyclKernel:
             raise Error(f"sub_group_size {self.sub_group_size} is more than {MAX_WORK_GROUP}, the largest work-group")
         self.work_group_size = _sizes(work_group_size)
         self._closure = closure_of(function)
+        self._key: Key | None = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
@@ -44,18 +50,30 @@ class SyclKernel:
         """The kernel's name in its program."""
         return self.function.__name__ if self.function.__name__ != "<lambda>" else "lambda_kernel"
 
+    @cached_property
+    def item(self) -> NdItemType | None:
+        """The type of its first parameter, as far as that is known before it is compiled."""
+        code = self.function.__code__
+        first = self.function.__annotations__.get(code.co_varnames[0]) if code.co_argcount else None
+        if isinstance(first, str):  # from __future__ import annotations
+            first = next((type_ for type_ in map(NdItemType, (1, 2, 3)) if str(type_) in first), None)
+        return first if isinstance(first, NdItemType) else None
+
     @property
     def closure(self) -> dict[str, Any]:
         """What it has captured; what was not assigned yet when it was defined is taken as it is now."""
         return {**closure_of(self.function), **self._closure}
 
     def key(self) -> str | None:
-        """What its compilation depends on; None if it reads objects whose changes cannot be seen."""
-        try:
-            found = key_of(self.function, self.closure)
-        except (Unkeyable, Error, RecursionError):  # what has no source is reported by its compilation
-            return None
-        return f"{found}\0{self.sub_group_size}\0{self.work_group_size}"
+        """What its compilation depends on; None if it reads objects whose changes cannot be seen. It is the same object
+        as long as nothing has changed."""
+        if self._key is None or not self._key.watch.is_unchanged():
+            try:
+                self._key = key_of(self.function, self._closure)
+            except (Unkeyable, Error, RecursionError):  # what has no source is reported by its compilation
+                return None
+            self._key = replace(self._key, text=f"{self._key.text}\0{self.sub_group_size}\0{self.work_group_size}")
+        return self._key.text
 
     def compile(self, device: DeviceDescription) -> tuple[Any, list[Diagnostic]]:
         """The typed tree (:class:`coopmat.tree.nodes.Program`) and the warnings. Raises CompileError, and
@@ -65,20 +83,34 @@ class SyclKernel:
         return compile_kernel(self.function, self.closure, device, sub_group_size=self.sub_group_size,
                               work_group_size=self.work_group_size)
 
-    def arguments(self, given: Sequence[Any], names: Sequence[str]) -> list[Any]:
-        """The arguments of a launch: those given, defaults of parameters that were left out, and the captured arrays
-        that the other parameters stand for."""
-        captured: Mapping[str, Any] = captured_by(self.function, self.closure)
-        own = self.function.__code__.co_argcount + self.function.__code__.co_kwonlyargcount - 1
-        defaults = self.function.__defaults__ or ()
-        missing = own - len(given)
-        if not 0 <= missing <= len(defaults):
-            own_names = ", ".join(map(self.spelled, names[:own]))
-            raise LaunchError(f"kernel '{self.name}' takes {own} argument{'s' * (own != 1)} after its nd_item, found "
-                              f"{len(given)}: {self.name}({own_names})")
-        given = [*given, *defaults[len(defaults) - missing:]]
-        values = [self._argument(name, argument) for name, argument in zip(names, given, strict=False)]
-        return [*values, *(captured[name] for name in names[own:])]
+    def arguments(self, given: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]) -> Sequence[Any]:
+        """The arguments of a launch for the parameters ``names`` of the compiled kernel: those given, by position or by
+        name, defaults of parameters that were left out, and the captured arrays that the other parameters stand for.
+
+        Raises LaunchError for arguments that are missing or too much.
+        """
+        form = self._form
+        values = form.arguments(given, named)
+        if self._layouts:
+            values = [self._layout(name, value) if name in self._layouts else value
+                      for name, value in zip(form.names, values, strict=True)]
+        captured = names[len(form.names):]
+        if not captured:
+            return values
+        closure = self.closure
+        return [*values, *(closure[name] if name in closure else self.function.__globals__[name] for name in captured)]
+
+    @cached_property
+    def _form(self) -> CallForm:
+        """The parameters that a launch gives arguments for: all but the nd_item."""
+        function = self.function
+        code = function.__code__
+        names = code.co_varnames[1:code.co_argcount + code.co_kwonlyargcount]
+        positional = max(0, code.co_argcount - 1)
+        given = (function.__defaults__ or ())[-positional:] if positional else ()
+        defaults = dict(zip(names[positional - len(given):positional], given, strict=True))
+        return CallForm(self.name, names, [self.spelled(name) for name in names], positional,
+                        {**defaults, **(function.__kwdefaults__ or {})}, " after its nd_item")
 
     def spelled(self, name: str) -> str:
         """A parameter as the source has it, for messages."""
@@ -87,13 +119,20 @@ class SyclKernel:
         annotation = self.function.__annotations__[name]
         return f"{name}: {annotation if isinstance(annotation, str) else element_type(annotation) or annotation}"
 
-    def _argument(self, name: str, given: Any) -> Any:
-        """An argument; of a parameter of type layout its number."""
-        annotation = self.function.__annotations__.get(name)
-        if isinstance(annotation, str):  # from __future__ import annotations
-            annotation = eval(annotation, self.function.__globals__, self.closure)
-        if annotation is not layout:
-            return given
+    @cached_property
+    def _layouts(self) -> frozenset[str]:
+        """The parameters of type layout."""
+        return frozenset(name for name, annotation in self.function.__annotations__.items()
+                         if self._meant(annotation) is layout)
+
+    def _meant(self, annotation: Any) -> Any:
+        """What an annotation stands for; with ``from __future__ import annotations`` it is a text."""
+        if not isinstance(annotation, str):
+            return annotation
+        return eval(annotation, self.function.__globals__, self.closure)
+
+    def _layout(self, name: str, given: Any) -> int:
+        """An argument of type layout: its number."""
         if not isinstance(given, layout) or given not in (layout.row_major, layout.col_major):
             raise LaunchError(f"argument '{name}: layout' of kernel '{self.name}': expected layout.row_major or "
                               f"layout.col_major; found {given!r}")

@@ -7,7 +7,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.targets.cpu.program import CpuProgram
-from coopmat.targets.simulator import LocalMemory
+from coopmat.targets.local_memory import LocalMemory
 
 
 @pytest.mark.parametrize("local", [1, 16, 40, 128])

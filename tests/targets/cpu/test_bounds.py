@@ -20,7 +20,7 @@ from coopmat.targets import simulator
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
-from coopmat.targets.simulator import LocalMemory
+from coopmat.targets.local_memory import LocalMemory
 from tests.cases import CASES, Case, copies
 from tests.targets.simulator import kit
 

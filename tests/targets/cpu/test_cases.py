@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.runtime.arguments import bind
 from coopmat.targets.cpu.features import LEVELS, VARIABLE
 from tests import intel_runtime
 from tests.cases import CASES, Case, copies
@@ -56,8 +55,7 @@ def test_examples_and_kernels(case: Case, level: str, monkeypatch: pytest.Monkey
 def test_intels_runtime_computes_the_same(case: Case) -> None:
     """The same numbers in every array that a kernel writes."""
     program, arguments = built(case), given(case)
-    signature = program.kernel(case.kernel).signature
-    bound = bind(program.kernel(case.kernel), copies(arguments), list(map(str, signature.parameters)))
+    bound = program.kernel(case.kernel).bound(copies(arguments))
     theirs = intel_runtime.run(program.spirv, case.kernel, case.global_size, case.local_size, [
         ("local", value.nbytes) if isinstance(value, cm.LocalMemory) else value for value in bound])
     case.run(program, cm.device("cpu"), arguments)

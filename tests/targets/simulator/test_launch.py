@@ -11,7 +11,8 @@ from coopmat.devices import describe
 from coopmat.diagnostics import Error, LaunchError, OutOfBounds, ValidationError
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
-from coopmat.targets.simulator import LocalMemory, SimulatorOptions, launch
+from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.simulator import SimulatorOptions, launch
 from tests.targets.simulator import kit
 from tests.targets.simulator.kit import DTYPES, module, refuses, run
 
@@ -122,9 +123,9 @@ def test_local_memory_has_a_limit() -> None:
                                  "%variable = OpVariable %w_many Workgroup")
     run(source, [LocalMemory(16 << 20), LocalMemory(32 << 20)], 1, 1)
     with pytest.raises(LaunchError, match=r"67108865 bytes of local memory .*16777216 for variable .*"
-                                          r"16777217 for argument 0 't', 33554432 for argument 1 'u'.*64 MiB"):
+                                          r"16777217 for argument 0 't', 33554432 for argument 1 'u'.*65536 KiB"):
         run(source, [LocalMemory((16 << 20) + 1), LocalMemory(32 << 20)], 1, 1)
-    with pytest.raises(LaunchError, match="64 MiB"):
+    with pytest.raises(LaunchError, match="65536 KiB"):
         run(source, [LocalMemory(10**11), LocalMemory(1)], 1, 1)
 
 

@@ -14,7 +14,8 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
-from coopmat.targets.simulator import LocalMemory, SimulatorOptions
+from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.simulator import SimulatorOptions
 from tests.targets.simulator.kit import DTYPES, module, run
 
 RNG = np.random.default_rng(29)

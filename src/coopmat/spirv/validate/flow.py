@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
+from coopmat.cached import cached_property
 from coopmat.spirv.dominators import immediate_dominators
 from coopmat.spirv.grammar import TERMINATORS, Op, instruction
 from coopmat.spirv.instruction import Instruction

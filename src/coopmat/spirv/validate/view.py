@@ -6,13 +6,13 @@ Python looks at every instruction once, to fill the arrays; rules then work on w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from coopmat.cached import cached_property
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.disassembler import Writer

@@ -4,6 +4,9 @@ Where a pointer comes from is known when a kernel is compiled, mostly: from one 
 is compared then. Of other pointers the address is looked up among all buffers of the launch. The first access that is
 wrong is noted for the host (faults.py), the sub-group's function ends, and so do the others' at the next jump
 backwards.
+
+Where accesses are not checked otherwise, those through arguments that are null pointers are all the same: the code is
+made for these nulls, so that what a kernel does only with other pointers is gone, and a check with it.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorT
 from coopmat.targets.cpu.access import addresses
 from coopmat.targets.cpu.bounds_functions import ENTRY_WORDS, IN_BUFFERS, NOTED_WORDS, OUT_OF_BOUNDS
 from coopmat.targets.cpu.emitter import Emitter
-from coopmat.targets.cpu.faults import MOST_VALUES, AccessSite
+from coopmat.targets.cpu.faults import MOST_VALUES, NEAR_NULL, AccessSite
 from coopmat.targets.cpu.frame import Field, field
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.loops import for_each_lane
@@ -33,13 +36,15 @@ COPIES = frozenset({Op.CopyMemory, Op.CopyMemorySized})
 
 @dataclass(frozen=True)
 class Buffer:
-    """What a pointer comes from: where that begins for each work-item, and the bytes that can be read and written."""
+    """What a pointer comes from: where that begins for each work-item, and the bytes that can be read and written.
+    ``is_null``: it is a null pointer."""
 
     name: str
     start: Number
     readable: str
     writable: str
     is_private: bool
+    is_null: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,7 @@ class Bounds:
     def __init__(self, emitter: Emitter, parameters: Sequence[Parameter]) -> None:
         self.emitter = emitter
         self.parameters = parameters
+        self._checks_all = emitter.variant.bounds
         self.sites: list[AccessSite] = emitter.extra.setdefault("sites", [])
         self._body = emitter.writer.lines
         self._buffers: dict[int, Buffer] = {}
@@ -82,6 +88,8 @@ class Bounds:
         if self._is_own():
             return
         emitter, target = self.emitter, self._target(identifier, writing)
+        if not self._is_checked(target):
+            return
         site, span = self._site("access", target, size), Number("i64", str(size))
         place = self._relative(pointer, target)
         if not place.is_linear or place.is_uniform:
@@ -108,6 +116,8 @@ class Bounds:
     def bytes(self, pointer: Number, count: Number, writing: bool) -> None:
         """Check an access to as many bytes as a number, an i64, says."""
         emitter, target = self.emitter, self._target(None, writing)
+        if not self._is_checked(target):
+            return
         is_some = emitter.apply("icmp ne {t} {0}, {1}", "i1", count, emitter.constant("i64", 0))
         outside = self._outside(self._relative(pointer, target), count, target)
         bad = emitter.apply("and {t} {0}, {1}", "i1", outside, is_some)
@@ -116,7 +126,7 @@ class Bounds:
     def index(self, index: Number, length: int, variable: int, leaves: int = 1) -> None:
         """Check a run-time index into a variable in slots, below ``length``; it counts numbers, of which an element has
         ``leaves``."""
-        if self._is_own():
+        if self._is_own() or not self._checks_all:
             return
         emitter, target = self.emitter, Target(None, StorageClass.Function, False)
         bad = emitter.apply("icmp uge {t} {0}, {1}", "i1", index, emitter.constant("i64", length))
@@ -132,6 +142,8 @@ class Bounds:
         an i1."""
         emitter, target = self.emitter, self._target(identifier, writing)
         buffer = target.buffer
+        if not self._is_checked(target):
+            return
         if matrix is not None and buffer is not None and buffer.is_private:
             outside, detail = Number("i1", "true"), (1,)
         else:
@@ -146,6 +158,8 @@ class Bounds:
 
     def leave_if_stopped(self) -> None:
         """End the function if the launch shall stop: before a jump backwards."""
+        if not self._checks_all:
+            return
         writer = self.emitter.writer
         address = writer.let(f"getelementptr i64, ptr %launch, i64 {int(Field.STOP)}")
         stop = writer.let(f"load atomic i64, ptr {address} monotonic, align 8")
@@ -160,6 +174,9 @@ class Bounds:
         value."""
         emitter = self.emitter
         return emitter.writer.lines is emitter.writer.entry or emitter.row is None or emitter.row.opcode == Op.Variable
+
+    def _is_checked(self, target: Target) -> bool:
+        return self._checks_all or target.buffer is None or target.buffer.is_null
 
     def _target(self, identifier: int | None, writing: bool) -> Target:
         emitter = self.emitter
@@ -196,6 +213,8 @@ class Bounds:
             name, start = argument_name(number, described.name), emitter.number(identifier)
             if described.kind == "value":
                 return Buffer(name, start, size, size, True)
+            if number in emitter.variant.nulls:
+                return Buffer(name, start, "0", "0", False, is_null=True)
             return Buffer(name, start, self._table_word(number, 1), self._table_word(number, 2), False)
         name, storage = self._variable_name(identifier), row.words[0]
         if storage == StorageClass.Function:
@@ -241,6 +260,8 @@ class Bounds:
     def _outside(self, place: Number, span: Number, target: Target) -> Number:
         """Whether ``span`` bytes from a place on, as _relative gives it, are not all in the target."""
         emitter, buffer = self.emitter, target.buffer
+        if buffer is None and not self._checks_all:
+            return emitter.apply("icmp ult {t} {0}, {1}", "i1", place, emitter.constant("i64", NEAR_NULL))
         if buffer is None:
             return self._lost(place, span, target)
         allowed = buffer.writable if target.writing else buffer.readable

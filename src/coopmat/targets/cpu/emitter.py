@@ -48,7 +48,8 @@ class Variant:
     """What the code of a kernel is made for.
 
     sub_group_size: work-items of a sub-group. is_whole: every sub-group has that many. is_straight: the work-items of a
-    sub-group follow each other in the first dimension. bounds: accesses are checked. numerics: how
+    sub-group follow each other in the first dimension. bounds: accesses are checked. nulls: the positions of the
+    parameters that are null pointers; accesses through those are checked in any case. numerics: how
     floating-point matrices are multiplied and accumulated (the option of CpuOptions). features: those of the processor
     that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`).
     """
@@ -57,8 +58,14 @@ class Variant:
     is_whole: bool
     is_straight: bool
     bounds: bool = False
+    nulls: tuple[int, ...] = ()
     numerics: str = HARDWARE
     features: frozenset[str] = frozenset()
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether some accesses are checked."""
+        return self.bounds or bool(self.nulls)
 
 
 @dataclass

@@ -93,6 +93,9 @@ class _Found:
 
     def nowhere(self) -> str | None:
         """The address in words, if it belongs to no buffer."""
+        if self.region is not None and not self.region.start:  # what is derived from a null pointer is told by it
+            self.region = None
+            return say.no_buffer(self.address, say.MOST_ADDRESS)
         if self.region is None or abs(self.address) < NEAR_NULL:
             self.region = None
             return say.no_buffer(self.address, NEAR_NULL)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from coopmat.cached import cached_property
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
 from coopmat.spirv.control_flow import successors_of, without_dead_ends

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from coopmat.diagnostics import Error
+from coopmat.forks import UNBROKEN
 from coopmat.spirv.grammar import CHAINS, Op, StorageClass
 from coopmat.spirv.imports import imported_name, unresolved
 from coopmat.spirv.instruction import Instruction, decode_number
@@ -32,12 +32,11 @@ class GlobalMemory:
         self._module = module
         self._types = TypeTable(module, 1)
         self._memory: dict[int, np.ndarray] = {}
-        self._lock = threading.RLock()
 
     def address(self, identifier: int) -> int:
         """The address of a variable. Error for one that is imported, in other storage, or too large; and for an
         initial value that cannot be computed here."""
-        with self._lock:
+        with UNBROKEN:
             if identifier not in self._memory:
                 self._make(self._module.definition(identifier))
             return int(self._memory[identifier].ctypes.data)
@@ -49,7 +48,7 @@ class GlobalMemory:
 
     def regions(self) -> Iterator[tuple[int, np.ndarray, bool]]:
         """The variables that have memory: id, memory, whether kernels may write there."""
-        with self._lock:
+        with UNBROKEN:
             found = list(self._memory.items())
         for identifier, memory in found:
             yield identifier, memory, self._module.definition(identifier).words[0] != StorageClass.UniformConstant

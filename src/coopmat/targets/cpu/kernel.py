@@ -98,7 +98,7 @@ class _Maker:
         self.globals: dict[int, Slot] = {}
         emitter.extra |= {"module variable": self._module_variable, "input": input_place,
                           "is in storage": self._is_in_storage, "reserve local": self._reserve_local}
-        if emitter.variant.bounds:
+        if emitter.variant.is_checked:
             emitter.extra["bounds"] = Bounds(emitter, self._described())
 
     def make(self) -> KernelCode:
@@ -178,7 +178,9 @@ class _Maker:
             return self._by_value(row.result_id, emitter.types.pointee(kind))
         slot = self._reserve(8 if is_pointer else kind.size)
         address = self._address(slot)
-        if is_pointer:
+        if is_pointer and self.flat.parameters.index(row) in emitter.variant.nulls:
+            emitter.constants[row.result_id] = (Number("ptr", "null"),)
+        elif is_pointer:
             text = emitter.writer.fresh("pointer")
             emitter.writer.entry.append(f"  {text} = load ptr, ptr {address}, align 8")
             if described.kind == "local":

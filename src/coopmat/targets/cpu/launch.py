@@ -7,6 +7,7 @@ the arguments behind them; it serves one launch at a time.
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import struct
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from coopmat.devices import CPU
 from coopmat.diagnostics import LaunchError
 from coopmat.spirv.kernels import DataType, KernelSignature, Parameter
 from coopmat.targets.cpu.checks import Checks
@@ -25,6 +27,8 @@ from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.print_buffer import PrintBuffer
 from coopmat.targets.cpu.threads import POOL, aligned
+from coopmat.targets.local_memory import check_local_memory
+from coopmat.targets.out_of_bounds import argument_name
 
 SMALLEST_STACK = 1 << 18  # bytes
 CHUNKS_PER_THREAD = 16  # work-groups are taken in so many portions, so that threads end at about the same time
@@ -118,6 +122,7 @@ class Plan:
         self.checks = checks
         self.printf_limit = printf_limit
         self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
+        check_local_memory(self.name, self._local_parts(), CPU)
         self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0
         self.size = _WORDS_BYTES + code.argument_bytes + 16
         template = bytearray(self.size)
@@ -125,8 +130,13 @@ class Plan:
         for offset, address in addresses.items():
             _WORD.pack_into(template, _WORDS_BYTES + offset, address)
         self.template = bytes(template)
-        self.slots = [(_WORDS_BYTES + slot.offset, slot.size, parameter)
-                      for slot, parameter in zip(code.parameters, signature.parameters, strict=True)]
+        slots = [(place, _WORDS_BYTES + slot.offset, slot.size, parameter) for place, (slot, parameter)
+                 in enumerate(zip(code.parameters, signature.parameters, strict=True))]
+        self.locals = [(place, offset) for place, offset, _, parameter in slots if parameter.kind == "local"]
+        self.pointers = [(place, offset) for place, offset, _, parameter in slots
+                         if parameter.is_pointer and parameter.kind != "local"]
+        self.parameters = signature.parameters
+        self.values = [slot for slot in slots if not slot[-1].is_pointer]
         self._expected = WORTH_WAKING  # nanoseconds of work, as the last launch had it
         self._frames: list[Frame] = []  # that no launch uses
 
@@ -165,17 +175,33 @@ class Plan:
     def _bind(self, frame: Frame, arguments: Sequence[Any]) -> int:
         """Put the arguments into the frame; the bytes of local memory of a work-group."""
         view, local_bytes = frame.view, self.local_bytes
-        for (offset, size, parameter), argument in zip(self.slots, arguments, strict=True):
-            if parameter.kind == "local":
-                _WORD.pack_into(view, offset, local_bytes)
-                local_bytes += -(-argument.nbytes // ALIGNMENT) * ALIGNMENT
-            elif parameter.is_pointer:
-                _WORD.pack_into(view, offset, argument.ctypes.data if argument is not None else 0)
-            else:
-                content = as_bytes(parameter, argument)[:size]
-                view[offset:offset + len(content)] = content
+        for place, offset in self.locals:
+            _WORD.pack_into(view, offset, local_bytes)
+            local_bytes += -(-arguments[place].nbytes // ALIGNMENT) * ALIGNMENT
+        if local_bytes > CPU.limits.local_memory:
+            check_local_memory(self.name, self._local_parts(arguments), CPU)
+        for place, offset in self.pointers:
+            array = arguments[place]
+            _WORD.pack_into(view, offset, 0 if array is None else address_of(array))
+        for place, offset, size, parameter in self.values:
+            content = as_bytes(parameter, arguments[place])[:size]
+            view[offset:offset + len(content)] = content
         _WORD.pack_into(view, Field.LOCAL_BYTES * WORD_BYTES, local_bytes)
         return local_bytes
+
+    def _local_parts(self, arguments: Sequence[Any] = ()) -> list[tuple[int, str]]:
+        """What a work-group's local memory is for: the kernel's own variables, and arguments."""
+        given = [(arguments[place].nbytes, argument_name(place, self.parameters[place].name))
+                 for place, _ in self.locals] if arguments else []
+        return [(self.local_bytes, "its variables"), *given]
+
+
+def address_of(array: Any) -> int:
+    """Where an array's memory begins. What numpy says of it takes longer, but knows read-only and empty ones, too."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError):
+        return int(array.ctypes.data)
 
 
 _WORD = struct.Struct("<Q")
@@ -196,9 +222,11 @@ def _overlap(arguments: Sequence[Any], chosen: Sequence[int]) -> bool:
 
 def as_bytes(parameter: Parameter, argument: Any) -> bytes:
     """The bytes of an argument by value; a Python number is converted to the parameter's type."""
+    if type(argument) is bytes:
+        return argument
     if isinstance(argument, np.ndarray | np.generic):
         return argument.tobytes()
-    if isinstance(argument, bytes | bytearray):
+    if isinstance(argument, bytearray):
         return bytes(argument)
     return _number_bytes(parameter.type, argument)
 

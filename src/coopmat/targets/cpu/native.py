@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from coopmat.diagnostics import Error
-from coopmat.targets.cpu.threads import ForkSafeLock
+from coopmat.forks import ForkSafeLock
 
 LIBRARY = frozenset({
     "memcpy", "memmove", "memset", "fmod", "fmodf", "fmin", "fminf", "fmax", "fmaxf",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coopmat.cache import Cache
+from coopmat.cached import cached_property
 from coopmat.devices import CPU
 from coopmat.diagnostics import CompileError, Error, LaunchError, ValidationError
+from coopmat.forks import ForkSafeLock
 from coopmat.llvm import client
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.kernels import KernelSignature
@@ -33,7 +34,6 @@ from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.places import MOST_MEMORY
-from coopmat.targets.cpu.threads import ForkSafeLock
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate import Violation
@@ -158,8 +158,8 @@ class CpuProgram:
     def _module_bytes(self) -> bytes:
         return self.module.to_bytes()
 
-    def variant(self, signature: KernelSignature, local_size: Sequence[int]) -> Variant:
-        """The variant of a kernel that work-groups of a size need."""
+    def variant(self, signature: KernelSignature, local_size: Sequence[int], nulls: tuple[int, ...] = ()) -> Variant:
+        """The variant of a kernel that work-groups of a size need, and null pointers at some positions."""
         size = signature.sub_group_size or CPU.sub_group_sizes[0]
         if size not in CPU.sub_group_sizes:
             raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; the CPU has "
@@ -168,7 +168,7 @@ class CpuProgram:
         for count in local_size:
             total *= count
         is_straight = local_size[0] % size == 0 or total == local_size[0]
-        return Variant(size, total % size == 0, is_straight, bounds=bool(self.options.bounds),
+        return Variant(size, total % size == 0, is_straight, bounds=bool(self.options.bounds), nulls=nulls,
                        numerics=self.options.numerics, features=self.features.used & OF_EMISSION)
 
     def assembly(self) -> str:
@@ -194,32 +194,32 @@ class CpuProgram:
 
         Raises LaunchError for sizes that do not fit.
         """
-        self._plan(kernel_name, global_size, local_size, global_offset).launch(arguments)
+        self.launcher(kernel_name, global_size, local_size, arguments, global_offset)(arguments)
 
-    def prepare(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int]) -> None:
-        """Compile a kernel for these sizes, if that has not been done."""
-        self._plan(kernel_name, global_size, local_size, None)
-
-    def _plan(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
-              global_offset: Sequence[int] | None) -> Plan:
-        chosen = (kernel_name, tuple(global_size), tuple(local_size), global_offset and tuple(global_offset))
+    def launcher(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+                 arguments: Sequence[Any], global_offset: Sequence[int] | None = None
+                 ) -> Callable[[Sequence[Any]], None]:
+        """Compile a kernel for these sizes, and for the null pointers among the arguments, if that has not been done;
+        what launches it with arguments. Raises LaunchError for sizes that do not fit."""
+        nulls = tuple(place for place, argument in enumerate(arguments) if argument is None)
+        chosen = (kernel_name, tuple(global_size), tuple(local_size), nulls, global_offset and tuple(global_offset))
         plan = self._plans.get(chosen)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[chosen] = self._made_plan(kernel_name, global_size, local_size, global_offset)
-        return plan
+            plan = self._plans[chosen] = self._made_plan(*chosen)
+        return plan.launch
 
-    def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int],
+    def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
                    global_offset: Sequence[int] | None) -> Plan:
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
         signature = self.signatures[name]
         geometry = Geometry.checked(signature, global_size, local_size, global_offset)
-        variant = self.variant(signature, geometry.local_size)
+        variant = self.variant(signature, geometry.local_size, nulls)
         kernel = self.compile(name, variant)
         addresses = {slot.offset: self.globals.address(identifier) for identifier, slot in kernel.code.globals.items()}
-        checks = Checks(signature, kernel.code.sites, self.globals) if variant.bounds else None
+        checks = Checks(signature, kernel.code.sites, self.globals) if kernel.code.sites else None
         return Plan(kernel, signature, variant, geometry, self.threads, addresses, self.options.printf_limit, checks)
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from coopmat.cached import cached_property
 from coopmat.spirv.control_flow import RETURNED, Graph
 from coopmat.spirv.dominators import immediate_dominators
 from coopmat.spirv.lock_step import Flow

@@ -10,7 +10,6 @@ end soon after an interruption are left alone with what they use.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
+from coopmat.forks import after_fork
 from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILES
 
 ALIGNMENT = 64
@@ -137,31 +137,12 @@ def _taken(tickets: list[None]) -> bool:
     return True
 
 
-class ForkSafeLock:
-    """A lock that is free in a forked process, whoever held it; for modules, as it is never given up."""
-
-    def __init__(self) -> None:
-        self._reset()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._reset)
-
-    def _reset(self) -> None:
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-
 class ThreadPool:
     """Helpers for all launches of the process. Safe with threads and forks."""
 
     def __init__(self) -> None:
         self._reset()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._reset)
+        after_fork(self._reset)
 
     def _reset(self) -> None:
         """No helpers: those of another process are not here."""

@@ -3,8 +3,7 @@
 :func:`compile` takes a module and a device; the program that it returns launches kernels.
 """
 
-from coopmat.targets.simulator.launch import LocalMemory
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.program import KernelInfo, SimulatedProgram, check, compile
 
-__all__ = ["KernelInfo", "LocalMemory", "SimulatedProgram", "SimulatorOptions", "check", "compile"]
+__all__ = ["KernelInfo", "SimulatedProgram", "SimulatorOptions", "check", "compile"]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
+from coopmat.cached import cached_property
 from coopmat.devices.model import DeviceDescription
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import LaunchError
 from coopmat.spirv.grammar import StorageClass
 from coopmat.spirv.kernels import KernelSignature, Parameter
 from coopmat.spirv.types import PointerType, Type
+from coopmat.targets.local_memory import check_local_memory
 from coopmat.targets.out_of_bounds import argument_name
 from coopmat.targets.output import Output
 from coopmat.targets.simulator import control
@@ -24,21 +26,13 @@ from coopmat.targets.simulator.values import Array, Value, members_of
 
 MOST_SUB_GROUPS = 4096  # in one batch
 MOST_BYTES = 1 << 28  # of local and private memory in one batch
-MOST_LOCAL_BYTES = 64 << 20  # for one work-group: several hundred times what devices have
 STORAGES = {"global": StorageClass.CrossWorkgroup, "constant": StorageClass.UniformConstant,
             "local": StorageClass.Workgroup}
 
 
 @dataclass(frozen=True)
-class LocalMemory:
-    """Stands for a local pointer argument: ``nbytes`` of memory for each work-group."""
-
-    nbytes: int
-
-
-@dataclass(frozen=True)
 class CompiledKernel:
-    """A kernel ready to run: its compiled function and the module's own buffers."""
+    """A kernel ready to run on a device: its compiled function and the module's own buffers."""
 
     signature: KernelSignature
     function: control.Function
@@ -46,6 +40,7 @@ class CompiledKernel:
     types: tuple[Type, ...]  # of the parameters; of a structure passed by value, the structure
     sub_group_size: int
     matrix_bytes: int  # that the matrices of one sub-group take at most
+    device: DeviceDescription
 
 
 @dataclass(frozen=True)
@@ -64,7 +59,7 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
     Raises LaunchError for arguments that do not fit, and a SimulationError for undefined behaviour.
     """
     bound = bind_arguments(kernel, arguments)
-    check_local_memory(kernel, bound)
+    check_local_memory(kernel.signature.name, _local_parts(kernel, bound), kernel.device)
     start = time.monotonic()
     size = _groups_per_batch(kernel, geometry, bound)
     output = Output(kernel.signature.name, options.printf_limit)
@@ -84,15 +79,10 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
         output.close()
 
 
-def check_local_memory(kernel: CompiledKernel, arguments: Sequence[Argument]) -> None:
-    """Raise LaunchError if a work-group would need more local memory than MOST_LOCAL_BYTES."""
-    rows = [row for row in (*kernel.buffers, *(argument.row for argument in arguments))
+def _local_parts(kernel: CompiledKernel, arguments: Sequence[Argument]) -> list[tuple[int, str]]:
+    """What a work-group's local memory is for, and how many bytes of it."""
+    return [(row.nbytes, row.name) for row in (*kernel.buffers, *(argument.row for argument in arguments))
             if row is not None and row.extent is Extent.GROUP]
-    total = sum(row.nbytes for row in rows)
-    if total > MOST_LOCAL_BYTES:
-        parts = ", ".join(f"{row.nbytes} for {row.name}" for row in rows)
-        raise LaunchError(f"kernel '{kernel.signature.name}' needs {total} bytes of local memory for each work-group "
-                          f"({parts}); at most {MOST_LOCAL_BYTES} bytes ({MOST_LOCAL_BYTES >> 20} MiB) are possible")
 
 
 def _value(memory: AddressSpace, argument: Argument) -> Value:

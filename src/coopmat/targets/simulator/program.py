@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any
 
+from coopmat.cached import cached_property
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.numerics import Model
@@ -40,6 +41,7 @@ from coopmat.targets.simulator import (
 from coopmat.targets.simulator.compile import Handler, KernelCompiler
 from coopmat.targets.simulator.launch import ByValue, CompiledKernel, check_geometry, launch
 from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.state import Geometry
 from coopmat.targets.simulator.unsupported import check_kernels
 from coopmat.targets.simulator.values import Array
 
@@ -105,18 +107,23 @@ class SimulatedProgram:
         Raises LaunchError for sizes or arguments that do not fit, KernelNotSupported, and a
         SimulationError for undefined behaviour.
         """
+        self.launcher(kernel_name, global_size, local_size, arguments, global_offset)(arguments)
+
+    def launcher(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+                 arguments: Sequence[Any], global_offset: Sequence[int] | None = None
+                 ) -> Callable[[Sequence[Any]], None]:
+        """Compile a kernel, if that has not been done; what launches it with arguments. The code is the same for all
+        sizes and arguments. Raises LaunchError for sizes that do not fit."""
         if kernel_name not in self.kernels:
             raise LaunchError(f"there is no kernel '{kernel_name}'; the kernels are {', '.join(self.kernels)}")
         kernel = self._compile(kernel_name)
-        geometry = check_geometry(kernel, global_size, local_size, global_offset)
+        return partial(self._launch, kernel, check_geometry(kernel, global_size, local_size, global_offset))
+
+    def _launch(self, kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any]) -> None:
         try:
             launch(kernel, geometry, arguments, self.options)
         except MemoryError as error:
-            raise Error(f"kernel '{kernel_name}' needs more memory than there is: {error}") from error
-
-    def prepare(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int]) -> None:
-        """Compile a kernel, if that has not been done; it is the same for all sizes."""
-        self._compile(kernel_name)
+            raise Error(f"kernel '{kernel.signature.name}' needs more memory than there is: {error}") from error
 
     def _compile(self, name: str) -> CompiledKernel:
         if name not in self._compiled:
@@ -165,7 +172,7 @@ def compile_kernel(module: Module, signature: KernelSignature, description: Devi
         compiler = KernelCompiler(module, signature.name, size, HANDLERS, description, kept, arithmetic)
         function = compiler.function(entry.function_id)
         return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),
-                              size, _matrix_bytes(module, compiler.types))
+                              size, _matrix_bytes(module, compiler.types), description)
 
 
 def _parameter_types(types: TypeTable, entry: EntryPoint) -> tuple[Type, ...]:

@@ -6,11 +6,11 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from coopmat.cached import cached_property
 from coopmat.diagnostics import SimulationError, Where
 from coopmat.targets.output import Output
 from coopmat.targets.simulator.events import PendingCopies

@@ -1,0 +1,26 @@
+"""Local memory of work-groups: what the launch gives as an argument, and how much a device has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coopmat.devices import DeviceDescription
+from coopmat.diagnostics import LaunchError
+
+
+@dataclass(frozen=True)
+class LocalMemory:
+    """Stands for a local pointer argument: ``nbytes`` of memory for each work-group."""
+
+    nbytes: int
+
+
+def check_local_memory(kernel: str, parts: Sequence[tuple[int, str]], device: DeviceDescription) -> None:
+    """Raise LaunchError if a work-group would need more local memory than the device has; ``parts`` are bytes and what
+    they are for."""
+    total, most = sum(nbytes for nbytes, _ in parts), device.limits.local_memory
+    if total > most:
+        shown = ", ".join(f"{nbytes} for {name}" for nbytes, name in parts if nbytes)
+        raise LaunchError(f"kernel '{kernel}' needs {total} bytes of local memory for each work-group ({shown}); "
+                          f"{device.device_name} has {most} bytes ({most >> 10} KiB)")
