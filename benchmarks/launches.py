@@ -1,5 +1,6 @@
-"""What launching costs: an empty kernel of one work-group and of 1,000 on the CPU, through ``Queue.enqueue``; a kernel
-that is compiled, and one that is found in the cache, in a new program.
+"""What launching costs: an empty kernel of one work-group and of 1,000 on the CPU, through ``Queue.enqueue``; one of
+seven arguments, on a queue that is kept and on a new one each time; kernels in Python; a kernel that is compiled, and
+one that is found in the cache, in a new program.
 
 The peer of launches is Intel's CPU runtime, through pyopencl in a process of its own, where both are installed.
 """
@@ -10,15 +11,18 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from figures import Figure, seconds
 
 import coopmat as cm
+from coopmat.sycl import float32, kernel, nd_item, nd_range, ptr
 from coopmat.terminal import console, table
 
 SOURCE = "kernel void nothing(global float *p) { }"
+SEVEN = "kernel void seven(global float *a, global const float *b, global float *c, int m, int n, int k, float x) { }"
 LOCAL_SIZE = 16
 GROUPS = (1, 1000)
 AT_ONCE = 2000  # launches that one measurement takes
@@ -44,7 +48,8 @@ def run(repeat: int) -> list[Figure]:
     """Measure, and print a table."""
     peers = _peer_times()
     with tempfile.TemporaryDirectory() as folder:
-        times = {**_launches(repeat), "compiled": _loading("off", repeat), "from the cache": _loading(folder, repeat)}
+        times = {**_launches(repeat), **_other_launches(repeat), "compiled": _loading("off", repeat),
+                 "from the cache": _loading(folder, repeat)}
     figures = [Figure.of(f"empty kernel on cpu, {name}", "us", [value * 1e6 for value in found])
                for name, found in times.items()]
     rows = table("microseconds", "median", "least", "most", "Intel's CPU runtime")
@@ -70,6 +75,37 @@ def _launches(repeat: int) -> dict[str, list[float]]:
 
     return {_name(groups): [time / AT_ONCE for time in seconds(lambda size=groups * LOCAL_SIZE: launch(size), repeat)]
             for groups in GROUPS}
+
+
+def _other_launches(repeat: int) -> dict[str, list[float]]:
+    """Seconds of one launch with seven arguments, on queues that are kept or new, and of kernels in Python."""
+    queue, data, ranges = cm.Queue("cpu"), np.zeros(64, np.float32), nd_range(LOCAL_SIZE, LOCAL_SIZE)
+    seven = cm.build(SEVEN, device=queue.device).kernel("seven")
+    arguments = (data, data, data, 1, 2, 3, 0.1)
+    actions = {
+        "seven arguments": lambda: queue.enqueue(seven, LOCAL_SIZE, LOCAL_SIZE, *arguments).wait(),
+        "seven arguments, a new queue": lambda: cm.Queue("cpu").enqueue(seven, LOCAL_SIZE, None, *arguments).wait(),
+        "in Python": lambda: queue.parallel_for(ranges, in_python, data).wait(),
+        "in Python, seven arguments": lambda: queue.parallel_for(ranges, seven_in_python, *arguments).wait(),
+    }
+    return {name: [time / AT_ONCE for time in seconds(lambda action=action: _often(action), repeat)]
+            for name, action in actions.items()}
+
+
+def _often(action: Callable[[], object]) -> None:
+    for _ in range(AT_ONCE):
+        action()
+
+
+@kernel(sub_group_size=LOCAL_SIZE)
+def in_python(item: nd_item[1], p: ptr[float32]):
+    pass
+
+
+@kernel(sub_group_size=LOCAL_SIZE)
+def seven_in_python(item: nd_item[1], a: ptr[float32], b: ptr[float32], c: ptr[float32], m: int, n: int, k: int,
+                    x: float = 0.1):
+    pass
 
 
 def _loading(folder: str, repeat: int) -> list[float]:
