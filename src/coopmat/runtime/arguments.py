@@ -98,9 +98,8 @@ def is_unsigned(parameter: Parameter) -> bool:
 
 def _array_binder(position: Position) -> Binder:
     parameter = position.parameter
-    accepted = set(_dtypes(parameter))  # and those that were found to fit
-
     is_const = parameter.const
+    accepted = set(_dtypes(parameter))  # and those that were found to fit
 
     def bind(argument: Any) -> np.ndarray | None:
         if type(argument) is np.ndarray and argument.dtype in accepted:
@@ -199,6 +198,8 @@ def _misfit(parameter: Parameter, dtype: np.dtype[Any]) -> str:
     if parameter.type.kind == "record":
         return (f"expected structures of {parameter.type.size} bytes, or of bytes, found {dtype}: "
                 f"{difference(parameter.type, dtype)}")
+    if not _dtypes(parameter):
+        return f"integers of {parameter.type.bits} bits cannot be passed; those of 8, 16, 32 and 64 bits can"
     *others, last = map(str, _dtypes(parameter))
     return f"expected an array of {', '.join(others)}{' or ' * bool(others)}{last}, found {dtype}"
 
