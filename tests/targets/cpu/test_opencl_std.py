@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+import coopmat as cm
 from tests.targets.simulator import kit
 from tests.targets.simulator.kit import DTYPES, evaluate
 from tests.targets.simulator.values import floats
@@ -118,3 +121,22 @@ def test_geometry(monkeypatch: pytest.MonkeyPatch, count: int, kind: str) -> Non
                                    *((("cross", vector, (a, b)),) if count > 2 else ())):
         ours, expected = both(monkeypatch, call(name, result, len(operands)), result, *operands)
         np.testing.assert_array_equal(bits(ours), bits(expected))
+
+
+@pytest.mark.parametrize("name", ["exp", "exp2", "exp10", "expm1", "tanh", "sinh", "cosh", "log", "log2", "log10",
+                                  "log1p"])
+def test_exponentials_of_floats(name: str) -> None:
+    """They are the nearest floats, and no work-item waits for another one's."""
+    device = cm.device("cpu")
+    program = cm.build(f"kernel void k(global float *x) {{ size_t i = get_global_id(0); x[i] = {name}(x[i]); }}", (),
+                       device)
+    special = np.float32([0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 88.72284, 88.7229, -103.97, -103.98, 127.99999, 128,
+                          -149, -150, 38.5, 38.6, -45, -46, 1e-45, -1e-45, 3.4e38, -3.4e38])
+    x = np.concatenate([np.resize(special, 64), RNG.integers(0, 1 << 32, 1 << 15).astype(np.uint32).view(np.float32),
+                        (RNG.standard_normal(1 << 15) * RNG.choice([1e-3, 1, 60], 1 << 15)).astype(np.float32)])
+    with np.errstate(all="ignore"):
+        wide = x.astype(np.longdouble)
+        expected = (np.longdouble(10)**wide if name == "exp10" else getattr(np, name)(wide)).astype(np.float32)
+    cm.Queue(device).enqueue(program.kernel("k"), len(x), 64, x).wait()
+    np.testing.assert_array_equal(bits(x), bits(expected))
+    assert not re.search(rf"\b{name}\b", program.asm)

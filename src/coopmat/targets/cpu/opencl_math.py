@@ -16,6 +16,7 @@ from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16, to_bf16
 from coopmat.targets.cpu.integers import each, is_bf16
 from coopmat.targets.cpu.memory import write
+from coopmat.targets.cpu.opencl_exponential import EXPONENTIAL
 from coopmat.targets.cpu.opencl_geometry import GEOMETRY
 from coopmat.targets.cpu.opencl_real import REAL, gamma_sign, library, minimum
 from coopmat.targets.cpu.terms import Formula, Function, Term, choose, function
@@ -40,6 +41,13 @@ def in_double(formula: Formula) -> Handler:
         return _rounded(emitter, each(emitter, function(formula), operands), emitter.result_type(row))
 
     return handle
+
+
+def _real(name: str) -> Handler:
+    """A handler for a function of real numbers: by a formula for all work-items at once where one is good enough."""
+    exact = in_double(REAL[name])
+    narrow = in_double(EXPONENTIAL[name]) if name in EXPONENTIAL else exact
+    return lambda emitter, row: (exact if emitter.result_type(row).scalar == DOUBLE else narrow)(emitter, row)
 
 
 def on_vectors(formula: Callable[..., tuple[Term, ...]]) -> Handler:
@@ -312,7 +320,7 @@ def fma_instruction(emitter: Emitter, row: Instruction) -> Value:
 
 
 FUNCTIONS: dict[str, Handler] = {
-    **{name: in_double(formula) for name, formula in REAL.items()},
+    **{name: _real(name) for name in REAL},
     **{name: on_vectors(formula) for name, formula in GEOMETRY.items()},
     **{name: _rounding(name) for name in ("ceil", "floor", "rint", "round", "trunc")},
     **{name: in_own_type(formula) for name, formula in _OWN.items()},
