@@ -113,6 +113,20 @@ kernel void product(global const __bf16 *A, global __bf16 *B, global float *C)
                                                           "coop_mat_init(0);\n        matrix_c c = coop")
 
 
+@on_x86
+def test_no_tile_is_moved_in_a_loop_over_components() -> None:
+    change = "for (uint i = 0; i < coop_mat_length(c); i++) c[i] = exp(c[i]) + log(c[i]);"
+    code = code_of(KERNEL.replace("CHANGE", "").replace("coop_mat_store(", f"{change} coop_mat_store("))
+    ir = client.compile_for_host(code.ir, "sapphirerapids", "", 3, "ir").decode()
+    lowered = lower(ir, code.matrices, FEATURES)
+    text = client.compile_for_host(lowered.ir, "sapphirerapids", "", 3, "asm").decode()
+    blocks = blocks_with(text, r"\bvcvtps2pd\b")
+    assert len(blocks) == 1
+    loop = re.split(r"^\s*j\w+\s", blocks[0], flags=re.MULTILINE)[0]
+    assert "vcvtps2pd" in loop
+    assert not re.search(r"\btile", loop)
+
+
 @pytest.mark.parametrize(("change", "reused"), [
     ("", [1]),
     ("C[0] = p[1];", [1]),

@@ -15,7 +15,7 @@ from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.body import Body, Features, plain_type, row_type
-from coopmat.targets.cpu.matrix.operations import Operation, element_type, matrix_type
+from coopmat.targets.cpu.matrix.operations import Operation, matrix_type
 from coopmat.targets.cpu.matrix.packing import interleaved, separated
 
 MOST_ROWS, MOST_BYTES = 16, 64  # of a tile
@@ -256,8 +256,7 @@ class Tiles:
         result = operation.result
         text = ", ".join(operands)
         if result is None:
-            returned = f"<{operation.sub_group_size} x {element_type(operation.operands[0])}>" \
-                if operation.name == "extract" else "void"
+            returned = operation.vector if operation.name == "extract" else "void"
             start = f"  {call.result} = " if call.result else "  "
             return [*lines, f"{start}call {returned} @{call.function}({text})"]
         if result not in self.kinds:

@@ -96,15 +96,8 @@ class Body:
     # --- buffers ----------------------------------------------------------------------
 
     def buffer(self, kind: MatrixType, elements: int = 0) -> str:
-        """Memory for the elements of a matrix along its rows; ``elements``: for more than it has, zeros behind them."""
-        count = max(elements, kind.rows * kind.columns)
-        element = element_type(kind)
-        slot = self.writer.slot(f"[{count} x {element}]", align=64)
-        if elements > kind.rows * kind.columns:
-            tail = elements - kind.rows * kind.columns
-            address = self.address(slot, element, kind.rows * kind.columns)
-            self.writer.do(f"store [{tail} x {element}] zeroinitializer, ptr {address}, align 1")
-        return slot
+        """Memory for the elements of a matrix along its rows; ``elements``: for more than it has."""
+        return self.writer.slot(f"[{max(elements, kind.rows * kind.columns)} x {element_type(kind)}]", align=64)
 
     def address(self, base: str, element: str, index: int | str) -> str:
         """The address of an element."""
@@ -127,18 +120,25 @@ class Body:
 
     def to_buffer(self, matrix: str, kind: MatrixType, elements: int = 0, *, is_own: bool = False) -> str:
         """A buffer with a matrix's elements; ``is_own``: that nothing else refers to."""
-        count, size = kind.rows * kind.columns, kind.component.size
-        if is_large(kind) and not is_own and elements <= count:
+        if is_large(kind) and not is_own and elements <= kind.rows * kind.columns:
             return matrix
         slot = self.buffer(kind, elements)
-        if is_large(kind):
-            self.copy(slot, matrix, count * size, 64)
-            return slot
-        for number, row in enumerate(self.rows(matrix, kind)):
-            address = self.address(slot, element_type(kind), number * kind.columns)
-            alignment = _alignment(64, number * kind.columns * size)
-            self.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {alignment}")
+        self.fill_buffer(slot, matrix, kind, elements)
         return slot
+
+    def fill_buffer(self, slot: str, matrix: str, kind: MatrixType, elements: int = 0) -> None:
+        """Put a matrix's elements into a buffer; ``elements``: of more than it has, the others are zeros."""
+        count, element = kind.rows * kind.columns, element_type(kind)
+        if elements > count:
+            address = self.address(slot, element, count)
+            self.writer.do(f"store [{elements - count} x {element}] zeroinitializer, ptr {address}, align 1")
+        if is_large(kind):
+            self.copy(slot, matrix, count * kind.component.size, 64)
+            return
+        for number, row in enumerate(self.rows(matrix, kind)):
+            address = self.address(slot, element, number * kind.columns)
+            alignment = _alignment(64, number * kind.columns * kind.component.size)
+            self.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {alignment}")
 
     def spilled(self, rows: list[str], vector: str) -> str:
         """Memory with some vectors of one type; LLVM does not look into it. A scalar in memory meets a whole vector in

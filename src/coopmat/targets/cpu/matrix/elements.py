@@ -1,5 +1,4 @@
-"""What happens to the elements of plain matrices by themselves: fills, arithmetic, conversions, other uses, and the
-components of the work-items."""
+"""What happens to the elements of plain matrices by themselves: fills, arithmetic, conversions, other uses."""
 
 from __future__ import annotations
 
@@ -9,12 +8,12 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.conversions import converted
 from coopmat.targets.cpu.floats import through_float
-from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, is_bf16, resized
+from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, is_bf16
 from coopmat.targets.cpu.matrix.body import Body, Made, is_large, plain_type
 from coopmat.targets.cpu.matrix.memory import is_inside
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.values import Number, suffix, zero_of
+from coopmat.targets.cpu.values import Number, zero_of
 
 
 def fill(body: Body) -> Made:
@@ -104,61 +103,3 @@ def use(body: Body) -> Made:
 
     body.each_element(kind, move)
     return [plain_type(given)], plain_type(kind), body.from_buffer(target, kind)
-
-
-# --------------------------------------------------------------------------------------
-# Components
-# --------------------------------------------------------------------------------------
-
-
-def _component(body: Body, kind: MatrixType, index: str, *, is_own: bool) -> tuple[NumberWriter, str, Number]:
-    """NumberWriter of work-items, the buffer, one of its own if wanted, and the number of each one's element."""
-    lanes = NumberWriter(body.writer, body.operation.sub_group_size)
-    slot = body.to_buffer("%0", kind, kind.slice_length * lanes.size, is_own=is_own)
-    number = Number("i32", index) if body.operation.detail[0] == "uniform" else Number("i32", lanes=index)
-    last = lanes.constant("i32", kind.slice_length - 1)
-    wide = resized(lanes, lanes.intrinsic("umin", "i32", number, last), "i64", signed=False)
-    return lanes, slot, wide
-
-
-def _addresses(body: Body, lanes: NumberWriter, slot: str, kind: MatrixType, index: Number) -> str:
-    number = lanes.apply("mul {t} {0}, {1}", "i64", index, lanes.constant("i64", lanes.size))
-    element = lanes.apply("add {t} {0}, {1}", "i64", number, Number("i64", "0", 1))
-    return body.writer.let(f"getelementptr {element_type(kind)}, ptr {slot}, {lanes.vector('i64')} "
-                           f"{lanes.lanes(element)}")
-
-
-def extract(body: Body) -> Made:
-    kind = body.operation.operands[0]
-    lanes, slot, index = _component(body, kind, "%1", is_own=False)
-    element = element_type(kind)
-    vector = lanes.vector(element)
-    if index.is_uniform:
-        place = body.writer.let(f"mul i64 {index.base}, {lanes.size}")
-        address = body.address(slot, element, place)
-        found = body.writer.let(f"load {vector}, ptr {address}, align {kind.component.size}")
-        return [plain_type(kind), "i32"], vector, found
-    pointers = lanes.vector("ptr")
-    found = body.writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
-        (pointers, f"align 1 {_addresses(body, lanes, slot, kind, index)}"), (lanes.vector("i1"), "splat (i1 true)"),
-        (vector, "zeroinitializer")])
-    return [plain_type(kind), lanes.vector("i32")], vector, found
-
-
-def insert(body: Body) -> Made:
-    kind = body.operation.operands[0]
-    lanes, slot, index = _component(body, kind, "%1", is_own=True)
-    element = element_type(kind)
-    vector, mask = lanes.vector(element), lanes.vector("i1")
-    how = "i32" if index.is_uniform else lanes.vector("i32")
-    if index.is_uniform:
-        place = body.writer.let(f"mul i64 {index.base}, {lanes.size}")
-        address = body.address(slot, element, place)
-        old = body.writer.let(f"load {vector}, ptr {address}, align {kind.component.size}")
-        new = body.writer.let(f"select {mask} %3, {vector} %2, {vector} {old}")
-        body.writer.do(f"store {vector} {new}, ptr {address}, align {kind.component.size}")
-    else:
-        pointers = lanes.vector("ptr")
-        body.writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
-            (vector, "%2"), (pointers, f"align 1 {_addresses(body, lanes, slot, kind, index)}"), (mask, "%3")])
-    return [plain_type(kind), how, vector, mask], plain_type(kind), body.from_buffer(slot, kind)

@@ -13,6 +13,7 @@ from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.matrix import reuse
 from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Shape, Tiles, conversions, is_direct, tile_kinds
 from coopmat.targets.cpu.matrix.body import is_large, plain_type
+from coopmat.targets.cpu.matrix.component_loops import ComponentLoops
 from coopmat.targets.cpu.matrix.large import COPY, ZEROS, LargeValues
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
 from coopmat.targets.cpu.matrix.plain import Definition, definition
@@ -33,6 +34,9 @@ class Lowered(NamedTuple):
 
 def lower(ir: str, operations: Mapping[str, Operation], features: Features) -> Lowered:
     """The IR with every matrix type and operation in the form that the features allow."""
+    loops = ComponentLoops(operations)
+    ir = "\n".join(line for function in _functions(ir.splitlines()) for line in loops.rewritten(function))
+    operations = loops.operations
     kinds = dict.fromkeys(kind for operation in operations.values() for kind in (*operation.operands, operation.result)
                           if kind is not None)
     names = {matrix_type(kind): kind for kind in kinds}
@@ -51,7 +55,7 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features) -> L
                  if f"@{name}(" in text or name in tiles.keepers}
     frame_bytes = max((one.frame_bytes for one in functions.values()), default=0)
     definitions = _definitions(functions, operations, features, tiles, text)
-    return Lowered("\n".join([text, *definitions]), large.bytes + frame_bytes)
+    return Lowered("\n".join([text, *definitions]), large.bytes + loops.bytes + frame_bytes)
 
 
 def _functions(lines: list[str]) -> Iterator[list[str]]:

@@ -42,13 +42,14 @@ WRITES = "nounwind willreturn"
 class Operation:
     """One operation on matrices: what the function of a name stands for.
 
-    name: fill, load, store, multiply, multiply_as, elementwise, scale, convert, use, extract, insert, inside (the
-    elements of a window). result: the type of the matrix that it gives, None if none. operands: the types of the
-    matrices that it takes. detail: what else there is to know: of load and store the layout and the alignment,
-    of load whether the tile may be kept; of multiply the formats of A, B, C and D and whether it saturates; of
-    multiply_as the formats, and "exact" or an architecture; of elementwise and convert the instruction's name, its
-    rounding and whether it saturates; of use whether it transposes.
-    sub_group_size: work-items.
+    name: fill, load, store, multiply, multiply_as, elementwise, scale, convert, use, extract, insert, inside
+    (the elements of a window), and, of matrices in memory (:mod:`.component_loops`), to_memory, from_memory,
+    extract_in_memory and insert_in_memory. result: the type of the matrix that it gives, None if none. operands: the
+    types of the matrices that it takes. detail: what else there is to know: of load and store the layout and the
+    alignment, of load whether the tile may be kept; of multiply the formats of A, B, C and D and whether it saturates;
+    of multiply_as the formats, and "exact" or an architecture; of elementwise and convert the instruction's name, its
+    rounding and whether it saturates; of use whether it transposes; of
+    access to a component whether all work-items mean the same one, and in memory the type. sub_group_size: work-items.
     """
 
     name: str
@@ -56,6 +57,11 @@ class Operation:
     operands: tuple[MatrixType, ...]
     detail: tuple[object, ...] = ()
     sub_group_size: int = 16
+
+    @property
+    def vector(self) -> str:
+        """LLVM's type of a component of every work-item, for ``extract``."""
+        return f"<{self.sub_group_size} x {element_type(self.operands[0])}>"
 
 
 def matrix_type(kind: MatrixType) -> str:
@@ -75,6 +81,11 @@ def slot_bytes(kind: MatrixType) -> int:
     """The bytes of such a place: of rows whose lengths are powers of two, or of a tile."""
     row = 1 << (kind.columns * kind.component.size - 1).bit_length()
     return round_up(max(kind.rows * row, TILE_BYTES), 64)
+
+
+def component_bytes(kind: MatrixType) -> int:
+    """The bytes of the components of all work-items; those behind the last element count, too."""
+    return round_up(kind.slice_length * kind.sub_group_size * kind.component.size, 64)
 
 
 def element_type(kind: MatrixType) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from coopmat.targets.cpu.matrix import elements, memory
+from coopmat.targets.cpu.matrix import components, elements, memory
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Features, Made, is_large
 from coopmat.targets.cpu.matrix.multiply import multiply
 from coopmat.targets.cpu.matrix.multiply_as import multiply_as
@@ -57,8 +57,12 @@ OPERATIONS: dict[str, Callable[[Body], Made]] = {
     "scale": elements.scale,
     "convert": elements.convert,
     "use": elements.use,
-    "extract": elements.extract,
-    "insert": elements.insert,
+    "extract": components.extract,
+    "insert": components.insert,
+    "extract_in_memory": components.extract_in_memory,
+    "insert_in_memory": components.insert_in_memory,
+    "to_memory": components.to_memory,
+    "from_memory": components.from_memory,
     "multiply": multiply,
     "multiply_as": multiply_as,
 }
