@@ -1,4 +1,4 @@
-"""How conversion instructions round and saturate: what decorates their results."""
+"""How conversion instructions round, saturate and transpose: what decorates their results."""
 
 from __future__ import annotations
 
@@ -29,3 +29,9 @@ def rounding_of(module: Module, identifier: int, default: Rounding) -> Rounding:
 def is_saturated(module: Module, identifier: int) -> bool:
     """Whether a result is decorated as saturating."""
     return any(decoration == Decoration.SaturatedConversion for decoration, _ in module.decorations(identifier))
+
+
+def is_transposed(module: Module, identifier: int) -> bool:
+    """Whether a result, a matrix, is decorated as transposed (SPV_EXT_cooperative_matrix_maintenance1)."""
+    wanted = Decoration.CooperativeMatrixTransposeEXT
+    return any(decoration == wanted for decoration, _ in module.decorations(identifier))

@@ -53,6 +53,7 @@ from coopmat.spirv.tables.operands import (
     SelectionControl,
     SourceLanguage,
     StorageClass,
+    TensorAddressingOperands,
 )
 
 __all__ = [
@@ -66,8 +67,8 @@ __all__ = [
     "LinkageType", "LoadCacheControl", "LoopControl", "Mask", "MatrixMultiplyAccumulateOperands",
     "MemoryAccess", "MemoryModel", "MemorySemantics", "Op", "OperandSpec", "PackedVectorFormat",
     "Requirements", "Row", "Scope", "SelectionControl", "SourceLanguage", "StorageClass",
-    "StoreCacheControl", "extended_names", "extended_numbers", "extended_operands", "instruction", "operands_of",
-    "parameters", "requirements",
+    "StoreCacheControl", "TensorAddressingOperands", "extended_names", "extended_numbers", "extended_operands",
+    "instruction", "operands_of", "parameters", "requirements",
 ]
 
 MAGIC = 0x07230203

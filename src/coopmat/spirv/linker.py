@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.callees import callees_of
 from coopmat.spirv.grammar import Decoration, LinkageType, Op, StorageClass
 from coopmat.spirv.identities import Name, check_known, classes
 from coopmat.spirv.instruction import Instruction, decode_string, make
@@ -313,7 +314,7 @@ def _interfaces(module: Module) -> dict[Instruction, Instruction]:
         rows = [item for block in function.blocks for item in block.instructions]
         local |= {item.result_id for item in rows if item.opcode == Op.Variable}
         used[function.id] = {word: None for item in rows for word in item.ids() if word in variables}
-        calls[function.id] = {item.words[0] for item in rows if item.opcode == Op.FunctionCall}
+        calls[function.id] = {callee for item in rows for callee in callees_of(item)}
     found = {}
     for item, entry in zip(module.of_opcode(Op.EntryPoint), module.entry_points, strict=True):
         waiting, reached = [entry.function_id], {entry.function_id}

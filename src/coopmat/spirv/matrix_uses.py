@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from coopmat.diagnostics import Error, ValidationError
+from coopmat.spirv.callees import callees_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import Instruction, Module
@@ -176,8 +177,7 @@ def _reachable_instructions(module: Module, kernel: str | None) -> Iterator[Inst
         yield from function.parameters
         for block in function.blocks:
             for row in block.instructions:
-                if row.opcode == Op.FunctionCall:
-                    waiting.append(row.words[0])
+                waiting += callees_of(row)
                 yield row
 
 

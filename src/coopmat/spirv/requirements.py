@@ -18,6 +18,7 @@ from coopmat.spirv.grammar import (
     BuiltIn,
     Capability,
     CooperativeMatrixLayout,
+    CooperativeMatrixUse,
     FPEncoding,
     GroupOperation,
     Mask,
@@ -77,6 +78,10 @@ _LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR:
                    Op.CooperativeMatrixLoadCheckedINTEL: 3, Op.CooperativeMatrixStoreCheckedINTEL: 4,
                    Op.CooperativeMatrixPrefetchINTEL: 6}
 """Instruction → the place of a cooperative matrix's layout (of a prefetch with offsets)."""
+_CONVERSIONS = frozenset({Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert,
+                          Op.FConvert})
+_CONVERTING_BACK = (Capability.CooperativeMatrixConversionsEXT,)
+_CONVERTING = (*_CONVERTING_BACK, Capability.CooperativeMatrixConversionsNV)
 _NON_SEMANTIC = Requirements((), ("SPV_KHR_non_semantic_info",), (1, 6), None)
 _RELAXED_PRINTF = Requirements((), ("SPV_EXT_relaxed_printf_string_address_space",), None, None)
 _OLDER_NAMES = frozenset({"SPV_INTEL_split_barrier"})
@@ -264,6 +269,8 @@ class Needs:
             yield (Capability.Vector16, *large) if words[1] in _KERNEL_VECTORS else large
         elif opcode == Op.TypeCooperativeMatrixKHR:
             yield from self._matrix_component(words[0])
+        elif opcode in _CONVERSIONS:
+            yield from self._change_of_use(item)
         elif opcode in _LAYOUT_OPERAND:
             without_offsets = opcode == Op.CooperativeMatrixPrefetchINTEL and len(words) <= _LAYOUT_OPERAND[opcode]
             layout = self._constant(words[_LAYOUT_OPERAND[opcode] - 2 * without_offsets])
@@ -286,6 +293,19 @@ class Needs:
         encoding = self._encoding(type_id)
         if encoding in _MATRIX_ENCODINGS:
             yield (_MATRIX_ENCODINGS[FPEncoding(encoding)],)
+
+    def _change_of_use(self, item: Instruction) -> Iterator[Alternatives]:
+        """A conversion of a matrix to one of another use: of accumulators both extensions have it."""
+        before, after = self._use(self._operand_type(item.words[0])), self._use(item.type_id)
+        if before is not None and after is not None and before != after:
+            back = after == CooperativeMatrixUse.MatrixAccumulatorKHR
+            yield _CONVERTING_BACK if back else _CONVERTING
+
+    def _use(self, type_id: int | None) -> int | None:
+        """The use of a cooperative matrix type; None for other types, and where a specialisation constant decides."""
+        kind = self._definitions.get(type_id or 0)
+        is_matrix = kind is not None and kind.opcode == Op.TypeCooperativeMatrixKHR
+        return self._constant(kind.words[4]) if kind is not None and is_matrix else None
 
     def _dot_product(self, vector: int) -> Iterator[Alternatives]:
         """Rules of SPV_KHR_integer_dot_product: packed in a scalar, four bytes, any other vector."""

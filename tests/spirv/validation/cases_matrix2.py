@@ -39,10 +39,14 @@ def convert(given: str, result: str, op: str = "Convert", **rest: str) -> str:
     return use("ConversionsNV", f"%x = OpUndef {given}\n%r = OpCooperativeMatrix{op}NV {result} %x", **rest)
 
 
-def back(given: str, result: str, annotations: str = "") -> str:
+MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1 SPV_KHR_cooperative_matrix"
+TRANSPOSED = "OpDecorate %r CooperativeMatrixTransposeEXT"
+
+
+def back(given: str, result: str, annotations: str = "", op: str = "CooperativeMatrixConvertUseEXT") -> str:
     """A change of use with SPV_EXT_cooperative_matrix_maintenance1."""
-    return use("ConversionsEXT", f"%x = OpUndef {given}\n%r = OpCooperativeMatrixConvertNV {result} %x",
-               extension="SPV_EXT_cooperative_matrix_maintenance1 SPV_KHR_cooperative_matrix", annotations=annotations)
+    return use("ConversionsEXT", f"%x = OpUndef {given}\n%r = Op{op} {result} %x", extension=MAINTENANCE,
+               annotations=annotations)
 
 
 def transpose(given: str, result: str, **rest: str) -> str:
@@ -80,11 +84,26 @@ CONVERSIONS = [
            says="keeps the shape"),
     broken("matrix2-conversion", "the scope changes with the use",
            convert(ACC, "%other", **of_work_groups("other", 16, 16, 0)), says="keeps the scope"),
-    valid("a transposition by decoration",
-          back("%matrix_acc_8x16_float", "%matrix_b_16x8_float", "OpDecorate %r CooperativeMatrixTransposeEXT")),
-    broken("matrix2-conversion", "a transposition by decoration that keeps the shape",
-           back("%matrix_acc_8x16_float", "%matrix_b_8x16_float", "OpDecorate %r CooperativeMatrixTransposeEXT"),
-           says="swaps rows and columns"),
+    valid("B becomes an accumulator of another component type",
+          back("%matrix_b_16x16_half", ACC, op="FConvert")),
+    broken("matrix-conversion", "A becomes a B of another component type",
+           back("%matrix_a_16x16_half", B, op="FConvert"), says="changes the use of a matrix from"),
+    valid("a transposition by decoration", back("%matrix_acc_8x16_float", "%matrix_b_16x8_float", TRANSPOSED)),
+    valid("a conversion that transposes",
+          back("%matrix_acc_8x16_float", "%matrix_a_16x8_half", TRANSPOSED, "FConvert")),
+    broken("matrix-transposition", "a transposition by decoration that keeps the shape",
+           back("%matrix_acc_8x16_float", "%matrix_b_8x16_float", TRANSPOSED), says="swaps rows and columns"),
+    broken("matrix-transposition", "a conversion that transposes and keeps the shape",
+           back("%matrix_acc_8x16_float", "%matrix_b_8x16_half", TRANSPOSED, "FConvert"), says="swaps rows and columns"),
+    broken("matrix-transposition", "a conversion transposes A",
+           back("%matrix_a_16x8_half", "%matrix_acc_8x16_float", TRANSPOSED, "FConvert"),
+           says="turns an accumulator"),
+    broken("matrix-transposition", "a conversion of numbers transposes",
+           back("%half", "%float", TRANSPOSED, "FConvert"), says="converts cooperative matrices"),
+    broken("decoration-target", "a sum is transposed",
+           back(ACC, ACC, TRANSPOSED, "FAdd").replace("FAdd %matrix_acc_16x16_float %x",
+                                                      "FAdd %matrix_acc_16x16_float %x %x"),
+           says="conversions of cooperative matrices"),
     valid("a transposition", transpose("%matrix_acc_8x16_float", "%matrix_b_16x8_float")),
     broken("matrix2-transposition", "a transposition that keeps the shape",
            transpose("%matrix_acc_8x16_float", "%matrix_b_8x16_float"), says="swaps rows and columns"),
@@ -134,9 +153,16 @@ REDUCTIONS = [
            .replace("OpCapability Addresses", "OpCapability Addresses\nOpCapability Groups"),
            "SPV_NV_cooperative_matrix2 2.16.1 allows no tangled instructions in these functions; SPIRV-Tools does not "
            "look into them"),
+    broken("recursion", "a function for every element that calls itself",
+           each().replace("%f_value = OpUndef %float", "%f_value = OpFunctionCall %float %f %f0 %f1 %f2"),
+           says="from within it"),
     valid("a function for every element", each()),
     valid("a function with a further operand", each("%y", ("%float", "%uint %uint %float %half"))),
     valid("a function with a further matrix", each("%x", ("%float", "%uint %uint %float %float"))),
+    broken("matrix2-per-element", "a further matrix of another type",
+           use("PerElementOperationsEXT", f"%x = OpUndef {ACC}\n%y = OpUndef {A}\n"
+               f"%r = OpCooperativeMatrixPerElementOpEXT {ACC} %x %f %y", ("%float", "%uint %uint %float %float"),
+               extension=MAINTENANCE), says="further matrices"),
     broken("matrix2-per-element", "a function without position", each(function=("%float", "%float"))),
     broken("matrix2-per-element", "a function of 64-bit positions", each(function=("%float", "%ulong %ulong %float"))),
     broken("matrix2-per-element", "a function of another element", each(function=("%float", "%uint %uint %half"))),

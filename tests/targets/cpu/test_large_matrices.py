@@ -16,7 +16,7 @@ from coopmat.targets.cpu.matrix import body, lowering
 from tests.targets.cpu import test_exact_numerics, test_matrix_rows, test_shared
 from tests.targets.simulator import kit
 
-STEMS = ("test_matrix__", "test_matrix_windows__")
+STEMS = ("test_matrix__", "test_matrix_functions__", "test_matrix_windows__")
 ROWS = (test_matrix_rows.test_random_shapes, test_matrix_rows.test_bf16_numbers_in_16_bit_integers,
         test_exact_numerics.test_numbers_of_every_kind, test_exact_numerics.test_cancellation_and_ties)
 MOST_SECONDS = 20  # to compile a product; it takes one or two where nothing else runs

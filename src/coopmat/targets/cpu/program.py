@@ -34,6 +34,7 @@ from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.places import MOST_MEMORY
+from coopmat.targets.matrix_functions import with_loops
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate import Violation
@@ -72,9 +73,9 @@ class CpuProgram:
 
     @cached_property
     def prepared(self) -> Prepared:
-        """The module with what its large values need."""
+        """The module with loops instead of functions of matrices, and with what its large values need."""
         with well_formed("the module"):
-            return prepared(self.module)
+            return prepared(with_loops(self.module))
 
     @cached_property
     def globals(self) -> GlobalMemory:

@@ -9,7 +9,7 @@ import numpy as np
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import FORMATS, Rounding, round_to
-from coopmat.spirv.conversions import is_saturated, rounding_of
+from coopmat.spirv.conversions import is_saturated, is_transposed, rounding_of
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
@@ -203,17 +203,34 @@ def _convert_format(convert: Conversion, source: Type, target: Type, rule: str) 
 
 FLOAT32, INT16 = FloatType(32), IntType(16)
 
+def _of_matrices(handle: Handler) -> Handler:
+    """The conversion, which may transpose a matrix."""
+    def turned(compiler: FunctionCompiler, row: Instruction) -> Step | None:
+        step = handle(compiler, row)
+        if step is None or not is_transposed(compiler.module, row.result_id or 0):
+            return step
+        convert, result = step, compiler.result(row)
+
+        def execute(frame: Frame) -> None:
+            convert(frame)
+            frame.slots[result] = frame.slots[result].swapaxes(1, 2)
+
+        return execute
+
+    return turned
+
+
 OPERATIONS: dict[int, Handler] = {
     Op.RoundFToTF32INTEL: _convert_format(lambda value: round_to(value, "tf32"), FLOAT32, FLOAT32, "tf32-rounding"),
     Op.ConvertFToBF16INTEL: _convert_format(float_to_bf16_bits, FLOAT32, INT16, "bfloat16-conversion"),
     Op.ConvertBF16ToFINTEL: _convert_format(bf16_bits_to_float, INT16, FLOAT32, "bfloat16-conversion"),
-    Op.ConvertFToU: _float_to_integer(signed=False),
-    Op.ConvertFToS: _float_to_integer(signed=True),
-    Op.ConvertSToF: _integer_to_float(signed=True),
-    Op.ConvertUToF: _integer_to_float(signed=False),
-    Op.UConvert: _resize(resize_unsigned, from_signed=False),
-    Op.SConvert: _resize(resize_signed, from_signed=True),
-    Op.FConvert: _float_to_float,
+    Op.ConvertFToU: _of_matrices(_float_to_integer(signed=False)),
+    Op.ConvertFToS: _of_matrices(_float_to_integer(signed=True)),
+    Op.ConvertSToF: _of_matrices(_integer_to_float(signed=True)),
+    Op.ConvertUToF: _of_matrices(_integer_to_float(signed=False)),
+    Op.UConvert: _of_matrices(_resize(resize_unsigned, from_signed=False)),
+    Op.SConvert: _of_matrices(_resize(resize_signed, from_signed=True)),
+    Op.FConvert: _of_matrices(_float_to_float),
     Op.SatConvertSToU: _saturate(from_signed=True),
     Op.SatConvertUToS: _saturate(from_signed=False),
     Op.ConvertPtrToU: _pointer_to_integer,

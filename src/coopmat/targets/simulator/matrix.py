@@ -2,7 +2,8 @@
 
 A matrix is an array ``[S, rows, columns]``. SPV_KHR_cooperative_matrix; of SPV_INTEL_joint_matrix the
 packed layout, the checked instructions, GetElementCoord, Prefetch, and the multiply-accumulate operands for tf32
-and bf16; of SPV_EXT_cooperative_matrix_maintenance1 and SPV_NV_cooperative_matrix2 the changes of use.
+and bf16; of SPV_EXT_cooperative_matrix_maintenance1 and SPV_NV_cooperative_matrix2 the changes of use and
+GetCoordinate (the functions on elements: :mod:`.matrix_functions`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
-from coopmat.spirv.grammar import CooperativeMatrixOperands, CooperativeMatrixUse, Decoration, Op
+from coopmat.spirv.conversions import is_transposed
+from coopmat.spirv.grammar import CooperativeMatrixOperands, CooperativeMatrixUse, Op
 from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.module import Instruction
 from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
@@ -195,9 +197,7 @@ def _construct_checked(compiler: FunctionCompiler, row: Instruction) -> Step:
 
 def _change_use(compiler: FunctionCompiler, row: Instruction) -> Step:
     """OpCooperativeMatrixConvertUseEXT: the same elements, transposed if decorated so."""
-    decorations = compiler.module.decorations(row.result_id or 0)
-    return _as_other_use(compiler, row, any(name == Decoration.CooperativeMatrixTransposeEXT
-                                            for name, _ in decorations))
+    return _as_other_use(compiler, row, is_transposed(compiler.module, row.result_id or 0))
 
 
 def _transpose(compiler: FunctionCompiler, row: Instruction) -> Step:
@@ -302,5 +302,6 @@ OPERATIONS: dict[int, Handler] = {
     Op.CooperativeMatrixMulAddKHR: _multiply_accumulate,
     Op.CooperativeMatrixLengthKHR: _length,
     Op.CooperativeMatrixGetElementCoordINTEL: _element_coordinates,
+    Op.CooperativeMatrixGetCoordinateEXT: _element_coordinates,
     Op.CooperativeMatrixPrefetchINTEL: _prefetch,
 }

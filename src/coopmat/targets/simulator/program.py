@@ -31,6 +31,7 @@ from coopmat.targets.simulator import (
     integer_functions,
     intel_subgroups,
     matrix,
+    matrix_functions,
     memory,
     non_uniform,
     opencl_std,
@@ -47,8 +48,8 @@ from coopmat.targets.simulator.values import Array
 
 HANDLERS: dict[int, Handler] = {
     **arithmetic.OPERATIONS, **relational.OPERATIONS, **conversions.OPERATIONS, **composites.OPERATIONS,
-    **memory.OPERATIONS, **matrix.OPERATIONS, **atomics.OPERATIONS, **groups.OPERATIONS,
-    **opencl_std.OPERATIONS, **group_operations.OPERATIONS, **non_uniform.OPERATIONS,
+    **memory.OPERATIONS, **matrix.OPERATIONS, **matrix_functions.OPERATIONS, **atomics.OPERATIONS,
+    **groups.OPERATIONS, **opencl_std.OPERATIONS, **group_operations.OPERATIONS, **non_uniform.OPERATIONS,
     **intel_subgroups.OPERATIONS, **dot_product.OPERATIONS, **sub_group_matrix.OPERATIONS, **block_2d.OPERATIONS,
     **async_copies.OPERATIONS, **quads.OPERATIONS, **integer_functions.OPERATIONS,
 }

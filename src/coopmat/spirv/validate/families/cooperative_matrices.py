@@ -9,6 +9,7 @@ import numpy as np
 from coopmat.spirv.grammar import (
     Capability,
     CooperativeMatrixUse,
+    Decoration,
     ExecutionMode,
     Op,
     Scope,
@@ -197,7 +198,7 @@ def matrix_saturation(group: Group) -> Findings:
 # Arithmetic and conversions
 # --------------------------------------------------------------------------------------
 
-_CONVERSIONS = (Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert)
+CONVERSIONS = (Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert)
 
 
 @rule("matrix-arithmetic", "Operands and result of integer arithmetic on cooperative matrices have one type, but for "
@@ -229,22 +230,46 @@ def matrix_times_scalar(group: Group) -> Findings:
     yield chosen & (scalar != group.result.element), "{op} needs a scalar of the matrix's component type, not {type1}"
 
 
-@rule("matrix-conversion", "A conversion keeps the scope, shape and use of a cooperative matrix.",
-      f"{SECTION}, 3.3.11 Conversion Instructions", *_CONVERSIONS)
+@rule("matrix-conversion", "A conversion keeps the scope and shape of a cooperative matrix, and its use but where an "
+      "accumulator becomes A or B, or the other way.",
+      f"{SECTION}, 3.3.11 Conversion Instructions", *CONVERSIONS)
 def matrix_conversion(group: Group) -> Findings:
     given, result = group.value(0), group.result
     yield given.is_matrix != result.is_matrix, "{op} converts matrices to matrices only: {type0} to {type}"
     both = given.is_matrix & result.is_matrix
     first, second = shapes(group.view, given), shapes(group.view, result)
-    yield both & (differ(first.scope, second.scope) | differ(first.rows, second.rows)
-                  | differ(first.columns, second.columns)), "{op} cannot change the scope or shape: {type0} to {type}"
+    turned = transposed(group)
+    yield both & (differ(first.scope, second.scope) | ~turned & (
+        differ(first.rows, second.rows) | differ(first.columns, second.columns))), \
+        "{op} cannot change the scope or shape: {type0} to {type}"
     if group.opcode in (Op.FConvert, Op.SConvert, Op.UConvert):
         before, after = given.scalar, result.scalar
         yield both & (before.width == after.width) & (before.encoding == after.encoding), \
             "{op} changes the width of components; {type0} and {type} have the same"
-    yield both & differ(first.use, second.use) & ~may_change_use(group.view, first.use, second.use), \
-        "{op} cannot change the use of a matrix, but from accumulator to A or B with CooperativeMatrixConversionsNV " \
-        "(with CooperativeMatrixConversionsEXT also back): {type0} to {type}"
+    accumulator = int(CooperativeMatrixUse.MatrixAccumulatorKHR)
+    yield both & differ(first.use, second.use) & (first.use != accumulator) & (second.use != accumulator), \
+        "{op} changes the use of a matrix from accumulator (use 2) to A or B, or back: not {type0} to {type}"
+
+
+def transposed(group: Group) -> Booleans:
+    """Which of these instructions are decorated with CooperativeMatrixTransposeEXT."""
+    targets = list(group.view.annotations.targets(Decoration.CooperativeMatrixTransposeEXT))
+    return np.isin(group.view.result_id[group.indices], targets)
+
+
+@rule("matrix-transposition", "A conversion that transposes turns an accumulator into an A or B with rows and columns "
+      "swapped.", "SPV_EXT_cooperative_matrix_maintenance1, CooperativeMatrixTransposeEXT",
+      *CONVERSIONS, Op.CooperativeMatrixConvertUseEXT)
+def matrix_transposition(group: Group) -> Findings:
+    turned, given, result = transposed(group), group.value(0), group.result
+    both = turned & given.is_matrix & result.is_matrix
+    yield turned & ~both, "{op} with CooperativeMatrixTransposeEXT converts cooperative matrices, not {type0} to {type}"
+    first, second = shapes(group.view, given), shapes(group.view, result)
+    yield both & (differ(first.rows, second.columns) | differ(first.columns, second.rows)), \
+        "{op} with CooperativeMatrixTransposeEXT swaps rows and columns: {type0} to {type}"
+    accumulator = int(CooperativeMatrixUse.MatrixAccumulatorKHR)
+    yield both & ((first.use != UNKNOWN) & (first.use != accumulator) | (second.use == accumulator)), \
+        "{op} with CooperativeMatrixTransposeEXT turns an accumulator (use 2) into A or B, not {type0} into {type}"
 
 
 def may_change_use(view: ModuleView, before: Integers, after: Integers) -> Booleans:

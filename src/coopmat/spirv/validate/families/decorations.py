@@ -30,6 +30,7 @@ _ROUNDED = (Op.FConvert, Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.Conv
 _TO_FLOATS = (Op.FConvert, Op.ConvertSToF, Op.ConvertUToF)
 _FLOATS8 = (int(FPEncoding.Float8E4M3EXT), int(FPEncoding.Float8E5M2EXT))
 _SATURATED = (Op.ConvertFToU, Op.ConvertFToS, Op.UConvert, Op.SConvert, Op.SatConvertSToU, Op.SatConvertUToS)
+_TRANSPOSING = (*_ROUNDED, Op.UConvert, Op.SConvert, Op.CooperativeMatrixConvertUseEXT)
 _VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
 _MEMORY_OBJECTS = (*_VARIABLES, Op.FunctionParameter, Op.BufferPointerEXT)
 _ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray, *POINTERS)
@@ -54,6 +55,7 @@ _TARGETS: dict[int, tuple[tuple[Op, ...], str]] = {
     _D.NoSignedWrap: (_WRAPPING, "integer arithmetic"),
     _D.NoUnsignedWrap: (_WRAPPING, "integer arithmetic"),
     _D.SaturatedConversion: (_SATURATED, "conversions to integers"),
+    _D.CooperativeMatrixTransposeEXT: (_TRANSPOSING, "conversions of cooperative matrices"),
 }
 _MEMBERS_ONLY = (_D.RowMajor, _D.ColMajor, _D.MatrixStride)
 _NO_MEMBERS = (_D.SpecId, *_OF_STRUCTURES, _D.ArrayStride, _D.Aliased, _D.Constant, _D.Uniform, _D.UniformId,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coopmat.spirv.callees import CALLING, callees_of
 from coopmat.spirv.grammar import FunctionControl, LinkageType, Op, StorageClass
 from coopmat.spirv.validate.entry_points import EntryPoint
 from coopmat.spirv.validate.group import Group
@@ -61,19 +62,19 @@ def call_arguments(view: ModuleView) -> Findings:
 @rule("call-entry-point", "An entry point is not called.", UNIVERSAL)
 def call_entry_point(view: ModuleView) -> Findings:
     entry_points = {entry.function for entry in view.entry_points}
-    for index, item in view.of_opcode(Op.FunctionCall):
-        if item.words[0] in entry_points:
-            yield index, "{op} calls the entry point {id0}: put its body into a function that both call"
+    for index, item in view.of_opcode(*CALLING):
+        for callee in entry_points.intersection(callees_of(item)):
+            yield index, f"{{op}} calls the entry point {{named{callee}}}: put its body into a function that both call"
 
 
 def callees(view: ModuleView) -> dict[int, list[tuple[int, int]]]:
     """Number of each function that calls others → number of the callee and index of the call."""
     number_of = {view.items[f.first].result_id: i for i, f in enumerate(view.flow.functions)}
     calls: dict[int, list[tuple[int, int]]] = {}
-    for index, item in view.of_opcode(Op.FunctionCall):
-        callee = number_of.get(item.words[0])
-        if callee is not None:
-            calls.setdefault(int(view.flow.function_of[index]), []).append((callee, index))
+    for index, item in view.of_opcode(*CALLING):
+        for identifier in callees_of(item):
+            if identifier in number_of:
+                calls.setdefault(int(view.flow.function_of[index]), []).append((number_of[identifier], index))
     return calls
 
 
@@ -113,7 +114,8 @@ def recursion(view: ModuleView) -> Findings:
                 on_path.discard(function)
                 path.pop()
             elif step[0] in on_path:
-                yield step[1], "{op} calls {id0} from within it: recursion is not possible"
+                callee = view.items[view.flow.functions[step[0]].first].result_id
+                yield step[1], f"{{op}} calls {{named{callee}}} from within it: recursion is not possible"
             elif step[0] not in finished:
                 on_path.add(step[0])
                 path.append((step[0], iter(calls.get(step[0], ()))))

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from coopmat.spirv.callees import CALLING, callees_of
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
-from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, Op
-from coopmat.spirv.validate.families.cooperative_matrices import UNKNOWN, Shapes, differ, may_change_use, shapes
+from coopmat.spirv.grammar import CooperativeMatrixUse, Op
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.validate.families.cooperative_matrices import (
+    UNKNOWN,
+    Shapes,
+    differ,
+    may_change_use,
+    shapes,
+    transposed,
+)
 from coopmat.spirv.validate.families.functions import reached
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
 
 MATRIX2 = "SPV_NV_cooperative_matrix2"
+MATRICES = (Op.TypeCooperativeMatrixKHR, Op.TypeCooperativeMatrixNV)
 _B, _ACCUMULATOR = int(CooperativeMatrixUse.MatrixBKHR), int(CooperativeMatrixUse.MatrixAccumulatorKHR)
 
 
@@ -35,20 +45,12 @@ def matrix2_conversion(group: Group) -> Findings:
     yield ~both, "{op} turns a cooperative matrix into another, not {type0} into {type}"
     yield both & ~_same_component(given, result), "{op} keeps the component type: {type0} to {type}"
     yield differ(before.scope, after.scope), "{op} keeps the scope: {type0} to {type}"
-    transposed = np.isin(group.view.result_id[group.indices], _transposed(group))
-    yield ~transposed & (differ(before.rows, after.rows) | differ(before.columns, after.columns)), \
+    yield ~transposed(group) & (differ(before.rows, after.rows) | differ(before.columns, after.columns)), \
         "{op} keeps the shape: {type0} to {type}"
-    yield transposed & (differ(before.rows, after.columns) | differ(before.columns, after.rows)), \
-        "{op} with CooperativeMatrixTransposeEXT swaps rows and columns: {type0} to {type}"
     known = (before.use != UNKNOWN) & (after.use != UNKNOWN)
     yield both & known & ~may_change_use(group.view, before.use, after.use), \
         "{op} turns an accumulator (use 2) into A or B, with CooperativeMatrixConversionsEXT also back, not {type0} " \
         "into {type}"
-
-
-def _transposed(group: Group) -> list[int]:
-    """The ids with the decoration CooperativeMatrixTransposeEXT."""
-    return list(group.view.annotations.targets(Decoration.CooperativeMatrixTransposeEXT))
 
 
 @rule("matrix2-transposition", "A transposition turns an accumulator into a B with rows and columns swapped.",
@@ -114,9 +116,24 @@ def matrix2_per_element(group: Group) -> Findings:
     yield ~given.is_matrix, "{op} works on a cooperative matrix, not on {type0}"
     yield given != group.result, "{op} of {type0} cannot give {type}"
     bad = [not _fits(group, at, signature) for at, signature in enumerate(_signatures(group, 1))]
+    yield given.is_matrix & np.array([_has_other_matrix(group, at) for at in range(len(group))], bool), \
+        "further matrices of {op} must have the type of the first, {type0}"
     yield np.array(bad, bool) & given.is_matrix, \
         "{id1} must take two 32-bit integers, a component of {type0} and the further operands of {op}, and return " \
         "a component"
+
+
+def _further(group: Group, at: int) -> list[Instruction]:
+    """The types of the further operands of an instruction."""
+    view, first = group.view, int(group.first[at])
+    return [view.definition(int(view.type_id[view.defined_by[word]]))
+            for word in view.words[first + 2:first + int(group.size[at])]]
+
+
+def _has_other_matrix(group: Group, at: int) -> bool:
+    """Whether a further operand is a matrix of another type."""
+    kind = int(group.view.type_id[group.view.defined_by[group.word(0)[at]]])
+    return any(item.opcode in MATRICES and item.result_id != kind for item in _further(group, at))
 
 
 def _fits(group: Group, at: int, signature: list[int] | None) -> bool:
@@ -125,10 +142,7 @@ def _fits(group: Group, at: int, signature: list[int] | None) -> bool:
     kind = view.definition(int(view.type_id[view.defined_by[group.word(0)[at]]]))
     if signature is None or len(signature) < 4 or kind.opcode != Op.TypeCooperativeMatrixKHR:
         return False
-    first = int(group.first[at])
-    more = view.words[first + 2:first + int(group.size[at])]
-    wanted = [view.definition(int(view.type_id[view.defined_by[word]])) for word in more]
-    types = [item.words[0] if item.opcode == Op.TypeCooperativeMatrixKHR else item.result_id for item in wanted]
+    types = [item.words[0] if item.opcode in MATRICES else item.result_id for item in _further(group, at)]
     positions = [view.definition(word) for word in signature[1:3]]
     return all(item.opcode == Op.TypeInt and item.words[0] == 32 for item in positions) \
         and [signature[0], *signature[3:]] == [kind.words[0], kind.words[0], *types]
@@ -147,19 +161,17 @@ def matrix2_tensor_access(group: Group) -> Findings:
     yield ~layout.is_kind(Op.TypeTensorLayoutNV), "{op} needs a tensor layout, not {type2}"
 
 
-# Instruction → the place of the function that it calls for every element.
-_CALLING = {Op.CooperativeMatrixReduceNV: 2, Op.CooperativeMatrixPerElementOpNV: 1}
 _TOGETHER = ("Group", "Subgroup", "CooperativeMatrix", "ControlBarrier")
 _TANGLED = np.array([op for op in Op if op.spelling.startswith(_TOGETHER) and op != Op.CooperativeMatrixLengthKHR])
 """Instructions that invocations execute together (SPIR-V 2.2.5 and the extensions)."""
 
 
 @rule("matrix2-tangled", "What a matrix instruction calls for every element does nothing together with other "
-      "invocations.", f"{MATRIX2}, 2.16.1 Universal Validation Rules", *_CALLING)
+      "invocations.", f"{MATRIX2}, 2.16.1 Universal Validation Rules", *sorted(CALLING - {Op.FunctionCall}))
 def matrix2_tangled(group: Group) -> Findings:
     view = group.view
     tangled = set(view.flow.function_of[np.isin(view.opcode, _TANGLED)].tolist())
-    called = view.definition_of(group.word(_CALLING[group.opcode]))
-    bad = [bool(tangled & reached(view, int(view.flow.function_of[at]))) for at in called.tolist()]
+    bad = [any(tangled & reached(view, int(view.flow.function_of[view.defined_by[callee]]))
+               for callee in callees_of(view.items[index])) for index in group.indices.tolist()]
     yield np.array(bad, bool), "{op} calls a function that works together with other invocations: barriers, group " \
                                "and matrix instructions are not possible in it"

@@ -8,16 +8,17 @@ type and operations the form that the hardware needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coopmat.devices.lane_layout import rows_per_word
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import format_of
+from coopmat.spirv.combinations import combination_of
+from coopmat.spirv.conversions import is_transposed
 from coopmat.spirv.grammar import (
     CooperativeMatrixLayout,
     CooperativeMatrixOperands,
     CooperativeMatrixUse,
-    Decoration,
     Op,
 )
 from coopmat.spirv.instruction import Instruction
@@ -42,13 +43,13 @@ WRITES = "nounwind willreturn"
 class Operation:
     """One operation on matrices: what the function of a name stands for.
 
-    name: fill, load, store, multiply, multiply_as, elementwise, scale, convert, use, extract, insert, inside
+    name: fill, load, store, multiply, multiply_as, elementwise, scale, convert, use, reduce, extract, insert, inside
     (the elements of a window), and, of matrices in memory (:mod:`.component_loops`), to_memory, from_memory,
     extract_in_memory and insert_in_memory. result: the type of the matrix that it gives, None if none. operands: the
     types of the matrices that it takes. detail: what else there is to know: of load and store the layout and the
     alignment, of load whether the tile may be kept; of multiply the formats of A, B, C and D and whether it saturates;
     of multiply_as the formats, and "exact" or an architecture; of elementwise and convert the instruction's name, its
-    rounding and whether it saturates; of use whether it transposes; of
+    rounding and whether it saturates; of use whether it transposes; of reduce the axes and the operation's name; of
     access to a component whether all work-items mean the same one, and in memory the type. sub_group_size: work-items.
     """
 
@@ -134,7 +135,7 @@ def filled_matrix(emitter: Emitter, kind: MatrixType, fill: Number) -> Value:
 
 
 def pure(emitter: Emitter, name: str, kind: MatrixType, operands: Sequence[Matrix], detail: tuple[object, ...] = (),
-         others: Sequence[Operand] = ()) -> Value:
+         others: Sequence[Operand] = ()) -> tuple[Matrix]:
     """The matrix that an operation without other effects gives."""
     operation = Operation(name, kind, tuple(one.kind for one in operands), detail, emitter.size)
     text = call(emitter, operation, [*map(_operand, operands), *others], matrix_type(kind), PURE)
@@ -169,8 +170,12 @@ def converted_matrix(emitter: Emitter, row: Instruction) -> Value:
     """A conversion of each element."""
     from coopmat.targets.cpu.conversions import manner_of
 
+    kind, given = _result(emitter, row), emitter.matrix(row.words[0])
+    transposed = _is_transposed(emitter, row)
+    same_shape = replace(kind, rows=kind.columns, columns=kind.rows) if transposed else kind
     detail = (Op(row.opcode), *manner_of(emitter, row))
-    return pure(emitter, "convert", _result(emitter, row), [emitter.matrix(row.words[0])], detail)
+    [found] = pure(emitter, "convert", same_shape, [given], detail)
+    return pure(emitter, "use", kind, [found], (True,)) if transposed else (found,)
 
 
 def same_matrix(emitter: Emitter, row: Instruction) -> Value:
@@ -185,8 +190,11 @@ def same_matrix(emitter: Emitter, row: Instruction) -> Value:
 
 def _change_use(emitter: Emitter, row: Instruction) -> Value:
     """OpCooperativeMatrixConvertUseEXT: the same elements, transposed if decorated so."""
-    is_transposed = any(name == Decoration.CooperativeMatrixTransposeEXT for name, _ in emitter.decorations(row))
-    return _as_other_use(emitter, row, is_transposed)
+    return _as_other_use(emitter, row, _is_transposed(emitter, row))
+
+
+def _is_transposed(emitter: Emitter, row: Instruction) -> bool:
+    return is_transposed(emitter.module, emitter.flat.original(row.result_id or 0))
 
 
 def _transpose(emitter: Emitter, row: Instruction) -> Value:
@@ -202,6 +210,14 @@ def _as_other_use(emitter: Emitter, row: Instruction, transposed: bool) -> Value
         raise ValidationError("matrix2-conversion", f"{row.name} keeps components and shape; found {given.kind} to "
                               f"{kind}", row.offset)
     return pure(emitter, "use", kind, [given], (transposed,))
+
+
+def _reduce(emitter: Emitter, row: Instruction) -> Value:
+    """OpCooperativeMatrixReduceEXT by one of the usual operations; others have become loops."""
+    matrix, axes, function = row.words
+    name = combination_of(emitter.module, function)
+    assert name is not None
+    return pure(emitter, "reduce", _result(emitter, row), [emitter.matrix(matrix)], (axes, name))
 
 
 # --------------------------------------------------------------------------------------
@@ -448,5 +464,7 @@ OPERATIONS: dict[int, Handler] = {
     Op.CooperativeMatrixMulAddKHR: _multiply_accumulate,
     Op.CooperativeMatrixLengthKHR: _length,
     Op.CooperativeMatrixGetElementCoordINTEL: _element_coordinates,
+    Op.CooperativeMatrixGetCoordinateEXT: _element_coordinates,
+    Op.CooperativeMatrixReduceEXT: _reduce,
     Op.CooperativeMatrixPrefetchINTEL: _prefetch,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from coopmat.targets.cpu.matrix import components, elements, memory
+from coopmat.targets.cpu.matrix import components, elements, memory, reductions
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Features, Made, is_large
 from coopmat.targets.cpu.matrix.multiply import multiply
 from coopmat.targets.cpu.matrix.multiply_as import multiply_as
@@ -63,6 +63,7 @@ OPERATIONS: dict[str, Callable[[Body], Made]] = {
     "insert_in_memory": components.insert_in_memory,
     "to_memory": components.to_memory,
     "from_memory": components.from_memory,
+    "reduce": reductions.reduce,
     "multiply": multiply,
     "multiply_as": multiply_as,
 }

@@ -1,0 +1,112 @@
+"""Functions that matrix instructions run for elements: reductions, and operations on each element.
+
+SPV_EXT_cooperative_matrix_maintenance1 and SPV_NV_cooperative_matrix2. Both leave the order of the calls open: a
+reduction folds by halves here (:mod:`coopmat.numerics.folding`), and each work-item's components come in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coopmat.diagnostics import ValidationError
+from coopmat.numerics.folding import fold
+from coopmat.spirv.grammar import CooperativeMatrixReduce, Op
+from coopmat.spirv.module import Instruction
+from coopmat.spirv.types import MatrixType
+from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.control import Function
+from coopmat.targets.simulator.convergence import require_full_sub_groups
+from coopmat.targets.simulator.matrix import matrix_type
+from coopmat.targets.simulator.state import Frame, Step
+from coopmat.targets.simulator.values import Array, from_slices, slices_of
+
+
+def _callee(compiler: FunctionCompiler, row: Instruction, word: int, parameters: int) -> Function:
+    """The function that an instruction runs, which must have so many parameters."""
+    found = len(compiler.module.function(word).parameters)
+    if found != parameters:
+        raise ValidationError("call-arguments", f"{row.name} runs a function of {found} parameters; "
+                              f"{parameters} are needed", row.offset)
+    return compiler.kernel.function(word)
+
+
+# --------------------------------------------------------------------------------------
+# Reductions
+# --------------------------------------------------------------------------------------
+
+
+def _reduce(compiler: FunctionCompiler, row: Instruction) -> Step:
+    matrix, axes, function = row.words
+    given, kind = matrix_type(compiler.type_of(matrix), row), matrix_type(compiler.result_type(row), row)
+    callee = _callee(compiler, row, function, 2)
+    site, slot, result = compiler.site(row), compiler.slot(matrix), compiler.result(row)
+
+    def execute(frame: Frame) -> None:
+        require_full_sub_groups(frame, site)
+        count = frame.batch.sub_groups
+
+        def combine(low: Array, high: Array) -> Array:
+            """Pairs ``[n, …, sub-groups]``."""
+            pairs = [side.reshape(-1, count).T for side in (low, high)]
+            return _combined(frame, callee, *pairs).T.reshape(low.shape)
+
+        value = np.moveaxis(np.broadcast_to(frame.slots[slot], (count, given.rows, given.columns)), 0, -1)
+        if axes == CooperativeMatrixReduce._2x2:
+            squares = value.reshape(kind.rows, 2, kind.columns, 2, count)
+            reduced = fold(combine, fold(combine, squares, 1), 3)[:, 0, :, 0]
+        else:
+            reduced = fold(combine, value, 0) if axes & CooperativeMatrixReduce.Column else value
+            reduced = fold(combine, reduced, 1) if axes & CooperativeMatrixReduce.Row else reduced
+        frame.slots[result] = np.broadcast_to(np.moveaxis(reduced, -1, 0), (count, kind.rows, kind.columns))
+
+    return execute
+
+
+def _combined(frame: Frame, callee: Function, low: Array, high: Array) -> Array:
+    """What a function makes of pairs ``[sub-groups, n]``, as many at a time as there are lanes."""
+    lanes, parts = frame.batch.lanes, []
+    for first in range(0, low.shape[1], lanes):
+        sides = [side[:, first:first + lanes] for side in (low, high)]
+        there = sides[0].shape[1]
+        mask = frame.mask if there == lanes else frame.mask.select(np.arange(lanes)[None] < there)
+        found = callee.call(frame.batch, mask, [np.pad(side, ((0, 0), (0, lanes - there)), "edge") for side in sides])
+        parts.append(np.broadcast_to(found, (len(low), lanes))[:, :there])
+    return np.concatenate(parts, axis=1)
+
+
+# --------------------------------------------------------------------------------------
+# Each element
+# --------------------------------------------------------------------------------------
+
+
+def _apply(compiler: FunctionCompiler, row: Instruction) -> Step:
+    matrix, function, *others = row.words
+    kind = matrix_type(compiler.type_of(matrix), row)
+    callee = _callee(compiler, row, function, 3 + len(others))
+    site, result = compiler.site(row), compiler.result(row)
+    operands = [(compiler.slot(word), compiler.type_of(word)) for word in (matrix, *others)]
+    rows, columns, valid = kind.layout.held
+
+    def execute(frame: Frame) -> None:
+        require_full_sub_groups(frame, site)
+        values = [slices_of(type_, frame.slots[slot]) if isinstance(type_, MatrixType) else frame.slots[slot]
+                  for slot, type_ in operands]
+        found = []
+        for component in range(kind.slice_length):
+            held = valid[None, :, component]
+            place = [one[None, :, component].astype(np.int32) for one in (rows, columns)]
+            arguments = [value[..., component] if isinstance(type_, MatrixType) else value
+                         for value, (_, type_) in zip(values, operands, strict=True)]
+            mask = frame.mask if held.all() else frame.mask.select(held)
+            found.append(callee.call(frame.batch, mask, [*place, *arguments]))
+        shape = (frame.batch.sub_groups, kind.sub_group_size)
+        slices = np.stack([np.broadcast_to(value, shape) for value in found], axis=-1)
+        frame.slots[result] = from_slices(kind, slices)
+
+    return execute
+
+
+OPERATIONS: dict[int, Handler] = {
+    Op.CooperativeMatrixReduceEXT: _reduce,
+    Op.CooperativeMatrixPerElementOpEXT: _apply,
+}
