@@ -38,7 +38,7 @@ LOOPS = {
     "loop inside": "for (uint i = 0; i < length; i++) for (int r = 0; r < n; r++) a[i] = sin(a[i]) + b[i];",
     "whole inside": "for (uint i = 0; i < length; i++) { a[i] = sin(a[i]); if (i == 0) a = a + b; }",
     "copy inside": "for (uint i = 0; i < length; i++) { matrix c = a; a[i] = sin(a[i]); b[i] = c[i] + a[i]; }",
-    "left early": "for (uint i = 0; i < length; i++) { if (n == 7) break; a[i] = sin(a[i]) + 1.0f; if (n == 9) break; }",
+    "left early": "for (uint i = 0; i < length; i++) { if (n == 7) break; a[i] = sin(a[i]); if (n == 9) break; }",
     "no turn": "for (int r = 7; r < n; r++) for (uint i = 0; i < length; i++) a[i] = sin(a[i]) + b[i];",
     "exchange outside": "for (int r = 0; r < n; r++) { for (uint i = 0; i < length; i++) a[i] = sin(a[i]) + b[i]; "
                         "matrix c = a; a = b; b = c; }",
