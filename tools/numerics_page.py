@@ -67,13 +67,12 @@ eight. Two calls with K = 4 each give wmma's result.
 _REDUCTIONS = """
 ## The order of reductions
 
-A reduction of a matrix (OpCooperativeMatrixReduceEXT) makes one number of a row, a column or all elements. The documents
-leave the order open, so its rounding errors are those of the driver on a device. The simulator, on every device, and
-the CPU combine by halves, bit for bit alike: of n elements, element i with element i + h, where h is n/2 rounded up
-(the one in the middle of an odd number stays), until one is left; of a matrix first its columns, each to one element,
-and then these. So errors grow with the logarithm of n. Each combination rounds to the element type; a bf16 is computed
-in fp32. Integers wrap. Minima and maxima are C's `fmin` and `fmax`: of a number and a NaN they give the number.
-
+A reduction of a matrix (OpCooperativeMatrixReduceEXT) makes one number of a row, a column or all elements. The
+documents leave the order open, so its rounding errors are those of the driver on a device. The simulator, on every
+device, and the CPU combine by halves, bit for bit alike: of n elements, element i with element i + h, where h is n/2
+rounded up (the one in the middle of an odd number stays), until one is left; of a matrix first its columns, each to one
+element, and then these. So errors grow with the logarithm of n. Each combination rounds to the element type; a bf16 is
+computed in fp32. Integers wrap. Minima and maxima are those of `fmin` and `fmax`: of a number and a NaN, the number.
 """
 _XMX_HEAD = """
 ## What is chosen for XMX
@@ -132,7 +131,8 @@ def numerics_page() -> str:
         found = list(group)
         names = ", ".join(f"`{name}`" for name, _ in found)
         lines += [f"| {names} | {row.inputs} | {_from(row)} | {_described(row)} |" for row in found[0][1]]
-    return "\n".join(lines) + "\n" + _NOTES + _REDUCTIONS.strip() + "\n" + _XMX_HEAD + _choices() + _SOURCES + _evidence() + _FINDINGS
+    end = _XMX_HEAD + _choices() + _SOURCES + _evidence() + _FINDINGS
+    return "\n".join(lines) + "\n" + _NOTES + _REDUCTIONS.lstrip() + end
 
 
 def _evidence() -> str:

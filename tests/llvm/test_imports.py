@@ -424,3 +424,52 @@ def test_a_declaration_that_is_not_called_does_no_harm() -> None:
 def test_matrices_that_cannot_exist(type_: str, message: str) -> None:
     with pytest.raises(CompileError, match=message):
         llvm.to_spirv(f"define spir_func void @f({type_} %x) {{\n  ret void\n}}\n", source_name="bad.ll")
+
+
+# --------------------------------------------------------------------------------------
+# Functions that matrix instructions run
+# --------------------------------------------------------------------------------------
+
+DEFINED = """
+define internal spir_func float @sum(float %a, float %b) {
+  %s = fadd float %a, %b
+  ret float %s
+}
+define internal spir_func float @biased(i32 %row, i32 %column, float %x, ptr addrspace(1) %p, float %y) {
+  %q = getelementptr float, ptr addrspace(1) %p, i32 %column
+  %b = load float, ptr addrspace(1) %q
+  %s = fadd float %x, %b
+  %r = fmul float %s, %y
+  ret float %r
+}
+"""
+
+
+@pytest.mark.parametrize(("call", "name"), [
+    (f"_Z34__spirv_CooperativeMatrixReduceEXT({C} %m, i32 3, ptr @sum)", "CooperativeMatrixReduceEXT"),
+    (f"__spirv_CooperativeMatrixReduceNV({C} %m, i32 1, ptr @sum)", "CooperativeMatrixReduceEXT"),
+    (f"_Z40__spirv_CooperativeMatrixPerElementOpEXT({C} %m, ptr @biased, {SOURCE}, {C} %m)",
+     "CooperativeMatrixPerElementOpEXT"),
+    (f"_Z39__spirv_CooperativeMatrixPerElementOpNV({C} %m, ptr @biased, {SOURCE}, {C} %m)",
+     "CooperativeMatrixPerElementOpEXT")])
+def test_functions_are_passed_by_their_address(call: str, name: str) -> None:
+    load = f"%m = call spir_func {C} @__spirv_CooperativeMatrixLoadKHR_global_f32_sc3_8x16_u2({SOURCE}, i32 0, i64 16)"
+    module = compiled(called(body(load, f"%r = call spir_func {C} @{call}"), SOURCE) + DEFINED)
+    assert module.validate() == []
+    [row] = [item for item in module.instructions if item.name == f"Op{name}"]
+    assert module.definition(row.words[2 if "Reduce" in name else 1]).opcode == Op.Function
+    assert not any("FunctionPointer" in item.name for item in module.instructions)
+    assert not any("function_pointers" in one for one in module.extensions)
+
+
+@pytest.mark.parametrize(("operand", "message"), [
+    ("ptr null", "expected the address of a function as argument 3"),
+    ("ptr @k", "OpCooperativeMatrixReduceEXT calls the entry point")])
+def test_other_addresses_are_errors(operand: str, message: str) -> None:
+    load = f"%m = call spir_func {C} @__spirv_CooperativeMatrixLoadKHR_global_f32_sc3_8x16_u2({SOURCE}, i32 0, i64 16)"
+    call = f"%r = call spir_func {C} @__spirv_CooperativeMatrixReduceEXT({C} %m, i32 3, {operand})"
+    try:
+        found = "\n".join(map(str, compiled(called(body(load, call), SOURCE)).validate()))
+    except CompileError as error:
+        found = str(error)
+    assert message in found

@@ -109,14 +109,15 @@ def test_cache_controls_before_khronos_s_validator(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("given", "wanted", "steps"), [
-    (t.Use.ACCUMULATOR, t.Use.A, 1), (t.Use.B, t.Use.ACCUMULATOR, 1), (t.Use.A, t.Use.B, 2), (t.Use.B, t.Use.A, 2)])
+    (t.Use.ACCUMULATOR, t.Use.A, 0), (t.Use.B, t.Use.ACCUMULATOR, 0), (t.Use.A, t.Use.B, 1), (t.Use.B, t.Use.A, 1)])
 def test_a_change_of_use(given: t.Use, wanted: t.Use, steps: int, tmp_path: Path) -> None:
+    """Together with the conversion; what is A becomes an accumulator before it is B."""
     halves = variable("halves", pointer(t.HALF))
     copied = convert(read(matrix(t.FLOAT, use=given), SOURCE), matrix(t.HALF, use=wanted))
     module = to_spirv(n.Program([kernel("k", [SOURCE, halves], write(halves, copied))]))
     assert module.validate() == []
     names = [item.name for item in module.instructions if "Convert" in item.name]
-    assert names == ["OpFConvert", *["OpCooperativeMatrixConvertUseEXT"] * steps]
+    assert names == [*["OpCooperativeMatrixConvertUseEXT"] * steps, "OpFConvert"]
     assert Capability.CooperativeMatrixConversionsEXT in module.capabilities
     assert "SPV_EXT_cooperative_matrix_maintenance1" in module.extensions
     validate(module, tmp_path)

@@ -43,6 +43,10 @@ typedef float wideB_t MATRIX(8, 32, B);
 typedef float tallC_t MATRIX(32, 16, ACCUMULATOR);
 """
 BODY = """\
+struct pair { float first, second; };
+float only_row(uint row, float x) { return x; }
+float of_pair(float x, struct pair both) { return x + both.first; }
+float stores(float x, global float *p) { return *p = x; }
 kernel void k(global float *p, global const float *q, local float *l, global int *ip, int n, float x) {
     A_t a; B_t b; C_t c; hA_t ha; sA_t sa; uA_t ua; sB_t sb; iC_t ic; A16_t a16; wideB_t wide_b; tallC_t tall_c;
     %s
@@ -282,13 +286,13 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
     **{f"D20 {operator}": (
         messages.UNSUPPORTED_SCALAR,
         f"unsupported cooperative matrix scalar operator '{operator}' ('{type_text('float', 16, 8, 'A')}' and "
-        "'float'); a matrix and a scalar have * only",
+        "'float'); a matrix and a scalar have * only; coop_mat_init makes a matrix of a scalar",
         f"a = a @{operator} 2.0f;")
        for operator in "+-/"},
     "D20 scalar first": (
         messages.UNSUPPORTED_SCALAR,
         f"unsupported cooperative matrix scalar operator '/' ('int' and '{type_text('float', 16, 8, 'A')}'); "
-        "a matrix and a scalar have * only",
+        "a matrix and a scalar have * only; coop_mat_init makes a matrix of a scalar",
         "a = 1 @/ a;"),
     "unary ~": (
         messages.UNSUPPORTED_UNARY,
@@ -322,16 +326,57 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
         "inconsistent cooperative matrix use type: expected 'CLK_COOPERATIVE_MATRIX_A', found "
         "'CLK_COOPERATIVE_MATRIX_ACCUMULATOR'",
         "a16 = a16 @* c;"),
-    "D22 conversion": (
-        messages.INCONSISTENT_USE,
-        "inconsistent cooperative matrix use type: expected 'CLK_COOPERATIVE_MATRIX_A', found "
-        "'CLK_COOPERATIVE_MATRIX_ACCUMULATOR'",
-        "a16 = coop_mat_convert(@c);"),
     "conversion of shape": (
         messages.CONVERT_MISMATCH,
-        "incompatible cooperative matrix types: 'coop_mat_convert' changes the element type only, not "
-        f"'{type_text('float', 16, 16, 'A')}' to '{type_text('float', 16, 8, 'A')}'",
+        "incompatible cooperative matrix types: 'coop_mat_convert' keeps the shape, which "
+        f"'{type_text('float', 16, 16, 'A')}' and '{type_text('float', 16, 8, 'A')}' do not share",
         "a = coop_mat_convert(@a16);"),
+    "transposition that keeps the shape": (
+        messages.TRANSPOSE_MISMATCH,
+        "incompatible cooperative matrix types: 'coop_mat_transpose' makes 8x16 elements of "
+        f"'{type_text('float', 16, 8, 'A')}', not '{type_text('half', 16, 8, 'A')}'",
+        "ha = coop_mat_transpose(@a);"),
+    "reduction of A": (
+        messages.WRONG_USE,
+        "argument of cooperative matrix must be CLK_COOPERATIVE_MATRIX_ACCUMULATOR, but argument 1 of "
+        "'coop_mat_reduce' is CLK_COOPERATIVE_MATRIX_A",
+        "a = coop_mat_reduce(@a, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, CLK_COOPERATIVE_MATRIX_COMBINE_ADD);"),
+    "reduction of nothing": (
+        messages.NO_ENUMERANT,
+        "argument 2 of 'coop_mat_reduce' must be CLK_COOPERATIVE_MATRIX_REDUCE_ROW or "
+        "CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN or CLK_COOPERATIVE_MATRIX_REDUCE_ALL; found 4",
+        "c = coop_mat_reduce(c, @4, CLK_COOPERATIVE_MATRIX_COMBINE_ADD);"),
+    "function that is an expression": (
+        messages.NOT_A_FUNCTION_NAME, "second argument of 'coop_mat_apply' must be the name of a function",
+        "c = coop_mat_apply(c, @2 * x);"),
+    "function that is a variable": (
+        messages.NOT_A_FUNCTION_NAME, "second argument of 'coop_mat_apply' must be the name of a function",
+        "c = coop_mat_apply(c, @x);"),
+    "function of other arguments": (
+        messages.NOT_APPLICABLE,
+        "'only_row' cannot be applied to the elements of a cooperative matrix: it must take arguments of type "
+        "('float'), or two integers, row and column, before them, and return a number",
+        "c = @coop_mat_apply(c, only_row);"),
+    "structure for a function of elements": (
+        messages.APPLIED_ARGUMENT,
+        "argument 3 of 'coop_mat_apply' cannot be passed to the function: expected a scalar, a vector, a pointer to "
+        "other than private memory, or a matrix of the first one's type; found 'struct pair'",
+        "struct pair both = {1, 2}; c = coop_mat_apply(c, of_pair, @both);"),
+    "function that stores": (
+        messages.APPLIED_EFFECT,
+        "'stores' cannot be applied to the elements of a cooperative matrix: it changes memory that other work-items "
+        "may see, and would be called in any order, and perhaps more than once for an element",
+        "c = @coop_mat_apply(c, stores, p);"),
+    "function of a sub-group": (
+        messages.APPLIED_EFFECT,
+        "'sub_group_reduce_add' cannot be applied to the elements of a cooperative matrix: it works together with "
+        "other work-items, and would be called in any order, and perhaps more than once for an element",
+        "c = @sub_group_reduce_add(c);"),
+    "function whose result is no element": (
+        messages.NO_ELEMENT_FUNCTION,
+        "no function 'isnan' of scalars makes a 'float', an element, of those of "
+        f"('{type_text('float', 16, 16, 'ACCUMULATOR')}')",
+        "c = @isnan(c);"),
     "D23 too few": (
         messages.TOO_FEW_ARGUMENTS,
         "too few arguments to 'coop_mat_init': expected 1, have 0",

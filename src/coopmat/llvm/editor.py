@@ -22,7 +22,7 @@ _BEFORE_STRINGS = frozenset({Op.MemoryModel, Op.EntryPoint, Op.ExecutionMode, Op
 _REMOVABLE_GLOBALS = frozenset({
     Op.TypeVoid, Op.TypeBool, Op.TypeInt, Op.TypeFloat, Op.TypeVector, Op.TypeArray, Op.TypeStruct,
     Op.TypePointer, Op.TypeFunction, Op.Undef, Op.Constant, Op.ConstantNull, Op.ConstantComposite,
-    Op.ConstantTrue, Op.ConstantFalse, Op.TypeCooperativeMatrixKHR,
+    Op.ConstantTrue, Op.ConstantFalse, Op.ConstantFunctionPointerINTEL, Op.TypeCooperativeMatrixKHR,
 })
 
 

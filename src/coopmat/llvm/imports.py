@@ -271,6 +271,34 @@ def _store_checked(call: Call) -> None:
     _memory_access(call, _matrix_type(call, 3), Op.CooperativeMatrixStoreCheckedINTEL, layout=4)
 
 
+PLACE_AND_ELEMENT = 3  # parameters of a function for each element, before those of further operands
+
+
+def _calling(op: Op, place: int) -> Callable[[Call], None]:
+    """An instruction that calls a function for the elements of a matrix: the function's address is an argument."""
+    def replace(call: Call) -> None:
+        _matrix_type(call, 0)
+        call.argument_type(place)
+        pointer = call.editor.definition(_typed_pointer(call.editor, call.arguments[place]))
+        if pointer.opcode != Op.ConstantFunctionPointerINTEL:
+            raise call.fail(f"expected the address of a function as argument {place + 1}")
+        function = call.arguments[place] = pointer.words[0]
+        further = range(place + 1, len(call.arguments))
+        for index, type_id in zip(further, _parameter_types(call.editor, function)[PLACE_AND_ELEMENT:], strict=False):
+            wanted = call.editor.definition(type_id)
+            if wanted.opcode == Op.TypePointer and call.argument_type(index).opcode == Op.TypePointer:
+                call.point_to(index, wanted.words[1])
+        row = instruction(op)
+        assert row is not None
+        call.instruction(row)
+    return replace
+
+
+def _parameter_types(editor: Editor, function: int) -> tuple[int, ...]:
+    """The types of a function's parameters."""
+    return editor.definition(editor.definition(function).words[1]).words[1:]
+
+
 def _length(call: Call) -> None:
     """The call's operand is a value, the instruction's its type."""
     call.expect(1)
@@ -337,6 +365,9 @@ SPECIAL: dict[str, Callable[[Call], None]] = {
     "CooperativeMatrixLoadCheckedINTEL": _load_checked,
     "CooperativeMatrixStoreCheckedINTEL": _store_checked,
     "CooperativeMatrixLengthKHR": _length,
+    **{f"CooperativeMatrixReduce{vendor}": _calling(Op.CooperativeMatrixReduceEXT, 2) for vendor in ("EXT", "NV")},
+    **{f"CooperativeMatrixPerElementOp{vendor}": _calling(Op.CooperativeMatrixPerElementOpEXT, 1)
+       for vendor in ("EXT", "NV")},
     "CooperativeMatrixBinaryAdd": _by_component(Op.FAdd, Op.IAdd, 2),
     "CooperativeMatrixBinarySub": _by_component(Op.FSub, Op.ISub, 2),
     "CooperativeMatrixBinaryMul": _by_component(Op.FMul, Op.IMul, 2),

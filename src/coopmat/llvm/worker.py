@@ -51,6 +51,7 @@ EXTENSIONS = (
     "SPV_INTEL_2d_block_io",
     "SPV_INTEL_bfloat16_conversion",
     "SPV_INTEL_cache_controls",
+    "SPV_INTEL_function_pointers",
     "SPV_INTEL_int4",
     "SPV_INTEL_joint_matrix",
     "SPV_INTEL_split_barrier",

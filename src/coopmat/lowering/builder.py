@@ -192,11 +192,12 @@ class Builder(Protocol):
         """Choice by one BOOL (values of any type) or by component (by a vector of BOOL)."""
 
     def convert(self, value: Value, type_: Type, rounding: str | None = None,
-                saturate: bool = False) -> Value:
+                saturate: bool = False, transposed: bool = False) -> Value:
         """Another representation of a number: integers of other width (extended by the source's sign),
         integer to float and back, floats of other width; scalars, vectors, matrices. Never BOOL;
         bfloat16 only from and to FLOAT. ``rounding`` is "rte", "rtz", "rtp", "rtn" or None: the
-        operation's default. ``saturate`` comes with float to integer only, and turns NaN into 0.
+        operation's default. ``saturate`` comes with float to integer only, and turns NaN into 0. Of two matrices
+        of different use one is an ACCUMULATOR; it is the operand if rows and columns are exchanged (``transposed``).
         """
 
     def bitcast(self, value: Value, type_: Type) -> Value:
@@ -254,11 +255,17 @@ class Builder(Protocol):
     def matrix_fill(self, type_: Matrix, value: Value, window: Window | None = None) -> Value:
         """All elements ``value``, of the element type; with a window those inside of it, the others 0."""
 
-    def matrix_change_use(self, matrix: Value, type_: Matrix) -> Value:
-        """The same elements as a matrix of another use. One of the two uses is ACCUMULATOR."""
+    def matrix_change_use(self, matrix: Value, type_: Matrix, transposed: bool = False) -> Value:
+        """The same elements as a matrix of another use; which ones, and ``transposed``, as in :meth:`convert`."""
 
     def matrix_times_scalar(self, matrix: Value, scalar: Value) -> Value:
         """Each element times ``scalar``, of the element type."""
+
+    def matrix_reduce(self, type_: Matrix, matrix: Value, axes: int, combine: Function) -> Value:
+        """Elements that a declared function combines: see :class:`coopmat.tree.nodes.MatrixReduce`."""
+
+    def matrix_apply(self, matrix: Value, function: Function, arguments: Sequence[Value]) -> Value:
+        """Elements that a declared function gives: see :class:`coopmat.tree.nodes.MatrixApply`."""
 
     def matrix_length(self, type_: Matrix) -> Value:
         """Components that one work-item holds (UINT)."""

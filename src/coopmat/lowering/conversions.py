@@ -32,15 +32,18 @@ def convert(context: Context, value: Value, target: t.Type, rounding: str | None
     target = value_type(target)
     if value.type == target:
         return value
-    if isinstance(value.type, t.Matrix) and isinstance(target, t.Matrix) and value.type.use is not target.use:
-        converted = convert(context, value, replace(target, use=value.type.use), rounding, saturate)
-        return _change_use(context, converted, target)
+    if isinstance(value.type, t.Matrix) and isinstance(target, t.Matrix):
+        value = _between_uses(context, value, target)
+        if value.type == target:
+            return value
     if is_bool(target):
         return _to_bool(context, value, target)
     if is_bool(value.type):
         return _bool_to_number(context, value, target, -1 if isinstance(target, t.Vector) else 1)
     source, wanted = value.type.element, target.element
-    if source == t.BFLOAT16:
+    if source == wanted:
+        return _change_use(context, value, target)
+    if source == t.BFLOAT16 and wanted != t.FLOAT:
         widened = context.builder.convert(value, with_element(value.type, t.FLOAT))
         return convert(context, widened, target, rounding, saturate)
     if wanted == t.BFLOAT16:
@@ -71,11 +74,38 @@ def _count(type_: t.Type) -> int:
     return type_.count if isinstance(type_, t.Vector) else 1
 
 
-def _change_use(context: Context, matrix: Value, target: t.Matrix) -> Value:
-    """The matrix with ``target``'s use. SPIR-V turns accumulators into A or B and back: A becomes B in two steps."""
+# -- Uses of matrices ----------------------------------------------------------------------
+
+
+def transpose(context: Context, matrix: Value, target: t.Matrix) -> Value:
+    """The matrix as ``target``, with rows and columns exchanged. SPIR-V does that where an accumulator becomes A or B,
+    together with a conversion."""
+    builder, source, wanted = context.builder, matrix.type.element, target.scalar
     assert isinstance(matrix.type, t.Matrix)
-    if t.Use.ACCUMULATOR not in (matrix.type.use, target.use):
-        matrix = context.builder.matrix_change_use(matrix, replace(target, use=t.Use.ACCUMULATOR))
+    value = convert(context, matrix, replace(matrix.type, use=t.Use.ACCUMULATOR))
+    if source != wanted and t.BFLOAT16 in (source, wanted):
+        value = convert(context, value, with_element(value.type, t.FLOAT))
+    elif source.is_integer and t.size_of(source) == t.size_of(wanted):
+        value = convert(context, value, with_element(value.type, wanted))
+    turned = replace(target, use=t.Use.A if target.use is t.Use.ACCUMULATOR else target.use)
+    if value.type.element == wanted:
+        result = builder.matrix_change_use(value, turned, transposed=True)
+    else:
+        result = builder.convert(value, turned, transposed=True)
+    return convert(context, result, target)
+
+
+def _between_uses(context: Context, matrix: Value, target: t.Matrix) -> Value:
+    """The matrix, one of A that becomes B, or the other way, as an accumulator: SPIR-V has no shorter way."""
+    assert isinstance(matrix.type, t.Matrix)
+    if matrix.type.use is target.use or t.Use.ACCUMULATOR in (matrix.type.use, target.use):
+        return matrix
+    return context.builder.matrix_change_use(matrix, replace(matrix.type, use=t.Use.ACCUMULATOR))
+
+
+def _change_use(context: Context, matrix: Value, target: t.Type) -> Value:
+    """The same elements with another use."""
+    assert isinstance(target, t.Matrix)
     return context.builder.matrix_change_use(matrix, target)
 
 
@@ -112,9 +142,10 @@ def _integer_to_integer(context: Context, value: Value, target: t.Type, saturate
     assert isinstance(wanted, t.Scalar)
     if saturate:
         value = _clamp(context, value, source, wanted)
-    if source.bits == wanted.bits:
-        return context.builder.bitcast(value, target)
-    return context.builder.convert(value, target)
+    if source.bits != wanted.bits:
+        return context.builder.convert(value, target)
+    same = context.builder.bitcast(value, with_element(value.type, wanted))
+    return same if same.type == target else _change_use(context, same, target)
 
 
 def _clamp(context: Context, value: Value, source: t.Scalar, wanted: t.Scalar) -> Value:
@@ -163,7 +194,7 @@ def _to_bfloat16(context: Context, value: Value, target: t.Type, rounding: str |
     have no operations on bits: their elements are rounded twice.
     """
     builder, nearest = context.builder, rounding in (None, "rte")
-    single_type = with_element(target, t.FLOAT)
+    single_type = with_element(value.type, t.FLOAT)
     if value.type == single_type or _is_exact(value.type.element, t.FLOAT):
         single = convert(context, value, single_type)
     elif nearest and not isinstance(target, t.Matrix):

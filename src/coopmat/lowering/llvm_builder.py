@@ -46,6 +46,7 @@ _PLAIN = "#1"
 _ATTRIBUTE_GROUPS = (f"attributes {_CONVERGENT} = {{ convergent nounwind }}",
                      f"attributes {_PLAIN} = {{ nounwind }}")
 _VOID_VALUE = Value(t.VOID, "")
+_TRANSPOSED = (Decoration.CooperativeMatrixTransposeEXT,)
 
 
 def to_llvm_ir(program: Program, *, source_name: str = "<source>") -> str:
@@ -270,15 +271,18 @@ class LlvmBuilder:
         return Value(type_, handle)
 
     def _call(self, name: str, type_: t.Type, arguments: Sequence[Value], *, attributes: str = _CONVERGENT,
-              result_name: str = "call", fixed: int | None = None) -> Value:
+              result_name: str = "call", fixed: int | None = None, decorations: Sequence[Decoration] = ()) -> Value:
         """A call of a built-in function, which is declared by the way; if only ``fixed`` parameters are
-        declared, the function is variadic."""
+        declared, the function is variadic. ``decorations`` are those of the result."""
         result = self._types.value(type_)
         parameters = [self._types.value(argument.type) for argument in arguments[:fixed]]
         list_ = f"({', '.join([*parameters, '...'] if fixed is not None else parameters)})"
         function = self._declared(name, f"{result} {{}}{list_}", attributes)
         called = function if fixed is None else f"{list_} {function}"
         text = f"call spir_func {result} {called}({', '.join(map(self._typed, arguments))})"
+        if decorations:
+            nodes = [self._metadata.node([f"i32 {decoration}"]) for decoration in decorations]
+            text += f", !spirv.Decorations {self._metadata.node(nodes)}"
         if isinstance(type_, t.Void):
             self._text.add(text)
             return _VOID_VALUE
@@ -460,7 +464,7 @@ class LlvmBuilder:
         return self.load(self.select(condition, *pointers), t.layout_of(if_true.type).alignment)
 
     def convert(self, value: Value, type_: t.Type, rounding: str | None = None,
-                saturate: bool = False) -> Value:
+                saturate: bool = False, transposed: bool = False) -> Value:
         source, target = value.type.element, type_.element
         assert isinstance(source, t.Scalar)
         assert isinstance(target, t.Scalar)
@@ -469,7 +473,7 @@ class LlvmBuilder:
             assert isinstance(value.type, t.Matrix)
             identifier_ = conversion_name(name, type_, rounding, saturate)
             return self._call(matrix_instruction_name(identifier_, [value.type, type_]), type_, [value],
-                              result_name="convert")
+                              result_name="convert", decorations=_TRANSPOSED * transposed)
         if rounding is not None or saturate:
             identifier_ = conversion_name(name, type_, rounding, saturate)
             return self._call(instruction_name(identifier_, [value.type]), type_, [value], attributes=_PLAIN,
@@ -605,10 +609,12 @@ class LlvmBuilder:
 
     # -- Cooperative matrices ------------------------------------------------------------
 
-    def _matrix_call(self, name: str, type_: t.Type, arguments: Sequence[Value]) -> Value:
+    def _matrix_call(self, name: str, type_: t.Type, arguments: Sequence[Value],
+                     decorations: Sequence[Decoration] = ()) -> Value:
         """A call named by the matrices in it, those of the arguments first."""
         matrices = [x for x in (*(argument.type for argument in arguments), type_) if isinstance(x, t.Matrix)]
-        return self._call(matrix_instruction_name(name, matrices), type_, arguments, result_name="matrix")
+        return self._call(matrix_instruction_name(name, matrices), type_, arguments, result_name="matrix",
+                          decorations=decorations)
 
     def matrix_load(self, type_: t.Matrix, pointer: Value, layout: int, stride: Value,
                     window: Window | None = None) -> Value:
@@ -650,11 +656,22 @@ class LlvmBuilder:
         return self._matrix_call("CooperativeMatrixConstructCheckedINTEL", type_,
                                  [*_offsets(window), *_sizes(window), value])
 
-    def matrix_change_use(self, matrix: Value, type_: t.Matrix) -> Value:
-        return self._matrix_call("CooperativeMatrixConvertUseEXT", type_, [matrix])
+    def matrix_change_use(self, matrix: Value, type_: t.Matrix, transposed: bool = False) -> Value:
+        return self._matrix_call("CooperativeMatrixConvertUseEXT", type_, [matrix], _TRANSPOSED * transposed)
 
     def matrix_times_scalar(self, matrix: Value, scalar: Value) -> Value:
         return self._matrix_call("CooperativeMatrixScalarMul", matrix.type, [matrix, scalar])
+
+    def matrix_reduce(self, type_: t.Matrix, matrix: Value, axes: int, combine: Function) -> Value:
+        return self._matrix_call("CooperativeMatrixReduceEXT", type_,
+                                 [matrix, self.constant(t.UINT, axes), self._pointer_to(combine)])
+
+    def matrix_apply(self, matrix: Value, function: Function, arguments: Sequence[Value]) -> Value:
+        return self._matrix_call("CooperativeMatrixPerElementOpEXT", matrix.type,
+                                 [matrix, self._pointer_to(function), *arguments])
+
+    def _pointer_to(self, function: Function) -> Value:
+        return Value(t.Pointer(function.type, t.AddressSpace.PRIVATE), self._function_names[function])
 
     def matrix_length(self, type_: t.Matrix) -> Value:
         return self._matrix_call("CooperativeMatrixLengthKHR", t.UINT, [Value(type_, "poison")])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from coopmat.lowering import messages
 from coopmat.lowering.builder import Value, Window
-from coopmat.lowering.context import Context, evaluate
-from coopmat.lowering.conversions import convert
+from coopmat.lowering.context import Context, evaluate, failure
+from coopmat.lowering.conversions import convert, transpose
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -61,6 +62,26 @@ def _(node: n.MatrixFill, context: Context) -> Value:
 def _(node: n.MatrixTimesScalar, context: Context) -> Value:
     matrix, scalar = context.evaluate_all((node.matrix, node.scalar), node)
     return context.builder.matrix_times_scalar(matrix, scalar)
+
+
+@evaluate.register
+def _(node: n.MatrixTranspose, context: Context) -> Value:
+    matrix, = context.evaluate_all((node.matrix,), node)
+    return transpose(context, matrix, _matrix(node.type))
+
+
+@evaluate.register
+def _(node: n.MatrixReduce, context: Context) -> Value:
+    matrix, = context.evaluate_all((node.matrix,), node)
+    return context.builder.matrix_reduce(_matrix(node.type), matrix, node.axes, node.combine)
+
+
+@evaluate.register
+def _(node: n.MatrixApply, context: Context) -> Value:
+    if node.function.body is None:
+        raise failure(messages.NO_DEFINITION, node.location, name=node.function.name)
+    matrix, *others = context.evaluate_all((node.matrix, *node.arguments), node)
+    return context.builder.matrix_apply(matrix, node.function, others)
 
 
 @evaluate.register

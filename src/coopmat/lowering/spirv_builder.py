@@ -323,10 +323,12 @@ class SpirvBuilder:
         return self._value(Op.Select, if_true.type, condition.handle, if_true.handle, if_false.handle)
 
     def convert(self, value: Value, type_: t.Type, rounding: str | None = None,
-                saturate: bool = False) -> Value:
+                saturate: bool = False, transposed: bool = False) -> Value:
         target = type_.element
         assert isinstance(target, t.Scalar)
         result = self._value(CONVERT[_kind(value), target.kind], type_, value.handle)
+        if transposed:
+            self._module.decorate(result.handle, Decoration.CooperativeMatrixTransposeEXT)
         if rounding is not None:
             self._module.decorate(result.handle, Decoration.FPRoundingMode, ROUNDING_MODES[rounding])
         if saturate:
@@ -455,15 +457,25 @@ class SpirvBuilder:
         return self._value(Op.CooperativeMatrixConstructCheckedINTEL, type_, *_offsets(window), *_sizes(window),
                            value.handle)
 
-    def matrix_change_use(self, matrix: Value, type_: t.Matrix) -> Value:
+    def matrix_change_use(self, matrix: Value, type_: t.Matrix, transposed: bool = False) -> Value:
         """With SPV_EXT_cooperative_matrix_maintenance1: SPV_NV_cooperative_matrix2 cannot make accumulators."""
-        return self._value(Op.CooperativeMatrixConvertUseEXT, type_, matrix.handle)
+        result = self._value(Op.CooperativeMatrixConvertUseEXT, type_, matrix.handle)
+        if transposed:
+            self._module.decorate(result.handle, Decoration.CooperativeMatrixTransposeEXT)
+        return result
 
     def matrix_times_scalar(self, matrix: Value, scalar: Value) -> Value:
         """By a filled matrix: OpMatrixTimesScalar is not generally available in OpenCL environments
         (SPV_KHR_cooperative_matrix, issue 9)."""
         assert isinstance(matrix.type, t.Matrix)
         return self.binary(BinaryOperator.MULTIPLY, matrix, self.matrix_fill(matrix.type, scalar))
+
+    def matrix_reduce(self, type_: t.Matrix, matrix: Value, axes: int, combine: Function) -> Value:
+        return self._value(Op.CooperativeMatrixReduceEXT, type_, matrix.handle, axes, self._function_ids[combine])
+
+    def matrix_apply(self, matrix: Value, function: Function, arguments: Sequence[Value]) -> Value:
+        return self._value(Op.CooperativeMatrixPerElementOpEXT, matrix.type, matrix.handle,
+                           self._function_ids[function], *(argument.handle for argument in arguments))
 
     def matrix_length(self, type_: t.Matrix) -> Value:
         return self._value(Op.CooperativeMatrixLengthKHR, t.UINT, self._types.value(type_))

@@ -517,6 +517,42 @@ class MatrixTimesScalar(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class MatrixTranspose(Expression):
+    """A matrix with rows and columns exchanged. Element type and use may be others than the operand's."""
+
+    matrix: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixReduce(Expression):
+    """A matrix, each of whose elements is what ``combine`` makes of all elements of its row, of its column, or of the
+    whole matrix (``axes``: 1, 2 or 3, SPIR-V's Cooperative Matrix Reduce). Operand and result are accumulators of one
+    element type; a reduction of rows keeps their number, one of columns theirs.
+
+    ``combine`` makes one element of two. In which order it is called is not said.
+    """
+
+    matrix: Expression
+    axes: int
+    combine: Function
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixApply(Expression):
+    """A matrix with each element replaced by what ``function`` gives for it. The function's arguments are the element's
+    row and column (UINTs), the element, and ``arguments``: in the place of a matrix, which must be of the operand's
+    type, stands its element of that row and column.
+
+    The function has no effects, and does nothing together with other work-items: in which order it is called, and how
+    often for an element, is not said. (:mod:`coopmat.tree.effects` knows whether that holds.)
+    """
+
+    matrix: Expression
+    function: Function
+    arguments: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixLength(Expression):
     """The number of components that each work-item holds of a matrix type; the type is UINT."""
 

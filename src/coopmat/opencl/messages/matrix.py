@@ -122,12 +122,33 @@ UNSUPPORTED_BINARY = Message("CM4050", "error",
                              "matrices have + - * and /")
 UNSUPPORTED_SCALAR = Message("CM4051", "error",
                              "unsupported cooperative matrix scalar operator '{operator}' ('{left}' and '{right}'); "
-                             "a matrix and a scalar have * only")
+                             "a matrix and a scalar have * only; coop_mat_init makes a matrix of a scalar")
 UNSUPPORTED_UNARY = Message("CM4052", "error",
                             "unsupported cooperative matrix unary operator '{operator}'; a matrix has - only")
 INVALID_OPERANDS_OF_BINARY = Message("CM4053", "error",
                                      "invalid operands to binary expression ('{left}' and '{right}'); "
                                      "a matrix combines with a matrix of its own type, or with a scalar by *")
 CONVERT_MISMATCH = Message("CM4054", "error",
-                           "incompatible cooperative matrix types: '{name}' changes the element type only, "
-                           "not '{source}' to '{target}'")
+                           "incompatible cooperative matrix types: '{name}' keeps the shape, which '{source}' and "
+                           "'{target}' do not share")
+TRANSPOSE_MISMATCH = Message("CM4055", "error",
+                             "incompatible cooperative matrix types: '{name}' makes {shape} elements of '{source}', "
+                             "not '{target}'")
+
+# ------------------------------------------------------------------ CM406x: functions of elements, reductions
+
+NO_ENUMERANT = Message("CM4060", "error",
+                       "argument {index} of '{name}' must be {expected}; found {found}")
+NOT_A_FUNCTION_NAME = Message("CM4061", "error", "second argument of '{name}' must be the name of a function")
+NOT_APPLICABLE = Message("CM4062", "error",
+                         "'{name}' cannot be applied to the elements of a cooperative matrix: it must take arguments "
+                         "of type ({types}), or two integers, row and column, before them, and return a number")
+APPLIED_ARGUMENT = Message("CM4063", "error",
+                           "argument {index} of 'coop_mat_apply' cannot be passed to the function: expected a scalar, "
+                           "a vector, a pointer to other than private memory, or a matrix of the first one's type; "
+                           "found '{type}'")
+APPLIED_EFFECT = Message("CM4064", "error",
+                         "'{name}' cannot be applied to the elements of a cooperative matrix: it {effect}, and would "
+                         "be called in any order, and perhaps more than once for an element")
+NO_ELEMENT_FUNCTION = Message("CM4065", "error",
+                              "no function '{name}' of scalars makes a '{element}', an element, of those of ({types})")

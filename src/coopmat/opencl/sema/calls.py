@@ -6,6 +6,7 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import builtins, syntax
 from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import builtins as builtin_messages
+from coopmat.opencl.messages import matrix as matrix_messages
 from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.overloading import Fits, best, is_exact
@@ -22,8 +23,9 @@ from coopmat.opencl.sema.context import Context, FunctionSet
 from coopmat.opencl.sema.conversions import Purpose, convert
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.nodes import Call, Expression, Function, Variable
-from coopmat.tree.types import INT, VOID, Type
+from coopmat.tree.types import INT, VOID, Matrix, Type
 
+APPLY_ARGUMENTS = 2  # at least, of coop_mat_apply
 COMPILER_PREFIXES = ("__builtin_", "__sync_", "__atomic_", "__c11_")
 """How the names of compilers' own functions begin."""
 
@@ -49,6 +51,8 @@ def call(context: Context, node: syntax.Call, target: Type | None) -> Expression
         return printf.call(context, node)
     if symbol is None and name in compiler_builtins.CALLS:
         return compiler_builtins.call(context, node)
+    if symbol is None and name == matrix.APPLY:
+        return _apply(context, node)
     arguments = _analyze_arguments(context, node)
     if isinstance(symbol, Variable) and symbol.type is ERROR:
         return context.error_expression(node.location)
@@ -73,7 +77,35 @@ def _call_builtin(context: Context, name: str, arguments: list[Expression], node
         return matrix.call(context, name, arguments, node.location, node.close, target)
     if conversion_builtins.is_conversion(name):
         return conversion_builtins.call(context, name, arguments, node.location)
+    if name in builtins.TABLE and any(isinstance(argument.type, Matrix) for argument in arguments):
+        return matrix.builtin(context, name, arguments, node.location)
     return builtins.resolve_call(context, name, arguments, node.location, node.close)
+
+
+def _apply(context: Context, node: syntax.Call) -> Expression:
+    """``coop_mat_apply(matrix, function, …)``."""
+    given = [expressions.value(context, argument) for place, argument in enumerate(node.arguments) if place != 1]
+    if len(node.arguments) < APPLY_ARGUMENTS:
+        return context.error(matrix_messages.TOO_FEW_ARGUMENTS, node.close or node.location, name=matrix.APPLY,
+                             expected=f"{APPLY_ARGUMENTS} or more", found=len(node.arguments))
+    function = node.arguments[1]
+    if not isinstance(function, syntax.Name):
+        return context.error(matrix_messages.NOT_A_FUNCTION_NAME, start_of(function), name=matrix.APPLY)
+    symbol = context.lookup(function.name)
+    if symbol is None and not builtins.is_known(function.name):
+        return context.misspelt(messages.UNDECLARED_FUNCTION, function.name, function.location,
+                                context.function_names())
+    if context.function is None:
+        return context.error(messages.NOT_CONSTANT_INITIALIZER, node.location)
+    if isinstance(symbol, FunctionSet):
+        sound = [one for one in symbol.members if not overloads.has_error(one)]
+        return matrix.apply(context, sound, given, node.location) if sound else context.error_expression(node.location)
+    if symbol is not None:
+        return context.error(matrix_messages.NOT_A_FUNCTION_NAME, function.location, name=matrix.APPLY)
+    if not isinstance(given[0].type, Matrix):
+        return context.error(matrix_messages.NOT_A_MATRIX, given[0].location, index=1, name=matrix.APPLY,
+                             type=given[0].type)
+    return matrix.builtin(context, function.name, given, node.location)
 
 
 # ------------------------------------------------------------------ functions of the program
@@ -158,8 +190,9 @@ def _call_overloaded(context: Context, functions: FunctionSet, node: syntax.Call
     candidates: list[tuple[Fits, Candidate]] = [
         (fits, function) for function in sound if (fits := overloads.fits(context, function, arguments)) is not None]
     if _adds_to_builtins(context, functions):
-        if not builtins.is_known(name) and not any(is_exact(fits) for fits, _ in candidates):
-            return _call_builtin(context, name, arguments, node, target)  # convert_…, coop_mat_…: no overloads
+        has_overloads = builtins.is_known(name) and not any(isinstance(one.type, Matrix) for one in arguments)
+        if not has_overloads and not any(is_exact(fits) for fits, _ in candidates):
+            return _call_builtin(context, name, arguments, node, target)  # convert_…, coop_mat_…, exp(matrix)
         candidates += [(fits, overload) for fits, overload in builtins.viable(context, name, arguments)
                        if not any(overload.has_parameters(function.type.parameters) for function in sound)]
     chosen = best(candidates)

@@ -121,6 +121,14 @@ class OpenSwitch:
     inside: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A function of the program that is applied to the elements of a matrix somewhere."""
+
+    function: Function
+    location: SourceLocation | None
+
+
 @dataclass(slots=True)
 class FunctionState:
     """What is known of the function whose body is being analysed.
@@ -166,6 +174,8 @@ class Context:
         self.functions: dict[str, list[Function]] = {}  # all of each name, whatever scope declares them
         self.calls: dict[Function, dict[Function, SourceLocation | None]] = {}
         self.nesting: dict[Record, int] = {}  # levels of arrays, pointers and records, of complete ones
+        self.element_functions: dict[tuple[object, ...], Function] = {}  # made for matrix instructions
+        self.applied: list[Applied] = []
         self.known: dict[Variable, Expression] = {}
         self.modifications = 0  # assignments and increments so far
         self.references: Counter[Variable] = Counter()  # how often each is named

@@ -13,9 +13,11 @@ from typing import Any
 from coopmat.diagnostics import Message, SourceLocation
 from coopmat.opencl.messages import matrix as messages
 from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.matrix_functions import combine_function
 from coopmat.opencl.sema.matrix_operators import check_index, shape
-from coopmat.opencl.sema.matrix_types import LAYOUTS
+from coopmat.opencl.sema.matrix_types import ENUMERATIONS, LAYOUTS
 from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree.matrices import COMBINATIONS
 from coopmat.tree.nodes import (
     Comma,
     Convert,
@@ -26,7 +28,9 @@ from coopmat.tree.nodes import (
     MatrixLength,
     MatrixLoad,
     MatrixMultiplyAdd,
+    MatrixReduce,
     MatrixStore,
+    MatrixTranspose,
 )
 from coopmat.tree.types import INT, SIZE_T, UINT, VOID, AddressSpace, Matrix, Pointer, Scalar, Type, Use, Vector
 
@@ -138,13 +142,44 @@ def _init(call: _Call) -> Expression:
 def _convert(call: _Call) -> Expression:
     """``coop_mat_convert(matrix)``: each element converted as by a cast."""
     source, target = call.matrix(0), call.target_matrix()
-    if source.use is not target.use:
-        raise call.fail(messages.INCONSISTENT_USE, call.arguments[0].location, expected=target.use, found=source.use)
     if (source.scope, source.rows, source.columns) != (target.scope, target.rows, target.columns):
         raise call.fail(messages.CONVERT_MISMATCH, call.arguments[0].location, name=call.name, source=source,
                         target=target)
     (value,) = call.arguments
     return value if source == target else Convert(target, call.location, value)
+
+
+def _transpose(call: _Call) -> Expression:
+    """``coop_mat_transpose(matrix)``: rows and columns exchanged, each element converted as by a cast."""
+    source, target = call.matrix(0), call.target_matrix()
+    if (source.scope, source.rows, source.columns) != (target.scope, target.columns, target.rows):
+        raise call.fail(messages.TRANSPOSE_MISMATCH, call.arguments[0].location, name=call.name, source=source,
+                        target=target, shape=f"{source.columns}x{source.rows}")
+    return MatrixTranspose(target, call.location, call.arguments[0])
+
+
+def _reduce(call: _Call) -> Expression:
+    """``coop_mat_reduce(matrix, axis, operation)``: each element is what all of its row, of its column, or of the
+    matrix give."""
+    matrix = call.matrix(0)
+    value, axis, operation = call.arguments
+    if matrix.use is not Use.ACCUMULATOR:
+        raise call.fail(messages.WRONG_USE, value.location, expected=Use.ACCUMULATOR, found=matrix.use, index=1,
+                        name=call.name)
+    axes = _enumerant(call, axis, "coop_matrix_reduce_t")
+    combine = COMBINATIONS[_enumerant(call, operation, "coop_matrix_combine_t")]
+    return MatrixReduce(matrix, call.location, value, axes, combine_function(call.context, combine, matrix.scalar))
+
+
+def _enumerant(call: _Call, argument: Expression, enumeration: str) -> int:
+    """The value of an argument that must be a constant of an enumeration."""
+    value = call.context.constant_integer(argument)
+    constants = ENUMERATIONS[enumeration]
+    if value is None or value not in constants.values():
+        found = value if value is not None else f"an expression of type '{argument.type}' that is no integer constant"
+        raise call.fail(messages.NO_ENUMERANT, argument.location, name=call.name,
+                        index=call.arguments.index(argument) + 1, expected=" or ".join(constants), found=found)
+    return value
 
 
 def _length(call: _Call) -> Expression:
@@ -308,12 +343,17 @@ FUNCTIONS: dict[str, _Function] = {
     "coop_mat_mulAdd": _Function((3, 4), _multiply_add),
     "coop_mat_init": _Function((1,), _init),
     "coop_mat_convert": _Function((1,), _convert),
+    "coop_mat_transpose": _Function((1,), _transpose),
+    "coop_mat_reduce": _Function((3,), _reduce),
     "coop_mat_length": _Function((1,), _length),
     "coop_mat_get_coord": _Function((2,), _get_coord),
 }
 """The RFC's functions, those of the newer draft, and our additions."""
 
-FUNCTION_NAMES: frozenset[str] = frozenset(FUNCTIONS)
+APPLY = "coop_mat_apply"
+"""The function that takes the name of another one: :mod:`.calls` looks it up."""
+
+FUNCTION_NAMES: frozenset[str] = frozenset({*FUNCTIONS, APPLY})
 
 
 def call(context: Context, name: str, arguments: list[Expression], location: SourceLocation | None,

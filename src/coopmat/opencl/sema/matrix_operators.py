@@ -6,15 +6,17 @@ bfloat16 has no arithmetic of its own: such matrices are converted to float, and
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl.messages import matrix as messages
 from coopmat.opencl.messages.semantic import INDEX_PAST_END
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.values import Operand, is_error
+from coopmat.tree.matrices import computable, converted
 from coopmat.tree.nodes import (
     Binary,
     BinaryOperator,
-    Convert,
     ElementPlace,
     Expression,
     ExtractComponent,
@@ -23,7 +25,7 @@ from coopmat.tree.nodes import (
     Unary,
     UnaryOperator,
 )
-from coopmat.tree.types import BFLOAT16, FLOAT, Matrix
+from coopmat.tree.types import Matrix
 
 ARITHMETIC = {"+": BinaryOperator.ADD, "-": BinaryOperator.SUBTRACT, "*": BinaryOperator.MULTIPLY,
               "/": BinaryOperator.DIVIDE}
@@ -37,13 +39,7 @@ def shape(matrix: Matrix) -> str:
 
 def _computable(matrix: Matrix) -> Matrix:
     """The type in which arithmetic on ``matrix`` is done."""
-    if matrix.scalar != BFLOAT16:
-        return matrix
-    return Matrix(FLOAT, matrix.scope, matrix.rows, matrix.columns, matrix.use)
-
-
-def _as(expression: Expression, matrix: Matrix) -> Expression:
-    return expression if expression.type == matrix else Convert(matrix, expression.location, expression)
+    return replace(matrix, scalar=computable(matrix.scalar))
 
 
 # ------------------------------------------------------------------ operators
@@ -57,7 +53,7 @@ def unary(context: Context, operator: str, operand: Expression, location: Source
         return context.error(messages.UNSUPPORTED_UNARY, location, operator=operator)
     assert isinstance(operand.type, Matrix)
     type_ = _computable(operand.type)
-    return _as(Unary(type_, location, UnaryOperator.NEGATE, _as(operand, type_)), operand.type)
+    return converted(Unary(type_, location, UnaryOperator.NEGATE, converted(operand, type_)), operand.type)
 
 
 def binary(context: Context, operator: str, left: Expression, right: Expression,
@@ -77,11 +73,11 @@ def binary(context: Context, operator: str, left: Expression, right: Expression,
     if others:
         matrix, scalar = (left, right) if isinstance(left.type, Matrix) else (right, left)
         return _scale(context, matrix, scalar, location)
-    if not _same_type(context, matrices[0], matrices[1], location):
+    if not same_type(context, matrices[0], matrices[1], location):
         return context.error_expression(location)
     type_ = _computable(matrices[0])
-    result = Binary(type_, location, ARITHMETIC[operator], _as(left, type_), _as(right, type_))
-    return _as(result, matrices[0])
+    result = Binary(type_, location, ARITHMETIC[operator], converted(left, type_), converted(right, type_))
+    return converted(result, matrices[0])
 
 
 def _scale(context: Context, matrix: Expression, scalar: Expression, location: SourceLocation | None) -> Expression:
@@ -90,10 +86,10 @@ def _scale(context: Context, matrix: Expression, scalar: Expression, location: S
     factor = context.convert(scalar, matrix.type.scalar)
     type_ = _computable(matrix.type)
     factor = context.convert(factor, type_.scalar)
-    return _as(MatrixTimesScalar(type_, location, _as(matrix, type_), factor), matrix.type)
+    return converted(MatrixTimesScalar(type_, location, converted(matrix, type_), factor), matrix.type)
 
 
-def _same_type(context: Context, left: Matrix, right: Matrix, location: SourceLocation | None) -> bool:
+def same_type(context: Context, left: Matrix, right: Matrix, location: SourceLocation | None) -> bool:
     """Whether two operands have one type; the first difference is reported."""
     rule = "the operands must have one type"
     if left.scalar != right.scalar:

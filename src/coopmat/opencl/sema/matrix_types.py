@@ -8,6 +8,7 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl.messages import matrix as messages
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.tree.matrices import AXES, COMBINATIONS
 from coopmat.tree.nodes import AddressOf, Aggregate, Constant, ElementPlace, Expression, Variable, VariablePlace
 from coopmat.tree.types import (
     AddressSpace,
@@ -50,8 +51,12 @@ ENUMERATIONS: dict[str, dict[str, int]] = {
         "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_RESULT_SIGNED": 8,
         "CLK_COOPERATIVE_MATRIX_OPERAND_SATURATING_ACCUMULATION": 16,
     },
+    "coop_matrix_reduce_t": {f"CLK_COOPERATIVE_MATRIX_REDUCE_{name.upper()}": axes for name, axes in AXES.items()},
+    "coop_matrix_combine_t": {
+        f"CLK_COOPERATIVE_MATRIX_COMBINE_{name.upper()}": number for number, name in enumerate(COMBINATIONS)},
 }
-"""The extension's enumerations; layouts, uses and operands have SPIR-V's values."""
+"""The extension's enumerations, and those of reductions, which are not in the RFC; layouts, uses, operands and what is
+reduced have SPIR-V's values."""
 
 TYPE_NAMES: frozenset[str] = frozenset(ENUMERATIONS)
 

@@ -6,7 +6,15 @@ from coopmat.diagnostics import SourceLocation, note
 from coopmat.limits import DEEPEST_CALL
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import assertions, attributes, declarations, declarators, statements, static_variables
+from coopmat.opencl.sema import (
+    assertions,
+    attributes,
+    declarations,
+    declarators,
+    matrix,
+    statements,
+    static_variables,
+)
 from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.declarations import declare_function, function_attributes, make_function
@@ -22,6 +30,7 @@ def analyze(context: Context, unit: syntax.TranslationUnit) -> None:
             _external_declaration(context, item)
     static_variables.check_definitions(context)
     _check_calls(context)
+    matrix.check_applied(context)
     unused.functions(context, context.static_functions)
 
 
