@@ -143,6 +143,10 @@ static float apply(float alpha, float x) /* what a lambda captures comes first, 
 {
     return scaled(x, alpha);
 }
+static float each(uint row, uint column, float x, float alpha)
+{
+    return apply(alpha, x);
+}
 __attribute__((intel_reqd_sub_group_size(16)))
 kernel void epilogue(global __bf16 *A, global __bf16 *B, global float *C, int K, float alpha)
 {
@@ -155,8 +159,7 @@ kernel void epilogue(global __bf16 *A, global __bf16 *B, global float *C, int K,
         tB = coop_mat_load(B + k * 16, ROW, 16);
         tC = coop_matmul_add(tA, tB, tC, NONE);
     }
-    for (uint i = 0; i < coop_mat_length(tC); ++i)
-        tC[i] = apply(alpha, tC[i]);
+    tC = coop_mat_apply(tC, each, alpha);
     coop_mat_store(C, tC, ROW, 16);
 }
 """
@@ -175,15 +178,16 @@ static float apply(global float *bias, float x, ulong row, ulong col)
 {
     return x + bias[col];
 }
+static float each(uint row, uint column, float x, global float *bias)
+{
+    return apply(bias, x, row, column);
+}
 __attribute__((intel_reqd_sub_group_size(16)))
 kernel void with_bias(global float *C, global float *bias)
 {
     float MATRIX(8, 16, ACCUMULATOR) tC;
     tC = coop_mat_load(C, ROW, 16);
-    for (uint i = 0; i < coop_mat_length(tC); ++i) {
-        int2 place = coop_mat_get_coord(tC, i);
-        tC[i] = apply(bias, tC[i], place.x, place.y);
-    }
+    tC = coop_mat_apply(tC, each, bias);
     coop_mat_store(C, tC, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, 8);
 }
 """

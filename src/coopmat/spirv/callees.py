@@ -5,7 +5,7 @@ from __future__ import annotations
 from coopmat.spirv.grammar import Op, TensorAddressingOperands
 from coopmat.spirv.instruction import Instruction
 
-PLACES: dict[int, int] = {Op.FunctionCall: 0, Op.CooperativeMatrixReduceEXT: 2, Op.CooperativeMatrixPerElementOpEXT: 1}
+PLACES: dict[Op, int] = {Op.FunctionCall: 0, Op.CooperativeMatrixReduceEXT: 2, Op.CooperativeMatrixPerElementOpEXT: 1}
 """Instruction → the place of the function among its operands."""
 CALLING = frozenset({*PLACES, Op.CooperativeMatrixLoadTensorNV})
 """Instructions that run functions; a load with a tensor layout may have some, which decode, at its end."""
@@ -15,7 +15,7 @@ _DECODING = (TensorAddressingOperands.DecodeFunc, TensorAddressingOperands.Decod
 def callees_of(item: Instruction) -> tuple[int, ...]:
     """The ids of the functions that an instruction runs."""
     if item.opcode in PLACES:
-        return item.words[PLACES[item.opcode]:][:1]
+        return item.words[PLACES[Op(item.opcode)]:][:1]
     if item.opcode != Op.CooperativeMatrixLoadTensorNV:
         return ()
     addressing = next((int(value) for kind, value in item.operands if kind == "TensorAddressingOperands"), 0)

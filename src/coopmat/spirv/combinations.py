@@ -60,7 +60,7 @@ class _Reader:
             return self.values.get(words[0]) if self._is_harmless(words[0], type_id) else None
         operands, name = words, Op(opcode).name
         if opcode == Op.ExtInst:
-            _, number, *operands = words
+            number, operands = words[1], words[2:]
             name = OPENCL_STD_NAMES.get(number, "") if self._is_std(words[0]) else ""
         is_operation = opcode in _OPERATIONS or (opcode == Op.ExtInst and name in _STD_OPERATIONS)
         of_both = {self.values.get(word) for word in operands} == {0, 1} and len(operands) == 2

@@ -89,8 +89,10 @@ from coopmat.sycl.matrix_functions import (
     joint_matrix_load_checked,
     joint_matrix_mad,
     joint_matrix_prefetch,
+    joint_matrix_reduce,
     joint_matrix_store,
     joint_matrix_store_checked,
+    joint_matrix_transpose,
     round_to_tf32,
 )
 from coopmat.sycl.memory import (
@@ -138,8 +140,9 @@ __all__ = [
     "global_ptr", "gpu_selector_v", "group", "group_barrier", "group_broadcast", "group_local_memory_for_overwrite",
     "half", "inclusive_scan_over_group", "info", "int8", "int16", "int32", "int64", "joint_matrix",
     "joint_matrix_apply", "joint_matrix_copy", "joint_matrix_fill", "joint_matrix_fill_checked", "joint_matrix_load",
-    "joint_matrix_load_checked", "joint_matrix_mad", "joint_matrix_prefetch", "joint_matrix_store",
-    "joint_matrix_store_checked", "kernel", "layout", "local_accessor", "local_ptr", "logical_and", "logical_or",
+    "joint_matrix_load_checked", "joint_matrix_mad", "joint_matrix_prefetch", "joint_matrix_reduce",
+    "joint_matrix_store", "joint_matrix_store_checked", "joint_matrix_transpose", "kernel", "layout", "local_accessor",
+    "local_ptr", "logical_and", "logical_or",
     "malloc_device", "malloc_host", "malloc_shared", "matrix_params", "matrix_type", "maximum", "memory_order",
     "memory_scope", "minimum", "multi_ptr", "multiplies", "nd_item", "nd_range", "none_of_group",
     "permute_group_by_xor", "plus", "precision", "prefetch_hint_L1", "prefetch_hint_L2", "prefetch_hint_L3",

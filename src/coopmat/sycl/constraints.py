@@ -107,3 +107,19 @@ CHECKED_SIZE = Message("CM6129", "error", "{name}: '{parameter}' must be an inte
 ABSTRACT_VALUE = Message("CM6130", "error",
                          "{type} is the element type of a joint_matrix; variables and memory have its storage type "
                          "{storage}")
+MATRICES_DIFFER = Message("CM6131", "error",
+                          "{name}: matrices that are combined element by element must have one type; found {first} and "
+                          "{second}")
+NO_ELEMENT = Message("CM6132", "error",
+                     "{name}: what it gives for an element of a joint_matrix must be a number of the same kind as its "
+                     "elements, {element}; found {found}")
+REDUCE_USE = Message("CM6134", "error", "joint_matrix_reduce: 'm' must be an accumulator; found {found}")
+REDUCE_AXIS = Message("CM6135", "error",
+                      "joint_matrix_reduce: the axis must be 'row', 'column' or 'all', known when the kernel is "
+                      "compiled; found {found}")
+REDUCE_OPERATION = Message("CM6136", "error",
+                           "joint_matrix_reduce: the operation must be 'add', 'min', 'max' or 'mul' (or plus(), "
+                           "minimum(), maximum(), multiplies()); found {found}")
+TRANSPOSE_SHAPE = Message("CM6137", "error",
+                          "joint_matrix_transpose: dest must have the shape of src with rows and columns exchanged; "
+                          "found {source} and {target}")

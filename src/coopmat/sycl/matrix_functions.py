@@ -47,6 +47,24 @@ def joint_matrix_copy(g: Any, src: Any, dest: Any) -> None:
 
 
 @device_function
+def joint_matrix_transpose(g: Any, src: Any, dest: Any) -> None:
+    """Copy the elements of ``src`` to ``dest`` with rows and columns exchanged, converting type and use; dest has as
+    many rows as src has columns, and as many columns as src has rows. Not of the extension."""
+
+
+@device_function
+def joint_matrix_reduce(g: Any, m: Any, axis: Any, op: Any) -> Any:
+    """A matrix of ``m``'s type, each of whose elements is what all of its row, of its column or of the matrix give
+    together.
+
+    m: an accumulator. axis: "row", "column" or "all". op: "add", "min", "max" or "mul", or plus(), minimum(),
+    maximum() or multiplies(). Integers wrap; minimum and maximum of a number and a NaN are the number. The order in
+    which floating-point numbers are added is the device's (docs/numerics.md). Not of the extension; SPIR-V's
+    OpCooperativeMatrixReduceEXT.
+    """
+
+
+@device_function
 def joint_matrix_apply(g: Any, m: Any, *rest: Any) -> None:
     """Call a function for each element of ``m`` (section "Element-Wise Operations").
 

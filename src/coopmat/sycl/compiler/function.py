@@ -28,6 +28,7 @@ from coopmat.sycl.compiler.values import (
     Local,
     LocalArray,
     Matrix,
+    MatrixValue,
     NewMatrix,
     Runtime,
     Static,
@@ -283,10 +284,11 @@ class FunctionCompiler:
             self.assignments.assign(name)
         return Element(place, hints)
 
-    def declare_matrix(self, value: NewMatrix, name: str, node: ast.AST) -> Matrix:
+    def declare_matrix(self, value: NewMatrix | MatrixValue, name: str, node: ast.AST) -> Matrix:
         """A new matrix object."""
         self.unit.uses.matrices.setdefault(value.type, self.location(node))
-        element = self.declare(name, value.type.tree, node, None)
+        elements = value.expression if isinstance(value, MatrixValue) else None
+        element = self.declare(name, value.type.tree, node, elements)
         self.assignments.assign(name)
         return Matrix(value.type, element.place)
 
@@ -295,7 +297,7 @@ class FunctionCompiler:
 
         ``variables``: constants of a list become variables, too, because they are assigned to.
         """
-        if isinstance(value, NewMatrix):
+        if isinstance(value, NewMatrix | MatrixValue):
             return self.declare_matrix(value, name, node)
         if isinstance(value, ValueSequence):
             items = tuple(self.materialize(item, f"{name}[{index}]", node, variables=variables)

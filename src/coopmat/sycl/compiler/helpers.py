@@ -24,8 +24,9 @@ from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.source import definition_of
 from coopmat.sycl.compiler.statements import apply_result
 from coopmat.sycl.compiler.statics import static_value
-from coopmat.sycl.compiler.values import Element, Local, Matrix, NewMatrix, Nothing, Runtime, Static, Value
+from coopmat.sycl.compiler.values import MATRICES, Element, Local, MatrixValue, Nothing, Runtime, Static, Value
 from coopmat.sycl.element_types import ElementType
+from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.pointers import PointerType
 from coopmat.sycl.properties import properties
 from coopmat.tree import nodes as n
@@ -43,6 +44,7 @@ class Specialization:
 
     function: n.Function
     hints: properties
+    matrix: JointMatrixType | None = None  # that it returns
 
 
 @dataclass
@@ -106,6 +108,8 @@ class Helpers:
         key = (local.key, passed.key)
         found = self._specialization(given, local, passed, key)
         call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
+        if found.matrix is not None:
+            return MatrixValue(found.matrix, call)
         return Nothing(call) if call.type == t.VOID else Runtime(call, found.hints)
 
     def _specialization(self, given: Call, local: Local, passed: passing.Passed, key: Any) -> Specialization:
@@ -156,7 +160,8 @@ class Helpers:
         hints = next((value.hints for value, _ in f.returned if isinstance(value, Runtime)), properties())
         function = n.Function(name, result, passed.parameters, f.location(local.node), body=body)
         self.unit.functions.append(function)
-        return Specialization(function, hints)
+        matrix = next((value.type for value, _ in f.returned if isinstance(value, MatrixValue)), None)
+        return Specialization(function, hints, matrix)
 
     def _declared_result(self, local: Local) -> t.Type | None:
         if not isinstance(local.node, ast.FunctionDef) or local.node.returns is None:
@@ -175,7 +180,7 @@ class Helpers:
         return FunctionCompiler(self.unit, local.source, local.node, local.module, passed.values)
 
     def call_for_element(self, f: FunctionCompiler, local: Local, given: Call,
-                         values: Sequence[tuple[str, Value]], stored: t.Scalar) -> n.Expression:
+                         values: Sequence[tuple[str, Value]], stored: t.Scalar) -> n.Call:
         """A call, for one element of a matrix, of the function that joint_matrix_apply got: ``values`` are its
         arguments, the first the element, whose new value the call gives."""
         local = f.capture(local)
@@ -227,9 +232,14 @@ def _result_type(f: FunctionCompiler, name: str) -> t.Type:
             raise f.fail(messages.RESULT_DIFFERS, node, name=name, found=value, before=first)
     if _is_nothing(first):
         return t.VOID
+    if isinstance(first, MatrixValue):
+        for value, node in f.returned:
+            if not isinstance(value, MatrixValue) or value.type != first.type:
+                raise f.fail(messages.RESULT_DIFFERS, node, name=name, found=value, before=first)
+        return first.type.tree
     result: Value = first
     for value, node in f.returned:
-        if isinstance(value, Matrix | NewMatrix):
+        if isinstance(value, MATRICES):
             raise f.fail(messages.MATRIX_RESULT, node, name=name, found=value)
         if not isinstance(value, (Runtime, Static)):
             raise f.fail(messages.RESULT_KIND, node, name=name, found=value)

@@ -43,6 +43,9 @@ TYPE_CHANGES = Message("CM6026", "error",
 MATRIX_COPY = Message("CM6027", "error",
                       "a joint_matrix cannot be copied by assignment; declare another one and use "
                       "joint_matrix_copy(sg, {source}, …)")
+MATRIX_SHARED = Message("CM6090", "error",
+                        "the matrix '{name}' is a caller's, or has another name here, too; change it by "
+                        "joint_matrix_copy(sg, …, {name}) or {name} += …, or give the new one a name of its own")
 NO_VALUE = Message("CM6028", "error", "{what} has no value that could be used here")
 PARAMETER_ASSIGNED = Message("CM6029", "error", "'{name}' is {found} and cannot be assigned")
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.values import (
+    MATRICES,
     Element,
-    Matrix,
-    NewMatrix,
     Nothing,
     Runtime,
     Sequence,
@@ -47,9 +46,12 @@ SYMBOLS: dict[type[ast.AST], str] = {
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _INTEGER_ONLY = {"&", "|", "^", "<<", ">>", "%", "//"}
 _ADVICE = {"%": "use fmod(x, y)", "//": "use floor(x / y), or x / y"}
-_MATRIX_HINT = "; use joint_matrix_apply(sg, m, lambda x: …) for operations on each element"
 _TREE_OPERATORS = {"//": "/"}
 MAX_ITEMS = 4096  # of a list
+
+Operator = Callable[["FunctionCompiler", str, list[Value], "ast.expr | ast.stmt"], Value]
+OPERATORS: dict[type[Value], Operator] = {}
+"""What operators do with one or two operands, by the class of one of them that is no number."""
 
 
 # ------------------------------------------------------------------ numbers as expressions
@@ -173,7 +175,8 @@ def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.expr) -> Val
         return Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, truth(f, value, node)))
     if isinstance(value, Static) and value.is_number and not (symbol == "~" and isinstance(value.value, float)):
         return Static(_UNARY[symbol](value.value if isinstance(value.value, float) else int(value.value)))
-    _refuse_matrices(f, symbol, node, value)
+    if type(value) in OPERATORS:
+        return OPERATORS[type(value)](f, symbol, [value], node)
     type_ = promoted_type(type_of(f, value, node))
     if isinstance(type_, t.Pointer) or (symbol == "~" and type_.is_float):
         raise f.fail(messages.INVALID_OPERAND, node, operator=symbol, found=value, hint="")
@@ -202,14 +205,6 @@ def _folded(found: n.Expression) -> n.Expression:
     return found
 
 
-def _refuse_matrices(f: FunctionCompiler, symbol: str, node: ast.AST, *operands: Value) -> None:
-    if any(isinstance(operand, (Matrix, NewMatrix)) for operand in operands):
-        if len(operands) == 1:
-            raise f.fail(messages.INVALID_OPERAND, node, operator=symbol, hint=_MATRIX_HINT, found=operands[0])
-        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, hint=_MATRIX_HINT, left=operands[0],
-                     right=operands[1])
-
-
 # ------------------------------------------------------------------ binary operators
 
 
@@ -222,7 +217,9 @@ def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: as
             return Static(bool(left.value == right.value) == (symbol == "=="))
     if isinstance(left, Sequence) or isinstance(right, Sequence):
         return _sequences(f, symbol, left, right, node)
-    _refuse_matrices(f, symbol, node, left, right)
+    for operand in (left, right):
+        if type(operand) in OPERATORS:
+            return OPERATORS[type(operand)](f, symbol, [left, right], node)
     types = [type_of(f, operand, node) for operand in (left, right)]
     if any(isinstance(type_, t.Pointer) for type_ in types):
         return _pointers(f, symbol, left, right, node)
@@ -342,7 +339,7 @@ def _sequences(f: FunctionCompiler, symbol: str, left: Value, right: Value, node
             left, right = right, left
         assert isinstance(left, Sequence)
         count = constant_integer(f, right, node, "the length of a list")
-        if count > 1 and any(isinstance(item, (NewMatrix, Matrix)) for item in left.items):
+        if count > 1 and any(isinstance(item, MATRICES) for item in left.items):
             raise f.fail(messages.INVALID_OPERANDS, node, operator="*", left=left, right=right,
                          hint="; each matrix must be made by itself: [joint_matrix(…) for _ in range(n)]")
         _check_length(f, sum(1 for _ in leaves(left)) * count, node)

@@ -17,6 +17,7 @@ from coopmat.sycl.compiler.values import (
     Local,
     LocalArray,
     Matrix,
+    MatrixValue,
     Method,
     NewMatrix,
     Range,
@@ -58,7 +59,7 @@ def pass_values(f: FunctionCompiler, given: Mapping[str, Value], node: ast.AST) 
 
 def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: ast.AST) -> Value:
     """What ``value`` is inside of the function, which gets parameters for it."""
-    if isinstance(value, NewMatrix):
+    if isinstance(value, NewMatrix | MatrixValue):
         value = f.declare_matrix(value, "", node)
     match value:
         case Runtime(expression=expression, hints=hints):

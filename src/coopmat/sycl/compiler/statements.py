@@ -8,15 +8,17 @@ from coopmat.sycl.compiler import loops, messages
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.assignments import Names
 from coopmat.sycl.compiler.calls import METHODS, Call
+from coopmat.sycl.compiler.elementwise import assign_matrix
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, truth, type_of
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
+    MATRICES,
     AtomicRef,
     Element,
     Erroneous,
     Matrix,
-    NewMatrix,
+    MatrixValue,
     Nothing,
     Runtime,
     Static,
@@ -64,7 +66,7 @@ def _assign(f: FunctionCompiler, node: ast.Assign) -> None:
     if len(node.targets) > 1:
         value = f.materialize(value, "", node.value, variables=False)
         value = f.loaded(value, node.value)
-        if any(isinstance(part, (Matrix, NewMatrix)) for part in (value,)):
+        if isinstance(value, MATRICES):
             raise f.fail(messages.MATRIX_COPY, node.value, source=ast.unparse(node.value))
     for target in node.targets:
         store(f, target, value, node.value)
@@ -79,6 +81,10 @@ def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -
     elif isinstance(target, ast.Subscript):
         _refuse_tuple(f, target)
         place = f.evaluate(target)
+        if isinstance(place, Matrix) and isinstance(value, MatrixValue):
+            base = target.value.id if isinstance(target.value, ast.Name) else ""
+            assign_matrix(f, base, place, value, target)
+            return
         if isinstance(place, Matrix):
             raise f.fail(messages.MATRIX_COPY, node, source=ast.unparse(target))
         if not isinstance(place, Element):
@@ -125,6 +131,9 @@ def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, nod
              for loaded in (f.loaded(item, node) for item in value.items)]
     is_written_out = isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(items)
     places = node.elts if isinstance(node, ast.Tuple | ast.List) and is_written_out else [node] * len(items)
+    if len(items) > 1:
+        items = [MatrixValue(item.type, f.declare_matrix(item, "", node).load(f.location(node)))
+                 if isinstance(item, MatrixValue) else item for item in items]
     for part, item, place in zip(target.elts, items, places, strict=True):
         if isinstance(item, Matrix):
             raise f.fail(messages.MATRIX_COPY, place, source=ast.unparse(place))
@@ -142,6 +151,8 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
         f.names[name] = _first_value(f, name, value, node)
     elif isinstance(before, Static) and isinstance(value, Static) and before.value is value.value:
         return
+    elif isinstance(before, Matrix) and isinstance(value, MatrixValue):
+        assign_matrix(f, name, before, value, target)
     elif isinstance(before, AtomicRef):
         raise f.fail(messages.ATOMIC_ASSIGNED, target, name=name, found=before)
     else:
@@ -212,9 +223,13 @@ def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
         result = METHODS[AtomicRef](Call(f, f"{symbol}=", written, [f.read(node.value)], receiver=place))
         f.perform(expression(f, result, node))
         return
+    if isinstance(place, Matrix):
+        value = binary(f, symbol, place, f.read(node.value), node)
+        if isinstance(value, MatrixValue):
+            assign_matrix(f, ast.unparse(node.target), place, value, node, in_place=True)
+            return
     if not isinstance(place, Element):
-        raise f.fail(messages.INVALID_OPERAND, node, operator=f"{symbol}=", found=place,
-                     hint="; use joint_matrix_apply(sg, m, lambda x: …)" if isinstance(place, Matrix) else "")
+        raise f.fail(messages.INVALID_OPERAND, node, operator=f"{symbol}=", found=place, hint="")
     _check_writable(f, place, node.target)
     current = n.CurrentValue(place.type, f.location(node))
     value = binary(f, symbol, Runtime(current, place.hints), f.read(node.value), node)
@@ -256,6 +271,8 @@ def _side(f: FunctionCompiler, statements: list[ast.stmt], node: ast.AST, ends: 
 
 def _return(f: FunctionCompiler, node: ast.Return) -> None:
     value: Value = Static(None) if node.value is None else f.read(node.value)
+    if isinstance(value, Matrix) and isinstance(value.place, n.VariablePlace):  # it ends with this function
+        value = MatrixValue(value.type, value.load(f.location(node)))
     if isinstance(value, Nothing):
         if value.expression is not None:
             f.perform(value.expression)
@@ -269,6 +286,8 @@ def _return(f: FunctionCompiler, node: ast.Return) -> None:
         f.emit(n.Return(location, apply_result(f, None if is_empty else value, node)))
     elif is_empty or f.result is None or f.result == t.VOID:
         f.emit(n.Return(location))
+    elif isinstance(value, MatrixValue) and value.expression.type == f.result:
+        f.emit(n.Return(location, value.expression))
     else:
         f.emit(n.Return(location, expression(f, value, node, f.result)))
     f.assignments.leave()

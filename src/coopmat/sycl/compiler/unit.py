@@ -38,6 +38,7 @@ class Unit:
         self.uses = MatrixUses()
         self.calls: list[tuple[str, SourceLocation]] = []
         self.being_passed: list[int] = []
+        self.element_functions: dict[Any, n.Function] = {}  # made for matrix instructions
         self._names: dict[str, int] = {}
         self._copies = 0  # of the bodies of unrolled loops and comprehensions
 

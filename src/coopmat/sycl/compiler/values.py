@@ -125,6 +125,20 @@ class NewMatrix(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class MatrixValue(Value):
+    """What an operation on matrices gives: elements, which an assignment makes an object."""
+
+    type: JointMatrixType
+    expression: n.Expression
+
+    def __str__(self) -> str:
+        return f"a {self.type}"
+
+
+MATRICES = (Matrix, NewMatrix, MatrixValue)
+
+
+@dataclass(frozen=True, slots=True)
 class Sequence(Value):
     """A list (``is_list``) or tuple, whose length and structure are known now."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins.python import absolute, maximum, minimum
 from coopmat.sycl.compiler.calls import DEVICE_FUNCTIONS, PYTHON_FUNCTIONS, Call, Handler, device
+from coopmat.sycl.compiler.elementwise import on_elements
 from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.operators import binary, cast, expression, integer, number_type, truth, type_of
 from coopmat.sycl.compiler.values import Runtime, Static, Value, shown_type
@@ -231,3 +232,17 @@ PYTHON_FUNCTIONS.update({getattr(np, name.partition(":")[0]): _named(name.rparti
                          for name in _OF_NUMPY.split()})
 PYTHON_FUNCTIONS.update({np.absolute: absolute, np.power: _named("pow")})
 DEVICE_FUNCTIONS.update({"abs": absolute, "max": maximum, "min": minimum})
+
+# ------------------------------------------------------------------ the same of matrices
+
+
+def _is_on_numbers(function: Any) -> bool:
+    """Whether a function of Python or numpy is one of numbers alone."""
+    is_mathematical = isinstance(function, np.ufunc) or getattr(function, "__module__", "") == math.__name__
+    return is_mathematical or function in (min, max, abs, pow, builtins.round)
+
+
+DEVICE_FUNCTIONS.update({name: on_elements(DEVICE_FUNCTIONS[name]) for name in (*FUNCTIONS, "abs", "max", "min",
+                                                                                "select")})
+PYTHON_FUNCTIONS.update({function: on_elements(handler) for function, handler in PYTHON_FUNCTIONS.items()
+                         if _is_on_numbers(function)})

@@ -1,12 +1,15 @@
-"""joint_matrix_mad, _fill, _copy, _apply and round_to_tf32."""
+"""joint_matrix_mad, _fill, _copy, _transpose, _reduce, _apply and round_to_tf32."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.builtins.matrix_memory import check_group, matrix_argument, window_of
+from coopmat.sycl.compiler.builtins.matrix_memory import check_group, matrix_argument, matrix_operand, window_of
 from coopmat.sycl.compiler.calls import Call, call_value, device
+from coopmat.sycl.compiler.elementwise import matrix_value, of_elements
 from coopmat.sycl.compiler.function import Block
 from coopmat.sycl.compiler.operators import expression, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
@@ -14,6 +17,8 @@ from coopmat.sycl.compiler.values import (
     Element,
     Local,
     Matrix,
+    MatrixValue,
+    NewMatrix,
     Nothing,
     Runtime,
     Static,
@@ -21,9 +26,13 @@ from coopmat.sycl.compiler.values import (
 )
 from coopmat.sycl.element_types import precision
 from coopmat.sycl.enumerations import use
+from coopmat.sycl.group_functions import FunctionObject
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
+from coopmat.tree.effects import effect_of
+from coopmat.tree.matrices import AXES, COMBINATIONS, combination, converted, value_of
 
+ELEMENT_AND_PLACE = 3  # parameters of a function that asks for row and column
 TF32_COMPONENTS = 0x20  # SPV_INTEL_joint_matrix: MatrixAAndBTF32ComponentsINTEL
 _SIGNED = {"A": 0x1, "B": 0x2, "C": 0x4, "D": 0x8}  # SPV_KHR_cooperative_matrix: Cooperative Matrix Operands
 
@@ -36,7 +45,8 @@ def multiply_add(call: Call) -> Value:
     """``D = A*B + C``."""
     bound = call.bind(stubs.joint_matrix_mad.signature)
     check_group(call, bound["g"])
-    found = {role: matrix_argument(call, bound[role], role, index + 1) for index, role in enumerate("DABC")}
+    found = {role: (matrix_argument if role == "D" else matrix_operand)(call, bound[role], role, index + 1)
+             for index, role in enumerate("DABC")}
     for index, (role, expected) in enumerate(
             (("D", use.accumulator), ("A", use.a), ("B", use.b), ("C", use.accumulator))):
         if found[role].type.use is not expected:
@@ -110,15 +120,68 @@ def copy(call: Call) -> Value:
     """Each element of src, converted to dest's type."""
     bound = call.bind(stubs.joint_matrix_copy.signature)
     check_group(call, bound["g"])
-    source, target = (matrix_argument(call, bound[name], name, index)
-                      for name, index in (("src", 1), ("dest", 2)))
+    source, target = _source_and_target(call, bound)
     if (source.type.rows, source.type.columns) != (target.type.rows, target.type.columns):
         raise call.f.fail(constraints.COPY_SHAPE, call.node, source=source.type, target=target.type)
     location, type_ = call.f.location(call.node), target.type.tree
-    value: n.Expression = source.load(location)
-    if value.type != type_:
-        value = n.Convert(type_, location, value)
-    return Nothing(n.Assign(type_, location, target.place, value))
+    return Nothing(n.Assign(type_, location, target.place, converted(source.expression, type_)))
+
+
+def _source_and_target(call: Call, bound: dict[str, Value]) -> tuple[MatrixValue, Matrix]:
+    """src, whose value is copied, and dest."""
+    target = matrix_argument(call, bound["dest"], "dest", 2)
+    source = matrix_value(call.f, bound["src"], call.place(1)) if not isinstance(bound["src"], NewMatrix) else None
+    if source is None:
+        matrix_argument(call, bound["src"], "src", 1)
+        raise AssertionError
+    return source, target
+
+
+@device("joint_matrix_transpose")
+def transpose(call: Call) -> Value:
+    """Each element of src, converted to dest's type, with rows and columns exchanged."""
+    bound = call.bind(stubs.joint_matrix_transpose.signature)
+    check_group(call, bound["g"])
+    source, target = _source_and_target(call, bound)
+    if (source.type.rows, source.type.columns) != (target.type.columns, target.type.rows):
+        raise call.f.fail(constraints.TRANSPOSE_SHAPE, call.node, source=source.type, target=target.type)
+    location, type_ = call.f.location(call.node), target.type.tree
+    turned = n.MatrixTranspose(type_, location, source.expression)
+    return Nothing(n.Assign(type_, location, target.place, turned))
+
+
+# ------------------------------------------------------------------ reduce
+
+
+@device("joint_matrix_reduce")
+def reduce(call: Call) -> Value:
+    """A matrix of what its rows, its columns or all of its elements give."""
+    bound = call.bind(stubs.joint_matrix_reduce.signature)
+    f = call.f
+    check_group(call, bound["g"])
+    matrix = matrix_operand(call, bound["m"], "m", 1)
+    if matrix.type.use is not use.accumulator:
+        raise f.fail(constraints.REDUCE_USE, call.place(1), found=matrix.type)
+    axes = AXES.get(_word(bound["axis"]))
+    if axes is None:
+        raise f.fail(constraints.REDUCE_AXIS, call.place(2), found=bound["axis"])
+    operation = _word(bound["op"])
+    if operation not in COMBINATIONS:
+        raise f.fail(constraints.REDUCE_OPERATION, call.place(3), found=bound["op"])
+    type_, location = matrix.type.tree, f.location(call.node)
+    known = f.unit.element_functions
+    if (operation, type_.scalar) not in known:
+        function = known[operation, type_.scalar] = combination(operation, type_.scalar)
+        function.name = f.unit.unique(function.name)
+        f.unit.functions.append(function)
+    return MatrixValue(matrix.type, n.MatrixReduce(type_, location, matrix.load(location), axes,
+                                                   known[operation, type_.scalar]))
+
+
+def _word(value: Value) -> str:
+    """What a text, or one of SYCL's function objects, names."""
+    found = value.value if isinstance(value, Static) else None
+    return found.what if isinstance(found, FunctionObject) else found if isinstance(found, str) else ""
 
 
 @device("round_to_tf32")
@@ -134,7 +197,7 @@ def round_to_tf32(call: Call) -> Value:
 
 @device("joint_matrix_apply")
 def apply(call: Call) -> Value:
-    """A loop over this work-item's components, with a call of the function in it."""
+    """The function, run for each element; or a loop over this work-item's components, if it does more than that."""
     f = call.f
     bound = call.bind(stubs.joint_matrix_apply.signature)
     check_group(call, bound["g"])
@@ -150,8 +213,11 @@ def apply(call: Call) -> Value:
         if (other.type.use, other.type.rows, other.type.columns) != (first.use, first.rows, first.columns):
             raise f.fail(constraints.APPLY_SHAPE, call.place(2), first=first, second=other.type)
     callee = _function(call, function, len(found))
-    _loop(call, found, callee)
-    return Nothing(None)
+    changed = _run(call, found[0], callee) if len(found) == 1 else None
+    if changed is None:
+        _loop(call, found, callee)
+        return Nothing(None)
+    return Nothing(n.Assign(first.tree, f.location(call.node), found[0].place, changed))
 
 
 def _function(call: Call, function: Value, matrices: int) -> Value:
@@ -168,6 +234,49 @@ def _function(call: Call, function: Value, matrices: int) -> Value:
         raise call.f.fail(constraints.APPLY_CALLABLE, call.place(len(call.arguments) - 1), expected=expected,
                           found=function)
     return function
+
+
+def _run(call: Call, matrix: Matrix, function: Value) -> n.Expression | None:
+    """The elements that a function gives, by one instruction; None if it may do more than compute one, or changes what
+    is around it."""
+    f, location = call.f, call.f.location(call.node)
+    if not isinstance(function, Local):
+        assert isinstance(function, Static)
+        return of_elements(f, call.name, ("apply", id(function.value)), [matrix], call.node, converts=True,
+                           compute=lambda values: call_value(f, function, call.node, values)).expression
+    stored = matrix.type.element.storage.scalar
+    place = [n.Variable(name, t.UINT, location) for name in ("row", "column")]
+    x = n.Variable("x", stored, location)
+    coordinates = [Runtime(n.Convert(t.SIZE_T, location, value_of(one, location))) for one in place]
+    own = [Runtime(value_of(x, location)), *coordinates]
+    inner = _call(call, function, own[0], coordinates, stored)
+    if effect_of(inner.function) is not None or any(map(_is_private, inner.arguments)):
+        return None
+    expressions = [value.expression for value in own]
+    others = [argument for argument in inner.arguments if not any(argument is one for one in expressions)]
+    passed = {id(other): n.Variable("captured", other.type, location) for other in others}
+    arguments = tuple(value_of(passed[id(argument)], location) if id(argument) in passed else argument
+                      for argument in inner.arguments)
+    body = n.Block(location, (n.Return(location, n.Call(stored, location, inner.function, arguments)),))
+    made = n.Function(f.unit.unique(f"each_{function.name}"), stored, [*place, x, *passed.values()], location,
+                      body=body)
+    f.unit.functions.append(made)
+    return n.MatrixApply(matrix.type.tree, location, matrix.load(location), made, tuple(others))
+
+
+def _is_private(argument: n.Expression) -> bool:
+    """Whether an argument points to a variable of the kernel, which a function can change."""
+    return isinstance(argument.type, t.Pointer) and argument.type.address_space is t.AddressSpace.PRIVATE
+
+
+def _call(call: Call, function: Local, value: Runtime, coordinates: Sequence[Runtime], stored: t.Scalar) -> n.Call:
+    """The call of a function for an element, with row and column if it takes them."""
+    names = [parameter.arg for parameter in arguments_of(function.node)]
+    values: list[tuple[str, Value]] = [(names[0], value)]
+    if len(names) - len(function.node.args.defaults) == ELEMENT_AND_PLACE:
+        values += zip(names[1:ELEMENT_AND_PLACE], coordinates, strict=True)
+    values += [(name, value) for name, value in function.defaults.items() if name not in dict(values)]
+    return call.f.unit.helpers.call_for_element(call.f, function, call, values, stored)
 
 
 def _loop(call: Call, matrices: list[Matrix], function: Value) -> None:
@@ -202,12 +311,9 @@ def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Express
     if not isinstance(function, Local):
         f.assign(element, expression(f, call_value(f, function, call.node, [value]), call.node), call.node)
         return
-    names = [parameter.arg for parameter in arguments_of(function.node)]
-    values = [(names[0], value)]
-    if len(names) - len(function.node.args.defaults) == 3:
-        values += zip(names[1:3], _coordinates(call, matrix, index), strict=True)
-    values += [(name, value) for name, value in function.defaults.items() if name not in dict(values)]
-    result = f.unit.helpers.call_for_element(f, function, call, values, stored)
+    assert isinstance(value, Runtime)
+    with_place = len(arguments_of(function.node)) - len(function.node.args.defaults) == ELEMENT_AND_PLACE
+    result = _call(call, function, value, _coordinates(call, matrix, index) if with_place else (), stored)
     f.perform(n.Assign(stored, location, element.place, result))
 
 

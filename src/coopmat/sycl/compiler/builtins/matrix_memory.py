@@ -17,6 +17,7 @@ from coopmat.sycl.compiler.values import (
     LayoutValue,
     LocalArray,
     Matrix,
+    MatrixValue,
     NewMatrix,
     Nothing,
     Runtime,
@@ -45,8 +46,15 @@ def matrix_argument(call: Call, value: Value, parameter: str, index: int) -> Mat
     """An argument that is a joint_matrix object."""
     if not isinstance(value, Matrix):
         raise call.f.fail(constraints.NOT_A_MATRIX, call.place(index), name=call.name, parameter=parameter,
-                          kind=" that has a name" if isinstance(value, NewMatrix) else "", found=value)
+                          kind=" that has a name" if isinstance(value, NewMatrix | MatrixValue) else "", found=value)
     return value
+
+
+def matrix_operand(call: Call, value: Value, parameter: str, index: int) -> Matrix:
+    """An argument that is only read: a joint_matrix object, or what an operation on matrices gives."""
+    if isinstance(value, MatrixValue):
+        return call.f.declare_matrix(value, "", call.place(index))
+    return matrix_argument(call, value, parameter, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +178,7 @@ def store(call: Call) -> Value:
     """Accumulators with a layout; A and B (sycl_ext_intel_matrix) without."""
     bound = call.bind(stubs.joint_matrix_store.signature)
     check_group(call, bound["g"])
-    matrix = matrix_argument(call, bound["src"], "src", 1)
+    matrix = matrix_operand(call, bound["src"], "src", 1)
     memory = _memory(call, matrix, bound["dest"], bound["stride"], bound.get("Layout"), index=2, parameter="dest",
                      is_store=True)
     return _store(call, matrix, memory, None)
@@ -232,7 +240,7 @@ def store_checked(call: Call) -> Value:
     """A store that leaves out what lies outside."""
     bound = call.bind(stubs.joint_matrix_store_checked.signature)
     check_group(call, bound["g"])
-    matrix = matrix_argument(call, bound["src"], "src", 1)
+    matrix = matrix_operand(call, bound["src"], "src", 1)
     given, window = _checked(call, _rest(bound), matrix)
     memory = _memory(call, matrix, bound["dest"], bound["stride"], given, index=2, parameter="dest", is_store=True)
     return _store(call, matrix, memory, window)
