@@ -398,6 +398,27 @@ def _ints(rng: np.random.Generator, low: int, high: int, *shape: int) -> np.ndar
     return rng.integers(low, high, shape, dtype=np.int32)
 
 
+# ------------------------------------------------------------------- flash_attention.cl
+
+
+def _attention_arguments(rng: np.random.Generator, heads: int, length: int, depth: int, dtype: Any) -> Arguments:
+    """Each query asks for one component of the keys, which is 0 or so small that its exponential is none: so weights
+    are 0 or 1, and sums exact."""
+    queries = np.eye(depth)[rng.integers(0, depth, (heads, length))].astype(dtype)
+    keys = np.where(rng.integers(0, 3, (heads, length, depth)) > 0, 0, -1024).astype(dtype)
+    values = rng.integers(-8, 9, (heads, length, depth)).astype(dtype)
+    return [queries, keys, values, np.zeros((heads, length, depth), np.float32), length, np.float32(0.5)]
+
+
+def _attention(arguments: Arguments, is_causal: bool) -> dict[int, np.ndarray]:
+    queries, keys, values = (array.astype(np.float64) for array in arguments[:3])
+    scores = queries @ keys.transpose(0, 2, 1) * arguments[5]
+    if is_causal:
+        scores = np.where(np.tri(scores.shape[1], dtype=bool), scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return {3: (weights @ values).astype(np.float32) / weights.sum(axis=-1, keepdims=True).astype(np.float32)}
+
+
 CONTROL, MEMORY, VECTORS, EXTENSIONS, MATRICES, PRINTING = (
     KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "extensions", "matrices", "printing"))
 OVERLOADS, ASYNC_COPIES = KERNELS / "overloads.cl", KERNELS / "async_copies.cl"
@@ -495,6 +516,11 @@ CASES = (
          ("-DKC=16", "-DMC=8", "-DNB=64")),
     Case(EXAMPLES / "scale_rows.cl", "scale_rows", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
          lambda rng: [_floats(rng, 16, 32), _floats(rng, 16), 32], lambda args: {0: args[0] * args[1][:, None]}),
+    *(Case(EXAMPLES / "flash_attention.cl", "flash_attention", (5 * SUB_GROUP, 2), (SUB_GROUP, 1),
+           lambda rng, dtype=dtype: _attention_arguments(rng, 2, 40, 32, dtype),
+           lambda args, is_causal=is_causal: _attention(args, is_causal), (
+               "-DTM=8", "-DTN=8", "-DD=32", f"-DIN={name}", *["-DCAUSAL"] * is_causal))
+      for name, dtype, is_causal in (("half", np.float16, False), ("__bf16", ml_dtypes.bfloat16, True))),
     Case(EXAMPLES / "dot_products.cl", "signed_signed", (20, 6), (5, 2),
          lambda rng: [_bytes_as_words(rng, 6, 9), _bytes_as_words(rng, 9, 20), _ints(rng, -1000, 1000, 6, 20), 20, 36],
          _packed_b),

@@ -13,6 +13,7 @@ from coopmat.sycl import int8, int32, kernel, nd_item, ptr
 from examples import (
     joint_matrix_blocked,
     joint_matrix_epilogue,
+    joint_matrix_flash_attention,
     joint_matrix_gemm,
     joint_matrix_tf32,
     joint_matrix_tuned,
@@ -47,6 +48,26 @@ def test_result(module, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = capsys.readouterr().out
     assert found.startswith(f"{name}: ")
     assert "right" in found
+
+
+def with_square_b(element: str) -> list[str]:
+    """The devices that multiply matrices of a type, with N = K."""
+    return [one.name for one in devices() if not one.matrix_combinations or any(
+        row.atype == element and row.supports_sizes(8 if row.max_msize == 8 else 16, 16, 16)
+        for row in one.matrix_combinations)]
+
+
+@pytest.mark.parametrize("options", [(), ("causal",)], ids=["all keys", "causal"])
+@pytest.mark.parametrize(("T", "name"), [(T, name) for T, element in (("half", "fp16"), ("bfloat16", "bf16"))
+                                         for name in with_square_b(element)])
+def test_attention(T: str, name: str, options: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert joint_matrix_flash_attention.main([name, T, *options]) == 0
+    assert "right" in capsys.readouterr().out
+
+
+def test_attention_on_other_tiles() -> None:
+    with pytest.raises(Error, match=r"does not support .*nearest supported"):
+        joint_matrix_flash_attention.main(["sim:intel_gpu_dg2_g10"])
 
 
 @pytest.mark.parametrize("name", ["cpu", "sim:generic", "sim:intel_cpu_spr"])
