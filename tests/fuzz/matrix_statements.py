@@ -10,6 +10,7 @@ from tests.fuzz.nodes import INT, Node, Statement
 SHAPES = ((8, 16, 32), (16, 16, 64), (8, 8, 32), (16, 16, 16), (4, 8, 16), (1, 16, 32), (2, 4, 4), (8, 16, 8))
 SIGNS = ("MATRIX_A", "MATRIX_B", "MATRIX_C", "MATRIX_RESULT")
 PREFIX = "CLK_COOPERATIVE_MATRIX_OPERAND_"
+REDUCE, COMBINE = "CLK_COOPERATIVE_MATRIX_REDUCE_", "CLK_COOPERATIVE_MATRIX_COMBINE_"
 LAYOUTS = ("CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR", "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR")
 ARRAY = 3
 
@@ -34,15 +35,30 @@ class MatrixStatements(Generator):
         return [Statement(
             f"typedef {self.types[0]} matrix_a {scope.format(self.m, self.k, 'A')};\n"
             f"typedef {self.types[1]} matrix_b {scope.format(self.k, self.n, 'B')};\n"
-            f"typedef {'int' if self.is_signed else 'uint'} matrix_c {scope.format(self.m, self.n, 'ACCUMULATOR')};\n"
+            f"typedef {self._word} matrix_c {scope.format(self.m, self.n, 'ACCUMULATOR')};\n"
             f"typedef short matrix_s {scope.format(self.m, self.n, 'ACCUMULATOR')};\n"
+            f"typedef short matrix_u {scope.format(self.m, self.n, 'A')};\n"
+            f"typedef {self._word} matrix_v {scope.format(self.m, self.n, 'B')};\n"
+            f"typedef char matrix_t {scope.format(self.n, self.m, 'B')};\n"
+            f"typedef {self._word} matrix_w {scope.format(self.n, self.m, 'ACCUMULATOR')};\n"
             "typedef struct { matrix_c first; uint number; matrix_c second; } matrix_pair;\n"
             "matrix_c either(matrix_c a, matrix_c b, uint chosen)\n"
             "{\n    if (chosen & 1)\n        return a - b;\n    if (chosen & 2)\n        return b;\n"
             "    return a + b;\n}\n"
             "matrix_c changed(matrix_c c, uint step)\n"
             "{\n    for (uint i = 0; i < coop_mat_length(c); ++i) {\n        int2 at = coop_mat_get_coord(c, i);\n"
-            "        c[i] = c[i] * (at.x + 1) + (at.y ^ step);\n    }\n    return c;\n}\n")]
+            "        c[i] = c[i] * (at.x + 1) + (at.y ^ step);\n    }\n    return c;\n}\n"
+            "WORD placed(uint row, uint column, WORD x) { return x * 3 + (row << 8 ^ column); }\n"
+            "WORD mixed(WORD x, uint step, WORD y)\n"
+            "{\n    for (uint i = 0; i < (step & 3); ++i) {\n        if (x & 1) x = x * 3 + y;\n        else x >>= 1;\n"
+            "        if (x == 5) return y;\n    }\n    return x ^ y;\n}\n"
+            "WORD picked(int row, short column, WORD x, global const WORD *from)\n"
+            "{\n    return row > column ? x : from[(row + column) & 31] - x;\n}\n".replace("WORD", self._word))]
+
+    @property
+    def _word(self) -> str:
+        """The type of accumulators' elements."""
+        return "int" if self.is_signed else "uint"
 
     def matrix_words(self) -> int:
         """Words of ``memory`` that all sub-groups store their matrices to."""
@@ -57,8 +73,8 @@ class MatrixStatements(Generator):
     def declare_matrices(self) -> list[Statement]:
         start = f"memory + {self.total * MEMORY + 56}"
         number = f"(group * {self._sub_groups()} + get_sub_group_id())"
-        return [Statement(f"global matrix_word *place = (global matrix_word *)({start} + {number} * {self._region()});"
-                          .replace("matrix_word", "int" if self.is_signed else "uint")),
+        return [Statement(f"global WORD *place = (global WORD *)({start} + {number} * {self._region()});"
+                          .replace("WORD", self._word)),
                 Statement("matrix_a ma = ", self._load(0), ";"), Statement("matrix_b mb = ", self._load(1), ";"),
                 Statement("matrix_c c0 = coop_mat_init(0), c1 = coop_mat_init(-7);"),
                 Statement(f"matrix_c cs[{ARRAY}];\nfor (uint i = 0; i < {ARRAY}; ++i) cs[i] = coop_mat_init(i);"),
@@ -79,7 +95,8 @@ class MatrixStatements(Generator):
     def matrix_statement(self) -> Statement:
         """Any statement on matrices."""
         return self.pick((self._multiply, self._multiply, self._elementwise, self._elementwise, self._components,
-                          self._components, self._over_array, self._through_function, self._reload, self._move))()
+                          self._components, self._reduce, self._apply, self._convert, self._over_array,
+                          self._through_function, self._reload, self._move))()
 
     def _flags(self) -> str:
         """Which operands are signed."""
@@ -116,6 +133,28 @@ class MatrixStatements(Generator):
             case 4:
                 return Statement("for (uint i = 0; i < coop_mat_length(ma); ++i) ma[i] = ma[i] > 9 ? ma[i] - 9 : i;")
         return Statement(loop, f"{{ {a}[i] ^= lane + w0; if (i == 1) break; }}")
+
+    def _reduce(self) -> Statement:
+        axis, operation = self.pick(("ROW", "COLUMN", "ALL")), self.pick(("ADD", "MIN", "MAX", "MUL"))
+        return Statement(f"{self._accumulator()} = coop_mat_reduce({self._accumulator()}, {REDUCE}{axis}, "
+                         f"{COMBINE}{operation});")
+
+    def _apply(self) -> Statement:
+        """A function of the program, or a built-in one, for each element."""
+        a, b, c = (self._accumulator() for _ in range(3))
+        return Statement(self.pick((
+            f"{a} = coop_mat_apply({b}, placed);", f"{a} = coop_mat_apply({b}, mixed, group, {c});",
+            f"{a} = coop_mat_apply({b}, mixed, {self.random.randrange(9)}, {b});", f"{a} = max({b}, {c});",
+            f"{a} = coop_mat_apply({b}, picked, (global const {self._word} *)in);", f"{a} = mad24({b}, {c}, {b});",
+            f"{a} = clamp({b}, ({self._word})3, ({self._word})in[3] | 64);", "ma = min(ma, ma + ma);",
+            f"{a} = rotate({b}, {c});", f"{a} = abs_diff(min({b}, {c}), {c});")))
+
+    def _convert(self) -> Statement:
+        """To other uses and types and back, transposed or not."""
+        a, b = self._accumulator(), self._accumulator()
+        kind, function = self.pick((("u", "convert"), ("v", "convert"), ("t", "transpose"), ("w", "transpose")))
+        between = self.pick(("", "x = x + x; "))
+        return Statement(f"{{ matrix_{kind} x = coop_mat_{function}({b}); {between}{a} = coop_mat_{function}(x); }}")
 
     def _over_array(self) -> Statement:
         a = self._accumulator()
