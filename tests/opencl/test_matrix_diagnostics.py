@@ -359,8 +359,8 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
         "c = @coop_mat_apply(c, only_row);"),
     "structure for a function of elements": (
         messages.APPLIED_ARGUMENT,
-        "argument 3 of 'coop_mat_apply' cannot be passed to the function: expected a scalar, a vector, a pointer to "
-        "other than private memory, or a matrix of the first one's type; found 'struct pair'",
+        "argument 3 of 'coop_mat_apply' cannot be passed to a function of elements: expected a scalar, a vector, a "
+        "pointer to other than private memory, or a matrix of the first one's type; found 'struct pair'",
         "struct pair both = {1, 2}; c = coop_mat_apply(c, of_pair, @both);"),
     "function that stores": (
         messages.APPLIED_EFFECT,

@@ -193,11 +193,12 @@ def test_one_function_for_all_uses() -> None:
     ("", "exp(a, a)", "no function 'exp' of scalars makes a 'float'"),
     ("", "fmax(a, h)", "inconsistent cooperative matrix element types"),
     ("", "fract(a, &t)", "it changes memory that other work-items may see"),
+    ("", "fract(a, &own)", "argument 2 of 'fract' cannot be passed to a function of elements"),
 ])
 def test_what_cannot_be_applied(functions: str, call: str, expected: str) -> None:
     before = functions + declared("half", "ACCUMULATOR", "H") + "float t;"
     with pytest.raises(cm.CompileError, match=re.escape(expected)):
-        compile_source(kernel("float", "", f"H h = coop_mat_init(1); a = {call};", before))
+        compile_source(kernel("float", "", f"H h = coop_mat_init(1); float own; a = {call};", before))
 
 
 # ------------------------------------------------------------------ conversions

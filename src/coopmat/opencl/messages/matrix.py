@@ -144,9 +144,9 @@ NOT_APPLICABLE = Message("CM4062", "error",
                          "'{name}' cannot be applied to the elements of a cooperative matrix: it must take arguments "
                          "of type ({types}), or two integers, row and column, before them, and return a number")
 APPLIED_ARGUMENT = Message("CM4063", "error",
-                           "argument {index} of 'coop_mat_apply' cannot be passed to the function: expected a scalar, "
-                           "a vector, a pointer to other than private memory, or a matrix of the first one's type; "
-                           "found '{type}'")
+                           "argument {index} of '{name}' cannot be passed to a function of elements: expected a "
+                           "scalar, a vector, a pointer to other than private memory, or a matrix of the first one's "
+                           "type; found '{type}'")
 APPLIED_EFFECT = Message("CM4064", "error",
                          "'{name}' cannot be applied to the elements of a cooperative matrix: it {effect}, and would "
                          "be called in any order, and perhaps more than once for an element")

@@ -6,8 +6,8 @@ it, and this project's additions: names and types in :mod:`.matrix_types`, the b
 :mod:`.matrix_operators`.
 """
 
-from coopmat.opencl.sema.matrix_calls import APPLY, FUNCTION_NAMES, call
-from coopmat.opencl.sema.matrix_functions import apply, builtin, check_applied
+from coopmat.opencl.sema.matrix_calls import FUNCTION_NAMES, call
+from coopmat.opencl.sema.matrix_functions import APPLY, apply, builtin, check_applied
 from coopmat.opencl.sema.matrix_operators import binary, component, unary
 from coopmat.opencl.sema.matrix_types import FEATURES, TYPE_NAMES, check_object, declare_predefined, matrix_type
 

@@ -13,7 +13,7 @@ from typing import Any
 from coopmat.diagnostics import Message, SourceLocation
 from coopmat.opencl.messages import matrix as messages
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.matrix_functions import combine_function
+from coopmat.opencl.sema.matrix_functions import APPLY, combine_function
 from coopmat.opencl.sema.matrix_operators import check_index, shape
 from coopmat.opencl.sema.matrix_types import ENUMERATIONS, LAYOUTS
 from coopmat.opencl.sema.values import ERROR, is_error
@@ -350,10 +350,8 @@ FUNCTIONS: dict[str, _Function] = {
 }
 """The RFC's functions, those of the newer draft, and our additions."""
 
-APPLY = "coop_mat_apply"
-"""The function that takes the name of another one: :mod:`.calls` looks it up."""
-
 FUNCTION_NAMES: frozenset[str] = frozenset({*FUNCTIONS, APPLY})
+"""With the function that takes the name of another one: :mod:`.calls` looks it up."""
 
 
 def call(context: Context, name: str, arguments: list[Expression], location: SourceLocation | None,

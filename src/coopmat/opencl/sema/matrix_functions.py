@@ -22,6 +22,7 @@ from coopmat.tree.matrices import combination, computable, converted, of_element
 from coopmat.tree.nodes import Block, Call, Expression, Function, MatrixApply, Return, Variable
 from coopmat.tree.types import INT, UINT, AddressSpace, Matrix, Pointer, Scalar, Type, Vector
 
+APPLY = "coop_mat_apply"
 _PLACES = (UINT, INT)  # of a row or column
 
 
@@ -50,10 +51,9 @@ def builtin(context: Context, name: str, arguments: Sequence[Expression],
     matrices = [argument for argument in arguments if isinstance(argument.type, Matrix)]
     first = matrices[0].type
     assert isinstance(first, Matrix)
-    for other in matrices[1:]:
-        assert isinstance(other.type, Matrix)
-        if not same_type(context, first, other.type, location):
-            return context.error_expression(location)
+    if not all(_can_be_given(context, first, argument, name, place)
+               for place, argument in enumerate(arguments, 1) if argument is not matrices[0]):
+        return context.error_expression(location)
     key = (name, first.scalar, *(argument.type for argument in arguments))
     function = context.element_functions.get(key) or _of_builtin(context, name, first, arguments, location)
     if function is None:
@@ -112,10 +112,9 @@ def apply(context: Context, functions: Sequence[Function], arguments: Sequence[E
     if any(map(is_error, arguments)):
         return context.error_expression(location)
     if not isinstance(matrix.type, Matrix):
-        return context.error(messages.NOT_A_MATRIX, matrix.location, index=1, name="coop_mat_apply", type=matrix.type)
-    for place, other in enumerate(others):
-        if not _can_be_given(context, matrix.type, other, place + 3):
-            return context.error_expression(location)
+        return context.error(messages.NOT_A_MATRIX, matrix.location, index=1, name=APPLY, type=matrix.type)
+    if not all(_can_be_given(context, matrix.type, other, APPLY, place) for place, other in enumerate(others, 3)):
+        return context.error_expression(location)
     row, column, x = Variable("row", UINT, location), Variable("column", UINT, location), \
         Variable("x", matrix.type.scalar, location)
     more = [Variable(f"y{number}", _of_element(other.type), location) for number, other in enumerate(others)]
@@ -151,13 +150,13 @@ def _candidates(context: Context, functions: Sequence[Function], given: list[Var
             yield fits, (function, given)
 
 
-def _can_be_given(context: Context, matrix: Matrix, argument: Expression, index: int) -> bool:
+def _can_be_given(context: Context, matrix: Matrix, argument: Expression, name: str, index: int) -> bool:
     """Whether an argument can be passed to a function of elements; False after a report."""
     if isinstance(argument.type, Matrix):
         return same_type(context, matrix, argument.type, argument.location)
     is_private = isinstance(argument.type, Pointer) and argument.type.address_space is AddressSpace.PRIVATE
     if is_private or not isinstance(argument.type, (Scalar, Vector, Pointer)):
-        context.report(messages.APPLIED_ARGUMENT, argument.location, index=index, type=argument.type)
+        context.report(messages.APPLIED_ARGUMENT, argument.location, name=name, index=index, type=argument.type)
         return False
     return True
 
