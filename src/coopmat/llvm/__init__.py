@@ -9,13 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
-from coopmat.llvm import client, imports, variadic
+from coopmat.llvm import client, imports, matrix_memory, variadic
 from coopmat.llvm.checks import check_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
 from coopmat.llvm.repairs import null_events_from_memory, with_undefined_phis, without_surplus_operands
 from coopmat.spirv.module import Module
 
 __all__ = ["optimize", "to_spirv", "verify"]
+
+_ROUNDS = 3  # of the optimiser, as long as each finds more variables to make values of
 
 
 def verify(ir: str, *, source_name: str = "<llvm>") -> None:
@@ -24,8 +26,19 @@ def verify(ir: str, *, source_name: str = "<llvm>") -> None:
 
 
 def optimize(ir: str, level: int, *, source_name: str = "<llvm>") -> str:
-    """The IR after LLVM's optimiser at ``level`` (0 to 3); raises as :func:`verify` does."""
-    return client.optimize(ir, level, source_name=source_name)
+    """The IR after LLVM's optimiser at ``level`` (0 to 3); raises as :func:`verify` does.
+
+    Of matrices in memory it sees only where they are used (:mod:`coopmat.llvm.matrix_memory`).
+    """
+    if not level or imports.MATRIX_TYPE not in ir:
+        return client.optimize(ir, level, source_name=source_name)
+    ir = client.printed(ir, source_name=source_name)
+    for _ in range(_ROUNDS):
+        text, hidden = matrix_memory.hide(ir)
+        ir, is_simpler = matrix_memory.reveal(client.optimize(text, level, source_name=source_name), hidden)
+        if not is_simpler:
+            break
+    return ir
 
 
 def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = False) -> bytes:
