@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
 from coopmat.llvm import client, imports, matrix_memory, variadic
-from coopmat.llvm.checks import check_addresses, check_matrix_types
+from coopmat.llvm.checks import check_addresses, check_matrix_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
 from coopmat.llvm.repairs import null_events_from_memory, with_undefined_phis, without_surplus_operands
 from coopmat.spirv.module import Module
@@ -65,4 +65,5 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = Fals
         place = SourceLocation.whole(source)
         raise CompileError([replace(diagnostic, location=place) for diagnostic in error.diagnostics]) from None
     check_addresses(module, source)
+    check_matrix_addresses(module, source)
     return module.to_bytes()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from coopmat.llvm.editor import Editor
+from coopmat.llvm.editor import Editor, substitute
 from coopmat.llvm.metadata import pointee
 from coopmat.spirv.grammar import Decoration, Op
 from coopmat.spirv.instruction import Instruction, make
@@ -104,7 +104,7 @@ def _fold_pointer_casts(editor: Editor) -> None:
             source = _earlier(editor, item.words[0], item.type_id, same)
             if source is not None:
                 same[item.result_id] = source
-    editor.functions = [_substitute(item, same) for item in editor.functions]
+    editor.functions = [substitute(item, same) for item in editor.functions]
     for item in editor.functions:
         editor.add(item)
     used = {identifier for item in editor.functions for identifier in item.ids()}
@@ -132,18 +132,6 @@ def _earlier(editor: Editor, pointer: int, type_id: int | None, same: dict[int, 
         if not _is_pointer_cast(editor, item):
             return None
         pointer = item.words[0]
-
-
-def _substitute(item: Instruction, same: dict[int, int]) -> Instruction:
-    """The instruction with other ids in the place of some of its operands.
-
-    No instruction that uses a pointer has an operand of several words, so words and operands correspond.
-    """
-    if not any(word in same for word in item.words) or len(item.operands) != len(item.words):
-        return item
-    words = tuple(same.get(word, word) if operand.is_id else word
-                  for operand, word in zip(item.operands, item.words, strict=True))
-    return Instruction(item.opcode, item.type_id, item.result_id, words, item.offset, item.context)
 
 
 # --------------------------------------------------------------------------------------
@@ -201,7 +189,7 @@ def _with_casts(items: list[Instruction], casts: Mapping[int, Instruction]) -> l
         elif due and item.opcode not in _BEFORE_CASTS:
             result += due
             due = []
-        result.append(_substitute(item, replaced))
+        result.append(substitute(item, replaced))
     return result
 
 

@@ -491,7 +491,10 @@ class LlvmBuilder:
         if source.bits != target.bits:
             widen = "sext" if resized_by == "sext" else "zext"
             operation = widen if source.bits < target.bits else "trunc"
-            value = self._value(type_, "wide", f"{operation} {self._typed(value)} to {self._types.value(type_)}")
+            if operation == "zext" and value.handle in self._resized:
+                value = self._low_bits(*self._resized[value.handle], source.bits, type_)
+            else:
+                value = self._value(type_, "wide", f"{operation} {self._typed(value)} to {self._types.value(type_)}")
         mask = _splat(type_, str((1 << bits) - 1), self._types)
         return self._value(type_, "low", f"and {self._types.value(type_)} {value.handle}, {mask}")
 

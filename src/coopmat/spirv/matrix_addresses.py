@@ -1,0 +1,99 @@
+"""Cooperative matrices that a module reaches by counting bytes.
+
+A matrix has no size that SPIR-V knows: what leads into an array or a structure with matrices is an access chain. LLVM,
+to which a matrix is as large as a pointer, makes pointers to bytes of such pointers and steps on by multiples of eight.
+What it means is lost once a device lays matrices out in its own way.
+"""
+
+from __future__ import annotations
+
+from coopmat.spirv.grammar import CHAINS, Op
+from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module import Module
+
+_SAME_PLACE: dict[int, slice] = {  # instructions whose result leads where a pointer among these operands leads
+    Op.Bitcast: slice(0, 1), Op.CopyObject: slice(0, 1), Op.PtrCastToGeneric: slice(0, 1),
+    Op.GenericCastToPtr: slice(0, 1), Op.GenericCastToPtrExplicit: slice(0, 1), Op.Select: slice(1, 3),
+    Op.Phi: slice(0, None, 2),
+}
+_ACCESSES: dict[int, int] = {Op.Load: 1, Op.Store: 1, Op.CopyMemory: 2, Op.CopyMemorySized: 2}  # how many operands are pointers
+_STEPS: dict[int, int] = {int(op): count for op, count in CHAINS.items()}
+_ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray)
+
+
+def counted_in_bytes(module: Module) -> list[Instruction]:
+    """The instructions that use a pointer to something else, such as bytes, to step on to cooperative matrices, or to
+    read or write them."""
+    opcodes = {row.opcode for row in module.instructions}
+    if Op.TypeCooperativeMatrixKHR not in opcodes or opcodes.isdisjoint((Op.Bitcast, Op.CopyMemorySized)):
+        return []
+    pointers = _Pointers(module)
+    return [row for row in pointers.uses if pointers.is_in_bytes(row)]
+
+
+class _Pointers:
+    """The pointers of a module, in classes of those that may lead into the same variable."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._leader: dict[int, int] = {}
+        self._parts: dict[int, tuple[int, ...]] = {}  # of types that have some
+        self._holding: set[int] = set()  # types with matrices in them
+        self.uses: list[Instruction] = []
+        for row in module.instructions:
+            self._note(row)
+        self._to_matrices = {self._find(pointer) for pointer in list(self._leader) if self._is_to_matrix(pointer)}
+
+    def _note(self, row: Instruction) -> None:
+        if row.opcode in _ACCESSES or row.opcode in _STEPS:
+            self.uses.append(row)
+        if row.opcode in _ARRAYS or row.opcode == Op.TypeStruct:
+            self._parts[row.result_id or 0] = row.words[:1] if row.opcode in _ARRAYS else row.words
+        if row.opcode == Op.TypeCooperativeMatrixKHR or any(
+                part in self._holding for part in self._parts.get(row.result_id or 0, ())):
+            self._holding.add(row.result_id or 0)
+        if row.result_id is None or self._pointee(row.result_id) is None:
+            return
+        if row.opcode in _SAME_PLACE:
+            for word in row.words[_SAME_PLACE[row.opcode]]:
+                if not self._is_first_part(row.result_id, word):
+                    self._unite(word, row.result_id)
+        elif _STEPS.get(row.opcode) == len(row.words):  # to another element
+            self._unite(row.words[0], row.result_id)
+
+    def is_in_bytes(self, row: Instruction) -> bool:
+        """Whether an instruction uses a pointer that leads to matrices as one to something else, or copies bytes."""
+        used = row.words[:_ACCESSES.get(row.opcode, 1)]
+        if row.opcode == Op.CopyMemorySized and any(map(self._is_to_matrix, used)):
+            return True
+        return any(word in self._leader and self._find(word) in self._to_matrices and not self._is_to_matrix(word)
+                   for word in used)
+
+    def _find(self, pointer: int) -> int:
+        while (leader := self._leader.setdefault(pointer, pointer)) != pointer:
+            self._leader[pointer] = self._leader[leader]
+            pointer = leader
+        return pointer
+
+    def _unite(self, one: int, other: int) -> None:
+        self._leader[self._find(one)] = self._find(other)
+
+    def _pointee(self, value: int) -> int | None:
+        """What a value points to; None of one that is no pointer."""
+        type_id = self._module.definition(value).type_id if self._module.defines(value) else None
+        type_ = self._module.definition(type_id) if type_id is not None and self._module.defines(type_id) else None
+        return type_.words[1] if type_ is not None and type_.opcode == Op.TypePointer else None
+
+    def _is_to_matrix(self, pointer: int) -> bool:
+        return self._pointee(pointer) in self._holding
+
+    def _is_first_part(self, pointer: int, whole: int) -> bool:
+        """Whether a pointer is to a part without matrices that what ``whole`` points to begins with."""
+        pointee, kind = self._pointee(pointer), self._pointee(whole)
+        seen: set[int] = set()
+        while kind is not None and kind not in seen:
+            if kind == pointee:
+                return kind not in self._holding
+            seen.add(kind)
+            kind = next(iter(self._parts.get(kind, ())), None)
+        return False
