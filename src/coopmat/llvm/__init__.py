@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
-from coopmat.llvm import client, imports, matrix_memory, variadic
+from coopmat.llvm import aggregates, client, imports, matrix_memory, variadic
 from coopmat.llvm.checks import check_addresses, check_matrix_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
 from coopmat.llvm.repairs import null_events_from_memory, with_undefined_phis, without_surplus_operands
@@ -53,8 +53,11 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = Fals
     declared = client.declarations(ir, source_name=source_name)
     hidden = imports.hidden_names(declared)
     compiled = ir
-    if any(variadic.is_variadic(type_) for _, type_ in declared):
-        compiled = variadic.with_plain_arguments(client.printed(ir, source_name=source_name))
+    is_variadic = any(variadic.is_variadic(type_) for _, type_ in declared)
+    if is_variadic or aggregates.are_concerned(ir):
+        compiled = aggregates.in_parts(client.printed(ir, source_name=source_name))
+    if is_variadic:
+        compiled = variadic.with_plain_arguments(compiled)
     binary = client.emit_spirv(null_events_from_memory(compiled), hidden, source_name=source_name)
     module = with_undefined_phis(Module.from_bytes(without_surplus_operands(binary)))
     source = SourceFile(source_name, ir)

@@ -16,7 +16,8 @@ _NAME = re.compile(VALUE)
 _MATRIX = 'target("spirv.CooperativeMatrixKHR"'
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _TOKEN = re.compile(r'"[^"]*"|[()\[\]{}<>]|,|[^"()\[\]{}<>,]+')
-_SEQUENCE = re.compile(r"[\[<](\d+) x (.*)[\]>]")
+_ARRAY = re.compile(r"\[(\d+) x (.*)\]")
+_STRUCTURE = re.compile(r"<?\{(.*)\}>?")
 _ATTRIBUTE = re.compile(r"(?:align \d+|(?!(?:splat|getelementptr|inttoptr|ptrtoint|addrspacecast|bitcast)\b)"
                         r"[a-z_]+(?:\((?:[^()]|\([^()]*\))*\))?) ")
 
@@ -66,6 +67,17 @@ def operands(text: str) -> list[str]:
     return split_list(text)[0]
 
 
+def functions(ir: str) -> Iterator[list[str]]:
+    """The lines of IR, those of each function together with what stands before it."""
+    part: list[str] = []
+    for line in ir.split("\n"):
+        part.append(line)
+        if line == "}":
+            yield part
+            part = []
+    yield part
+
+
 def values_in(line: str) -> Iterator[str]:
     """The local values, labels and named types that a line mentions."""
     return (match.group() for match in _NAME.finditer(line))
@@ -91,14 +103,21 @@ class Types:
         return self._with_matrix[name]
 
     def part(self, type_: str, index: int) -> str | None:
-        """The type of a member or an element; None where there is none."""
+        """The type of a member of a structure or of an element of an array; None where there is none."""
+        members, count = self.parts(type_)
+        if not 0 <= index < count:
+            return None
+        return members[index] if len(members) == count else members[0]
+
+    def parts(self, type_: str) -> tuple[list[str], int]:
+        """The types of a structure's members, or the one of an array's elements, and how many there are."""
         type_ = self._definitions.get(type_, type_)
-        sequence = _SEQUENCE.fullmatch(type_)
-        if sequence is not None:
-            return sequence.group(2) if 0 <= index < int(sequence.group(1)) else None
-        body = re.fullmatch(r"<?\{(.*)\}>?", type_)
-        members = split_list(body.group(1))[0] if body is not None else []
-        return members[index] if 0 <= index < len(members) else None
+        array = _ARRAY.fullmatch(type_)
+        if array is not None:
+            return [array.group(2)], int(array.group(1))
+        structure = _STRUCTURE.fullmatch(type_)
+        members = operands(structure.group(1)) if structure is not None else []
+        return members, len(members)
 
 
 def is_matrix(type_: str) -> bool:

@@ -56,13 +56,20 @@ def with_indices(editor: Editor, imported: Mapping[int, str]) -> None:
 
 def _roots(editor: Editor, layout: Layout) -> frozenset[int]:
     """The pointers to matrices that bytes are copied through, or of which casts make pointers to something else on some
-    way."""
+    way. A function may take a matrix's own address for one to bytes."""
+    users: defaultdict[int, set[int]] = defaultdict(set)
+    for item in editor.functions:
+        for used in item.ids():
+            users[used].add(item.opcode)
     found = set()
     for item in editor.functions:
-        used = item.words[:2] if item.opcode == Op.CopyMemorySized else item.words[:1] if item.opcode in _CASTS else ()
-        for pointer in used:
+        pointers = item.words[:2] if item.opcode == Op.CopyMemorySized else item.words[:1] if item.opcode in _CASTS else ()
+        for pointer in pointers:
             pointee = _pointee(editor, pointer)
-            if pointee is not None and layout.holds_matrix(pointee) and pointee != _pointee(editor, item.result_id):
+            if pointee is None or not layout.holds_matrix(pointee) or pointee == _pointee(editor, item.result_id):
+                continue
+            is_matrix = editor.definition(pointee).opcode == Op.TypeCooperativeMatrixKHR
+            if not users[item.result_id or 0] <= (LIFETIMES | {Op.FunctionCall} if is_matrix else LIFETIMES):
                 found.add(_root(editor, pointer))
     return frozenset(root for root in found if layout.holds_matrix(_pointee(editor, root) or 0))
 

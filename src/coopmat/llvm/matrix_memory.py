@@ -21,6 +21,7 @@ from coopmat.llvm.ir_text import (
     SYMBOL,
     VALUE,
     Types,
+    functions,
     is_matrix,
     operands,
     split_operand,
@@ -42,7 +43,7 @@ _STORE = re.compile(r"  (store (?:volatile )?)(?!atomic)(.*)")
 def hide(ir: str) -> tuple[str, Hidden]:
     """The IR with calls in the place of accesses to matrices in memory, and what they stand for."""
     hidden, types = Hidden(), Types(ir)
-    lines = [line for part in _functions(ir) for line in _without_accesses(part, types, hidden)]
+    lines = [line for part in functions(ir) for line in _without_accesses(part, types, hidden)]
     hidden.chains = {name: _GROUP.sub("", line) for line in lines if (name := _declared_chain(line)) is not None}
     return "\n".join([*lines, *hidden.declarations, ""]), hidden
 
@@ -52,24 +53,13 @@ def reveal(ir: str, hidden: Hidden) -> tuple[str, bool]:
     types, names = Types(ir), (f"%coopmat.place.{number}" for number in count())
     lines: list[str] = []
     is_simpler = False
-    for part in _functions(ir):
+    for part in functions(ir):
         calls = {number: call for number, line in enumerate(part) if (call := hidden.call(line)) is not None}
         parts = Parts(part, calls, types)
         is_simpler |= parts.any or any(map(parts.is_direct, calls.values()))
         for number, line in enumerate(part):
             lines += instructions(parts.moved(calls[number]), names) if number in calls else parts.lines(line)
     return "\n".join([*_redeclared(lines, hidden), ""]), is_simpler
-
-
-def _functions(ir: str) -> Iterator[list[str]]:
-    """The lines of the IR, those of each function together with what stands before it."""
-    part: list[str] = []
-    for line in ir.split("\n"):
-        part.append(line)
-        if line == "}":
-            yield part
-            part = []
-    yield part
 
 
 def _redeclared(lines: Sequence[str], hidden: Hidden) -> Iterator[str]:
