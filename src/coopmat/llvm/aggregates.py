@@ -1,7 +1,7 @@
 """Structures and arrays as values, of which LLVM's SPIR-V back end knows few operations.
 
-It stops at a phi, a select or a freeze of such a value, and where one is taken out of another. Here these operations work
-on the numbers, pointers and matrices that the values are made of.
+It stops at a phi, a select or a freeze of such a value, and where one is taken out of another. Here these operations
+work on the numbers, pointers and matrices that the values are made of.
 
 All of it expects IR as LLVM prints it.
 """
@@ -134,7 +134,8 @@ class _Function:
         code.append(f"  {name} = {text}")
         return name
 
-    def _rebuilt(self, name: str, type_: str, leaves: Sequence[tuple[Path, str]], parts: Sequence[str]) -> Iterator[str]:
+    def _rebuilt(self, name: str, type_: str, leaves: Sequence[tuple[Path, str]],
+                 parts: Sequence[str]) -> Iterator[str]:
         """The value of its parts."""
         whole = "poison"
         for number, ((path, kind), part) in enumerate(zip(leaves, parts, strict=True), 1):

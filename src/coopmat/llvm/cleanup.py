@@ -64,7 +64,7 @@ def _mend_lifetimes(editor: Editor) -> None:
         if item.opcode not in LIFETIMES:
             return None
         variable = _before_casts(editor, item.words[0])
-        return [make(item.opcode, variable, 0)] if editor.definition(variable).opcode == Op.Variable else []
+        return [make(Op(item.opcode), variable, 0)] if editor.definition(variable).opcode == Op.Variable else []
 
     editor.rewrite_functions(mended)
 

@@ -1,19 +1,20 @@
 """Addresses of cooperative matrices that LLVM has counted in bytes become indices again.
 
-LLVM's optimiser leads pointers into arrays and structures of matrices by bytes, and copies matrices as integers of their
-size. In SPIR-V a matrix has no size. Where a sum of bytes leads to a matrix, or to what stands beside one, an access
-chain takes its place. A pointer of which it cannot be told where all that leads on from it comes to stays as it is.
+LLVM's optimiser leads pointers into arrays and structures of matrices by bytes, and copies matrices as integers of
+their size. In SPIR-V a matrix has no size. Where a sum of bytes leads to a matrix, or to what stands beside one, an
+access chain takes its place. A pointer of which it cannot be told where all that leads on from it comes to stays as it
+is.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from coopmat.llvm.editor import Editor, substitute
-from coopmat.llvm.matrix_layout import MATRIX_BYTES, Accepts, Layout, Move, Sum, Way
+from coopmat.llvm.matrix_layout import MATRIX_BYTES, NOTHING, Accepts, Layout, Move, Sum, Way
 from coopmat.llvm.names import parse
 from coopmat.spirv.grammar import CHAINS, LIFETIMES, MemoryAccess, Op
 from coopmat.spirv.instruction import Instruction, make
@@ -39,7 +40,7 @@ class _Address:
     """So many bytes behind a pointer, ``root``."""
 
     root: int
-    distance: Sum = Sum()
+    distance: Sum = NOTHING
 
 
 def with_indices(editor: Editor, imported: Mapping[int, str]) -> None:
@@ -63,8 +64,8 @@ def _roots(editor: Editor, layout: Layout) -> frozenset[int]:
             users[used].add(item.opcode)
     found = set()
     for item in editor.functions:
-        pointers = item.words[:2] if item.opcode == Op.CopyMemorySized else item.words[:1] if item.opcode in _CASTS else ()
-        for pointer in pointers:
+        count = 2 if item.opcode == Op.CopyMemorySized else int(item.opcode in _CASTS)
+        for pointer in item.words[:count]:
             pointee = _pointee(editor, pointer)
             if pointee is None or not layout.holds_matrix(pointee) or pointee == _pointee(editor, item.result_id):
                 continue
@@ -127,7 +128,7 @@ class _Rewriter:
 
     def _moved(self, item: Instruction) -> tuple[Sum, tuple[int, ...]]:
         """How many bytes a cast or an access chain leads on, and the indices that are left where it is at a matrix."""
-        kind, distance = _pointee(self._editor, item.words[0]) or 0, Sum()
+        kind, distance = _pointee(self._editor, item.words[0]) or 0, NOTHING
         first = CHAINS.get(Op(item.opcode), len(item.words))
         if first == 2:
             distance += self._bytes(item.words[1], self._layout.size(kind))
@@ -171,7 +172,7 @@ class _Rewriter:
             return self._layout.way(kind, distance, accepts)
         step, rest = distance.divided(self._layout.size(kind))  # what is behind a pointer may be an array's element
         found = self._layout.way(kind, rest, accepts)
-        return found if found is None or step == Sum() else ((Move(step, is_step=True), *found[0]), found[1])
+        return found if found is None or step == NOTHING else ((Move(step, is_step=True), *found[0]), found[1])
 
     def _is_matrix(self, type_id: int) -> bool:
         return self._editor.definition(type_id).opcode == Op.TypeCooperativeMatrixKHR
@@ -187,7 +188,7 @@ class _Rewriter:
             return [item]
         if item.opcode in LIFETIMES:
             root = self._addresses[item.words[0]].root
-            return [make(item.opcode, root, 0)] * (self._editor.definition(root).opcode == Op.Variable)
+            return [make(Op(item.opcode), root, 0)] * (self._editor.definition(root).opcode == Op.Variable)
         if item.opcode == Op.CopyMemorySized:
             self._copy(item, code)
         elif item.opcode == Op.Load:
@@ -275,7 +276,7 @@ class _Rewriter:
         if found is None and item.opcode == Op.FunctionCall and item.words[0] in self._imported:
             leads_to_component = parse(self._imported[item.words[0]]).name.endswith("AccessChain")
             found = self._way(address, self._is_matrix if leads_to_component else self._is_number)
-        if found is None and address.distance == Sum():
+        if found is None and address.distance == NOTHING:
             return self._value(code, Op.Bitcast, self._editor.definition(pointer).type_id or 0, address.root)
         return self._pointer(pointer, address, found, code)
 
@@ -318,9 +319,10 @@ class _Rewriter:
             if factor != 1:
                 identifier = self._value(code, Op.IMul, type_id, identifier, self._constant(factor, width))
             result = identifier if result is None else self._value(code, Op.IAdd, type_id, result, identifier)
-        if result is None:
-            return self._constant(count.number, width)
-        return self._value(code, Op.IAdd, type_id, result, self._constant(count.number, width)) if count.number else result
+        if result is None or count.number:
+            number = self._constant(count.number, width)
+            result = number if result is None else self._value(code, Op.IAdd, type_id, result, number)
+        return result
 
     def _constant(self, number: int, width: int) -> int:
         return self._editor.constant(number & (1 << width) - 1, width)

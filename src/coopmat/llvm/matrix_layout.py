@@ -39,6 +39,9 @@ class Sum:
                 Sum(rest, tuple((i, factor) for i, factor in self.terms if factor % size)))
 
 
+NOTHING = Sum()
+
+
 @dataclass(frozen=True)
 class Move:
     """One part of a way through memory: an index into what is there, or, if ``is_step``, so many elements on."""
@@ -85,7 +88,7 @@ class Layout:
     def way(self, type_id: int, distance: Sum, accepts: Accepts) -> tuple[Way, int] | None:
         """The way to the part that lies so many bytes behind the start of a value of a type, and that part's type,
         which is the first that is looked for; None if there is none."""
-        if distance == Sum() and accepts(type_id):
+        if distance == NOTHING and accepts(type_id):
             return (), type_id
         match self._editor.definition(type_id).opcode:
             case Op.TypeArray | Op.TypeVector:
@@ -106,7 +109,7 @@ class Layout:
         found = self.way(element, rest, accepts)
         if found is None:
             return None
-        first = (Move(index),) if depth == 1 else (*[Move(Sum())] * depth, Move(index, is_step=True))
+        first = (Move(index),) if depth == 1 else (*[Move(NOTHING)] * depth, Move(index, is_step=True))
         return (*first, *found[0]), found[1]
 
     def _way_to_member(self, type_id: int, distance: Sum, accepts: Accepts) -> tuple[Way, int] | None:

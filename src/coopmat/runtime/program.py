@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from coopmat.cache import Cache
-from coopmat.diagnostics import Diagnostic, Error, LaunchError
+from coopmat.diagnostics import Diagnostic, Error, LaunchError, SourceFile, SourceLocation
 from coopmat.runtime import sources
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
+from coopmat.runtime.saved import Optimization
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
@@ -102,15 +103,27 @@ class Program:
 
     def optimized(self, level: int) -> Program:
         """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes
-        of it. Source lines are lost on the way. Error for a program that was given as SPIR-V."""
+        of it. Source lines are lost on the way. Error for a program that was given as SPIR-V.
+
+        Where LLVM cannot make a valid module at that level, it is a lower one, of which a warning tells.
+        """
         if level not in range(4):
             raise Error(f"the level of optimisation is 0, 1, 2 or 3, not {level!r}")
-        ir, module = sources.optimize(self.llvm_ir, level, self.source_name, self._cache)
+        made = sources.optimize(self.llvm_ir, level, self.source_name, self._cache)
+        module = made.module
         if self._values is not None:
             left = {constant.spec_id for constant in spec_constants(module)}
             module = specialize(module, {number: value for number, value in self._values.items() if number in left})
-        return Program(module, source_name=self.source_name, warnings=self.warnings, make_llvm_ir=lambda: ir,
-                       cache=self._cache, device=self._device)
+        return Program(module, source_name=self.source_name, warnings=[*self.warnings, *self._lowered(level, made)],
+                       make_llvm_ir=lambda: made.ir, cache=self._cache, device=self._device)
+
+    def _lowered(self, level: int, made: Optimization) -> list[Diagnostic]:
+        """The warning of a program that is optimised less than was asked for."""
+        if made.level == level:
+            return []
+        message = (f"LLVM cannot make SPIR-V of what its optimiser makes of this at -O{level} ({made.reason}); "
+                   f"it is optimised at -O{made.level} instead")
+        return [Diagnostic("warning", message, SourceLocation.whole(SourceFile(self.source_name, "")))]
 
     def made_for(self, device: Device) -> None:
         """Note the device that the program is for."""

@@ -16,7 +16,7 @@ _SAME_PLACE: dict[int, slice] = {  # instructions whose result leads where a poi
     Op.GenericCastToPtr: slice(0, 1), Op.GenericCastToPtrExplicit: slice(0, 1), Op.Select: slice(1, 3),
     Op.Phi: slice(0, None, 2),
 }
-_ACCESSES: dict[int, int] = {Op.Load: 1, Op.Store: 1, Op.CopyMemory: 2, Op.CopyMemorySized: 2}  # how many operands are pointers
+_ACCESSES: dict[int, int] = {Op.Load: 1, Op.Store: 1, Op.CopyMemory: 2, Op.CopyMemorySized: 2}  # of how many pointers
 _STEPS: dict[int, int] = {int(op): count for op, count in CHAINS.items()}
 _ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray)
 
