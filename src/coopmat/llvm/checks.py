@@ -32,9 +32,9 @@ def check_matrix_addresses(module: Module, source: SourceFile) -> None:
     for function in module.functions if counted else ():
         if any(id(row) in counted for block in function.blocks for row in block.instructions):
             name = module.names.get(function.id) or f"%{function.id}"
-            message = (f"in '{name}' LLVM's optimiser counts bytes to reach cooperative matrices, which have no size in "
-                       "SPIR-V, and it can no longer be told which matrices are meant; take the code as it was before "
-                       "LLVM optimised it (coopmat compile -O hides matrices from LLVM's optimiser)")
+            message = (f"in '{name}' LLVM's optimiser counts bytes to reach cooperative matrices, which have no size "
+                       "in SPIR-V, and it can no longer be told which matrices are meant; take the code as it was "
+                       "before LLVM optimised it (coopmat compile -O hides matrices from LLVM's optimiser)")
             raise CompileError([Diagnostic("error", message, SourceLocation.whole(source))])
 
 

@@ -24,8 +24,10 @@ from coopmat.llvm.cleanup import clean_up
 from coopmat.llvm.editor import Editor
 from coopmat.llvm.matrix_bytes import with_indices
 from coopmat.llvm.names import BuiltinName, PointerCode, parse
+from coopmat.spirv.generators import BY_LLVM
 from coopmat.spirv.grammar import Decoration, LinkageType, Op, instruction
 from coopmat.spirv.instruction import Instruction, decode_string
+from coopmat.spirv.matrix_addresses import counted_in_bytes
 from coopmat.spirv.module import Module
 
 MATRIX_TYPE = "spirv.CooperativeMatrixKHR"
@@ -85,14 +87,18 @@ def resolve(module: Module, hidden: Mapping[str, str], argument_types: Mapping[s
 
 
 def resolve_known(module: Module) -> Module:
-    """A module with calls of built-in functions that are known replaced by instructions; other imports stay.
+    """A module with calls of built-in functions that are known replaced by instructions; other imports stay. In one
+    that LLVM made, matrices behind bytes are found again.
 
     It is for modules of other producers: clang, too, leaves functions of OpenCL C to whoever runs the module.
     """
     imports = dict(_imported_functions(module))
-    if not imports:
+    in_bytes = module.generator >> 16 in BY_LLVM and bool(counted_in_bytes(module))
+    if not imports and not in_bytes:
         return module
     editor = Editor(module)
+    if in_bytes:
+        with_indices(editor, imports)
     left = _replace_calls(editor, imports, keeps_unknown=True)
     editor.remove(set(imports) - left)
     return editor.finish()

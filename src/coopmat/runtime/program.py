@@ -12,6 +12,7 @@ from coopmat.runtime import sources
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
 from coopmat.runtime.saved import Optimization
+from coopmat.spirv import matrix_addresses
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
@@ -135,6 +136,8 @@ class Program:
         Raises KernelNotSupported if a kernel uses matrices that the device does not have.
         """
         if device not in self._loaded:
+            if self._loadable_by is None:
+                matrix_addresses.check(self._executable)
             known = self._loadable_by is not None and self._loadable_by.description == device.description
             self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
         return self._loaded[device]
