@@ -12,7 +12,12 @@ from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
 from coopmat.llvm import aggregates, client, imports, matrix_memory, variadic
 from coopmat.llvm.checks import check_addresses, check_matrix_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
-from coopmat.llvm.repairs import null_events_from_memory, with_undefined_phis, without_surplus_operands
+from coopmat.llvm.repairs import (
+    constants_from_memory,
+    null_events_from_memory,
+    with_undefined_phis,
+    without_surplus_operands,
+)
 from coopmat.spirv.module import Module
 
 __all__ = ["optimize", "to_spirv", "verify"]
@@ -58,7 +63,8 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = Fals
         compiled = aggregates.in_parts(client.printed(ir, source_name=source_name))
     if is_variadic:
         compiled = variadic.with_plain_arguments(compiled)
-    binary = client.emit_spirv(null_events_from_memory(compiled), hidden, source_name=source_name)
+    compiled = null_events_from_memory(constants_from_memory(compiled))
+    binary = client.emit_spirv(compiled, hidden, source_name=source_name)
     module = with_undefined_phis(Module.from_bytes(without_surplus_operands(binary)))
     source = SourceFile(source_name, ir)
     check_matrix_types(module, source)

@@ -46,8 +46,6 @@ _PLAIN = "#1"
 _ATTRIBUTE_GROUPS = (f"attributes {_CONVERGENT} = {{ convergent nounwind }}",
                      f"attributes {_PLAIN} = {{ nounwind }}")
 _VOID_VALUE = Value(t.VOID, "")
-_BITWISE = (BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR, BinaryOperator.SHIFT_LEFT,
-            BinaryOperator.SHIFT_RIGHT)
 
 
 def to_llvm_ir(program: Program, *, source_name: str = "<source>") -> str:
@@ -412,8 +410,6 @@ class LlvmBuilder:
     # -- Scalars and vectors -------------------------------------------------------------
 
     def unary(self, operator: UnaryOperator, operand: Value) -> Value:
-        if isinstance(operand.type, t.Vector) or operator is not UnaryOperator.NEGATE:
-            operand = self._not_constant(operand)
         typed = self._typed(operand)
         if operator is not UnaryOperator.NEGATE:
             ones = _splat(operand.type, "true" if operator is UnaryOperator.NOT else "-1", self._types)
@@ -430,21 +426,8 @@ class LlvmBuilder:
         if isinstance(left.type, t.Matrix):
             return self._matrix_call(MATRIX_BINARY[operator, kind], left.type, [left, right])
         type_ = _bool_like(left.type) if operator.is_comparison else left.type
-        if _is_constant(right) and (isinstance(left.type, t.Vector) or operator in _BITWISE):
-            left = self._not_constant(left)
         return self._value(type_, operator.name.lower(),
                            f"{BINARY[operator][kind]} {self._typed(left)}, {right.handle}")
-
-    def _not_constant(self, value: Value) -> Value:
-        """A constant number or vector by way of memory: LLVM's SPIR-V back end dies on bit operations, and on the
-        extraction of components, that have constant operands only, where the function also builds an array or a
-        record."""
-        if is_bool(value.type) or not _is_constant(value):
-            return value
-        alignment = t.layout_of(value.type).alignment
-        pointer = self.local_variable(Variable("constant", value.type, None))
-        self.store(pointer, value, alignment)
-        return self.load(pointer, alignment)
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
         if condition.handle in ("true", "false"):  # also outside of functions
@@ -498,7 +481,6 @@ class LlvmBuilder:
             if operation == "zext" and value.handle in self._resized:
                 return self._low_bits(*self._resized[value.handle], bits, type_)
             value = self._value(type_, "wide", f"{operation} {self._typed(value)} to {self._types.value(type_)}")
-        value = self._not_constant(value)
         mask = _splat(type_, str((1 << bits) - 1), self._types)
         return self._value(type_, "low", f"and {self._types.value(type_)} {value.handle}, {mask}")
 
@@ -546,8 +528,7 @@ class LlvmBuilder:
             return self._call(matrix_instruction_name("CompositeExtract", [type_]), type_.scalar,
                               [value, self.constant(t.UINT, index)], result_name="component")
         if isinstance(type_, t.Vector):
-            vector = self._not_constant(value)
-            return self._value(type_.scalar, "component", f"extractelement {self._typed(vector)}, i64 {index}")
+            return self._value(type_.scalar, "component", f"extractelement {self._typed(value)}, i64 {index}")
         part = memory_type(_part(type_, [index]))
         position = member_index(type_, index) if isinstance(type_, t.Record) else index
         return self._value(part, "member", f"extractvalue {self._typed(value)}, {position}")
@@ -686,10 +667,6 @@ def _sizes(window: Window | None) -> tuple[Value, ...]:
 
 def _points_to_matrix(parameter: Variable) -> bool:
     return isinstance(parameter.type, t.Pointer) and t.contains_matrix(parameter.type.pointee)
-
-
-def _is_constant(value: Value) -> bool:
-    return not value.handle.startswith("%")
 
 
 def _kind(value: Value) -> str:

@@ -17,7 +17,9 @@ from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.runtime.device import Device
 from coopmat.runtime.saved import Compilation, Optimization
 from coopmat.source_files import SourceFiles
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
+from coopmat.spirv.types import VECTOR_LENGTHS
 
 if TYPE_CHECKING:
     from coopmat.sycl.kernel import SyclKernel
@@ -182,13 +184,15 @@ def optimize(ir: str, level: int, name: str, cache: Cache) -> Optimization:
 
 
 def _optimized(ir: str, level: int, name: str, reason: str | None) -> tuple[Optimization, str | None]:
-    """One attempt, and what is wrong with its module."""
+    """One attempt, and what is wrong with its module, if anything."""
     from coopmat import llvm
 
     optimized = llvm.optimize(ir, level, source_name=name)
     found = Optimization(optimized, Module.from_bytes(llvm.to_spirv(optimized, source_name=name)), level, reason)
-    fault = next((one for one in found.module.validate() if one.severity == "error"), None)
-    return found, None if fault is None else f"{fault.message} [{fault.rule}]"
+    faults = [f"{one.message} [{one.rule}]" for one in found.module.validate() if one.severity == "error"]
+    faults += [f"OpenCL C has no vectors of {row.words[1]} components"
+               for row in found.module.of_opcode(Op.TypeVector) if row.words[1] not in VECTOR_LENGTHS]
+    return found, next(iter(faults), None)
 
 
 def _llvm_version() -> str:
