@@ -100,6 +100,7 @@ class _Rewriter:
         self._imported = imported
         self._roots = roots
         self._addresses = {root: _Address(root) for root in roots}
+        self._kept = set(roots)  # pointers that stay as they are: nothing is counted on the way to them
         self._users: defaultdict[int, list[Instruction]] = defaultdict(list)
         self._in_place: defaultdict[int, list[Instruction]] = defaultdict(list)  # of a pointer: what phis need instead
         self._matrices: dict[int, int] = {}  # integers that are copies of matrices, with the types of these
@@ -110,7 +111,7 @@ class _Rewriter:
             self._follow(item)
             for used in item.ids():
                 self._users[used].append(item)
-        gone = self._addresses.keys() - self._roots
+        gone = self._addresses.keys() - self._kept
         changed = [[] if item.result_id in gone else self._changed(item) for item in self._editor.functions]
         return [new for item, code in zip(self._editor.functions, changed, strict=True)
                 for new in (self._in_place[item.result_id] if item.result_id in gone else code)]
@@ -123,8 +124,12 @@ class _Rewriter:
         if address is None or item.result_id is None or _pointee(self._editor, item.result_id) is None:
             return
         distance, components = self._moved(item)
-        if not components:
-            self._addresses[item.result_id] = _Address(address.root, address.distance + distance)
+        if components:
+            return
+        self._addresses[item.result_id] = _Address(address.root, address.distance + distance)
+        if item.words[0] in self._kept and (CHAINS.get(Op(item.opcode)) == 1
+                                            or (item.opcode in CHAINS and self._editor.integer(item.words[1]) == 0)):
+            self._kept.add(item.result_id)
 
     def _moved(self, item: Instruction) -> tuple[Sum, tuple[int, ...]]:
         """How many bytes a cast or an access chain leads on, and the indices that are left where it is at a matrix."""
@@ -183,7 +188,7 @@ class _Rewriter:
         """What takes an instruction's place."""
         code: list[Instruction] = []
         used = [word for word in dict.fromkeys(item.ids()) if word in self._addresses]
-        concerned = [word for word in used if word not in self._roots]
+        concerned = [word for word in used if word not in self._kept]
         if not concerned and not (used and item.opcode == Op.CopyMemorySized):
             return [item]
         if item.opcode in LIFETIMES:

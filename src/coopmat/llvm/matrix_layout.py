@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,10 +22,8 @@ class Sum:
     terms: tuple[tuple[int, int], ...] = ()
 
     def __add__(self, other: Sum) -> Sum:
-        factors: defaultdict[int, int] = defaultdict(int)
-        for identifier, factor in (*self.terms, *other.terms):
-            factors[identifier] += factor
-        return Sum(self.number + other.number, tuple((i, factor) for i, factor in factors.items() if factor))
+        """Terms stay apart, as one may choose an element of an array, and another one, with the same index, in it."""
+        return Sum(self.number + other.number, (*self.terms, *other.terms))
 
     def times(self, factor: int) -> Sum:
         """The sum, multiplied."""
@@ -114,9 +111,10 @@ class Layout:
 
     def _way_to_member(self, type_id: int, distance: Sum, accepts: Accepts) -> tuple[Way, int] | None:
         """The member to which the constant part of the distance leads; where that does not fit, the only one that
-        does, as what is to be added may be negative."""
+        does, as what is to be added may be negative. What is added must not be more than there is of the member."""
         words = self._editor.definition(type_id).words
-        members = list(enumerate(zip(words, self.offsets(type_id), strict=True)))
+        members = [one for one in enumerate(zip(words, self.offsets(type_id), strict=True))
+                   if all(abs(factor) < self.size(one[1][0]) for _, factor in distance.terms)]
         there = [one for one in members if 0 <= distance.number - one[1][1] < self.size(one[1][0])]
         for candidates in (there, members if distance.terms else []):
             found = [((Move(Sum(index)), *inner[0]), inner[1]) for index, (member, offset) in candidates
