@@ -1,8 +1,8 @@
 """A seeded generator of kernels that keep matrices in arrays and structures, and a model of each in numpy.
 
 ``generate(seed)`` gives a kernel ``k(out, in, n, m)`` of one sub-group, and what it writes to ``out``. All numbers but
-the components of matrices are the same in all work-items, so that a model carries the kernel out statement by statement;
-integers wrap, so that results are exact.
+the components of matrices are the same in all work-items, so that a model carries the kernel out statement by
+statement; integers wrap, so that results are exact.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ class Struct:
 INNER = Struct("inner", (("x", "tile"), ("k", "int"), ("y", Array("tile", 3)), ("z", Array("int", 4))))
 OUTER = Struct("outer", (("c", "int"), ("q", Array(Array("tile", 2), 2)), ("s", INNER), ("t", "tile")))
 TYPES = ("tile", "tile", Array("tile", 2), Array("tile", 4), Array(Array("tile", 2), 2), Array(Array("tile", 3), 2),
-         Array(Array(Array("tile", 2), 3), 2), INNER, OUTER, Array(INNER, 2), Array(INNER, 3), Array(Array(INNER, 2), 2),
-         Array(OUTER, 2))
+         Array(Array(Array("tile", 2), 3), 2), INNER, OUTER, Array(INNER, 2), Array(INNER, 3),
+         Array(Array(INNER, 2), 2), Array(OUTER, 2))
+COPIED = (Array("tile", 2), Array("tile", 3), Array("tile", 4), Array(INNER, 2), Array(Array("tile", 2), 2))
 ALWAYS = (("t", "tile"), ("a", Array("tile", 4)), ("i", Array("int", 4)))
 
 PROLOGUE = """\
-typedef int tile __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, {m}, {n}, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
-typedef char left __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, {m}, {k}, CLK_COOPERATIVE_MATRIX_A)));
-typedef char right __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, {k}, {n}, CLK_COOPERATIVE_MATRIX_B)));
+#define MATRIX(m, n, use) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, m, n, use)))
+typedef int tile MATRIX({m}, {n}, CLK_COOPERATIVE_MATRIX_ACCUMULATOR);
+typedef char left MATRIX({m}, {k}, CLK_COOPERATIVE_MATRIX_A);
+typedef char right MATRIX({k}, {n}, CLK_COOPERATIVE_MATRIX_B);
 {structs}
 tile pick(tile a, tile b, int k) {{ if (k & 1) return a - b; return k & 2 ? b : a + b; }}
 tile middle(inner s, int i) {{ return s.y[(uint)i % 3u] + s.x; }}
@@ -124,6 +126,11 @@ class Place:
         for key in outer:
             found = found[key]
         found[last] = copied(value)
+
+    def pointer(self, env: Env) -> Place:
+        """The place with the indices that it has now."""
+        return Place(self.text, tuple(key if isinstance(key, str) else Expression("", lambda env, key=key: key)
+                                      for key in self._keys(env)))
 
     def _keys(self, env: Env) -> list[Any]:
         return [step if isinstance(step, str) else step.value(env) for step in self.steps]
@@ -349,9 +356,10 @@ class _Generator:
             a, b = self.place(INNER), self.place(INNER)
 
             def swap(env: Env) -> None:
-                first, second = a.value(env), b.value(env)
-                a.store(env, second)
-                b.store(env, first)
+                one, other = a.pointer(env), b.pointer(env)
+                first, second = one.value(env), other.value(env)
+                one.store(env, second)
+                other.store(env, first)
 
             return Statement(f"swap(&{a.text}, &{b.text});", swap)
         arrays = [array for array in (Array("tile", count) for count in (2, 3, 4)) if self.has(array)]
@@ -366,23 +374,20 @@ class _Generator:
 
     def copy_loop(self) -> Statement:
         """What LLVM may take for a copy of bytes, or for setting them."""
-        array = self.random.choice([array for array in (Array("tile", 2), Array("tile", 3), Array("tile", 4),
-                                                        Array(INNER, 2), Array(Array("tile", 2), 2)) if self.has(array)])
+        array = self.random.choice([array for array in COPIED if self.has(array)])
         target, source = self.place(array), self.place(array)
         bound, count = self.random.choice(((str(array.count), lambda env: array.count), ("n", lambda env: env["n"])))
         zero = array.element == "tile" and self.random.random() < 0.3
+        text = f"{target.text}[x] = {'coop_mat_init(0)' if zero else f'{source.text}[x]'};"
         if isinstance(array.element, Array):
-            text = f"for (int x = 0; x < {bound}; ++x) for (int y = 0; y < 2; ++y) {target.text}[x][y] = {source.text}[x][y];"
-        else:
-            value = "coop_mat_init(0)" if zero else f"{source.text}[x]"
-            text = f"for (int x = 0; x < {bound}; ++x) {target.text}[x] = {value};"
+            text = f"for (int y = 0; y < 2; ++y) {target.text}[x][y] = {source.text}[x][y];"
 
         def run(env: Env) -> None:
             for x in range(count(env)):
                 value = np.zeros((self.rows, self.columns), np.int32) if zero else source.value(env)[x]
                 target.store(env, [value if place == x else old for place, old in enumerate(target.value(env))])
 
-        return Statement(text, run)
+        return Statement(f"for (int x = 0; x < {bound}; ++x) {text}", run)
 
     def loop(self, depth: int) -> Statement:
         self.names += 1
@@ -412,7 +417,8 @@ class _Generator:
     def switch(self, depth: int) -> Statement:
         """One whose cases all end with a break: none of a loop around it."""
         chosen, bodies = self.condition(), [self.body(depth) for _ in range(3)]
-        cases = "\n".join(f"{'default' if n == 2 else f'case {n}'}: {body.text} break;" for n, body in enumerate(bodies))
+        labels = ("case 0", "case 1", "default")
+        cases = "\n".join(f"{label}: {body.text} break;" for label, body in zip(labels, bodies, strict=True))
         return Statement(f"switch {chosen.text} {{\n{cases}\n}}",
                          lambda env: bodies[min(chosen.value(env), 2)].run(env))
 
@@ -442,9 +448,10 @@ class _Generator:
                 for member, part in kind.members:
                     write(f"{place}.{member}", part, depth)
             else:
-                sum_ = " + ".join([str(shift), *(f"w{number}" for number in range(depth))])
-                value = (sum_ if kind == "int" else
-                         f"coop_mat_load(in + ({sum_}) % {INPUTS} * {self.rows * self.columns}, {ROW_MAJOR}, {self.columns})")
+                value = " + ".join([str(shift), *(f"w{number}" for number in range(depth))])
+                if kind == "tile":
+                    start = f"in + ({value}) % {INPUTS} * {self.rows * self.columns}"
+                    value = f"coop_mat_load({start}, {ROW_MAJOR}, {self.columns})"
                 statements.append(f"{place} = {value};")
 
         def value(kind: Any, sum_: int, env: Env) -> Any:
