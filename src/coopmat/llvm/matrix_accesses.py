@@ -12,8 +12,10 @@ _PREFIX = "coopmat.matrix.memory."
 _CALL = re.compile(rf"  (?:({VALUE}) = )?(?:tail |notail )?call .*?@{re.escape(_PREFIX)}(\d+)\((.*)")
 _DECLARATION = re.compile(rf"declare .*@{re.escape(_PREFIX)}\d+\(")
 
-_MEMORY = {"load": "memory(argmem: read)", "store": "memory(argmem: write)", "address": "memory(none)"}
-_ATTRIBUTES = "nomerge nounwind willreturn"  # of two accesses made one, the pointer would be chosen at run time
+# Of two accesses made one, the pointer would be chosen at run time. A pointer itself is therefore never the same twice.
+_ATTRIBUTES = "nomerge nounwind willreturn"
+_MEMORY = {"load": "memory(argmem: read)", "store": "memory(argmem: write)",
+           "address": "memory(inaccessiblemem: readwrite)"}
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
+from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.values import is_large, part_of
-
-SAME_PLACE = frozenset({Op.Bitcast, Op.CopyObject, Op.PtrCastToGeneric, Op.GenericCastToPtr})  # of pointers
 
 
 class Users:
@@ -29,7 +27,7 @@ class Users:
     def is_array(self, pointer: int, kind: Type) -> bool:
         """Whether a run-time index chooses among the leaves."""
         for row in self.users.get(pointer, ()):
-            if row.opcode in SAME_PLACE:
+            if row.opcode in POINTER_CASTS:
                 target = self._cast(row, kind)
                 if target is not None and self.is_array(row.result_id or 0, target):
                     return True
@@ -61,7 +59,7 @@ class Users:
             return True
         if row.opcode == Op.Store:
             return words[1] != pointer
-        if row.opcode in SAME_PLACE:
+        if row.opcode in POINTER_CASTS:
             if all(user.opcode in LIFETIMES for user in self.users.get(row.result_id or 0, ())):
                 return True
             if not contains_matrix(kind):
