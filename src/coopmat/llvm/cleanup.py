@@ -96,6 +96,9 @@ def _mend_memory_instructions(editor: Editor) -> None:
 # --------------------------------------------------------------------------------------
 
 
+_COMPOSITES = (Op.ConstantComposite, Op.SpecConstantComposite)
+
+
 def _mend_constant_addresses(editor: Editor) -> None:
     """Where a variable begins with an address, LLVM counts bytes in an index into whatever lies there, and puts
     pointers of several types into one array."""
@@ -103,8 +106,8 @@ def _mend_constant_addresses(editor: Editor) -> None:
     for item in editor.head:
         if item.opcode == Op.SpecConstantOp and item.words[0] == Op.InBoundsPtrAccessChain:
             item = _in_bytes(editor, item, mended)
-        elif item.opcode in (Op.ConstantComposite, Op.SpecConstantComposite):
-            item = _of_one_type(editor, item, mended)
+        elif item.opcode in _COMPOSITES:
+            item = _composite(editor, item.words, item.type_id or 0, item.result_id or 0, mended)
         mended.append(editor.add(item))
     editor.head = mended
 
@@ -125,21 +128,32 @@ def _constant_cast(editor: Editor, pointer: int, type_id: int) -> Instruction:
     return editor.add(make(Op.SpecConstantOp, Op.Bitcast, pointer, type_id=type_id, result_id=editor.new_id()))
 
 
-def _of_one_type(editor: Editor, item: Instruction, before: list[Instruction]) -> Instruction:
-    """A composite all of whose pointers have the types that its own type asks for."""
-    assert item.type_id is not None
-    type_ = editor.definition(item.type_id)
-    wanted = type_.words if type_.opcode == Op.TypeStruct else type_.words[:1] * len(item.words)
-    parts: list[int] = []
-    for part, type_id in zip(item.words, wanted, strict=True):
-        is_pointer = editor.definition(type_id).opcode == Op.TypePointer
-        if is_pointer and editor.definition(part).type_id != type_id:
-            before.append(_constant_cast(editor, part, type_id))
-            part = before[-1].result_id or 0
-        parts.append(part)
+def _composite(editor: Editor, parts: Sequence[int], type_id: int, result_id: int,
+               before: list[Instruction]) -> Instruction:
+    """A constant composite whose parts have the types that its own type asks for."""
+    type_ = editor.definition(type_id)
+    wanted = type_.words if type_.opcode == Op.TypeStruct else type_.words[:1] * len(parts)
+    parts = [_as_type(editor, part, part_type, before) for part, part_type in zip(parts, wanted, strict=True)]
     is_computed = any(editor.definition(part).opcode in (Op.SpecConstantOp, Op.SpecConstantComposite) for part in parts)
     op = Op.SpecConstantComposite if is_computed else Op.ConstantComposite
-    return make(op, *parts, type_id=item.type_id, result_id=item.result_id)
+    return make(op, *parts, type_id=type_id, result_id=result_id)
+
+
+def _as_type(editor: Editor, constant: int, type_id: int, before: list[Instruction]) -> int:
+    """A constant as one of a type that differs in what pointers point to."""
+    item = editor.definition(constant)
+    if item.type_id == type_id:
+        return constant
+    if editor.definition(type_id).opcode == Op.TypePointer:
+        new = _constant_cast(editor, constant, type_id)
+    elif item.opcode in _COMPOSITES:
+        new = editor.add(_composite(editor, item.words, type_id, editor.new_id(), before))
+    elif item.opcode in (Op.ConstantNull, Op.Undef):
+        new = editor.add(make(Op(item.opcode), type_id=type_id, result_id=editor.new_id()))
+    else:
+        return constant
+    before.append(new)
+    return new.result_id or 0
 
 
 # --------------------------------------------------------------------------------------
