@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat import llvm
 from coopmat.spirv.module import Module
 from tests import intel_runtime
 from tests.cases import CASES, EXAMPLES, Case, copies
@@ -22,12 +21,6 @@ SEED = 20
 @cache
 def built(source: Path, options: tuple[str, ...]) -> cm.Program:
     return cm.build(source, options)
-
-
-@cache
-def through_llvm(source: Path, options: tuple[str, ...]) -> cm.Program:
-    """The program made by LLVM's SPIR-V back end from our LLVM IR."""
-    return cm.build(llvm.to_spirv(built(source, options).llvm_ir, source_name=str(source)))
 
 
 def check(case: Case, program: cm.Program, capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,19 +37,20 @@ def test_result(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     check(case, built(case.source, case.options), capsys)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_result_through_llvm(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
-    check(case, through_llvm(case.source, case.options), capsys)
-
-
 @cache
-def optimized(source: Path, options: tuple[str, ...]) -> cm.Program:
-    return built(source, options).optimized(2)
+def optimized(source: Path, options: tuple[str, ...], level: int) -> cm.Program:
+    """The program that LLVM makes of our IR at a level of its optimiser: a valid one, at that level."""
+    program = built(source, options)
+    made = program.optimized(level)
+    assert [found for found in made.module.validate() if found.severity == "error"] == []
+    assert made.warnings == program.warnings
+    return made
 
 
+@pytest.mark.parametrize("level", range(4))
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_result_after_llvms_optimiser(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
-    check(case, optimized(case.source, case.options), capsys)
+def test_result_after_llvms_optimiser(case: Case, level: int, capsys: pytest.CaptureFixture[str]) -> None:
+    check(case, optimized(case.source, case.options, level), capsys)
 
 
 def test_every_example_is_among_the_cases() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -17,7 +18,7 @@ from coopmat.cache import find_cache
 from coopmat.command_line import bench, doctor, layout, modules, probe, query
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_line.options import BuildCommand, build_options
-from coopmat.diagnostics import Error, render
+from coopmat.diagnostics import Diagnostic, Error, render
 from coopmat.files import check_output, read_input, write_output
 from coopmat.runtime import Device, Program, Queue, device, devices
 from coopmat.runtime.building import make_program
@@ -87,9 +88,14 @@ def _build(file: Path, options: list[str], target: Device | None, cache_dir: Pat
     """Build a file, or what standard input holds if it is called ``-``, and print the warnings."""
     program = make_program(read_input() if str(file) == "-" else file, options, target, link=linked or (),
                            spec_constants=parse_values(values) if values else None, cache_dir=cache_dir)
-    if program.warnings:
-        print(render(program.warnings), file=sys.stderr)
+    _print_warnings(program.warnings)
     return program
+
+
+def _print_warnings(warnings: Sequence[Diagnostic]) -> None:
+    """Print warnings, if there are some."""
+    if warnings:
+        print(render(warnings), file=sys.stderr)
 
 
 # ------------------------------------------------------------------------------- devices
@@ -180,7 +186,9 @@ def compile_file(
         raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
     check_output(output, file)
     program = _build(file, build_options(context), device(device_name or "sim:generic"), cache_dir, linked, values)
-    write_output(output, EMITTERS[emit](program.optimized(level) if level else program))
+    made = program.optimized(level) if level else program
+    _print_warnings(made.warnings[len(program.warnings):])
+    write_output(output, EMITTERS[emit](made))
 
 
 # ------------------------------------------------------------------------ SPIR-V modules

@@ -1,5 +1,5 @@
-"""Cut the kernel of a seed down to what still disagrees: ``python -m tests.fuzz SEED [llvm|intel-source|...]``;
-with ``cpu``, the kernel for targets of that seed."""
+"""Cut the kernel of a seed down to what still disagrees: ``python -m tests.fuzz SEED [llvm|llvm-2|intel-source|...]``,
+where the number is the level of LLVM's optimiser; with ``cpu``, the kernel for targets of that seed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def verdicts(kernel: Kernel, sources: list[str], other: str) -> list[str]:
         program, ours = executions.ours(variant)
         if program is None or isinstance(ours, str):
             found.append((ours, ours))
-        elif other == "llvm":
-            found.append((ours, executions.through_llvm(program, variant)))
+        elif other.startswith("llvm"):
+            level = int(other.partition("-")[2] or 0)
+            found.append((ours, executions.through_llvm(program, variant, level)))
         else:
             jobs.append(executions.intel_jobs(program, variant, plain=True)[other])
             found.append((ours, jobs[-1]))

@@ -1,6 +1,7 @@
 """The executions that must agree, and the comparison.
 
-``ours`` is our SPIR-V in our simulator; ``llvm`` the SPIR-V that LLVM makes from our IR, in our simulator;
+``ours`` is our SPIR-V in our simulator; ``llvm`` the SPIR-V that LLVM makes from our IR at a level of its optimiser, in
+our simulator;
 ``intel-source`` what Intel's CPU runtime makes of the source with its own compiler; ``intel-plain`` the same without
 optimisation; ``intel-spirv`` our SPIR-V on Intel's runtime.
 """
@@ -19,7 +20,6 @@ from pathlib import Path
 import numpy as np
 
 import coopmat as cm
-from coopmat import llvm
 from tests import intel_runtime
 from tests.fuzz.generator import Kernel
 
@@ -61,14 +61,28 @@ def ours(kernel: Kernel) -> tuple[cm.Program | None, Result]:
     return program, attempt(lambda: simulate(program, kernel))
 
 
-def through_llvm(program: cm.Program, kernel: Kernel) -> Result:
-    """LLVM's SPIR-V of our IR, in our simulator."""
-    return attempt(lambda: simulate(cm.build(llvm.to_spirv(program.llvm_ir)), kernel))
+def through_llvm(program: cm.Program, kernel: Kernel, level: int = 0) -> Result:
+    """LLVM's SPIR-V of our IR, optimised at a level, in our simulator; or why LLVM makes none at that level."""
+    def launch() -> list[np.ndarray]:
+        made = program.optimized(level)
+        lowered = made.warnings[len(program.warnings):]
+        if lowered:
+            raise Lowered(lowered[0].message)
+        broken = [found for found in made.module.validate() if found.severity == "error"]
+        if broken:
+            raise ValueError(str(broken[0]))
+        return simulate(made, kernel)
+
+    return attempt(launch)
 
 
-def llvm_died(result: Result) -> bool:
-    """Whether LLVM's back end ended its process: a defect of its own, that makes no wrong code."""
-    return isinstance(result, str) and ("helper process ended" in result or "assertion failed" in result)
+class Lowered(Exception):
+    """LLVM's back end cannot translate what its optimiser makes at a level: it makes no wrong code."""
+
+
+def is_lowered(result: Result) -> bool:
+    """Whether a result is missing as LLVM makes no module at that level."""
+    return isinstance(result, str) and result.startswith(Lowered.__name__)
 
 
 INTEL_PAIRS = (("ours", "intel-source"), ("ours", "intel-spirv"))

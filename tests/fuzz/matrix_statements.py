@@ -13,11 +13,12 @@ PREFIX = "CLK_COOPERATIVE_MATRIX_OPERAND_"
 REDUCE, COMBINE = "CLK_COOPERATIVE_MATRIX_REDUCE_", "CLK_COOPERATIVE_MATRIX_COMBINE_"
 LAYOUTS = ("CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR", "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR")
 ARRAY = 3
+GRID = 2  # rows and columns of matrices, and structures in an array
 
 
 class MatrixStatements(Generator):
-    """Statements on matrices ``ma`` (A), ``mb`` (B), ``c0``, ``c1``, an array ``cs`` and a structure ``pair`` of
-    accumulators. All of a sub-group reach them together."""
+    """Statements on matrices ``ma`` (A), ``mb`` (B), ``c0``, ``c1``, an array ``cs``, an array of arrays ``grid`` and a
+    structure ``pair`` of accumulators, and an array ``pairs`` of these. All of a sub-group reach them together."""
 
     sub_group_size: int
     local: tuple[int, ...]
@@ -48,6 +49,10 @@ class MatrixStatements(Generator):
             "matrix_c changed(matrix_c c, uint step)\n"
             "{\n    for (uint i = 0; i < coop_mat_length(c); ++i) {\n        int2 at = coop_mat_get_coord(c, i);\n"
             "        c[i] = c[i] * (at.x + 1) + (at.y ^ step);\n    }\n    return c;\n}\n"
+            "matrix_pair exchanged(matrix_pair pair, uint step)\n"
+            "{\n    matrix_pair other = {pair.second, pair.number + step, pair.first};\n    return other;\n}\n"
+            "void moved(matrix_c *c, uint count)\n"
+            "{\n    for (uint i = 0; i < count; ++i)\n        c[i] = c[i] + c[(i + 1) % count];\n}\n"
             "WORD placed(uint row, uint column, WORD x) { return x * 3 + (row << 8 ^ column); }\n"
             "WORD mixed(WORD x, uint step, WORD y)\n"
             "{\n    for (uint i = 0; i < (step & 3); ++i) {\n        if (x & 1) x = x * 3 + y;\n        else x >>= 1;\n"
@@ -68,7 +73,7 @@ class MatrixStatements(Generator):
         return math.prod(self.local) // self.sub_group_size
 
     def _region(self) -> int:
-        return (4 + ARRAY) * self.m * self.n
+        return len(self._kept()) * self.m * self.n
 
     def declare_matrices(self) -> list[Statement]:
         start = f"memory + {self.total * MEMORY + 56}"
@@ -78,7 +83,10 @@ class MatrixStatements(Generator):
                 Statement("matrix_a ma = ", self._load(0), ";"), Statement("matrix_b mb = ", self._load(1), ";"),
                 Statement("matrix_c c0 = coop_mat_init(0), c1 = coop_mat_init(-7);"),
                 Statement(f"matrix_c cs[{ARRAY}];\nfor (uint i = 0; i < {ARRAY}; ++i) cs[i] = coop_mat_init(i);"),
-                Statement("matrix_pair pair;\npair.first = c1; pair.number = 3; pair.second = c0;")]
+                Statement("matrix_pair pair;\npair.first = c1; pair.number = 3; pair.second = c0;"),
+                Statement(f"matrix_c grid[{GRID}][{GRID}];\nmatrix_pair pairs[{GRID}];\n"
+                          f"for (uint i = 0; i < {GRID}; ++i) {{\n    for (uint j = 0; j < {GRID}; ++j) "
+                          "grid[i][j] = i > j ? c0 : c1;\n    pairs[i] = pair;\n}")]
 
     def _load(self, which: int) -> Node:
         """A or B out of ``in``: 4096 bytes are behind what the work-items read."""
@@ -89,8 +97,10 @@ class MatrixStatements(Generator):
                     f"{self.random.randrange(256)} + (group & 3) * 32, {LAYOUTS[layout]}, {stride})")
 
     def _accumulator(self) -> str:
+        row, column = (self.pick(("0", "1", "(group & 1)", "(get_sub_group_id() & 1)")) for _ in range(2))
         return self.pick(("c0", "c1", f"cs[{self.random.randrange(ARRAY)}]", f"cs[group % {ARRAY}u]", "pair.first",
-                          "pair.second", f"cs[get_sub_group_id() % {ARRAY}u]"))
+                          "pair.second", f"cs[get_sub_group_id() % {ARRAY}u]", f"grid[{row}][{column}]",
+                          f"pairs[{row}].{self.pick(('first', 'second'))}"))
 
     def matrix_statement(self) -> Statement:
         """Any statement on matrices."""
@@ -160,13 +170,18 @@ class MatrixStatements(Generator):
         a = self._accumulator()
         return Statement(f"for (uint i = 0; i < {ARRAY}; ++i) ", self.pick((
             f"cs[i] = cs[i] + {a};", f"cs[i] = cs[{ARRAY - 1} - i] * {a};", f"if (i & 1) cs[i] = {a};",
-            f"cs[i] = coop_mat_mulAdd(ma, mb, cs[i], {self._flags()});")))
+            f"cs[i] = coop_mat_mulAdd(ma, mb, cs[i], {self._flags()});",
+            f"for (uint j = 0; j < {GRID}; ++j) grid[i & 1][j] = grid[j][i & 1] - cs[i];",
+            f"{{ uint j = i & 1; grid[j][1] = pairs[j].first; pairs[1 - j] = pairs[j]; pairs[j].second = {a}; }}",
+            f"for (uint j = 0; j < coop_mat_length({a}); ++j) grid[i & 1][1][j] += cs[i][j] ^ {a}[j];")))
 
     def _through_function(self) -> Statement:
         a, b, c = (self._accumulator() for _ in range(3))
         chosen = self.random.randrange(4)
         return Statement(self.pick((f"{a} = either({b}, {c}, group);", f"{a} = either({b}, {c}, {chosen});",
-                                    f"{a} = changed({b}, group);", f"{a} = in[7] & 1 ? {b} : changed({c}, 5);")))
+                                    f"{a} = changed({b}, group);", f"{a} = in[7] & 1 ? {b} : changed({c}, 5);",
+                                    "pair = exchanged(pair, group);", "pairs[group & 1] = exchanged(pair, 2);",
+                                    f"moved(cs, {ARRAY});", f"moved(grid[group & 1], {GRID});", f"moved(&{a}, 1);")))
 
     def _reload(self) -> Statement:
         if self.chance(0.6):
@@ -181,10 +196,18 @@ class MatrixStatements(Generator):
     def _move(self) -> Statement:
         return Statement(self.pick(("pair.first = pair.second;", "pair.number += 5;", "matrix_pair other = pair;",
                                     "if (pair.number & 1) { matrix_pair p = pair; p.first = c0; pair = p; }",
-                                    "{ matrix_c t = c0; c0 = c1; c1 = t; }")))
+                                    "{ matrix_c t = c0; c0 = c1; c1 = t; }", "pairs[group & 1] = pair;",
+                                    "pair = pairs[get_sub_group_id() & 1];",
+                                    f"for (uint i = 0; i < {GRID}; ++i) grid[i][0] = cs[i];",
+                                    f"for (uint i = 0; i < {GRID}; ++i) cs[i] = coop_mat_init(0);")))
+
+    def _kept(self) -> list[str]:
+        """The accumulators."""
+        return ["c0", "c1", *(f"cs[{i}]" for i in range(ARRAY)), "pair.first", "pair.second",
+                *(f"grid[{i}][{j}]" for i in range(GRID) for j in range(GRID)),
+                *(f"pairs[{i}].{name}" for i in range(GRID) for name in ("first", "second"))]
 
     def store_matrices(self) -> list[Statement]:
         """All accumulators to the sub-group's own words."""
-        names = ["c0", "c1", *(f"cs[{i}]" for i in range(ARRAY)), "pair.first", "pair.second"]
         return [Statement(f"coop_mat_store(place + {i * self.m * self.n}, {name}, {LAYOUTS[i & 1]}, "
-                          f"{(self.n, self.m)[i & 1]});") for i, name in enumerate(names)]
+                          f"{(self.n, self.m)[i & 1]});") for i, name in enumerate(self._kept())]

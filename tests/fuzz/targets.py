@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import coopmat as cm
 from coopmat import llvm
-from tests.fuzz import kernels_for_targets
+from tests.fuzz import kernels_for_targets, modelled_matrices
 from tests.fuzz.executions import Result, attempt, same
 from tests.fuzz.kernels_for_targets import TargetKernel
 from tests.fuzz.random_graphs import Graph
 
+LEVELS = range(4)
+DEVICES = ("sim:generic", "cpu")
 SLOW = "LLVM did not finish"
 """Begins what a compilation says that takes longer than it may: a limit of this machine, and no wrong code."""
 
@@ -49,6 +53,55 @@ def of_llvm(seed: int) -> str:
     kernel = kernels_for_targets.generate(seed)
     made = attempt(lambda: [llvm.to_spirv(cm.build(kernel.source).llvm_ir)])  # type: ignore[list-item]
     return disagreement(kernel.source if isinstance(made, str) else made[0], kernel)
+
+
+def of_levels(seed: int) -> str:
+    """About a kernel in OpenCL C, optimised by LLVM at each level, on both targets."""
+    kernel = kernels_for_targets.generate(seed)
+    program = cm.build(kernel.source)
+    ours = on_device(program.spirv, kernel, "sim:generic")
+    if isinstance(ours, str):
+        return f"seed {seed}: {ours[-400:]}"
+    found = [_of_level(program, level, lambda spirv, device: on_device(spirv, kernel, device), ours, f"seed {seed}")
+             for level in LEVELS]
+    return "\n".join(filter(None, found))
+
+
+def of_model(seed: int) -> str:
+    """About a kernel with matrices in memory, as written and at each level, beside its model. The CPU takes one of
+    these forms: most of the time is its compiler's."""
+    kernel = modelled_matrices.generate(seed)
+    program = cm.build(kernel.source)
+
+    def launched(spirv: bytes, device: str) -> Result:
+        def launch() -> list:
+            arguments = kernel.arguments()
+            size = kernel.sub_group_size
+            cm.Queue(device).enqueue(cm.build(spirv).kernel("k"), size, size, *arguments).wait()
+            return arguments[:1]
+
+        return attempt(launch)
+
+    expected: Result = [kernel.expected]
+    found = [] if same(launched(program.spirv, "sim:generic"), expected) else [f"model {seed}: differs as written"]
+    for level in LEVELS:
+        devices = DEVICES if seed % len(LEVELS) == level else DEVICES[:1]
+        found.append(_of_level(program, level, launched, expected, f"model {seed}", devices))
+    return "\n".join(filter(None, found))
+
+
+def _of_level(program: cm.Program, level: int, launched: Callable[[bytes, str], Result], expected: Result, what: str,
+              devices: Sequence[str] = DEVICES) -> str:
+    """What is wrong with a program once LLVM has optimised it: an invalid module, other results, a lower level."""
+    made = program.optimized(level)
+    wrong = [f"{found.message} [{found.rule}]" for found in made.module.validate()
+             if found.severity == "error" or found.rule == "matrix-bytes"]
+    wrong += [found.message for found in made.warnings[len(program.warnings):]]
+    for device in devices:
+        result = launched(made.spirv, device)
+        if not same(result, expected):
+            wrong.append(f"{device}: {result[-400:] if isinstance(result, str) else 'differs'}")
+    return f"{what} at -O{level}: {'; '.join(wrong)}" if wrong else ""
 
 
 def of_graph(seed: int) -> str:

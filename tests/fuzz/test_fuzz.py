@@ -33,17 +33,18 @@ def test_a_seed_gives_one_kernel() -> None:
 
 
 def check_llvm(seeds: range) -> None:
-    """LLVM 22's back end dies on some of the modules; it must compile a third of them."""
-    found, refused = [], []
+    """At every level of the optimiser; LLVM 22's back end knows integers and vectors of some sizes only."""
+    found, lowered = [], []
     for seed in seeds:
         kernel, program, ours = simulated(seed)
-        results = {"ours": ours, "llvm": executions.through_llvm(program, kernel)}
-        if executions.llvm_died(results["llvm"]):
-            refused.append(seed)
-        else:
-            found += executions.disagreements(kernel, results, [("ours", "llvm")])
+        for level in range(4):
+            results = {"ours": ours, f"-O{level}": executions.through_llvm(program, kernel, level)}
+            if executions.is_lowered(results[f"-O{level}"]):
+                lowered.append((seed, level))
+            else:
+                found += executions.disagreements(kernel, results, [("ours", f"-O{level}")])
     assert not found, "\n".join(found)
-    assert len(refused) <= len(seeds) * 2 // 3, f"LLVM's back end died on the seeds {refused}"
+    assert len(lowered) <= len(seeds) // 2, f"not optimised at their level: {lowered}"
 
 
 def check_intel(seeds: range) -> None:

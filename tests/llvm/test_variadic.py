@@ -39,7 +39,7 @@ def test_constants_with_an_address(argument: str, expected: str, call: str, caps
 
 
 def test_only_such_arguments_change() -> None:
-    call = (f"{PRINTF}(ptr addrspace(2) noundef @format, ptr null, <2 x i32> <i32 1, i32 2>, [1 x {{ i32, i8 }}] "
+    call = (f"{PRINTF}(ptr addrspace(2) noundef @format, i64 7, <2 x i32> <i32 1, i32 2>, [1 x {{ i32, i8 }}] "
             "zeroinitializer, i32 %n) #0")
     ir = f"{kernel(call)}attributes #0 = {{ nounwind }}\n"
     printed = client.printed(ir)
@@ -49,6 +49,21 @@ def test_only_such_arguments_change() -> None:
     assert "%coopmat.argument.0 = getelementptr i8, ptr addrspace(2) @format, i64 0\n" in changed
     assert ("@printf(ptr addrspace(2) @format, ptr addrspace(2) %coopmat.argument.0, ptr addrspace(2) "
             "%coopmat.argument.1)") in changed
+
+
+def test_a_null_pointer(capsys: pytest.CaptureFixture[str]) -> None:
+    program = cm.build('kernel void k(int n) { printf("%p %d", (global int *)0, n); }')
+    for level in range(4):
+        cm.Queue("sim:generic").enqueue(program.optimized(level).kernel("k"), 1, 1, 5).wait()
+        assert capsys.readouterr().out.endswith(" 5")
+
+
+def test_a_program_without_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    source = """void f(void) { printf("%s ", __func__); } void g(void) { printf("%s", __func__); }
+    kernel void k(void) { f(); g(); }"""
+    for level in range(4):
+        cm.Queue("sim:generic").enqueue(cm.build(source).optimized(level).kernel("k"), 1, 1).wait()
+        assert capsys.readouterr().out == "f g"
 
 
 def test_which_functions_are_variadic() -> None:

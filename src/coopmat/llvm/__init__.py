@@ -9,13 +9,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
-from coopmat.llvm import client, imports, variadic
-from coopmat.llvm.checks import check_addresses, check_matrix_types
+from coopmat.llvm import aggregates, client, imports, matrix_memory, variadic
+from coopmat.llvm.checks import check_addresses, check_matrix_addresses, check_matrix_types
 from coopmat.llvm.metadata import kernel_argument_types
-from coopmat.llvm.repairs import null_events_from_memory, with_undefined_phis, without_surplus_operands
+from coopmat.llvm.repairs import (
+    constants_from_memory,
+    null_events_from_memory,
+    with_undefined_phis,
+    without_surplus_operands,
+)
 from coopmat.spirv.module import Module
 
 __all__ = ["optimize", "to_spirv", "verify"]
+
+_ROUNDS = 3  # of the optimiser, as long as each finds more variables to make values of
 
 
 def verify(ir: str, *, source_name: str = "<llvm>") -> None:
@@ -24,8 +31,19 @@ def verify(ir: str, *, source_name: str = "<llvm>") -> None:
 
 
 def optimize(ir: str, level: int, *, source_name: str = "<llvm>") -> str:
-    """The IR after LLVM's optimiser at ``level`` (0 to 3); raises as :func:`verify` does."""
-    return client.optimize(ir, level, source_name=source_name)
+    """The IR after LLVM's optimiser at ``level`` (0 to 3); raises as :func:`verify` does.
+
+    Of matrices in memory it sees only where they are used (:mod:`coopmat.llvm.matrix_memory`).
+    """
+    if not level or imports.MATRIX_TYPE not in ir:
+        return client.optimize(ir, level, source_name=source_name)
+    ir = client.printed(ir, source_name=source_name)
+    for _ in range(_ROUNDS):
+        text, hidden = matrix_memory.hide(ir)
+        ir, is_simpler = matrix_memory.reveal(client.optimize(text, level, source_name=source_name), hidden)
+        if not is_simpler:
+            break
+    return ir
 
 
 def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = False) -> bytes:
@@ -40,9 +58,13 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = Fals
     declared = client.declarations(ir, source_name=source_name)
     hidden = imports.hidden_names(declared)
     compiled = ir
-    if any(variadic.is_variadic(type_) for _, type_ in declared):
-        compiled = variadic.with_plain_arguments(client.printed(ir, source_name=source_name))
-    binary = client.emit_spirv(null_events_from_memory(compiled), hidden, source_name=source_name)
+    is_variadic = any(variadic.is_variadic(type_) for _, type_ in declared)
+    if is_variadic or aggregates.are_concerned(ir):
+        compiled = aggregates.in_parts(client.printed(ir, source_name=source_name))
+    if is_variadic:
+        compiled = variadic.with_plain_arguments(compiled)
+    compiled = null_events_from_memory(constants_from_memory(compiled))
+    binary = client.emit_spirv(compiled, hidden, source_name=source_name)
     module = with_undefined_phis(Module.from_bytes(without_surplus_operands(binary)))
     source = SourceFile(source_name, ir)
     check_matrix_types(module, source)
@@ -52,4 +74,5 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = Fals
         place = SourceLocation.whole(source)
         raise CompileError([replace(diagnostic, location=place) for diagnostic in error.diagnostics]) from None
     check_addresses(module, source)
+    check_matrix_addresses(module, source)
     return module.to_bytes()

@@ -1,4 +1,4 @@
-"""Checks a module for what LLVM's back end lets pass: impossible matrices, addresses of functions."""
+"""Checks a module for what LLVM lets pass: impossible matrices, addresses of functions, matrices behind bytes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from coopmat.diagnostics import CompileError, Diagnostic, SourceFile, SourceLocation
 from coopmat.spirv.grammar import CooperativeMatrixUse, Op, Scope
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.matrix_addresses import counted_in_bytes
 from coopmat.spirv.module import Module
 
 _SCOPES = (Scope.Workgroup, Scope.Subgroup)
@@ -23,6 +24,18 @@ def check_addresses(module: Module, source: SourceFile) -> None:
         if module.defines(item.words[1]) and module.definition(item.words[1]).opcode == Op.TypeFunction:
             raise CompileError([Diagnostic("error", "a function has no address in SPIR-V; it can only be called",
                                            SourceLocation.whole(source))])
+
+
+def check_matrix_addresses(module: Module, source: SourceFile) -> None:
+    """Raise CompileError where bytes are counted to reach a cooperative matrix, and it could not be told which."""
+    counted = set(map(id, counted_in_bytes(module)))
+    for function in module.functions if counted else ():
+        if any(id(row) in counted for block in function.blocks for row in block.instructions):
+            name = module.names.get(function.id) or f"%{function.id}"
+            message = (f"in '{name}' LLVM's optimiser counts bytes to reach cooperative matrices, which have no size "
+                       "in SPIR-V, and it can no longer be told which matrices are meant; take the code as it was "
+                       "before LLVM optimised it (coopmat compile -O hides matrices from LLVM's optimiser)")
+            raise CompileError([Diagnostic("error", message, SourceLocation.whole(source))])
 
 
 def check_matrix_types(module: Module, source: SourceFile) -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from coopmat.llvm.editor import Editor
+from coopmat.llvm.editor import Editor, substitute
 from coopmat.llvm.metadata import pointee
-from coopmat.spirv.grammar import Decoration, Op
+from coopmat.spirv.grammar import LIFETIMES, OPENCL_STD, Decoration, FunctionParameterAttribute, Op
 from coopmat.spirv.instruction import Instruction, make
 
+_LOADED_FROM, _STORED_TO = 3, 4  # operands, behind the set and the number
+_POINTER_OF = {OPENCL_STD["vloadn"]: _LOADED_FROM, OPENCL_STD["vstoren"]: _STORED_TO}
 _BEFORE_CASTS = frozenset({Op.FunctionParameter, Op.Label, Op.Variable, Op.Line, Op.NoLine})
 
 
@@ -21,6 +23,9 @@ def clean_up(editor: Editor, argument_types: Mapping[str, Sequence[str]]) -> Non
     They are noted as the SPIR-V translator does, in a string ``kernel_arg_type.<kernel>.<type>,<type>,``.
     """
     _drop_variable_linkage(editor)
+    _mend_alignments(editor)
+    _mend_lifetimes(editor)
+    _mend_memory_instructions(editor)
     _mend_constant_addresses(editor)
     _fold_pointer_casts(editor)
     _retype_parameters(editor, argument_types)
@@ -40,8 +45,58 @@ def _drop_variable_linkage(editor: Editor) -> None:
 
 
 # --------------------------------------------------------------------------------------
+# Operands that the back end writes wrongly
+# --------------------------------------------------------------------------------------
+
+
+def _mend_alignments(editor: Editor) -> None:
+    """Of an alignment only eight bits arrive, the first of which is taken for a sign."""
+    for place, item in enumerate(editor.head):
+        if item.opcode == Op.Decorate and item.words[1] == Decoration.Alignment and item.words[2] >> 31:
+            editor.head[place] = make(Op.Decorate, *item.words[:2], item.words[2] & 0xFF)
+    editor.head = [item for item in editor.head
+                   if not (item.opcode == Op.Decorate and item.words[1:] == (Decoration.Alignment, 0))]
+
+
+def _mend_lifetimes(editor: Editor) -> None:
+    """A lifetime is that of the whole variable, not of bytes there."""
+    def mended(item: Instruction) -> list[Instruction] | None:
+        if item.opcode not in LIFETIMES:
+            return None
+        variable = _before_casts(editor, item.words[0])
+        return [make(Op(item.opcode), variable, 0)] if editor.definition(variable).opcode == Op.Variable else []
+
+    editor.rewrite_functions(mended)
+
+
+def _mend_memory_instructions(editor: Editor) -> None:
+    """vloadn and the like get a pointer to the numbers that they read or write."""
+    functions = {item.result_id for item in editor.head if item.opcode == Op.ExtInstImport
+                 and editor.module.instruction_sets.get(item.result_id or 0) == "OpenCL.std"}
+
+    def mended(item: Instruction) -> list[Instruction] | None:
+        place = _POINTER_OF.get(item.words[1]) if item.opcode == Op.ExtInst and item.words[0] in functions else None
+        if place is None or item.type_id is None:
+            return None
+        pointer = item.words[place]
+        data = editor.definition(item.type_id) if place == _LOADED_FROM else editor.type_of(item.words[2])
+        kind, wanted = editor.type_of(pointer), editor.component(data).result_id or 0
+        if kind.words[1] == wanted:
+            return None
+        cast = editor.add(make(Op.Bitcast, pointer, type_id=editor.type_pointer(kind.words[0], wanted),
+                               result_id=editor.new_id()))
+        words = (*item.words[:place], cast.result_id or 0, *item.words[place + 1:])
+        return [cast, editor.add(make(Op.ExtInst, *words, type_id=item.type_id, result_id=item.result_id))]
+
+    editor.rewrite_functions(mended)
+
+
+# --------------------------------------------------------------------------------------
 # Constant addresses
 # --------------------------------------------------------------------------------------
+
+
+_COMPOSITES = (Op.ConstantComposite, Op.SpecConstantComposite)
 
 
 def _mend_constant_addresses(editor: Editor) -> None:
@@ -51,8 +106,8 @@ def _mend_constant_addresses(editor: Editor) -> None:
     for item in editor.head:
         if item.opcode == Op.SpecConstantOp and item.words[0] == Op.InBoundsPtrAccessChain:
             item = _in_bytes(editor, item, mended)
-        elif item.opcode in (Op.ConstantComposite, Op.SpecConstantComposite):
-            item = _of_one_type(editor, item, mended)
+        elif item.opcode in _COMPOSITES:
+            item = _composite(editor, item.words, item.type_id or 0, item.result_id or 0, mended)
         mended.append(editor.add(item))
     editor.head = mended
 
@@ -73,21 +128,32 @@ def _constant_cast(editor: Editor, pointer: int, type_id: int) -> Instruction:
     return editor.add(make(Op.SpecConstantOp, Op.Bitcast, pointer, type_id=type_id, result_id=editor.new_id()))
 
 
-def _of_one_type(editor: Editor, item: Instruction, before: list[Instruction]) -> Instruction:
-    """A composite all of whose pointers have the types that its own type asks for."""
-    assert item.type_id is not None
-    type_ = editor.definition(item.type_id)
-    wanted = type_.words if type_.opcode == Op.TypeStruct else type_.words[:1] * len(item.words)
-    parts: list[int] = []
-    for part, type_id in zip(item.words, wanted, strict=True):
-        is_pointer = editor.definition(type_id).opcode == Op.TypePointer
-        if is_pointer and editor.definition(part).type_id != type_id:
-            before.append(_constant_cast(editor, part, type_id))
-            part = before[-1].result_id or 0
-        parts.append(part)
+def _composite(editor: Editor, parts: Sequence[int], type_id: int, result_id: int,
+               before: list[Instruction]) -> Instruction:
+    """A constant composite whose parts have the types that its own type asks for."""
+    type_ = editor.definition(type_id)
+    wanted = type_.words if type_.opcode == Op.TypeStruct else type_.words[:1] * len(parts)
+    parts = [_as_type(editor, part, part_type, before) for part, part_type in zip(parts, wanted, strict=True)]
     is_computed = any(editor.definition(part).opcode in (Op.SpecConstantOp, Op.SpecConstantComposite) for part in parts)
     op = Op.SpecConstantComposite if is_computed else Op.ConstantComposite
-    return make(op, *parts, type_id=item.type_id, result_id=item.result_id)
+    return make(op, *parts, type_id=type_id, result_id=result_id)
+
+
+def _as_type(editor: Editor, constant: int, type_id: int, before: list[Instruction]) -> int:
+    """A constant as one of a type that differs in what pointers point to."""
+    item = editor.definition(constant)
+    if item.type_id == type_id:
+        return constant
+    if editor.definition(type_id).opcode == Op.TypePointer:
+        new = _constant_cast(editor, constant, type_id)
+    elif item.opcode in _COMPOSITES:
+        new = editor.add(_composite(editor, item.words, type_id, editor.new_id(), before))
+    elif item.opcode in (Op.ConstantNull, Op.Undef):
+        new = editor.add(make(Op(item.opcode), type_id=type_id, result_id=editor.new_id()))
+    else:
+        return constant
+    before.append(new)
+    return new.result_id or 0
 
 
 # --------------------------------------------------------------------------------------
@@ -104,7 +170,7 @@ def _fold_pointer_casts(editor: Editor) -> None:
             source = _earlier(editor, item.words[0], item.type_id, same)
             if source is not None:
                 same[item.result_id] = source
-    editor.functions = [_substitute(item, same) for item in editor.functions]
+    editor.functions = [substitute(item, same) for item in editor.functions]
     for item in editor.functions:
         editor.add(item)
     used = {identifier for item in editor.functions for identifier in item.ids()}
@@ -122,6 +188,13 @@ def _is_pointer_cast(editor: Editor, item: Instruction) -> bool:
             and editor.type_of(item.words[0]).opcode == Op.TypePointer)
 
 
+def _before_casts(editor: Editor, pointer: int) -> int:
+    """The pointer that was cast."""
+    while _is_pointer_cast(editor, editor.definition(pointer)):
+        pointer = editor.definition(pointer).words[0]
+    return pointer
+
+
 def _earlier(editor: Editor, pointer: int, type_id: int | None, same: dict[int, int]) -> int | None:
     """A pointer of type ``type_id`` that ``pointer`` was cast from, or ``pointer`` itself."""
     while True:
@@ -134,18 +207,6 @@ def _earlier(editor: Editor, pointer: int, type_id: int | None, same: dict[int, 
         pointer = item.words[0]
 
 
-def _substitute(item: Instruction, same: dict[int, int]) -> Instruction:
-    """The instruction with other ids in the place of some of its operands.
-
-    No instruction that uses a pointer has an operand of several words, so words and operands correspond.
-    """
-    if not any(word in same for word in item.words) or len(item.operands) != len(item.words):
-        return item
-    words = tuple(same.get(word, word) if operand.is_id else word
-                  for operand, word in zip(item.operands, item.words, strict=True))
-    return Instruction(item.opcode, item.type_id, item.result_id, words, item.offset, item.context)
-
-
 # --------------------------------------------------------------------------------------
 # Kernel parameters
 # --------------------------------------------------------------------------------------
@@ -153,7 +214,9 @@ def _substitute(item: Instruction, same: dict[int, int]) -> Instruction:
 
 def _retype_parameters(editor: Editor, argument_types: Mapping[str, Sequence[str]]) -> None:
     """Give the pointer parameters of kernels the type that the metadata tell; where they tell none, one that is
-    only ever cast to one other type gets that. What used the old type uses a cast."""
+    only ever cast to one other type gets that. What used the old type uses a cast. A value's type is known."""
+    by_value = {item.words[0] for item in editor.head if item.opcode == Op.Decorate
+                and item.words[1:] == (Decoration.FuncParamAttr, FunctionParameterAttribute.ByVal)}
     kernels = {entry.function_id: list(argument_types.get(entry.name, ()))
                for entry in editor.module.entry_points}
     users: defaultdict[int, list[Instruction]] = defaultdict(list)
@@ -168,7 +231,8 @@ def _retype_parameters(editor: Editor, argument_types: Mapping[str, Sequence[str
             names = kernels.get(item.result_id or 0)
         elif item.opcode == Op.FunctionParameter and names is not None:
             assert item.result_id is not None
-            wanted = _better_type(editor, item, users[item.result_id], names.pop(0) if names else "")
+            name = names.pop(0) if names else ""
+            wanted = _better_type(editor, item, users[item.result_id], name) if item.result_id not in by_value else None
             if wanted not in (None, item.type_id):
                 casts[item.result_id] = editor.add(make(Op.Bitcast, item.result_id, type_id=item.type_id,
                                                         result_id=editor.new_id()))
@@ -186,7 +250,7 @@ def _better_type(editor: Editor, parameter: Instruction, users: list[Instruction
     code = pointee(type_name)
     if code is not None:
         return editor.type_pointer(type_.words[0], editor.type_scalar(code))
-    return _only_cast(editor, users)
+    return _only_cast(editor, users) if not type_name else None
 
 
 def _with_casts(items: list[Instruction], casts: Mapping[int, Instruction]) -> list[Instruction]:
@@ -201,7 +265,7 @@ def _with_casts(items: list[Instruction], casts: Mapping[int, Instruction]) -> l
         elif due and item.opcode not in _BEFORE_CASTS:
             result += due
             due = []
-        result.append(_substitute(item, replaced))
+        result.append(substitute(item, replaced))
     return result
 
 

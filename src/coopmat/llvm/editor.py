@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 
 from coopmat.llvm.names import ScalarCode
@@ -195,3 +195,15 @@ class Editor:
 
 def _key(item: Instruction) -> tuple[object, ...]:
     return item.opcode, item.type_id, item.words
+
+
+def substitute(item: Instruction, same: Mapping[int, int]) -> Instruction:
+    """The instruction with other ids in the place of some of its operands.
+
+    No instruction that uses a pointer has an operand of several words, so words and operands correspond.
+    """
+    if not any(word in same for word in item.words) or len(item.operands) != len(item.words):
+        return item
+    words = tuple(same.get(word, word) if operand.is_id else word
+                  for operand, word in zip(item.operands, item.words, strict=True))
+    return Instruction(item.opcode, item.type_id, item.result_id, words, item.offset, item.context)

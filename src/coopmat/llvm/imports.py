@@ -22,9 +22,12 @@ from coopmat.llvm import opencl_functions
 from coopmat.llvm.calls import Call
 from coopmat.llvm.cleanup import clean_up
 from coopmat.llvm.editor import Editor
+from coopmat.llvm.matrix_bytes import with_indices
 from coopmat.llvm.names import BuiltinName, PointerCode, parse
+from coopmat.spirv.generators import BY_LLVM
 from coopmat.spirv.grammar import Decoration, LinkageType, Op, instruction
 from coopmat.spirv.instruction import Instruction, decode_string
+from coopmat.spirv.matrix_addresses import counted_in_bytes
 from coopmat.spirv.module import Module
 
 MATRIX_TYPE = "spirv.CooperativeMatrixKHR"
@@ -74,6 +77,7 @@ def resolve(module: Module, hidden: Mapping[str, str], argument_types: Mapping[s
     originals = {new: old for old, new in hidden.items()}
     editor = Editor(module)
     imports = {identifier: originals.get(name, name) for identifier, name in _imported_functions(module)}
+    with_indices(editor, imports)
     left = _replace_calls(editor, imports, keeps_unknown)
     editor.remove(set(imports) - left)
     for identifier in left:
@@ -83,14 +87,18 @@ def resolve(module: Module, hidden: Mapping[str, str], argument_types: Mapping[s
 
 
 def resolve_known(module: Module) -> Module:
-    """A module with calls of built-in functions that are known replaced by instructions; other imports stay.
+    """A module with calls of built-in functions that are known replaced by instructions; other imports stay. In one
+    that LLVM made, matrices behind bytes are found again.
 
     It is for modules of other producers: clang, too, leaves functions of OpenCL C to whoever runs the module.
     """
     imports = dict(_imported_functions(module))
-    if not imports:
+    in_bytes = module.generator >> 16 in BY_LLVM and bool(counted_in_bytes(module))
+    if not imports and not in_bytes:
         return module
     editor = Editor(module)
+    if in_bytes:
+        with_indices(editor, imports)
     left = _replace_calls(editor, imports, keeps_unknown=True)
     editor.remove(set(imports) - left)
     return editor.finish()
@@ -316,12 +324,34 @@ def _access_chain(op: Op, *, with_element: bool) -> Callable[[Call], None]:
         if pointer.opcode != Op.TypePointer:
             raise call.fail("expected a pointer as argument 1")
         pointee = pointer.words[1]
+        named = _named_matrix(call)
+        if call.editor.definition(pointee).opcode == Op.TypeInt and named is not None:
+            pointee = named
+            base = call.value(Op.Bitcast, call.editor.type_pointer(pointer.words[0], pointee), base)
         for index in call.arguments[2 if with_element else 1:]:
             pointee = _part(call, pointee, index)
         type_id = call.editor.type_pointer(pointer.words[0], pointee)
         part = call.value(op, type_id, base, *call.arguments[1:])
         call.value(Op.Bitcast, call.result_type, part, result=call.result)
     return replace
+
+
+_MATRIX_CODE = re.compile(r"_(s|u|f|bf)(\d+)_sc(\d+)_(\d+)x(\d+)_u(\d+)")
+
+
+def _named_matrix(call: Call) -> int | None:
+    """The matrix type that the function's name tells, where the module has it."""
+    code = _MATRIX_CODE.search(call.function)
+    if code is None:
+        return None
+    kind, *numbers = code.groups()
+    wanted = (Op.TypeInt if kind in "su" else Op.TypeFloat, *map(int, numbers))
+    for item in call.editor.head:
+        if item.opcode == Op.TypeCooperativeMatrixKHR:
+            component = call.editor.component(item)
+            if (component.opcode, component.words[0], *map(call.editor.integer, item.words[1:5])) == wanted:
+                return item.result_id
+    return None
 
 
 def _explicit_cast(call: Call) -> None:

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from coopmat.llvm.editor import Editor
+from coopmat.llvm.ir_text import VALUE, functions, operands, split_type
 from coopmat.spirv.binary import HEADER_WORDS
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction, make
@@ -43,6 +44,45 @@ def null_events_from_memory(ir: str) -> str:
         elif len(lines) == entry + 1 and _BEFORE_INSTRUCTIONS.match(line):
             entry = len(lines)
     return "\n".join(lines)
+
+
+_COMPUTED = re.compile(rf"  ({VALUE}) = ((?:add|sub|mul|[us]div|[us]rem|and|or|xor|shl|[la]shr|fadd|fsub|fmul|fdiv|"
+                       r"frem|fneg|icmp \w+|fcmp \w+|trunc|[sz]ext|fptrunc|fpext|fpto[us]i|[us]itofp|bitcast|"
+                       r"extractelement|shufflevector)(?: (?:nuw|nsw|nneg|exact|disjoint|fast|nnan|ninf|nsz|arcp|"
+                       r"contract|afn|reassoc|samesign))* )([^%@]*)\Z")
+
+
+def constants_from_memory(ir: str) -> str:
+    """The IR, with a value from memory as the first operand of what has constants only, in functions that also build
+    structures or arrays: there the back end ends its process on some of that.
+
+    Expects an instruction to a line, as LLVM and all that write IR do.
+    """
+    return "\n".join(line for part in functions(ir) for line in _constants_from_memory(part))
+
+
+def _constants_from_memory(lines: list[str]) -> list[str]:
+    if not any(" = insertvalue " in line for line in lines):
+        return lines
+    variables: list[str] = []
+    changed: list[str] = []
+    for line in lines:
+        found = _COMPUTED.match(line)
+        if found is not None:
+            result, operation, text = found.groups()
+            type_, rest = split_type(text)
+            value, *others = operands(rest.replace(" to ", ", to ", 1))
+            pointer, loaded = (f"%coopmat.{kind}.{len(variables)}" for kind in ("constant", "value"))
+            variables += [f"  {pointer} = alloca {type_}", f"  store {type_} {value}, ptr {pointer}"]
+            changed.append(f"  {loaded} = load {type_}, ptr {pointer}")
+            line = f"  {result} = {operation}{', '.join([f'{type_} {loaded}', *others])}".replace(", to ", " to ", 1)
+        changed.append(line)
+    if variables:
+        entry = next(place for place, line in enumerate(changed) if _FUNCTION.match(line)) + 1
+        while _BEFORE_INSTRUCTIONS.match(changed[entry]):
+            entry += 1
+        changed[entry:entry] = variables
+    return changed
 
 
 _NULL_WORDS = 3  # of an OpConstantNull: type, result

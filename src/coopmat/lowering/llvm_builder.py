@@ -414,7 +414,6 @@ class LlvmBuilder:
     # -- Scalars and vectors -------------------------------------------------------------
 
     def unary(self, operator: UnaryOperator, operand: Value) -> Value:
-        operand = self._not_constant(operand)
         typed = self._typed(operand)
         if operator is not UnaryOperator.NEGATE:
             ones = _splat(operand.type, "true" if operator is UnaryOperator.NOT else "-1", self._types)
@@ -431,20 +430,8 @@ class LlvmBuilder:
         if isinstance(left.type, t.Matrix):
             return self._matrix_call(MATRIX_BINARY[operator, kind], left.type, [left, right])
         type_ = _bool_like(left.type) if operator.is_comparison else left.type
-        if _is_constant(right):
-            left = self._not_constant(left)
         return self._value(type_, operator.name.lower(),
                            f"{BINARY[operator][kind]} {self._typed(left)}, {right.handle}")
-
-    def _not_constant(self, value: Value) -> Value:
-        """A constant vector of numbers by way of memory: LLVM's SPIR-V back end dies on bit operations whose
-        operands are all constant vectors, where the function also builds an array or a record."""
-        if not isinstance(value.type, t.Vector) or is_bool(value.type) or not _is_constant(value):
-            return value
-        alignment = t.layout_of(value.type).alignment
-        pointer = self.local_variable(Variable("constant", value.type, None))
-        self.store(pointer, value, alignment)
-        return self.load(pointer, alignment)
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
         if condition.handle in ("true", "false"):  # also outside of functions
@@ -495,6 +482,8 @@ class LlvmBuilder:
         if source.bits != target.bits:
             widen = "sext" if resized_by == "sext" else "zext"
             operation = widen if source.bits < target.bits else "trunc"
+            if operation == "zext" and value.handle in self._resized:
+                return self._low_bits(*self._resized[value.handle], bits, type_)
             value = self._value(type_, "wide", f"{operation} {self._typed(value)} to {self._types.value(type_)}")
         mask = _splat(type_, str((1 << bits) - 1), self._types)
         return self._value(type_, "low", f"and {self._types.value(type_)} {value.handle}, {mask}")
@@ -695,10 +684,6 @@ def _sizes(window: Window | None) -> tuple[Value, ...]:
 
 def _points_to_matrix(parameter: Variable) -> bool:
     return isinstance(parameter.type, t.Pointer) and t.contains_matrix(parameter.type.pointee)
-
-
-def _is_constant(value: Value) -> bool:
-    return not value.handle.startswith("%")
 
 
 def _kind(value: Value) -> str:

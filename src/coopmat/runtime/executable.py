@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
 from coopmat.spirv.malformed import well_formed
+from coopmat.spirv.matrix_addresses import counted_in_bytes
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import frozen
 
 
 def executable(module: Module) -> Module:
     """The module with every specialisation constant at its default, and with instructions instead of calls of
-    OpenCL C's built-in functions, which clang leaves as imports where LLVM's back end does not know them."""
-    if _imports_functions(module):
+    OpenCL C's built-in functions, which clang leaves as imports where LLVM's back end does not know them, and instead
+    of counts of bytes that lead LLVM to matrices."""
+    if _imports_functions(module) or counted_in_bytes(module):
         from coopmat.llvm.imports import resolve_known
 
         with well_formed("the module"):

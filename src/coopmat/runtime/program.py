@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from coopmat.cache import Cache
 from coopmat.cached import cached_property
-from coopmat.diagnostics import Diagnostic, Error, LaunchError
+from coopmat.diagnostics import Diagnostic, Error, LaunchError, SourceFile, SourceLocation
 from coopmat.runtime import sources
 from coopmat.runtime.arguments import Binder, Bound, Position, binder
 from coopmat.runtime.calls import CallForm
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
+from coopmat.runtime.saved import Optimization
+from coopmat.spirv import matrix_addresses
 from coopmat.spirv.kernels import KernelSignature, uses_sub_groups
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
@@ -111,15 +113,27 @@ class Program:
 
     def optimized(self, level: int) -> Program:
         """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes
-        of it. Source lines are lost on the way. Error for a program that was given as SPIR-V."""
+        of it. Source lines are lost on the way. Error for a program that was given as SPIR-V.
+
+        Where LLVM cannot make a valid module at that level, it is a lower one, of which a warning tells.
+        """
         if level not in range(4):
             raise Error(f"the level of optimisation is 0, 1, 2 or 3, not {level!r}")
-        ir, module = sources.optimize(self.llvm_ir, level, self.source_name, self._cache)
+        made = sources.optimize(self.llvm_ir, level, self.source_name, self._cache)
+        module = made.module
         if self._values is not None:
             left = {constant.spec_id for constant in spec_constants(module)}
             module = specialize(module, {number: value for number, value in self._values.items() if number in left})
-        return Program(module, source_name=self.source_name, warnings=self.warnings, make_llvm_ir=lambda: ir,
-                       cache=self._cache, device=self._device, python=self._python)
+        return Program(module, source_name=self.source_name, warnings=[*self.warnings, *self._lowered(level, made)],
+                       make_llvm_ir=lambda: made.ir, cache=self._cache, device=self._device, python=self._python)
+
+    def _lowered(self, level: int, made: Optimization) -> list[Diagnostic]:
+        """The warning of a program that is optimised less than was asked for."""
+        if made.level == level:
+            return []
+        message = (f"LLVM cannot make SPIR-V of what its optimiser makes of this at -O{level} ({made.reason}); "
+                   f"it is optimised at -O{made.level} instead")
+        return [Diagnostic("warning", message, SourceLocation.whole(SourceFile(self.source_name, "")))]
 
     @cached_property
     def uses_sub_groups(self) -> bool:
@@ -148,6 +162,8 @@ class Program:
         """
         loaded = self._loaded.get(device)
         if loaded is None:
+            if self._loadable_by is None:
+                matrix_addresses.check(self._executable)
             known = self._loadable_by is not None and self._loadable_by.description == device.description
             loaded = self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
         return loaded

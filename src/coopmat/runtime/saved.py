@@ -1,4 +1,4 @@
-"""The result of a compilation as bytes: a line of JSON, then the SPIR-V module."""
+"""The results of compilations as bytes: JSON, then the SPIR-V module."""
 
 from __future__ import annotations
 
@@ -42,6 +42,28 @@ class Compilation:
             return cls(module, list(warnings), dict(head["files"]), bool(head["is_loadable"]))
         except (Error, ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class Optimization:
+    """LLVM IR that was optimised at ``level``, and the module of it; ``reason`` says why at no higher level, if a
+    higher one was asked for."""
+
+    ir: str
+    module: Module
+    level: int
+    reason: str | None = None
+
+    def to_bytes(self) -> bytes:
+        """The form that :meth:`from_bytes` reads."""
+        return join(json.dumps([self.ir, self.level, self.reason]), self.module.to_bytes())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Optimization:
+        """The optimisation that was saved."""
+        text, spirv = split(data)
+        ir, level, reason = json.loads(text)
+        return cls(ir, Module.from_bytes(spirv), level, reason)
 
 
 def join(head: str, body: bytes) -> bytes:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from coopmat.build_options import BuildOptions
 from coopmat.cache import Cache, key
 from coopmat.cached import cached_property
-from coopmat.diagnostics import Diagnostic
+from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.runtime.device import Device
-from coopmat.runtime.saved import Compilation, join, split
+from coopmat.runtime.saved import Compilation, Optimization
 from coopmat.source_files import SourceFiles
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
+from coopmat.spirv.types import VECTOR_LENGTHS
 
 if TYPE_CHECKING:
     from coopmat.sycl.kernel import SyclKernel
@@ -151,18 +153,46 @@ def llvm_to_spirv(ir: str, name: str, cache: Cache, *, keeps_imports: bool = Fal
     return Module.from_bytes(content)
 
 
-def optimize(ir: str, level: int, name: str, cache: Cache) -> tuple[str, Module]:
-    """LLVM IR after LLVM's optimiser, and the module that it makes of it, from the cache if it holds them."""
+def optimize(ir: str, level: int, name: str, cache: Cache) -> Optimization:
+    """LLVM IR after LLVM's optimiser, and the module that it makes of it, from the cache if it holds them.
+
+    LLVM's back end knows less than its optimiser uses: where it makes no valid module, that of the next lower level is
+    taken. Raises CompileError where it makes none at any.
+    """
     entry = key("optimised LLVM IR", _llvm_version(), name, str(level), ir)
     content = cache.get(entry)
-    if content is None:
-        from coopmat import llvm
+    if content is not None:
+        return Optimization.from_bytes(content)
+    failure: CompileError | None = None
+    broken: Optimization | None = None
+    reason: str | None = None
+    for attempt in range(level, -1, -1):
+        try:
+            found, fault = _optimized(ir, attempt, name, reason)
+        except CompileError as error:
+            failure, fault = failure or error, error.diagnostics[0].message
+        else:
+            if fault is None:
+                cache.put(entry, found.to_bytes())
+                return found
+            broken = broken or found
+        reason = reason or fault
+    if broken is None:
+        assert failure is not None
+        raise failure
+    return broken
 
-        optimized = llvm.optimize(ir, level, source_name=name)
-        content = join(optimized, llvm.to_spirv(optimized, source_name=name))
-        cache.put(entry, content)
-    optimized, module = split(content)
-    return optimized, Module.from_bytes(module)
+
+def _optimized(ir: str, level: int, name: str, reason: str | None) -> tuple[Optimization, str | None]:
+    """One attempt, and what is wrong with its module, if anything."""
+    from coopmat import llvm
+
+    optimized = llvm.optimize(ir, level, source_name=name)
+    found = Optimization(optimized, Module.from_bytes(llvm.to_spirv(optimized, source_name=name)), level, reason)
+    faults = [f"{one.message} [{one.rule}]" for one in found.module.validate() if one.severity == "error"]
+    faults += [f"OpenCL C has no vectors of {row.words[1]} components"
+               for row in found.module.of_opcode(Op.TypeVector) if row.words[1] not in VECTOR_LENGTHS]
+    return found, next(iter(faults), None)
 
 
 def _llvm_version() -> str:

@@ -37,6 +37,9 @@ TOOLS: dict[int, str] = {
     28: "gfx-rs community Naga",
     43: "LLVM SPIR-V Backend",
 }
+BY_LLVM = (6, 43)
+"""The tools to which LLVM's optimiser hands what it made."""
+
 _NUMBERS = {name: number for number, name in TOOLS.items()}
 _OWN = "coopmat"
 

@@ -58,7 +58,7 @@ from coopmat.spirv.tables.operands import (
 
 __all__ = [
     "ANY_IDS", "CHAINS", "ENUMERATIONS", "EXTENDED_INSTRUCTIONS", "ID_KINDS", "LIFETIMES", "MAGIC", "OPENCL_STD",
-    "OPENCL_STD_NAMES", "PAIRS", "TERMINATORS",
+    "OPENCL_STD_NAMES", "PAIRS", "POINTER_CASTS", "TERMINATORS",
     "AccessQualifier", "AddressingModel", "BuiltIn", "Capability", "CooperativeMatrixLayout",
     "CooperativeMatrixOperands", "CooperativeMatrixReduce", "CooperativeMatrixUse", "Decoration", "Dim",
     "ExecutionMode", "ExecutionModel", "FPDenormMode", "FPEncoding", "FPFastMathMode", "FPOperationMode",
@@ -90,6 +90,9 @@ TERMINATORS = frozenset({
 
 CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 2, Op.InBoundsPtrAccessChain: 2}
 """Access chains of kernels, and the place of the first index into what the pointer points to among their words."""
+
+POINTER_CASTS = frozenset({Op.Bitcast, Op.CopyObject, Op.PtrCastToGeneric, Op.GenericCastToPtr})
+"""Instructions that make of a pointer another one to the same place."""
 
 LIFETIMES = frozenset({Op.LifetimeStart, Op.LifetimeStop})
 """What tells where a variable is in use, and nothing else."""

@@ -7,6 +7,7 @@ translator of LLVM, which our front end follows): then the parameter's C type is
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from coopmat.diagnostics import Error, ValidationError
@@ -27,6 +28,8 @@ from coopmat.spirv.module import Function, Instruction, Module
 ARGUMENT_TYPES = "kernel_arg_type"
 UNION_NAMES = "union."
 """How the name of a structure begins that stands for a union, in our modules and clang's."""
+
+_OF_BYTES = re.compile(r"(const |volatile )*((un)?signed )?(u?char|bool|void)\d*\s*\*")
 
 _POINTER_KINDS: dict[int, str] = {
     StorageClass.CrossWorkgroup: "global",
@@ -91,8 +94,11 @@ class Parameter:
 
     @property
     def is_untyped(self) -> bool:
-        """Whether this is a pointer of which the module says no more than that it points to bytes."""
-        return self.is_pointer and self.type_name is None and self.type.bits == 8
+        """Whether this is a pointer of which the module says no more than that it points to bytes, or to something of
+        which it names the type only: a structure in code that LLVM has optimised."""
+        if not self.is_pointer or self.type.bits != 8:
+            return False
+        return self.type_name is None or (self.type.kind == "int" and not _OF_BYTES.match(self.type_name))
 
     @property
     def is_pointer(self) -> bool:

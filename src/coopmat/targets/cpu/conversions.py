@@ -246,8 +246,13 @@ def _integer_to_pointer(emitter: Emitter, row: Instruction) -> Value:
                  for one in emitter.numbers(row.words[0]))
 
 
-def _same(emitter: Emitter, row: Instruction) -> Value:
-    return emitter.value(row.words[0])
+def _to_storage(emitter: Emitter, row: Instruction) -> Value | None:
+    """A pointer to one storage class as one to another: the same address, or place."""
+    place = find_place(emitter, row.words[0])
+    if place is None:
+        return emitter.value(row.words[0])
+    place_of_cast(emitter, row, place)
+    return None
 
 
 def _to_explicit_storage(emitter: Emitter, row: Instruction) -> Value:
@@ -345,8 +350,8 @@ OPERATIONS: dict[int, Handler] = {
     Op.ConvertBF16ToFINTEL: _convert_format(from_bf16, INT16, FLOAT32, "bfloat16-conversion"),
     Op.ConvertPtrToU: _pointer_to_integer,
     Op.ConvertUToPtr: _integer_to_pointer,
-    Op.PtrCastToGeneric: _same,
-    Op.GenericCastToPtr: _same,
+    Op.PtrCastToGeneric: _to_storage,
+    Op.GenericCastToPtr: _to_storage,
     Op.GenericCastToPtrExplicit: _to_explicit_storage,
     Op.Bitcast: _bitcast,
 }

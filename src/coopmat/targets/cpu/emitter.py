@@ -16,7 +16,7 @@ from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.control_flow import RETURNED
-from coopmat.spirv.grammar import CHAINS, Op
+from coopmat.spirv.grammar import CHAINS, POINTER_CASTS, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.types import MatrixType, Type, TypeTable
@@ -254,7 +254,7 @@ class Emitter(NumberWriter):
             if not self._is_direct(home, block):
                 found.add(identifier)
             row = self.flat.definitions[identifier]
-            if row.opcode in CHAINS and home != block:
+            if home != block and (row.opcode in CHAINS or row.opcode in POINTER_CASTS):
                 self._note_uses(row.ids(), block, found)
 
     def global_value(self, identifier: int, row: Instruction) -> Value:

@@ -37,7 +37,7 @@ from coopmat.targets.cpu.places import (
     reserve_stack,
     write_place,
 )
-from coopmat.targets.cpu.pointer_uses import member_type, step_in_bytes, users_of
+from coopmat.targets.cpu.pointer_uses import member_type, users_of
 from coopmat.targets.cpu.values import (
     Number,
     Value,
@@ -217,10 +217,6 @@ def _chain(emitter: Emitter, row: Instruction) -> Value | None:
     first = CHAINS[Op(row.opcode)]
     if place is not None:
         assert row.result_id is not None
-        if place.in_bytes is not None:
-            step = step_in_bytes(emitter, row) or 0
-            places_of(emitter)[row.result_id] = replace(place, in_bytes=place.in_bytes + step)
-            return None
         if first == 2 and emitter.constant_of(row.words[1]) != 0:
             place = moved_place(place, row.words[1])
         for word in row.words[first:]:

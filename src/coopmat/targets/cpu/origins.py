@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
+from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, Op
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.pointer_uses import users_of
 
-DERIVED = frozenset({*CHAINS, Op.Bitcast, Op.CopyObject, Op.PtrCastToGeneric, Op.GenericCastToPtr,
-                     Op.GenericCastToPtrExplicit})
+DERIVED = frozenset({*CHAINS, *POINTER_CASTS, Op.GenericCastToPtrExplicit})
 """Instructions whose first operand is the pointer that their result is derived from."""
 NOWHERE = frozenset({Op.ConstantNull, Op.Undef, Op.PoisonKHR})
 """Pointers to nothing: what else a pointer may be, decides where it comes from."""

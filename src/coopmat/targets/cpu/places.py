@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType, contains_matrix
+from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType
 from coopmat.targets.cpu.access import load_number, offset_pointer, store_number
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.pointer_uses import BYTE, MATRIX_BYTES, is_homogeneous, users_of
+from coopmat.targets.cpu.pointer_uses import is_homogeneous, users_of
 from coopmat.targets.cpu.values import (
     UNIFORM,
     VARYING,
@@ -43,8 +43,9 @@ class Place:
     key: the variable's. whole: its type. kind: the part's type. first: the number of the part's first leaf, to which
     run-time indices are added: ids, each with the leaves that it counts and the number of elements that there are (0:
     those of the whole variable). component: of a matrix, the id of a component's number. is_array: the leaves lie in an
-    array, as an index chooses among them; where they are of several types, each part of one type has an array of its
-    own. in_bytes: a pointer to bytes leads there, so many behind the first matrix.
+    array, as an index chooses among them. Where they are of several types, each part of one type has an array of its
+    own, for all elements of an array of structures: there are so many ``copies`` of the part, and until it is known
+    which part, copies are counted instead of leaves.
     """
 
     key: object
@@ -54,7 +55,22 @@ class Place:
     indices: tuple[tuple[int, int, int], ...] = ()
     component: int | None = None
     is_array: bool = False
-    in_bytes: int | None = None
+    copies: int = 1
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether leaves of several types lie in several arrays."""
+        return self.is_array and not is_homogeneous(self.whole)
+
+    @property
+    def count(self) -> int:
+        """The leaves, or copies, of the whole."""
+        return self.copies if self.is_mixed else self.copies * leaf_count(self.whole)
+
+    @property
+    def step(self) -> int:
+        """The leaves, or copies, from one such part to the next."""
+        return 1 if self.is_mixed else leaf_count(self.kind)
 
 
 def places_of(emitter: Emitter) -> dict[int, Place]:
@@ -73,15 +89,23 @@ def place_for(emitter: Emitter, identifier: int, kind: Type) -> Place:
 def part_at(place: Place, index: int) -> Place:
     """A part of a place by a constant index."""
     part, leaves = part_of(place.kind, index)
-    if place.is_array and not is_homogeneous(place.whole):
-        return Place((place.key, index), part, part, is_array=True)
-    return replace(place, kind=part, first=place.first + leaves)
+    return _part_of_copies(place, part, index) if place.is_mixed else replace(
+        place, kind=part, first=place.first + leaves)
+
+
+def _part_of_copies(place: Place, part: Type, index: int) -> Place:
+    """An element of an array of structures, which all its members' arrays have; or one of these arrays."""
+    is_array = isinstance(place.kind, ArrayType)
+    count = length_of(place.kind) if is_array else 1
+    leaves = leaf_count(part) if is_homogeneous(part) else 1
+    indices = tuple((word, step * count * leaves, length) for word, step, length in place.indices)
+    return Place(place.key if is_array else (place.key, index), part, part,
+                 (place.first * count + index * is_array) * leaves, indices, is_array=True, copies=place.copies * count)
 
 
 def part_at_run_time(place: Place, word: int) -> Place:
-    """A part of a place by an index that is not known before the kernel runs. Error where there is no array for it."""
-    part, _ = part_of(place.kind, 0)
-    return moved_place(replace(place, kind=part), word, length_of(place.kind))
+    """A part of a place by an index that is not known before the kernel runs."""
+    return moved_place(part_at(place, 0), word, length_of(place.kind))
 
 
 def length_of(kind: Type) -> int:
@@ -94,23 +118,12 @@ def length_of(kind: Type) -> int:
 
 def moved_place(place: Place, word: int, length: int = 0) -> Place:
     """The place so many elements further in an array, one of ``length`` elements if the first is the array's."""
-    if place.is_array and not is_homogeneous(place.whole):
-        raise Error(f"a run-time index into an array of {place.kind} is not possible, as it holds cooperative matrices "
-                    "beside members of other types; give the matrices an array of their own")
-    return replace(place, indices=(*place.indices, (word, leaf_count(place.kind), length)))
+    return replace(place, indices=(*place.indices, (word, place.step, length)))
 
 
 def place_of_cast(emitter: Emitter, row: Instruction, place: Place) -> None:
-    """Note the place of a pointer that was cast: the first member of that type; only lifetime markers use others. LLVM
-    reaches the elements of arrays of matrices by their bytes."""
+    """Note the place of a pointer that was cast: the first member of that type; only lifetime markers use others."""
     wanted = emitter.pointee(row.result_id or 0)
-    if place.in_bytes is not None:
-        first = place.first + place.in_bytes // MATRIX_BYTES
-        if not 0 <= first < leaf_count(place.whole):
-            raise Error(f"a pointer leads to element {first} of {leaf_count(place.whole)} cooperative matrices")
-        place = replace(place, kind=wanted, first=first, in_bytes=None)
-    elif wanted == BYTE and contains_matrix(place.kind):
-        place = replace(place, kind=wanted, in_bytes=0)
     while place.kind != wanted:
         if not isinstance(place.kind, ArrayType | StructType):
             return
@@ -120,7 +133,7 @@ def place_of_cast(emitter: Emitter, row: Instruction, place: Place) -> None:
 
 def _parts(place: Place) -> list[Place] | None:
     """The parts of a place that have arrays of their own; None if it lies in one array, or in none."""
-    if not place.is_array or is_homogeneous(place.whole):
+    if not place.is_mixed:
         return None
     kind = place.kind
     assert isinstance(kind, ArrayType | StructType)
@@ -132,7 +145,7 @@ def clear_array(emitter: Emitter, place: Place) -> None:
     """Set an array to zero; a work-item that is not here has no use for it yet."""
     slot, llvm, varies = _array_slot(emitter, place)
     scalar = llvm.removesuffix(">").split(" x ")[-1]
-    clear(emitter, slot, leaf_count(place.whole) * (bits_of(scalar) // 8) * (emitter.size if varies else 1))
+    clear(emitter, slot, place.count * (bits_of(scalar) // 8) * (emitter.size if varies else 1))
 
 
 def clear(emitter: Emitter, address: str, nbytes: int) -> None:
@@ -226,8 +239,7 @@ def reserve_stack(emitter: Emitter, nbytes: int) -> None:
 
 def _array_slot(emitter: Emitter, place: Place) -> tuple[str, str, bool]:
     """The slot of a variable whose leaves an index chooses among, the type of a leaf there, and whether it varies."""
-    leaf = first_leaf(place.whole)
-    count = leaf_count(place.whole)
+    leaf, count = first_leaf(place.whole), place.count
     if isinstance(leaf, MatrixType):
         from coopmat.targets.cpu.matrix.operations import slot_type
 
@@ -249,15 +261,22 @@ def check_indices(emitter: Emitter, place: Place) -> None:
     bounds = emitter.extra.get("bounds")
     if bounds is None:
         return
-    assert isinstance(place.key, tuple)
+    variable = _variable_of(place.key)
     components = () if place.component is None else ((place.component, 1, length_of(place.kind)),)
     for word, _, length in (*place.indices, *components):
         if length:
-            bounds.index(resized(emitter, emitter.number(word), "i64", signed=True), length, place.key[1])
+            bounds.index(resized(emitter, emitter.number(word), "i64", signed=True), length, variable)
     if not all(length for _, _, length in place.indices):
-        leaves = leaf_count(place.kind)
-        last = leaf_count(place.whole) - leaves
-        bounds.index(_leaf_number(emitter, place, 0), last + 1, place.key[1], leaves)
+        bounds.index(_leaf_number(emitter, place, 0), place.count - place.step + 1, variable, place.step)
+
+
+def _variable_of(key: object) -> int:
+    """The id of the variable that a place is a part of."""
+    while isinstance(key, tuple) and isinstance(key[0], tuple):
+        key = key[0]
+    assert isinstance(key, tuple)
+    identifier: int = key[1]
+    return identifier
 
 
 def _element(emitter: Emitter, place: Place, number: int) -> Number:
@@ -265,7 +284,7 @@ def _element(emitter: Emitter, place: Place, number: int) -> Number:
     index = _leaf_number(emitter, place, number)
     if not place.indices:
         return index
-    return emitter.intrinsic("umin", "i64", index, emitter.constant("i64", leaf_count(place.whole) - 1))
+    return emitter.intrinsic("umin", "i64", index, emitter.constant("i64", place.count - 1))
 
 
 def _leaf_number(emitter: Emitter, place: Place, number: int) -> Number:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
+from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, Op
 from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import ArrayType, IntType, MatrixType, StructType, Type, VectorType, contains_matrix
+from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.values import is_large, part_of
-
-BYTE = IntType(8)
-MATRIX_BYTES = 8  # what LLVM takes a matrix to have in memory
-SAME_PLACE = frozenset({Op.Bitcast, Op.CopyObject})  # of pointers
 
 
 class Users:
@@ -31,12 +27,9 @@ class Users:
     def is_array(self, pointer: int, kind: Type) -> bool:
         """Whether a run-time index chooses among the leaves."""
         for row in self.users.get(pointer, ()):
-            if row.opcode in SAME_PLACE:
+            if row.opcode in POINTER_CASTS:
                 target = self._cast(row, kind)
                 if target is not None and self.is_array(row.result_id or 0, target):
-                    return True
-                if any(self.is_array(one.result_id or 0, self.emitter.pointee(one.result_id or 0))
-                       for one in self._through_bytes(row, kind) or ()):
                     return True
             if row.opcode in CHAINS:
                 if CHAINS[Op(row.opcode)] == 2 and self.emitter.constant_of(row.words[1]) != 0:
@@ -66,15 +59,11 @@ class Users:
             return True
         if row.opcode == Op.Store:
             return words[1] != pointer
-        if row.opcode in SAME_PLACE:
+        if row.opcode in POINTER_CASTS:
             if all(user.opcode in LIFETIMES for user in self.users.get(row.result_id or 0, ())):
                 return True
             if not contains_matrix(kind):
                 return False
-            through_bytes = self._through_bytes(row, kind)
-            if through_bytes is not None:
-                return all(self.stays(one.result_id or 0, self.emitter.pointee(one.result_id or 0), in_array=True)
-                           for one in through_bytes)
             cast = self._cast(row, kind)
             return cast is not None and self.stays(row.result_id or 0, cast, in_array=in_array or cast != kind)
         if row.opcode in CHAINS and words[0] == pointer and pointer not in words[1:]:
@@ -82,25 +71,6 @@ class Users:
             return target is not None and self.stays(row.result_id or 0, target,
                                                      in_array=in_array or len(words) > CHAINS[Op(row.opcode)])
         return False
-
-    def _through_bytes(self, row: Instruction, kind: Type) -> list[Instruction] | None:
-        """The casts to pointers to a matrix behind a cast of a pointer to matrices to one to bytes, and behind constant
-        steps from there; None where something else is done with bytes."""
-        if self.emitter.pointee(row.result_id or 0) != BYTE or not is_homogeneous(kind):
-            return None
-        found: list[Instruction] = []
-        left = [row.result_id or 0]
-        while left:
-            for user in self.users.get(left.pop(), ()):
-                if user.opcode in LIFETIMES:
-                    continue
-                if user.opcode in CHAINS and step_in_bytes(self.emitter, user) is not None:
-                    left.append(user.result_id or 0)
-                elif user.opcode in SAME_PLACE and self.emitter.pointee(user.result_id or 0) == _leaf(kind):
-                    found.append(user)
-                else:
-                    return None
-        return found
 
     def _cast(self, row: Instruction, kind: Type) -> Type | None:
         """What a copy of a pointer to ``kind``, or a cast one, points to: the same, or the first of its members."""
@@ -122,16 +92,6 @@ class Users:
                 return None
             target = member_type(target, index or 0)
         return target
-
-
-def step_in_bytes(emitter: Emitter, row: Instruction) -> int | None:
-    """How far an access chain on a pointer to bytes leads, if that is some whole matrices; None for any other."""
-    if CHAINS[Op(row.opcode)] != 2 or len(row.words) != 2:
-        return None
-    step = emitter.constant_of(row.words[1])
-    if step is None or step % MATRIX_BYTES:
-        return None
-    return step - (step >> 63 << 64)  # with its sign
 
 
 def is_homogeneous(kind: Type) -> bool:

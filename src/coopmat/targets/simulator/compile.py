@@ -190,7 +190,7 @@ def compose(kind: Type, parts: Sequence[Value]) -> Value:
     if members_of(kind) is not None:
         return tuple(parts)
     if isinstance(kind, MatrixType):
-        fill = parts[0][..., None]
+        fill = parts[0][:, :1, None]  # the same in all lanes
         return np.broadcast_to(fill, (fill.shape[0], kind.rows, kind.columns))
     shape = np.broadcast_shapes(*(part.shape[:2] for part in parts))
     columns = [part if part.ndim == 3 else part[..., None] for part in parts]

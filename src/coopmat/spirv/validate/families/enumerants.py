@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coopmat.spirv.grammar import ENUMERATIONS, Mask, Op, instruction, requirements
+from coopmat.spirv.grammar import ENUMERATIONS, Mask, Op, instruction, parameters, requirements
 from coopmat.spirv.instruction import is_one_word
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers
@@ -43,8 +43,13 @@ def _enumerants(opcode: int) -> Iterator[tuple[int, str]]:
     for place, (kind, quantifier) in enumerate(row.operands if row is not None else ()):
         if kind in ENUMERATIONS and kind not in _APART:
             yield place, kind
-        if quantifier == "*" or not (is_one_word(kind) or kind in ENUMERATIONS):
+        if quantifier == "*" or not (is_one_word(kind) or _is_one_word_each(kind)):
             return
+
+
+def _is_one_word_each(kind: str) -> bool:
+    """Whether a kind is an enumeration of which no member has operands of its own."""
+    return kind in ENUMERATIONS and not any(map(parameters, ENUMERATIONS[kind]))
 
 
 def _is_unknown(kind: str, values: Integers) -> Booleans:

@@ -6,6 +6,7 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, CooperativeMatrixLayout, Op, StorageClass
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.matrix_addresses import counted_in_bytes
 from coopmat.spirv.validate.families.cooperative_matrices import SECTION, UNKNOWN, shapes
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
@@ -130,6 +131,14 @@ def _passes_array(view: ModuleView, chain: Instruction) -> bool:
         member = view.constant(index) or 0 if kind.opcode == Op.TypeStruct else 0
         kind = view.definition(kind.words[min(member, len(kind.words) - 1)])
     return False
+
+
+@rule("matrix-bytes", "Cooperative matrices in memory are reached by access chains: no count of bytes tells which one "
+      "is meant.", "SPV_KHR_cooperative_matrix: the size of a matrix is the device's own", severity="warning")
+def matrix_bytes(view: ModuleView) -> Findings:
+    counted = set(map(id, counted_in_bytes(view.module)))
+    yield np.array([at for at, item in enumerate(view.items) if id(item) in counted], np.int64), \
+        "{op} counts in bytes what {def0} leads to: cooperative matrices, which have no size in SPIR-V"
 
 
 @rule("matrix-length", "The length of a matrix type is an unsigned 32-bit integer.",

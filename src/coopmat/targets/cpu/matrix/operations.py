@@ -27,13 +27,13 @@ from coopmat.spirv.types import IntType, MatrixType, Type, round_up
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import divide, remainder, resized
 from coopmat.targets.cpu.options import HARDWARE
-from coopmat.targets.cpu.pointer_uses import MATRIX_BYTES
 from coopmat.targets.cpu.prefetch import prefetch
 from coopmat.targets.cpu.values import Matrix, Number, Value, literal, llvm_type
 from coopmat.targets.cpu.writer import Operand
 
 PREFETCH_WORDS = 6
 TILE_BYTES = 1024  # of AMX
+MATRIX_BYTES = 8  # what LLVM takes a matrix to have in memory
 PURE = "nounwind willreturn memory(none)"
 READS = "nounwind willreturn memory(read)"
 WRITES = "nounwind willreturn"
