@@ -77,6 +77,8 @@ _LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR:
                    Op.CooperativeMatrixLoadCheckedINTEL: 3, Op.CooperativeMatrixStoreCheckedINTEL: 4,
                    Op.CooperativeMatrixPrefetchINTEL: 6}
 """Instruction → the place of a cooperative matrix's layout (of a prefetch with offsets)."""
+DECIDED_BY_LATER_OPERANDS = frozenset({Op.AtomicStore, *_LAYOUT_OPERAND})
+"""Instructions whose needs depend on more than their enumerants, result type and type of the first operand."""
 _NON_SEMANTIC = Requirements((), ("SPV_KHR_non_semantic_info",), (1, 6), None)
 _RELAXED_PRINTF = Requirements((), ("SPV_EXT_relaxed_printf_string_address_space",), None, None)
 _OLDER_NAMES = frozenset({"SPV_INTEL_split_barrier"})
