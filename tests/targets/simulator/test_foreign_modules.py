@@ -504,13 +504,13 @@ def test_parameters_of_formats_that_nobody_here_has(number: str, parameter: str)
 def test_built_in_variables_outside_of_input_storage(storage: str) -> None:
     """Their values are the same, whether read as a whole or one component of them."""
     declarations = f"%id = OpVariable %{storage}_v3_i64 {STORAGES[storage]}"
-    found = values("""
+    found = values(f"""
         %all = OpLoad %v3_i64 %id
         %whole = OpCompositeExtract %i64 %all 0
         %chain = OpInBoundsAccessChain %{storage}_i64 %id %i32_c0
         %again = OpLoad %i64 %chain
         %sum = OpIAdd %i64 %whole %again
-        %value = OpUConvert %i32 %sum""".format(storage=storage) + STORE,
+        %value = OpUConvert %i32 %sum""" + STORE,
                    declarations=declarations, decorations="OpDecorate %id BuiltIn GlobalInvocationId")
     np.testing.assert_array_equal(found, 2 * ITEMS)
 
