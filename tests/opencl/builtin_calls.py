@@ -23,8 +23,6 @@ from coopmat.opencl.sema.matrix_types import ENUMERATIONS
 from coopmat.tree.types import BOOL, FLOAT, SCALARS, VOID, AddressSpace, Scalar, Type, size_of
 
 WORK_ITEMS, SUB_GROUP = 32, 16
-INDEXED = 32
-"""Elements behind a pointer that a call indexes."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,8 @@ def _call(overload: Overload, values: Sequence[str], spaces: dict[int, AddressSp
     """A call; what it returns is ``r``, the object behind the pointer ``p<n>`` is ``r<n>``."""
     text = f"{overload.name}({', '.join(values)})"
     before, after, results = "", "", []
-    count = INDEXED if "size_t" in terms(overload) else 1
+    width = 4 if overload.count == 3 else overload.count
+    count = 2 * width if "size_t" in terms(overload) else 1  # at the offsets 0 and 1
     for index, space in spaces.items():
         pattern = overload.parameters[index]
         assert isinstance(pattern, PointerPattern)
@@ -381,9 +380,7 @@ def of_conversions(*, complete: bool) -> Iterator[Probe]:
             if size_of(SCALARS[source]) == size_of(SCALARS[target]):
                 names.append(f"as_{target}{suffix}")
             names = list(filter(conversion_builtins.is_conversion, names))
-            if not complete:
-                names = [names[number % len(names)], names[-1]]
-            for name in names:
+            for name in names if complete else names[number % len(names):][:1]:
                 value = random_value(f"{source}{suffix}", 0)
                 if "convert" in name and "_sat" not in name and SCALARS[source].is_float:
                     value = f"fabs({value})"  # an unsigned integer has no negative numbers
@@ -462,18 +459,22 @@ def _stores(complete: bool) -> Iterator[Probe]:
             yield Probe(text, text, (("r", element, PER_ITEM),))
 
 
-def _products(name: str, counts: Sequence[int]) -> Iterator[Probe]:
-    kinds = (("char", "uchar", "int"), ("uchar", "char", "uint"), ("char", "char", "char"), ("short", "short", "long"),
-             ("half", "half", "float"), ("half", "half", "half"), ("__bf16", "__bf16", "float"),
-             ("float", "float", "float"), ("double", "double", "double"))
-    for a, b, c in kinds:
-        declared = " ".join(_loaded(element, use, each, index) for index, (element, use, each) in enumerate(
-            ((a, _A, "a"), (b, _B, "b"), (c, _C, "c"))))
-        operands = combinations(_OPERANDS[1:], _OPERANDS[0]) if c == "int" else _OPERANDS
-        for operand in [f", {one}" for one in operands] if 4 in counts else []:
-            yield _matrix_probe(c, f"{declared} c = {name}(a, b, c{operand});", "c")
-        if 3 in counts:
-            yield _matrix_probe(c, f"{declared} c = {name}(a, b, c);", "c")
+_KINDS = tuple(text.split() for text in (
+    "char uchar int", "uchar char uint", "char char char", "short short long", "half half float", "half half half",
+    "__bf16 __bf16 float", "float float float", "double double double"))
+
+
+def _products(name: str, counts: Sequence[int]) -> Callable[[bool], Iterator[Probe]]:
+    """With all combinations of flags on 8-bit integers, and, in the complete form, each flag on every kind."""
+    def make(complete: bool) -> Iterator[Probe]:
+        for a, b, c in _KINDS:
+            declared = " ".join(_loaded(element, use, each, index) for index, (element, use, each) in enumerate(
+                ((a, _A, "a"), (b, _B, "b"), (c, _C, "c"))))
+            operands = combinations(_OPERANDS[1:], _OPERANDS[0]) if c == "int" else _OPERANDS[:None if complete else 1]
+            given = [f", {operand}" for operand in operands if 4 in counts] + [""] * (3 in counts)
+            for operand in given:
+                yield _matrix_probe(c, f"{declared} c = {name}(a, b, c{operand});", "c")
+    return make
 
 
 def _inits(complete: bool) -> Iterator[Probe]:
@@ -500,8 +501,7 @@ def _components(complete: bool) -> Iterator[Probe]:
 MATRIX: dict[str, Callable[[bool], Iterator[Probe]]] = {
     "coop_mat_load": _loads,
     "coop_mat_store": _stores,
-    "coop_matmul_add": lambda complete: _products("coop_matmul_add", (4,)),
-    "coop_mat_mulAdd": lambda complete: _products("coop_mat_mulAdd", (3, 4)),
+    **{name: _products(name, matrix_calls.FUNCTIONS[name].counts) for name in ("coop_matmul_add", "coop_mat_mulAdd")},
     "coop_mat_init": _inits,
     "coop_mat_convert": _conversions,
     "coop_mat_length": _components,

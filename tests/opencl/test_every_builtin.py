@@ -3,7 +3,7 @@ the simulator and the CPU run it with the same results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from tests import every_builtin
 from tests.opencl.builtin_calls import ENUMERATED, FENCES, WORK_ITEMS, Probe, every_call
 
 DTYPES: dict[str, np.dtype] = {
@@ -21,11 +22,7 @@ DTYPES: dict[str, np.dtype] = {
         "double": np.float64, "__bf16": ml_dtypes.bfloat16}.items()}
 REGION, STEP = 1 << 13, 256
 """Bytes of random values of one scalar type, and from one index of them to the next."""
-TOGETHER = 40
-"""So many calls make a kernel."""
 PARTS = 8
-TOLERANCES = {"e": 2e-2, "f": 2e-4, "d": 1e-9, "E": 5e-2}
-"""Relative, by the dtype's character (E: bfloat16): targets differ in the last places of inexact functions."""
 
 
 def prelude() -> str:
@@ -38,16 +35,9 @@ def prelude() -> str:
 
 
 def random_values() -> np.ndarray:
-    """The values that ``IN`` reads: integers of all sizes, and floats around 1."""
+    """The values that ``IN`` reads."""
     rng = np.random.default_rng(20)
-    parts = []
-    for dtype in DTYPES.values():
-        count = REGION // dtype.itemsize
-        if dtype.kind in "iu":
-            limits = np.iinfo(dtype)
-            parts.append(rng.integers(limits.min, limits.max, count, dtype, endpoint=True))
-        else:
-            parts.append(rng.uniform(-4, 4, count).astype(dtype))
+    parts = [every_builtin.random_values(dtype, REGION // dtype.itemsize, rng) for dtype in DTYPES.values()]
     return aligned(np.concatenate([part.view(np.uint8) for part in parts]))
 
 
@@ -112,45 +102,22 @@ def outcomes(probes: Sequence[Probe]) -> Iterator[str]:
     program = cm.build(source)
     yield from (str(violation) for violation in program.module.validate())
     values, outputs = random_values(), []
-    for name in ("sim:generic", "cpu"):
+    for name in every_builtin.TARGETS:
         output = aligned(np.zeros(max(size, 1), np.uint8))
         device = cm.device(name)
         cm.Queue(device).enqueue(program.kernel("k"), (WORK_ITEMS,), (WORK_ITEMS,), values.copy(), output).wait()
         outputs.append(output)
     for result in results:
         simulated, compiled = (result.values(output) for output in outputs)
-        if not agree(simulated, compiled):
+        if not every_builtin.agree(simulated, compiled):
             yield f"{result.probe.shown}: simulator {simulated.ravel()[:8]}, CPU {compiled.ravel()[:8]}"
 
 
-def agree(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether integers are the same, and floats close."""
-    tolerance = TOLERANCES.get(one.dtype.char)
-    if tolerance is None:
-        return np.array_equal(one, other)
-    with np.errstate(all="ignore"):
-        return np.allclose(one.astype(np.float64), other.astype(np.float64), tolerance, tolerance / 10, True)
-
-
-def check(probes: Sequence[Probe]) -> None:
-    """Run calls many to a kernel; where one of these fails, each call by itself."""
-    wrong: list[str] = []
+def check(probes: Iterable[Probe]) -> None:
+    """Run calls, those for one sub-group size together."""
     by_size = groupby(sorted(probes, key=lambda probe: probe.sub_group_size), lambda probe: probe.sub_group_size)
-    for _, group in by_size:
-        together = list(group)
-        for start in range(0, len(together), TOGETHER):
-            wrong += _wrong(together[start:start + TOGETHER])
+    wrong = [line for _, group in by_size for line in every_builtin.failures(group, outcomes)]
     assert not wrong, "\n".join(wrong)
-
-
-def _wrong(probes: Sequence[Probe]) -> list[str]:
-    try:
-        found = list(outcomes(probes))
-    except cm.Error as error:
-        found = [f"{probes[0].shown}: {error}"]
-    if not found or len(probes) == 1:
-        return found
-    return [line for probe in probes for line in _wrong([probe])] or found
 
 
 @pytest.mark.parametrize("part", range(PARTS))
