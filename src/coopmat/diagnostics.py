@@ -7,6 +7,7 @@ user of the package can meet derives from :class:`Error`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -392,7 +393,28 @@ class ValidationError(Error):
 
 
 class KernelNotSupported(Error):
-    """The device has no such matrix combination (SYCL's ``errc::kernel_not_supported``)."""
+    """The device has no such matrix combination (SYCL's ``errc::kernel_not_supported``).
+
+    ``kernel`` is the name of the kernel that uses it, and ``location`` the place where it does; None where that is not
+    known.
+    """
+
+    def __init__(self, message: str, kernel: str | None = None, location: SourceLocation | None = None) -> None:
+        self.message = message
+        self.kernel = kernel
+        self.location = location
+        text = message if kernel is None else f"{message} (kernel {kernel})"
+        super().__init__(text if location is None else str(Diagnostic("error", text, location)))
+
+    def with_source(self, text: str) -> KernelNotSupported:
+        """The same error with the line of a source text."""
+        assert self.location is not None
+        word = _WORD.match(SourceFile("", text).line(self.location.line), self.location.column - 1)
+        location = replace(self.location, file=SourceFile(self.location.name, text), length=len(word[0]) if word else 1)
+        return KernelNotSupported(self.message, self.kernel, location)
+
+
+_WORD = re.compile(r"\w+")
 
 
 class LaunchError(Error):

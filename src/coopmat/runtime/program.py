@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 
 from coopmat.cache import Cache
-from coopmat.diagnostics import Diagnostic, Error, LaunchError
+from coopmat.diagnostics import Diagnostic, Error, KernelNotSupported, LaunchError
 from coopmat.runtime import sources
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
 from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
+
+TextOf = Callable[[str], str | None]
+"""Gives the text of a source file by the name that a module has for it, or None."""
 
 
 class Program:
@@ -22,13 +26,13 @@ class Program:
     ``module`` is the SPIR-V module; ``warnings`` are the front end's. ``make_llvm_ir`` gives the program's LLVM IR,
     where it has one; ``loadable_by`` is a device that is known to take the module; what is optimised is kept in
     ``cache``. ``values`` are those that the module's specialisation constants have been given. ``device`` is the one
-    that the program is for, if it is for one.
+    that the program is for, if it is for one. ``text_of`` knows the texts of its source files.
     """
 
     def __init__(self, module: Module, *, source_name: str = "<source>", warnings: Sequence[Diagnostic] = (),
                  make_llvm_ir: Callable[[], str] | None = None, loadable_by: Device | None = None,
                  cache: Cache | None = None, values: Mapping[int, Value] | None = None,
-                 device: Device | None = None) -> None:
+                 device: Device | None = None, text_of: TextOf | None = None) -> None:
         self.module = module
         self.source_name = source_name
         self.warnings = list(warnings)
@@ -37,6 +41,7 @@ class Program:
         self._cache = cache if cache is not None else Cache(None)
         self._values = values
         self._device = device
+        self._text_of = text_of
         # What the front end makes is complete, and is not read before it is looked at.
         self._executable = module if loadable_by is not None else executable(module)
         self._loaded: dict[Device, LoadedProgram] = {}
@@ -71,7 +76,8 @@ class Program:
         """
         numbers = resolve(self.module, values)
         return Program(specialize(self.module, numbers), source_name=self.source_name, warnings=self.warnings,
-                       make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers, device=self._device)
+                       make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers, device=self._device,
+                       text_of=self._text_of)
 
     @cached_property
     def spirv(self) -> bytes:
@@ -123,8 +129,24 @@ class Program:
         """
         if device not in self._loaded:
             known = self._loadable_by is not None and self._loadable_by.description == device.description
-            self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
+            with self._sources_shown():
+                self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
         return self._loaded[device]
+
+    @contextmanager
+    def _sources_shown(self) -> Iterator[None]:
+        """What a device refuses is shown with its source line, if the text is known."""
+        try:
+            yield
+        except KernelNotSupported as error:
+            text = None if error.location is None else self.text_of(error.location.name)
+            if text is None:
+                raise
+            raise error.with_source(text) from None
+
+    def text_of(self, name: str) -> str | None:
+        """The text of a source file by the name that the module has for it; None if it is not known."""
+        return None if self._text_of is None else self._text_of(name)
 
     def __repr__(self) -> str:
         return f"<coopmat.Program {self.source_name}: {', '.join(self.kernels)}>"
