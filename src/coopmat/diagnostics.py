@@ -7,6 +7,7 @@ user of the package can meet derives from :class:`Error`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -16,6 +17,34 @@ from coopmat.warning_levels import Level, WarningLevels
 
 TAB_WIDTH = 8
 SNIPPET_WIDTH = 160  # of a longer source line, the part around the caret is shown
+LONGEST_WORD, LONGEST_MESSAGE = 256, 3072  # of a longer word or message, beginning and end are shown
+LONGEST_NAME = 4096  # of a word in an error that quotes no source: a path, at most
+
+# --------------------------------------------------------------------------------------
+# What a source may hold, and a message should not
+# --------------------------------------------------------------------------------------
+
+
+def shortened(text: str, word: int = LONGEST_WORD, whole: int = LONGEST_MESSAGE) -> str:
+    """A text of which no word is longer than ``word`` characters, and which is no longer than ``whole``."""
+    if len(text) <= word:
+        return text
+    text = re.sub(rf"\S{{{word + 1},}}", lambda match: _ends(match[0], word), text)
+    return _ends(text, whole)
+
+
+def _ends(text: str, length: int) -> str:
+    """The beginning and the end of a text that is longer than this."""
+    return text if len(text) <= length else f"{text[:length * 2 // 3]}…{text[len(text) - length // 4:]}"
+
+
+def number_text(value: float) -> str:
+    """A number as messages show it: in hexadecimal digits if it has more than Python makes decimal ones of."""
+    return f"{value:#x}" if _is_long(value) else str(value)
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, int) and value.bit_length() > 1 << 12
 
 
 # --------------------------------------------------------------------------------------
@@ -47,9 +76,9 @@ class SourceFile:
         return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # every token has one, and frozen ones take five times as long to make
 class SourceLocation:
-    """A place in a source file. ``line`` and ``column`` count from 1; ``length`` is in characters.
+    """A place in a source file, never changed. ``line`` and ``column`` count from 1; ``length`` is in characters.
 
     A token that a macro produced carries the place where the macro was used (that is what a
     message points at) and, in ``spelling``, the place in the macro's definition; ``macro`` is the
@@ -82,7 +111,8 @@ class SourceLocation:
         return self.file.line(self.physical_line if self.physical_line is not None else self.line)
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.line}:{self.column}" if self.line else self.name
+        name = shortened(self.name, LONGEST_NAME)
+        return f"{name}:{self.line}:{self.column}" if self.line else name
 
 
 # --------------------------------------------------------------------------------------
@@ -132,11 +162,16 @@ class Diagnostic:
     notes: tuple[Diagnostic, ...] = ()
     marks: Marks = field(default=NO_MARKS, compare=False)
 
+    def __post_init__(self) -> None:
+        if len(self.message) > LONGEST_WORD:
+            object.__setattr__(self, "message", shortened(self.message))
+
     @classmethod
     def of(cls, message: Message, location: SourceLocation | None,
            notes: Iterable[Diagnostic] = (), marks: Marks = NO_MARKS, **values: Any) -> Diagnostic:
         """Fill in a row of a message table."""
-        return cls(message.severity, message.template.format(**values), location,
+        shown = {name: number_text(value) if _is_long(value) else value for name, value in values.items()}
+        return cls(message.severity, message.template.format(**shown), location,
                    message.code, message.option, tuple(notes), marks)
 
     @property
@@ -163,7 +198,8 @@ def _include_trail(location: SourceLocation | None) -> list[str]:
     trail: list[str] = []
     place = location.file.included_from if location is not None else None
     while place is not None:
-        trail.append(f"{'In file included' if not trail else '                '} from {place.name}:{place.line}:")
+        name = shortened(place.name, LONGEST_NAME)
+        trail.append(f"{'In file included' if not trail else '                '} from {name}:{place.line}:")
         place = place.file.included_from
     return trail
 
@@ -200,7 +236,7 @@ def _snippet(location: SourceLocation | None, marks: Marks = NO_MARKS) -> list[s
     rows = [gutter + shown.expandtabs(TAB_WIDTH), margin + _aligned(shown, "".join(pointers))]
     if marks.fix is not None and _same_line(marks.fix.location, location):
         before = max(0, marks.fix.location.column - 1 - start)
-        rows.append(margin + _aligned(shown, " " * before) + marks.fix.text)
+        rows.append(margin + _aligned(shown, " " * before) + shortened(marks.fix.text, SNIPPET_WIDTH, SNIPPET_WIDTH))
     return rows
 
 
@@ -350,6 +386,9 @@ def _position(location: SourceLocation | None) -> tuple[int, int]:
 class Error(Exception):
     """Root of every error that coopmat raises on purpose; ``str()`` is the message for the user."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message, LONGEST_NAME, len(message)))
+
     def code(self) -> Any:
         """SYCL's error code, a member of ``coopmat.sycl.errc`` (SYCL 4.13.2)."""
         from coopmat.sycl.exceptions import code_of
@@ -392,7 +431,28 @@ class ValidationError(Error):
 
 
 class KernelNotSupported(Error):
-    """The device has no such matrix combination (SYCL's ``errc::kernel_not_supported``)."""
+    """The device has no such matrix combination (SYCL's ``errc::kernel_not_supported``).
+
+    ``kernel`` is the name of the kernel that uses it, and ``location`` the place where it does; None where that is not
+    known.
+    """
+
+    def __init__(self, message: str, kernel: str | None = None, location: SourceLocation | None = None) -> None:
+        self.message = message
+        self.kernel = kernel
+        self.location = location
+        text = message if kernel is None else f"{message} (kernel {kernel})"
+        super().__init__(text if location is None else str(Diagnostic("error", text, location)))
+
+    def with_source(self, text: str) -> KernelNotSupported:
+        """The same error with the line of a source text."""
+        assert self.location is not None
+        word = _WORD.match(SourceFile("", text).line(self.location.line), self.location.column - 1)
+        location = replace(self.location, file=SourceFile(self.location.name, text), length=len(word[0]) if word else 1)
+        return KernelNotSupported(self.message, self.kernel, location)
+
+
+_WORD = re.compile(r"\w+")
 
 
 class LaunchError(Error):

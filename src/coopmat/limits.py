@@ -9,3 +9,6 @@ DEEPEST_TYPE = 64
 DEEPEST_DECLARED_TYPE = DEEPEST_TYPE - 4
 """Pointers, arrays and records inside one another in a source. Four levels remain for what these hold: a
 vector of scalars, and the structure and array that stand for a union."""
+
+MOST_LISTED = 0xFFFF - 3
+"""Elements that a constant array or structure of a module can list: an instruction has at most 65535 words."""

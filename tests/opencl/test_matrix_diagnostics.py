@@ -53,6 +53,7 @@ kernel void k(global float *p, global const float *q, local float *l, global int
 }
 """
 COLUMN_LAYOUTS = "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR or CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR"
+PACKED_WORDS = "whose rows fill words of 32 bits, such as 16 rows of half or 32 of char"
 SCOPE = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
 USE_A = "CLK_COOPERATIVE_MATRIX_A"
 FLAG = "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_"
@@ -217,6 +218,16 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
         messages.INVALID_LAYOUT,
         f"memory layout for cooperative matrix load/store should be {COLUMN_LAYOUTS}; found 3",
         "coop_mat_store(p, a, @3, 8);"),
+    "packed load of floats": (
+        messages.INVALID_PACKED,
+        f"CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL is for matrices A, and for matrices B {PACKED_WORDS}; found "
+        f"{type_text('float', 8, 16, 'B')}",
+        "b = coop_mat_load(p, @CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL, 8);"),
+    "packed store of an accumulator": (
+        messages.INVALID_PACKED,
+        f"CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL is for matrices A, and for matrices B {PACKED_WORDS}; found "
+        f"{type_text('int', 16, 16, 'ACCUMULATOR')}",
+        "coop_mat_store(ip, ic, @CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL, 8);"),
     "D9 load stride": (
         messages.INVALID_STRIDE_TYPE,
         "stride argument for load/store of cooperative matrix must have type 'size_t' or another integer type, "

@@ -28,6 +28,12 @@ def rows_per_word(bits: int) -> int:
     return max(1, WORD_BITS // bits)
 
 
+def can_be_packed(rows: int, bits: int) -> bool:
+    """Whether words that rows share hold all of B, which lies packed in memory then: several rows, and no part."""
+    together = rows_per_word(bits)
+    return together > 1 and rows % together == 0
+
+
 class Held(NamedTuple):
     """The element that each component of each lane holds: arrays [lanes, components].
 

@@ -270,12 +270,13 @@ class DeviceDescription:
 
     def nearest(self, a: str, b: str, c: str, d: str, m: int | None, n: int | None, k: int | None,
                 limit: int = 3) -> list[Combination]:
-        """The ``limit`` combinations most like the one asked for: the same types first, then the shape."""
+        """The ``limit`` combinations most like the one asked for: the same types first, those of A and B before those
+        of the accumulators, then the shape."""
         wanted = (a, b, c, d)
 
-        def distance(row: Combination) -> tuple[int, float]:
-            different = sum(have != want for have, want in zip(row.types, wanted, strict=True))
-            return different, row.shape_distance(m, n, k)
+        def distance(row: Combination) -> tuple[int, int, float]:
+            different = [have != want for have, want in zip(row.types, wanted, strict=True)]
+            return sum(different[:2]), sum(different[2:]), row.shape_distance(m, n, k)
 
         return sorted(self.combinations, key=distance)[:limit]
 
@@ -295,14 +296,19 @@ class DeviceDescription:
     def require_matrix(self, fmt: str, use: Use, rows: int, columns: int) -> None:
         """Raise :class:`KernelNotSupported`, naming the nearest combinations, unless supported."""
         if not self.supports_matrix(fmt, use, rows, columns):
-            raise KernelNotSupported(
-                f"{self.name} does not support a {rows}x{columns} {fmt} matrix with use '{use}'; "
+            raise KernelNotSupported(self.unsupported_matrix(fmt, use, rows, columns, fmt))
+
+    def unsupported_matrix(self, fmt: str, use: Use, rows: int, columns: int, shown: str) -> str:
+        """The message that a matrix is not supported, whose element type it calls ``shown``: it names the nearest
+        supported combinations."""
+        return (f"{self.name} does not support a {rows}x{columns} {shown} matrix with use '{use}'; "
                 f"{self._alternatives(self._nearest_to_matrix(fmt, use, rows, columns))}")
 
     def _nearest_to_matrix(self, fmt: str, use: Use, rows: int, columns: int,
                            limit: int = 3) -> list[Combination]:
-        def distance(row: Combination) -> tuple[bool, float]:
-            return fmt not in row.types_of(use), row.shape_distance(*_sizes_given_by(use, rows, columns))
+        def distance(row: Combination) -> tuple[bool, bool, float]:
+            shape = row.shape_distance(*_sizes_given_by(use, rows, columns))
+            return fmt not in row.types_of(use), fmt not in row.types, shape
 
         return sorted(self.combinations, key=distance)[:limit]
 

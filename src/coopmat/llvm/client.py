@@ -219,15 +219,30 @@ class Client:
             raise
 
 
+MOST_DIGITS = 10_000
+_LONG_NUMBER = re.compile(rf"[0-9]{{{MOST_DIGITS + 1},}}")
+_OUTSIDE_TEXT = re.compile(rf'"[^"]*+"|;[^\n]*+|({_LONG_NUMBER.pattern})')
+
+
 def _encode(source: SourceFile) -> bytes:
-    """The text for LLVM, which takes neither NUL characters nor lone surrogates."""
+    """The text for LLVM, which takes neither NUL characters nor lone surrogates, and a very long time for a number of
+    very many digits."""
     bad = re.search("[\0\ud800-\udfff]", source.text)
     if bad is not None:
-        message = f"character U+{ord(bad.group()):04X} cannot stand in LLVM IR; expected UTF-8 text without NUL"
-        line = source.text.count("\n", 0, bad.start()) + 1
-        column = bad.start() - (source.text.rfind("\n", 0, bad.start()) + 1) + 1
-        raise CompileError([Diagnostic("error", message, SourceLocation(source, line, column))])
+        raise _wrong_text(source, bad.start(), f"character U+{ord(bad.group()):04X} cannot stand in LLVM IR; expected "
+                          "UTF-8 text without NUL")
+    for found in _OUTSIDE_TEXT.finditer(source.text) if _LONG_NUMBER.search(source.text) else ():
+        if found[1] is not None:
+            raise _wrong_text(source, found.start(), f"a number of {len(found[1])} digits is too long; at most "
+                              f"{MOST_DIGITS} are supported")
     return source.text.encode()
+
+
+def _wrong_text(source: SourceFile, offset: int, message: str) -> CompileError:
+    """The error about a place in a text."""
+    line = source.text.count("\n", 0, offset) + 1
+    column = offset - (source.text.rfind("\n", 0, offset) + 1) + 1
+    return CompileError([Diagnostic("error", message, SourceLocation(source, line, column))])
 
 
 # --------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from coopmat.opencl.tokens import PUNCTUATORS, Token, TokenKind
 
 MAX_SOURCE_CHARACTERS = 16 * 1024 * 1024
 
+MAX_IDENTIFIER = 4096
+
 MAX_TOKENS = 1_000_000
 """Limit on the tokens that all files and all macro expansions of one run make together."""
 
@@ -75,7 +77,8 @@ class _SourceMap:
 
     def __init__(self, file: SourceFile, sink: DiagnosticSink) -> None:
         self._file = file
-        self._line_starts = [0, *(match.end() for match in re.finditer("\n", file.text))]
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", file.text)), len(file.text) + 1]
+        self._line = 1  # the one that was found last
         self._splices: list[int] = []  # offsets in the joined text …
         self._removed = [0]  # … and the number of characters removed up to each
         self.text = self._join(file.text, sink) if "\\" in file.text else file.text
@@ -93,8 +96,10 @@ class _SourceMap:
         return "".join([*parts, text[start:]])
 
     def _at(self, offset: int, length: int) -> SourceLocation:
-        line = bisect_right(self._line_starts, offset)
-        return SourceLocation(self._file, line, offset - self._line_starts[line - 1] + 1, length)
+        line, starts = self._line, self._line_starts
+        if not starts[line - 1] <= offset < starts[line]:
+            self._line = line = bisect_right(starts, offset, hi=len(starts) - 1)
+        return SourceLocation(self._file, line, offset - starts[line - 1] + 1, length)
 
     def location(self, offset: int, length: int) -> SourceLocation:
         """The location of ``length`` characters at ``offset`` of the joined text."""
@@ -194,6 +199,8 @@ def report_malformed(token: Token, sink: DiagnosticSink) -> bool:
         sink.report(messages.UNTERMINATED_LITERAL, token.location, quote=token.text[0])
     elif token.kind is TokenKind.OTHER:
         sink.report(messages.UNEXPECTED_CHARACTER, token.location, character=_describe(token.text))
+    elif token.kind is TokenKind.IDENTIFIER and len(token.text) > MAX_IDENTIFIER:
+        sink.report(messages.IDENTIFIER_TOO_LONG, token.location, length=len(token.text), limit=MAX_IDENTIFIER)
     elif token.kind is TokenKind.IDENTIFIER and not token.text.isidentifier():
         sink.report(messages.INVALID_IDENTIFIER, token.location, text=token.text)
     else:

@@ -21,7 +21,7 @@ from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, Messag
 from coopmat.opencl.builtin_macros import BuiltinMacros, Names, file_name_literal, parse_header_name
 from coopmat.opencl.conditions import evaluate
 from coopmat.opencl.includes import HeaderName, IncludeSearch, read_source
-from coopmat.opencl.lex import normalize, report_malformed, tokenize, would_paste
+from coopmat.opencl.lex import MAX_IDENTIFIER, normalize, report_malformed, tokenize, would_paste
 from coopmat.opencl.literals import FloatingConstant, IntegerConstant, parse_literal
 from coopmat.opencl.macros import Builtin, DefinitionParser, Expander, Macro, MacroTable
 from coopmat.opencl.messages import lexical as messages
@@ -291,7 +291,7 @@ class Preprocessor:
             self._report(messages.EXPECTED_MACRO_NAME, name, name=line.mark.text, found=name)
         elif name.text == "defined":
             self._report(messages.RESERVED_MACRO_NAME, name, name=name.text)
-        elif name.text.isidentifier() or not report_malformed(name, self._sink):
+        elif not report_malformed(name, self._sink):
             return name
         return None
 
@@ -558,7 +558,7 @@ class Preprocessor:
         if kind is TokenKind.PUNCTUATOR:
             text = DIGRAPHS.get(token.text, token.text)
             return token if text is token.text else replace(token, text=text)
-        if kind is TokenKind.IDENTIFIER and token.text.isascii():
+        if kind is TokenKind.IDENTIFIER and len(token.text) <= MAX_IDENTIFIER and token.text.isascii():
             return token
         if kind is TokenKind.UNTERMINATED and token.value is not None:
             return token  # reported where it was read

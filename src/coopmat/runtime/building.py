@@ -106,7 +106,13 @@ def _linked(programs: Sequence[Program]) -> Program:
     names = [program.source_name for program in programs]
     module = link([program.module for program in programs], names)
     found = [warning for program in programs for warning in program.warnings]
-    return Program(module, source_name=" + ".join(names), warnings=found)
+
+    def text_of(name: str) -> str | None:
+        """The text, unless several programs have a file of the name."""
+        texts = {text for program in programs if (text := program.text_of(name)) is not None}
+        return texts.pop() if len(texts) == 1 else None
+
+    return Program(module, source_name=" + ".join(names), warnings=found, text_of=text_of)
 
 
 def _translate(source: Source, options: Options, device: Device | None, cache: Cache, is_linked: bool) -> Program:
@@ -135,7 +141,8 @@ def _from_python(source: Any, options: Options, device: Device | None, cache: Ca
     found = PythonSource(source, device if device is not None else SimulatedDevice(describe("generic")))
     made = found.compile(cache)
     return Program(made.module, source_name=found.name, warnings=made.warnings, make_llvm_ir=found.llvm_ir,
-                   loadable_by=found.device if made.is_loadable else None, cache=cache, python=source)
+                   loadable_by=found.device if made.is_loadable else None, cache=cache, python=source,
+                   text_of=found.text_of)
 
 
 def _from_file(path: Path, options: Options, device: Device | None, cache: Cache, is_linked: bool) -> Program:
@@ -167,4 +174,4 @@ def _from_opencl(text: str, path: Path | None, options: Options, device: Device 
                           device if device is not None else SimulatedDevice(describe("generic")))
     found = source.compile(cache)
     return Program(found.module, source_name=source.name, warnings=found.warnings, make_llvm_ir=source.llvm_ir,
-                   loadable_by=source.device if found.is_loadable else None, cache=cache)
+                   loadable_by=source.device if found.is_loadable else None, cache=cache, text_of=source.text_of)

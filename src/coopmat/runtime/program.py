@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from coopmat.cache import Cache
 from coopmat.cached import cached_property
-from coopmat.diagnostics import Diagnostic, Error, LaunchError, SourceFile, SourceLocation
+from coopmat.diagnostics import Diagnostic, Error, KernelNotSupported, LaunchError, SourceFile, SourceLocation
 from coopmat.runtime import sources
 from coopmat.runtime.arguments import Binder, Bound, Position, binder
 from coopmat.runtime.calls import CallForm
@@ -23,6 +24,9 @@ from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_cons
 if TYPE_CHECKING:
     from coopmat.sycl.kernel import SyclKernel
 
+TextOf = Callable[[str], str | None]
+"""Gives the text of a source file by the name that a module has for it, or None."""
+
 
 class Program:
     """A built program: kernels, and the forms that the source was translated to.
@@ -31,13 +35,14 @@ class Program:
     where it has one; ``loadable_by`` is a device that is known to take the module; what is optimised is kept in
     ``cache``. ``values`` are those that the module's specialisation constants have been given. ``device`` is the one
     that the program is for, if it is for one. ``python`` is the kernel that the program was made from, if it was one in
-    Python.
+    Python; ``text_of`` knows the texts of its source files.
     """
 
     def __init__(self, module: Module, *, source_name: str = "<source>", warnings: Sequence[Diagnostic] = (),
                  make_llvm_ir: Callable[[], str] | None = None, loadable_by: Device | None = None,
                  cache: Cache | None = None, values: Mapping[int, Value] | None = None,
-                 device: Device | None = None, python: SyclKernel | None = None) -> None:
+                 device: Device | None = None, python: SyclKernel | None = None,
+                 text_of: TextOf | None = None) -> None:
         self.module = module
         self.source_name = source_name
         self.warnings = list(warnings)
@@ -46,6 +51,7 @@ class Program:
         self._cache = cache if cache is not None else Cache(None)
         self._values = values
         self._device = device
+        self._text_of = text_of
         # What the front end makes is complete, and is not read before it is looked at.
         self._executable = module if loadable_by is not None else executable(module)
         self._loaded: dict[Device, LoadedProgram] = {}
@@ -82,7 +88,7 @@ class Program:
         numbers = resolve(self.module, values)
         return Program(specialize(self.module, numbers), source_name=self.source_name, warnings=self.warnings,
                        make_llvm_ir=self._make_llvm_ir, cache=self._cache, values=numbers, device=self._device,
-                       python=self._python)
+                       python=self._python, text_of=self._text_of)
 
     @cached_property
     def spirv(self) -> bytes:
@@ -142,7 +148,7 @@ class Program:
 
     def forget_source(self) -> None:
         """Let go of what the program was made from, and with it of its LLVM IR."""
-        self._make_llvm_ir = self._python = None
+        self._make_llvm_ir = self._python = self._text_of = None
 
     def arguments(self, kernel: Kernel, given: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
         """A value for each parameter of a kernel: those given, by position or by name, and where the kernel is written
@@ -165,8 +171,24 @@ class Program:
             if self._loadable_by is None:
                 matrix_addresses.check(self._executable)
             known = self._loadable_by is not None and self._loadable_by.description == device.description
-            loaded = self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
+            with self._sources_shown():
+                loaded = self._loaded[device] = device.load(self._executable, is_checked=known, cache=self._cache)
         return loaded
+
+    @contextmanager
+    def _sources_shown(self) -> Iterator[None]:
+        """What a device refuses is shown with its source line, if the text is known."""
+        try:
+            yield
+        except KernelNotSupported as error:
+            text = None if error.location is None else self.text_of(error.location.name)
+            if text is None:
+                raise
+            raise error.with_source(text) from None
+
+    def text_of(self, name: str) -> str | None:
+        """The text of a source file by the name that the module has for it; None if it is not known."""
+        return None if self._text_of is None else self._text_of(name)
 
     def __repr__(self) -> str:
         return f"<coopmat.Program {self.source_name}: {', '.join(self.kernels)}>"

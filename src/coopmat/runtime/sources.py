@@ -6,6 +6,8 @@ to import them.
 
 from __future__ import annotations
 
+import linecache
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _TIME_MACROS = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
 """What a source with one of these compiles to is not kept."""
+_LINE_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(line\b|[0-9])", re.MULTILINE)
 
 
 @dataclass(eq=False)
@@ -70,6 +73,17 @@ class OpenCLSource:
         ir = lowering.to_llvm_ir(tree, source_name=self.name)
         llvm.verify(ir)
         return ir
+
+    def text_of(self, name: str) -> str | None:
+        """The text of a file that took part, by the name that messages have for it; None where #line counts its lines
+        otherwise."""
+        text: str | None = self.text
+        if name != self.name:
+            try:
+                text = self.files.read(Path(name)).decode("utf-8", "replace")
+            except (OSError, ValueError):
+                text = None
+        return None if text is None or _LINE_DIRECTIVE.search(text) else text
 
     def _saved(self, cache: Cache) -> Compilation | None:
         content = cache.get(self.key)
@@ -127,6 +141,10 @@ class PythonSource:
         ir = lowering.to_llvm_ir(self._translation[0], source_name=self.name)
         llvm.verify(ir)
         return ir
+
+    def text_of(self, name: str) -> str | None:
+        """The text of a file of the kernel or its helpers, as Python has it."""
+        return "".join(linecache.getlines(name)) or None
 
     def _key(self) -> str | None:
         found = self.kernel.key()

@@ -37,6 +37,9 @@ from coopmat.spirv.requirements import Needs
 
 Word = int | str | IntEnum
 
+LONGEST_NAME = 4096
+"""Characters of a name for people to read; of a longer one the rest is left out."""
+
 
 @dataclass(slots=True)
 class _Body:
@@ -253,11 +256,11 @@ class ModuleBuilder:
 
     def name(self, identifier: int, text: str) -> None:
         """Give an id a name for people to read."""
-        self._names.append(make(Op.Name, identifier, text))
+        self._names.append(make(Op.Name, identifier, text[:LONGEST_NAME]))
 
     def member_name(self, structure: int, member: int, text: str) -> None:
         """Give a structure's member a name for people to read."""
-        self._names.append(make(Op.MemberName, structure, member, text))
+        self._names.append(make(Op.MemberName, structure, member, text[:LONGEST_NAME]))
 
     def decorate(self, identifier: int, decoration: Decoration, *operands: Word) -> None:
         """Decorate an id; doing so twice is the same as once."""

@@ -11,6 +11,7 @@ from coopmat.diagnostics import KernelNotSupported
 from coopmat.spirv.grammar import Capability, ExecutionMode, Op
 from coopmat.spirv.matrix_uses import MultiplyAccumulate, possible_formats, required_matrix_uses
 from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.places import kernel_with, place_of, reachable_instructions
 from coopmat.spirv.sub_group_uses import SubGroupMultiply, flags_of
 from coopmat.spirv.types import MatrixType
 
@@ -42,11 +43,26 @@ def check_supported(module: Module, description: DeviceDescription, kernel: str 
     The same goes for Intel's sub-group matrix instruction, for 2D blocks, and for double precision.
     """
     if not description.has_fp64 and Capability.Float64 in module.capabilities:
-        having = ", ".join(name for name, other in ARCHITECTURES.items() if other.has_fp64)
-        raise KernelNotSupported(f"{description.name} has no double precision (fp64), which the program uses; "
-                                 f"devices that have it: {having}")
-    for _, message in unsupported_matrices(module, description, kernel):
-        raise KernelNotSupported(message)
+        message = f"{description.name} has no double precision (fp64), which the program uses; devices that have it: " \
+                  f"{_devices_with(lambda other: other.has_fp64)}"
+        raise not_supported(module, _first_double(module, kernel), message, kernel)
+    for row, message in unsupported_matrices(module, description, kernel):
+        raise not_supported(module, row, message, kernel)
+
+
+def not_supported(module: Module, row: Instruction | None, message: str, kernel: str | None = None
+                  ) -> KernelNotSupported:
+    """The error about an instruction, with its place and its kernel as far as the module tells."""
+    if row is None:
+        return KernelNotSupported(message, kernel)
+    return KernelNotSupported(message, kernel or kernel_with(module, row), place_of(module, row))
+
+
+def _first_double(module: Module, kernel: str | None) -> Instruction | None:
+    """The first instruction that a kernel can reach whose result is made of double-precision numbers."""
+    types = {row.result_id for row in module.of_opcode(Op.TypeFloat) if row.words[0] == 64}
+    types |= {row.result_id for row in module.of_opcode(Op.TypeVector) if row.words[0] in types}
+    return next((row for row in reachable_instructions(module, kernel) if row.type_id in types), None)
 
 
 def unsupported_matrices(module: Module, description: DeviceDescription,
@@ -107,9 +123,12 @@ def _require_operation(description: DeviceDescription, operation: MultiplyAccumu
 
 
 def _require_matrix(description: DeviceDescription, kind: MatrixType) -> None:
-    names = possible_formats(kind)
-    if not any(description.supports_matrix(name, USES[kind.use], kind.rows, kind.columns) for name in names):
-        description.require_matrix(names[0], USES[kind.use], kind.rows, kind.columns)
+    names, use = possible_formats(kind), USES[kind.use]
+    if not any(description.supports_matrix(name, use, kind.rows, kind.columns) for name in names):
+        listed = {name for row in description.combinations for name in row.types_of(use)}
+        likely = next((name for name in names if name in listed), names[0])
+        shown = likely if likely == names[0] else f"{names[0]} or {likely}"
+        raise KernelNotSupported(description.unsupported_matrix(likely, use, kind.rows, kind.columns, shown))
 
 
 def _require_sub_group_operation(description: DeviceDescription, use: SubGroupMultiply) -> None:

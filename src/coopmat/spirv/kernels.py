@@ -35,6 +35,7 @@ _POINTER_KINDS: dict[int, str] = {
     StorageClass.CrossWorkgroup: "global",
     StorageClass.UniformConstant: "constant",
     StorageClass.Workgroup: "local",
+    StorageClass.Generic: "global",  # what a host binds to a generic pointer is global memory
 }
 _OPAQUE: dict[int, str] = {
     Op.TypeImage: "image", Op.TypeSampler: "sampler", Op.TypeSampledImage: "sampled image", Op.TypePipe: "pipe",
@@ -187,8 +188,8 @@ def _parameters(module: Module, types: DataTypes, function: Function,
             kind = _POINTER_KINDS.get(type_.words[0], "")
             if not kind:
                 raise ValidationError("kernel-parameter", f"parameter {position} of a kernel has the type {type_}; "
-                                      "expected a pointer to CrossWorkgroup, UniformConstant or Workgroup memory",
-                                      parameter.offset)
+                                      "expected a pointer to CrossWorkgroup, UniformConstant, Workgroup or Generic "
+                                      "memory", parameter.offset)
         pointee = type_.words[1] if type_.opcode == Op.TypePointer else parameter.type_id
         if type_.opcode in _OPAQUE:
             kind = "opaque"

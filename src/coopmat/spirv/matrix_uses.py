@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.callees import callees_of
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
-from coopmat.spirv.grammar import ExecutionModel, Op
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.places import reachable_instructions
 from coopmat.spirv.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.spirv.types import FloatType, IntType, MatrixType, Type, TypeTable
 
@@ -117,7 +117,7 @@ def required_matrix_uses(module: Module, kernel: str | None = None) -> MatrixUse
     covered: set[MatrixType] = set()
     sub_group_operations: dict[SubGroupMultiply, Instruction] = {}
     block_2d = None
-    rows = list(_reachable_instructions(module, kernel))
+    rows = list(reachable_instructions(module, kernel))
     passing = _between_conversions(rows, matrix_types)
     for row in rows:
         if row.result_id in passing:
@@ -160,25 +160,6 @@ def _operand_type(module: Module, types: TypeTable, identifier: int, row: Instru
     if not isinstance(kind, MatrixType):
         raise ValidationError("matrix-multiply-types", f"an operand of {row.name} is no cooperative matrix", row.offset)
     return kind
-
-
-def _reachable_instructions(module: Module, kernel: str | None) -> Iterator[Instruction]:
-    """The parameters and instructions of all functions that a kernel (None: any kernel) can reach."""
-    functions = {function.id: function for function in module.functions}
-    waiting = [entry.function_id for entry in module.entry_points
-               if entry.model == ExecutionModel.Kernel and kernel in (None, entry.name)]
-    found: set[int] = set()
-    while waiting:
-        identifier = waiting.pop()
-        if identifier in found or identifier not in functions:
-            continue
-        found.add(identifier)
-        function = functions[identifier]
-        yield from function.parameters
-        for block in function.blocks:
-            for row in block.instructions:
-                waiting += callees_of(row)
-                yield row
 
 
 def possible_formats(kind: MatrixType) -> tuple[str, ...]:

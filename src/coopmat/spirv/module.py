@@ -21,6 +21,7 @@ from coopmat.spirv.grammar import (
     ExecutionMode,
     ExecutionModel,
     Op,
+    StorageClass,
 )
 from coopmat.spirv.instruction import Instruction, Operand, decode_number, decode_string, make
 from coopmat.spirv.literals import decode_float, float_layout
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from coopmat.spirv.validate.rules import Violation
 
 __all__ = ["GENERATOR", "Block", "EntryPoint", "Function", "Instruction", "Module", "Operand", "make"]
+
+BUILT_IN_STORAGE = (StorageClass.Input, StorageClass.UniformConstant, StorageClass.CrossWorkgroup)
+"""Where the built-in variables of kernels are: some producers put them into constant or global memory."""
 
 _E = TypeVar("_E", Capability, Decoration, ExecutionMode, ExecutionModel)
 
@@ -348,6 +352,12 @@ class Module:
     def decorations(self, identifier: int) -> list[tuple[Decoration | int, tuple[int, ...]]]:
         """The decorations of an id, each with its operand words; decoration groups are applied."""
         return self._decorations.get(identifier, [])
+
+    def is_built_in(self, variable: Instruction) -> bool:
+        """Whether an OpVariable stands for a built-in value of a kernel."""
+        storage = variable.words[0]
+        return storage == StorageClass.Input or (storage in BUILT_IN_STORAGE and any(
+            decoration == Decoration.BuiltIn for decoration, _ in self.decorations(variable.result_id or 0)))
 
     @cached_property
     def _member_decorations(self) -> dict[tuple[int, int], list[tuple[Decoration | int, tuple[int, ...]]]]:

@@ -82,6 +82,8 @@ _CONVERSIONS = frozenset({Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.Con
                           Op.FConvert})
 _CONVERTING_BACK = (Capability.CooperativeMatrixConversionsEXT,)
 _CONVERTING = (*_CONVERTING_BACK, Capability.CooperativeMatrixConversionsNV)
+DECIDED_BY_LATER_OPERANDS = frozenset({Op.AtomicStore, *_LAYOUT_OPERAND})
+"""Instructions whose needs depend on more than their enumerants, result type and type of the first operand."""
 _NON_SEMANTIC = Requirements((), ("SPV_KHR_non_semantic_info",), (1, 6), None)
 _RELAXED_PRINTF = Requirements((), ("SPV_EXT_relaxed_printf_string_address_space",), None, None)
 _OLDER_NAMES = frozenset({"SPV_INTEL_split_barrier"})

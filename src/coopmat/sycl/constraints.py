@@ -34,6 +34,9 @@ LAYOUT_DYNAMIC = Message("CM6108", "error",
 LAYOUT_OF_ACCUMULATOR = Message("CM6109", "error",
                                 "the Layout of a joint_matrix of use.accumulator must be layout.dynamic, not {found}: "
                                 "leave it out, and give the layout to joint_matrix_load and joint_matrix_store")
+LAYOUT_PACKED = Message("CM6100", "error",
+                        "the Layout layout.ext_intel_packed is for use.a, and for matrices of use.b whose rows fill "
+                        "words of 32 bits, such as 16 rows of half or 32 of int8; found {rows} rows of {element}")
 
 # ------------------------------------------------------------------ CM619x: matrix_params
 

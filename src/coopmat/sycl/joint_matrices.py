@@ -6,6 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
+from coopmat.devices.lane_layout import can_be_packed
 from coopmat.diagnostics import Error
 from coopmat.sycl import constraints
 from coopmat.sycl.constraints import BrokenConstraint
@@ -58,7 +59,10 @@ def joint_matrix_type(Group: Any, T: Any, Use: Any, Rows: Any, Cols: Any, Layout
     rows, columns = _size("rows", Rows), _size("columns", Cols)
     if rows * columns > MAX_ELEMENTS:
         raise BrokenConstraint(constraints.TOO_LARGE, rows=rows, columns=columns, limit=MAX_ELEMENTS)
-    return JointMatrixType(element, Use, rows, columns, _layout(Use, Layout))
+    order = _layout(Use, Layout)
+    if order is layout.ext_intel_packed and Use is use.b and not can_be_packed(rows, element.storage.scalar.bits):
+        raise BrokenConstraint(constraints.LAYOUT_PACKED, rows=rows, element=element)
+    return JointMatrixType(element, Use, rows, columns, order)
 
 
 class joint_matrix:

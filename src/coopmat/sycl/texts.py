@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dis
 import linecache
+import marshal
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -61,10 +62,13 @@ def _same(first: CodeType, second: CodeType) -> bool:
         second.co_code, second.co_names, second.co_varnames, second.co_freevars, _constants(second))
 
 
+_WITHOUT_REFERENCES = 2  # marshal's version of which equal constants have equal bytes
+
+
 def _constants(code: CodeType) -> list[object]:
     """The constants, and what the functions inside are made of."""
     return [[*_constants(constant), constant.co_code, constant.co_names] if isinstance(constant, CodeType)
-            else repr(constant) for constant in code.co_consts]
+            else marshal.dumps(constant, _WITHOUT_REFERENCES) for constant in code.co_consts]
 
 
 @lru_cache(maxsize=32)

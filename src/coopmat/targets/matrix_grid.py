@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.devices.lane_layout import WORD_BITS, rows_per_word
+from coopmat.devices.lane_layout import WORD_BITS, can_be_packed, rows_per_word
 from coopmat.spirv.grammar import CooperativeMatrixLayout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import IntType, MatrixType
@@ -70,8 +70,9 @@ def grid_of(kind: MatrixType, layout: int, stride: int) -> Grid | None:
     if layout == CooperativeMatrixLayout.ColumnMajorKHR:
         shape = (-(-kind.rows // per_unit), kind.columns)
         return Grid(shape, (unit, stride), kind.dtype, pair_axis)
-    together = rows_per_word(8 * unit // per_unit)
-    if is_packed and kind.use == Use.MatrixBKHR and together > 1 and kind.rows % together == 0:
+    bits = 8 * unit // per_unit
+    if is_packed and kind.use == Use.MatrixBKHR and can_be_packed(kind.rows, bits):
+        together = rows_per_word(bits)
         shape = (kind.rows // together, together // per_unit, kind.columns)
         return Grid(shape, (stride, unit, PACKED_WORD), kind.dtype, pair_axis)
     return None

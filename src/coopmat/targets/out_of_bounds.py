@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from coopmat.spirv.types import MatrixType
-from coopmat.targets.matrix_grid import Grid
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.spirv.types import FloatType, IntType, MatrixType
+from coopmat.targets.matrix_grid import Grid, grid_of
 
 MOST_ADDRESS = (1 << 64) - 1
 READ_ONLY = "a write to read-only memory"
@@ -102,9 +105,73 @@ def first_outside(kind: MatrixType, grid: Grid, offset: int, nbytes: int) -> tup
     return row, column, offset + int(bytes_of[row, column])
 
 
-def element_outside(instruction: str, writing: bool, element: tuple[int, int], kind: MatrixType, byte: int,
-                    nbytes: int, size: int) -> str:
-    """An element (row, column) of a matrix that is not in the buffer; ``size``: bytes of what holds it."""
+_LAYOUTS = {Layout.RowMajorKHR: "row_major", Layout.ColumnMajorKHR: "col_major", Layout.PackedINTEL: "packed"}
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """How an access has a matrix in memory: its layout, its stride in bytes, and the byte of the buffer where it
+    begins."""
+
+    kind: MatrixType
+    layout: int
+    stride: int
+    start: int
+
+    def __str__(self) -> str:
+        return f"{self._layout_name} with stride {self._elements(self.stride)}"
+
+    def that_fits(self, nbytes: int) -> str | None:
+        """The layout and stride that were meant, where that can be told: the matrix begins with a buffer of ``nbytes``
+        bytes, and lies in it with them, or it ends where the buffer ends."""
+        for layout, stride in self._candidates():
+            grid = grid_of(self.kind, layout, stride)
+            end = self.start + grid.high if grid is not None else nbytes + 1
+            if end == nbytes or (self.start == 0 and end < nbytes):
+                return f"with {replace(self, layout=layout, stride=stride)._changed(self)} the matrix would end at " \
+                       f"byte {end}"
+        return None
+
+    def _candidates(self) -> list[tuple[int, int]]:
+        """Layouts and strides that may have been meant, likely ones first: the other layout, if its rows lie side by
+        side with this stride; this layout without gaps; the other one."""
+        other = Layout.ColumnMajorKHR if self.layout == Layout.RowMajorKHR else Layout.RowMajorKHR
+        dense, dense_other = self._dense(self.layout), self._dense(other)
+        found = [(self.layout, dense), (other, self.stride), (other, dense_other)]
+        if self.stride == dense_other:
+            found.insert(0, (other, self.stride))
+        return [(layout, stride) for layout, stride in found if self.stride >= stride >= self._dense(layout) > 0
+                and (layout, stride) != (self.layout, self.stride)]
+
+    def _changed(self, other: InMemory) -> str:
+        """What differs from another one."""
+        if self.layout == other.layout:
+            return f"stride {self._elements(self.stride)}"
+        return self._layout_name if self.stride == other.stride else str(self)
+
+    @property
+    def _layout_name(self) -> str:
+        return _LAYOUTS[Layout(self.layout)]
+
+    def _dense(self, layout: int) -> int:
+        """The stride, in bytes, of a matrix without gaps."""
+        grid = grid_of(self.kind, layout, 0)
+        return 0 if grid is None else grid.high
+
+    def _elements(self, stride: int) -> str:
+        """A stride in elements, as kernels have it."""
+        assert isinstance(self.kind.component, IntType | FloatType)
+        bits = self.kind.component.width
+        return str(8 * stride // bits) if 8 * stride % bits == 0 else f"of {stride} bytes"
+
+
+def element_outside(instruction: str, writing: bool, element: tuple[int, int], memory: InMemory, byte: int,
+                    nbytes: int, size: int, *, is_window: bool = False) -> str:
+    """An element (row, column) of a matrix that is not in the buffer; ``size``: bytes of what holds it. ``is_window``:
+    the access is to a part of the matrix, of which is not known what it should be."""
     row, column = element
     verb = "stores" if writing else "loads"
-    return outside(f"{instruction} {verb} element ({row}, {column}) of the {kind}", byte, nbytes, size)
+    what = f"{instruction} {verb} element ({row}, {column}) of the {memory.kind}, {memory},"
+    text = outside(what, byte, nbytes, size)
+    fitting = None if is_window else memory.that_fits(nbytes)
+    return text if fitting is None else f"{text}; {fitting}"

@@ -102,6 +102,11 @@ MISSING = [
                   parameters="%ptr_global_half"),
            "SPV_INTEL_joint_matrix asks for the capability with the layout PackedINTEL; SPIRV-Tools does not "
            "know the extension", says="PackedCooperativeMatrixINTEL"),
+    broken("capability-missing", "the packed layout without PackedCooperativeMatrixINTEL, after another layout",
+           kernel("".join(f"%m{layout} = OpCooperativeMatrixLoadKHR %matrix_b_16x16_half %p0 %uint_{layout} %uint_16\n"
+                          for layout in (0, 2)), parameters="%ptr_global_half"),
+           "SPV_INTEL_joint_matrix asks for the capability with the layout PackedINTEL; SPIRV-Tools does not "
+           "know the extension", says="PackedCooperativeMatrixINTEL"),
     broken("capability-missing", "rounding to tf32 without its capability",
            kernel("%r = OpRoundFToTF32INTEL %float %float_1", extensions="SPV_INTEL_tensor_float32_conversion"),
            says="TensorFloat32RoundingINTEL"),

@@ -89,12 +89,11 @@ ENTRY_POINTS = [
     valid("parameters of a kernel",
           kernel("", parameters="%uint %v4float %ptr_global_uint %ptr_local_uint %ptr_constant_uint %s",
                  declarations="%s = OpTypeStruct %uint %float")),
-    broken("kernel-parameters", "a generic pointer", kernel("", parameters="%ptr_generic_uint"),
+    broken("kernel-parameters-advised", "a generic pointer", kernel("", parameters="%ptr_generic_uint")),
+    broken("kernel-parameters-advised", "a boolean", kernel("", parameters="%bool")),
+    broken("kernel-parameters", "a pointer to private memory", kernel("", parameters="%ptr_private_uint"),
            "the OpenCL SPIR-V environment allows pointers to CrossWorkgroup, Workgroup and UniformConstant memory; "
            "SPIRV-Tools does not look at the parameters of kernels", says="CrossWorkgroup, Workgroup"),
-    broken("kernel-parameters", "a boolean", kernel("", parameters="%bool"),
-           "the OpenCL SPIR-V environment has no booleans as kernel arguments; SPIRV-Tools does not look at the "
-           "parameters of kernels", says="cannot have a parameter of type"),
     broken("kernel-parameters", "an event", kernel("", parameters="%event", declarations="%event = OpTypeEvent"),
            "the OpenCL SPIR-V environment has no events as kernel arguments; SPIRV-Tools does not look at the "
            "parameters of kernels", says="cannot have a parameter of type"),

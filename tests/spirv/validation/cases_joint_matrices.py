@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.spirv.validation.cases import broken, kernel, valid
 
 UNKNOWN = "SPV_INTEL_joint_matrix defines the capability; SPIRV-Tools does not know the extension"
@@ -75,6 +77,9 @@ INTERPRETATION = [
            says="MatrixResultSignedComponentsKHR"),
     broken("capability-missing", "tf32 without its capability",
            multiply("MatrixAAndBTF32ComponentsINTEL", capability="BFloat16")),
+    broken("capability-missing", "tf32 without its capability, after a product of floats",
+           re.sub("(%r = )(.*) (Matrix.*)", r"%first = \2 None\n\1\2 \3",
+                  multiply("MatrixAAndBTF32ComponentsINTEL", capability="BFloat16"))),
     broken("capability-missing", "bfloat16 without its capability",
            multiply("MatrixAAndBBFloat16ComponentsINTEL", "8x16_ushort", "16x16_ushort")),
 ]

@@ -81,9 +81,9 @@ LOADS = [
     broken("alignment", "an alignment of 12", load("%uint_0 %uint_16 Aligned 12")),
     broken("matrix-pointer-storage", "a load from constant memory",
            load("%uint_0 %uint_16", "%ptr_constant_float"), STORAGE),
-    broken("matrix-pointer-storage", "a load from a generic pointer",
-           kernel(f"%g = OpPtrCastToGeneric %ptr_generic_float %p0\n"
-                  f"%m = OpCooperativeMatrixLoadKHR {M} %g %uint_0 %uint_16", parameters="%ptr_global_float"), STORAGE),
+    valid("a load from a generic pointer",
+          kernel(f"%g = OpPtrCastToGeneric %ptr_generic_float %p0\n"
+                 f"%m = OpCooperativeMatrixLoadKHR {M} %g %uint_0 %uint_16", parameters="%ptr_global_float")),
     broken("matrix-pointer-storage", "a store to a private array",
            kernel(f"%v = OpVariable %ptr_private_float Function\n%m = OpUndef {M}\n"
                   "OpCooperativeMatrixStoreKHR %v %m %uint_0 %uint_16"), STORAGE),

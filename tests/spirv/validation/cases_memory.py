@@ -159,6 +159,8 @@ CASES = [
            in_shader("OpCopyMemory %v %v Aligned 4 MakePointerVisible|NonPrivatePointer %uint_1", **VULKAN)),
     broken("enumerant-unknown memory-operands memory-operand-scope", "bits without a meaning", load("Aligned 4"),
            words=(("OpLoad", 4, 0xF8),)),
+    valid("a copy whose alignment looks like bits of operands",
+          kernel("OpCopyMemorySized %p0 %p1 %uint_128 Aligned 64", parameters="%ptr_global_uchar %ptr_global_uchar")),
     valid("a copy with operands for both sides", copy("Aligned 4 Aligned 8")),
     broken("memory-operands", "two sets of operands before SPIR-V 1.4", copy("Aligned 4 Aligned 8", version="1.3")),
     broken("memory-operands", "the target of a copy is made visible",

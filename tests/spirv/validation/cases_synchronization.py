@@ -119,6 +119,8 @@ CASES = [
     broken("split-barrier", "arriving acquires in a kernel", split(ARRIVE.replace("0x104", "0x102")), SPLIT_BARRIERS),
     broken("split-barrier", "waiting is relaxed in a kernel", split(wait=WAIT.replace("0x102", "0x100")),
            SPLIT_BARRIERS),
+    valid("a split barrier that orders nothing",
+          split(ARRIVE.replace("%uint_0x104", "%uint_0"), WAIT.replace("%uint_0x102", "%uint_0"))),
     broken("split-barrier-pair", "nobody waits", split(wait="")),
     broken("split-barrier-pair", "nobody arrives", split("")),
     valid("a named barrier", kernel("%b = OpNamedBarrierInitialize %named %uint_2\nOpMemoryNamedBarrier %b %uint_2 "

@@ -333,3 +333,31 @@ def _on_the_cpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if "__" in request.node.name:
         monkeypatch.setattr(kit, "TARGET", "cpu")
         monkeypatch.setattr(kit, "CHECKS_BOUNDS", True)
+
+
+# The 8x32 matrix of char begins at byte ``start``. What a message says of it, and what would fit, if that can be told.
+@pytest.mark.parametrize(("layout", "stride", "start", "size", "used", "fits"), [
+    ("ROW", 64, 0, 256, "row_major with stride 64", "with stride 32 the matrix would end at byte 256"),
+    ("ROW", 64, 0, 300, "row_major with stride 64", "with stride 32 the matrix would end at byte 256"),
+    ("ROW", 64, 0, 255, "row_major with stride 64", None),
+    ("ROW", 32, 0, 255, "row_major with stride 32", None),
+    ("ROW", 64, 100, 356, "row_major with stride 64", "with stride 32 the matrix would end at byte 356"),
+    ("ROW", 64, 100, 400, "row_major with stride 64", None),  # who knows what lies behind it
+    ("COLUMN", 32, 0, 256, "col_major with stride 32", "with row_major the matrix would end at byte 256"),
+    ("COLUMN", 64, 0, 512, "col_major with stride 64", "with stride 8 the matrix would end at byte 256"),
+    ("COLUMN", 64, 40, 520, "col_major with stride 64", "with row_major the matrix would end at byte 520"),
+    ("COLUMN", 40, 10, 266, "col_major with stride 40", "with stride 8 the matrix would end at byte 266"),
+])
+@pytest.mark.parametrize("verb", ["load", "store"])
+def test_a_matrix_with_another_layout_or_stride(verb: str, layout: str, stride: int, start: int, size: int, used: str,
+                                                fits: str | None) -> None:
+    access = "m = coop_mat_load(p + start, {})" if verb == "load" else "coop_mat_store(p + start, m, {})"
+    program = cm.build(
+        "kernel void k(global char *p, int start, int stride) { char __attribute__((coop_mat("
+        "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 32, CLK_COOPERATIVE_MATRIX_A))) m = coop_mat_init(0); "
+        + access.format(f"CLK_COOPERATIVE_MATRIX_LAYOUT_{layout}_MAJOR, stride") + "; }")
+    expected, found = run_both(program._executable, [np.zeros(size, np.int8), start, stride], (16, 16))
+    assert found == expected
+    assert f" of the 8x32 int8 matrix, {used}, at byte " in str(found)
+    last = str(found).partition(" elements of this size")[2].partition(" (kernel")[0]
+    assert last == ("" if fits is None else f"; {fits}")

@@ -8,7 +8,7 @@ import pytest
 import coopmat as cm
 from coopmat.diagnostics import Error, UndefinedBehavior
 from coopmat.spirv.module import Module
-from tests.targets.simulator.kit import module, run
+from tests.targets.simulator.kit import STORAGES, module, run
 
 STORE = """
     %place = OpInBoundsPtrAccessChain %g_i32 %out %gx
@@ -493,3 +493,31 @@ def test_parameters_of_formats_that_nobody_here_has(number: str, parameter: str)
     argument = 1 if parameter == "%number" else np.zeros(4, np.int32)
     with pytest.raises(Error, match=r"bits are not supported|expected an array of int17"):
         cm.Queue("sim:generic").enqueue(program.kernel("kernel"), 1, 1, argument).wait()
+
+
+# --------------------------------------------------------------------------------------
+# What the SPIR-V translator of LLVM writes
+# --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("storage", ["c", "g"])
+def test_built_in_variables_outside_of_input_storage(storage: str) -> None:
+    """Their values are the same, whether read as a whole or one component of them."""
+    declarations = f"%id = OpVariable %{storage}_v3_i64 {STORAGES[storage]}"
+    found = values(f"""
+        %all = OpLoad %v3_i64 %id
+        %whole = OpCompositeExtract %i64 %all 0
+        %chain = OpInBoundsAccessChain %{storage}_i64 %id %i32_c0
+        %again = OpLoad %i64 %chain
+        %sum = OpIAdd %i64 %whole %again
+        %value = OpUConvert %i32 %sum""" + STORE,
+                   declarations=declarations, decorations="OpDecorate %id BuiltIn GlobalInvocationId")
+    np.testing.assert_array_equal(found, 2 * ITEMS)
+
+
+def test_a_kernel_with_a_bool_and_a_generic_pointer() -> None:
+    out = np.zeros(1, np.int32)
+    for chosen, expected in ((True, 7), (False, -3)):
+        run(module("x_i32 out, bool chosen", "%v = OpSelect %i32 %chosen %i32_c7 %i32_cm3\nOpStore %out %v Aligned 4"),
+            [out, chosen], 1, 1)
+        assert out[0] == expected

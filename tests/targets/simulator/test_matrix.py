@@ -190,7 +190,9 @@ def test_out_of_bounds_names_the_element(offset: int, row: int, column: int, lay
     at = offset + (row * 16 + column if layout == ROW else column * 8 + row)
     assert (where.location, where.sub_group, where.lane) == ("kernel.cl:9:4", 2, element % 16)
     assert (where.buffer, where.element) == ("argument 0 'a'", at)
-    assert f"loads element ({row}, {column}) of the 8x16 float32 matrix at byte {4 * at}" in str(error.value)
+    name = "row_major" if layout == ROW else "col_major"
+    assert f"loads element ({row}, {column}) of the 8x16 float32 matrix, {name} with stride {stride}, at byte " \
+           f"{4 * at};" in str(error.value)
 
 
 def test_a_negative_stride_is_checked_like_any_other() -> None:

@@ -69,8 +69,9 @@ def test_a_window_without_elements_accesses_nothing() -> None:
 
 
 @pytest.mark.parametrize(("size", "says"), [
-    ((4, 5), r"loads element \(2, 0\) of the 4x8 float32 matrix at byte 68; the buffer has 60 bytes, 15 elements"),
-    ((3, 6), r"loads element \(1, 3\) of the 4x8 float32 matrix at byte 60")])
+    ((4, 5), r"loads element \(2, 0\) of the 4x8 float32 matrix, row_major with stride 5, at byte 68; the buffer has "
+             r"60 bytes, 15 elements of this size \("),
+    ((3, 6), r"loads element \(1, 3\) of the 4x8 float32 matrix, row_major with stride 5, at byte 60")])
 def test_a_window_larger_than_the_buffer(size: tuple[int, int], says: str) -> None:
     a = np.zeros((3, 5), np.float32)
     with pytest.raises(OutOfBounds, match=says) as caught:

@@ -103,13 +103,12 @@ def barrier(execution: Scope) -> Build:
 
 
 def split_barrier(instruction: str, order: int) -> Build:
-    """One half of a work-group barrier (cl_intel_split_work_group_barrier)."""
+    """One half of a work-group barrier (cl_intel_split_work_group_barrier), which has its order without flags, too."""
     @checked
     def build(call: BuiltinCall) -> Expression:
-        storage = _fence_bits(call, 0)
+        semantics = _fence_bits(call, 0) | order
         return call.operation(f"core.{instruction}", call.constant(Scope.WORKGROUP.value),
-                              scope_argument(call, 1, Scope.WORKGROUP),
-                              call.constant(storage | order if storage else 0))
+                              scope_argument(call, 1, Scope.WORKGROUP), call.constant(semantics))
     return build
 
 

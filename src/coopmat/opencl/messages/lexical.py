@@ -16,6 +16,8 @@ SPACE_AFTER_BACKSLASH = Message("CM1005", "warning",
                                 "backslash and line end are separated by space; the lines are joined",
                                 "backslash-newline-escape")
 INVALID_IDENTIFIER = Message("CM1006", "error", "'{text}' is not a valid identifier")
+IDENTIFIER_TOO_LONG = Message("CM1007", "error",
+                              "an identifier of {length} characters is too long; at most {limit} are supported")
 
 # ------------------------------------------------------------------ CM10xx: numbers
 

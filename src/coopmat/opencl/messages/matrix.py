@@ -77,6 +77,9 @@ INVALID_LAYOUT = Message("CM4034", "error",
                          "memory layout for cooperative matrix load/store should be "
                          "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR or CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR"
                          "; found {found}")
+INVALID_PACKED = Message("CM4037", "error",
+                         "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL is for matrices A, and for matrices B whose rows "
+                         "fill words of 32 bits, such as 16 rows of half or 32 of char; found {found}")
 INVALID_STRIDE_TYPE = Message("CM4035", "error",
                               "stride argument for load/store of cooperative matrix must have type 'size_t' "
                               "or another integer type, but has type '{type}'")

@@ -264,6 +264,8 @@ DESIGNATOR_RANGE = Message("CM3412", "error", "array designator index ({index}) 
 EMPTY_DESIGNATOR_RANGE = Message("CM3415", "error", "array designator range [{first}, {last}] is empty")
 ARRAY_TOO_LONG = Message("CM3414", "error",
                          "an array of {count} elements cannot have an initializer; at most {limit} are supported")
+LITERAL_TOO_LONG = Message("CM3419", "error",
+                           "a string literal of {length} characters is too long; at most {limit} are supported")
 STRAY_INITIALIZER = Message("CM3413", "error", "expected expression, found an initializer list")
 
 # ------------------------------------------------------------------ CM35xx: statements

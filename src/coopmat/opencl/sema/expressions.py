@@ -150,7 +150,7 @@ def _float(context: Context, node: syntax.FloatLiteral, target: Type | None) -> 
 
 def _string(context: Context, node: syntax.StringLiteral, target: Type | None) -> Operand:
     """A string is a nameless array in constant memory."""
-    type_, elements = initializers.string_array(node)
+    type_, elements = initializers.string_array(context, node)
     variable = Variable(f".string{len(context.program.globals)}", type_, node.location, AddressSpace.CONSTANT,
                         initializer=elements)
     context.program.globals.append(variable)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import SourceLocation, note
+from coopmat.limits import MOST_LISTED
 from coopmat.opencl import syntax
 from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import events as event_messages
@@ -26,9 +27,6 @@ from coopmat.tree.nodes import (
     Zero,
 )
 from coopmat.tree.types import CHAR, EVENT, UCHAR, Array, Record, Scalar, Type, Vector, size_of
-
-MAX_LISTED = 1 << 20
-"""Elements that an array may have if it has an initialiser."""
 
 
 def initialize(context: Context, type_: Type, node: syntax.Expression,
@@ -68,22 +66,26 @@ def sole_string(node: syntax.Expression) -> syntax.StringLiteral | None:
     return node if isinstance(node, syntax.StringLiteral) else None
 
 
-def string_array(node: syntax.StringLiteral, item: Scalar = CHAR) -> tuple[Array, Aggregate]:
-    """A string's characters and its terminating zero."""
-    type_ = Array(item, len(node.value) + 1)
-    elements = tuple(Constant(item, node.location, wrap(byte, item)) for byte in node.value + b"\0")
+def string_array(context: Context, node: syntax.StringLiteral, item: Scalar = CHAR) -> tuple[Array, Aggregate]:
+    """A string's characters and its terminating zero; after a report, those of an empty string."""
+    text = node.value
+    if len(text) >= MOST_LISTED:
+        context.report(messages.LITERAL_TOO_LONG, node.location, length=len(text), limit=MOST_LISTED - 1)
+        text = b""
+    type_ = Array(item, len(text) + 1)
+    elements = tuple(Constant(item, node.location, wrap(byte, item)) for byte in text + b"\0")
     return type_, Aggregate(type_, node.location, elements)
 
 
 def _from_string(context: Context, type_: Array, node: syntax.StringLiteral) -> tuple[Type, Expression]:
     assert isinstance(type_.item, Scalar)
-    whole, value = string_array(node, type_.item)
+    if type_.count > MOST_LISTED and type_.count != declarators.UNSIZED:
+        return type_, context.error(messages.ARRAY_TOO_LONG, node.location, count=type_.count, limit=MOST_LISTED)
+    whole, value = string_array(context, node, type_.item)
     if type_.count == declarators.UNSIZED:
         return whole, value
     if len(node.value) > type_.count:
         context.report(messages.STRING_TOO_LONG, node.location, count=type_.count, found=len(node.value))
-    if type_.count > MAX_LISTED:
-        return type_, context.error(messages.ARRAY_TOO_LONG, node.location, count=type_.count, limit=MAX_LISTED)
     zero = Constant(type_.item, node.location, 0)
     elements = value.elements[:type_.count] + (zero,) * (type_.count - whole.count)
     return type_, Aggregate(type_, node.location, elements)
@@ -390,7 +392,7 @@ def _resolve(context: Context, slots: _Slots, designator: syntax.Designator) -> 
     index = _index(context, designator.index)
     if index is None:
         return None
-    limit = slots.count if slots.count is not None else MAX_LISTED
+    limit = slots.count if slots.count is not None else MOST_LISTED
     if not 0 <= index < limit:
         context.report(messages.DESIGNATOR_RANGE, designator.location, index=index, limit=limit)
         return None
@@ -419,8 +421,8 @@ def _value_of(context: Context, slots: _Slots, location: SourceLocation | None) 
         ((index, member),) = given.items()
         return UnionOf(slots.type, location, index, member)
     assert slots.count is not None
-    if slots.count > MAX_LISTED:
-        return context.error(messages.ARRAY_TOO_LONG, location, count=slots.count, limit=MAX_LISTED)
+    if slots.count > MOST_LISTED:
+        return context.error(messages.ARRAY_TOO_LONG, location, count=slots.count, limit=MOST_LISTED)
     if isinstance(slots.type, Array):
         rest = zero(slots.type.item, location)
         elements = [given.get(index, rest) for index in range(slots.count)]

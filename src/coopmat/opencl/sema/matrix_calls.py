@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from coopmat.devices.lane_layout import can_be_packed
 from coopmat.diagnostics import Message, SourceLocation
 from coopmat.opencl.messages import matrix as messages
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.matrix_functions import APPLY, combine_function
 from coopmat.opencl.sema.matrix_operators import check_index, shape
-from coopmat.opencl.sema.matrix_types import ENUMERATIONS, LAYOUTS
+from coopmat.opencl.sema.matrix_types import ENUMERATIONS, LAYOUTS, PACKED
 from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree.matrices import COMBINATIONS
 from coopmat.tree.nodes import (
@@ -81,17 +82,18 @@ def _load(call: _Call) -> Expression:
     matrix = call.target_matrix()
     pointer, layout, stride = call.arguments
     _check_pointer(call, pointer, matrix)
-    return MatrixLoad(matrix, call.location, pointer, _layout(call, layout),
+    return MatrixLoad(matrix, call.location, pointer, _layout(call, layout, matrix),
                       _stride(call, stride, 0, "not be negative"))
 
 
 def _store(call: _Call) -> Expression:
     """``coop_mat_store(pointer, matrix, layout, stride)``."""
     pointer, value, layout, stride = call.arguments
-    type_ = _check_pointer(call, pointer, call.matrix(1))
+    matrix = call.matrix(1)
+    type_ = _check_pointer(call, pointer, matrix)
     if type_.const:
         raise call.fail(messages.STORE_TO_CONST, pointer.location, name=call.name, pointer=type_)
-    return MatrixStore(VOID, call.location, pointer, value, _layout(call, layout),
+    return MatrixStore(VOID, call.location, pointer, value, _layout(call, layout, matrix),
                        _stride(call, stride, 1, "be positive"))
 
 
@@ -107,12 +109,15 @@ def _check_pointer(call: _Call, pointer: Expression, matrix: Matrix) -> Pointer:
     return type_
 
 
-def _layout(call: _Call, layout: Expression) -> int:
+def _layout(call: _Call, layout: Expression, matrix: Matrix) -> int:
     """The layout's number: a constant, as SPIR-V wants it."""
     value = call.context.constant_integer(layout)
     if value is None or value not in LAYOUTS.values():
         found = value if value is not None else f"an expression of type '{layout.type}' that is no integer constant"
         raise call.fail(messages.INVALID_LAYOUT, layout.location, found=found)
+    if value == PACKED and matrix.use is not Use.A and not (
+            matrix.use is Use.B and can_be_packed(matrix.rows, matrix.scalar.bits)):
+        raise call.fail(messages.INVALID_PACKED, layout.location, found=matrix)
     return value
 
 

@@ -32,10 +32,11 @@ FEATURES = (FEATURE, EXTENSION)
 MAX_ELEMENTS = 1 << 20
 """Limit on rows times columns; the largest device table row has 2,048 elements."""
 
+PACKED = 2
 LAYOUTS = {
     "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR": 0,
     "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR": 1,
-    "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL": 2,
+    "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL": PACKED,
 }
 """The layouts of a matrix in memory; the packed one of B is SPV_INTEL_joint_matrix's, and not in the RFC."""
 

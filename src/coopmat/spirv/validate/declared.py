@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coopmat.spirv.grammar import Capability, Op
-from coopmat.spirv.requirements import Needs, implied
+from coopmat.spirv.grammar import OPENCL_STD, Capability, Op
+from coopmat.spirv.requirements import DECIDED_BY_LATER_OPERANDS, Needs, implied
+from coopmat.spirv.validate.forms import enumerants
 from coopmat.spirv.validate.types import TYPES
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ _BY_EXTENSION = {"SPV_AMD_gpu_shader_half_float": Capability.Float16,
                  "SPV_AMD_gpu_shader_half_float_fetch": Capability.Float16,
                  "SPV_AMD_gpu_shader_int16": Capability.Int16, "SPV_AMD_shader_ballot": Capability.Groups}
 """Extensions that allow types without a capability."""
-_DECIDED_BY_LATER_OPERANDS = frozenset({Op.AtomicStore})
-"""Instructions whose needs depend on the type of more than the first operand."""
 
 
 class Declared:
@@ -56,17 +55,26 @@ def _capabilities(view: ModuleView) -> Iterator[tuple[Capability, int]]:
 
 
 def _representatives(view: ModuleView) -> Iterator[int]:
-    """Instructions that need together what all need: every type, and one of each form, result type and
-    type of the first operand."""
+    """Instructions that need together what all need: every type, and one of each form, result type, type of the first
+    operand and enumerants."""
     for indices, columns in view.forms:
         opcode = int(view.opcode[indices[0]])
-        if len(indices) == 1 or opcode in TYPES or opcode in _DECIDED_BY_LATER_OPERANDS:
+        if len(indices) == 1 or opcode in TYPES or opcode in DECIDED_BY_LATER_OPERANDS \
+                or _is_printf(view, int(indices[0])):
             yield from indices.tolist()
             continue
+        first = view.word_start[indices]
         key = view.type_id[indices]
         if columns:
-            operand = view.words[view.word_start[indices] + columns[0]]
-            at = view.definition_of(operand)
+            at = view.definition_of(view.words[first + columns[0]])
             key = key << 32 | np.where(at >= 0, view.type_id[at], 0)
-        _, first = np.unique(key, return_index=True)
-        yield from indices[first].tolist()
+        count = int(view.word_count[indices[0]])
+        keys = [key, *(view.words[first + place] for place, _ in enumerants(opcode) if place < count)]
+        found = np.unique(key, return_index=True)[1] if len(keys) == 1 else \
+            np.unique(np.stack(keys, 1), axis=0, return_index=True)[1]
+        yield from indices[found].tolist()
+
+
+def _is_printf(view: ModuleView, index: int) -> bool:
+    """Whether an instruction may be a printf, whose needs depend on where its format lies."""
+    return view.opcode[index] == Op.ExtInst and view.words[view.word_start[index] + 1] == OPENCL_STD["printf"]

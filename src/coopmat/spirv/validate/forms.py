@@ -8,12 +8,13 @@ their ids at the same places and bring the same enumerants along, so one of them
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from coopmat.spirv.grammar import ENUMERATIONS, PAIRS, Op, OperandSpec, instruction, operands_of
-from coopmat.spirv.instruction import Instruction, Operand, has_parameters
+from coopmat.spirv.instruction import Instruction, Operand, has_parameters, is_one_word
 from coopmat.spirv.validate.types import Integers
 
 _BY_INSTRUCTION = frozenset({Op.Switch, Op.SpecConstantOp, Op.EntryPoint, Op.Source, Op.ExtInst,
@@ -47,6 +48,19 @@ def forms(items: Sequence[Instruction], opcode: Integers, size: Integers, words:
             yield from (Form(np.array([i]), items[i].id_places()) for i in indices.tolist())
         else:
             yield from _split(items, indices, specs, words, start)
+
+
+@cache
+def enumerants(opcode: int) -> tuple[tuple[int, str], ...]:
+    """Place and kind of the enumerants among an instruction's operands, up to the first of unknown length."""
+    row = instruction(opcode)
+    found: list[tuple[int, str]] = []
+    for place, (kind, quantifier) in enumerate(row.operands if row is not None else ()):
+        if kind in ENUMERATIONS:
+            found.append((place, kind))
+        if quantifier == "*" or not is_one_word(kind):
+            break
+    return tuple(found)
 
 
 def _string_within(specs: Sequence[OperandSpec]) -> bool:

@@ -36,5 +36,5 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: D
     finally:
         sys.setrecursionlimit(limit)
     warnings = unit.sink.finish()
-    unit.uses.require(device)
+    unit.uses.require(device, unit.functions[-1].name)
     return Program(unit.functions, language=Language.SYCL), warnings

@@ -22,12 +22,13 @@ class MatrixUses:
     matrices: dict[JointMatrixType, SourceLocation] = field(default_factory=dict)
     products: dict[tuple[JointMatrixType, ...], SourceLocation] = field(default_factory=dict)
 
-    def require(self, device: DeviceDescription) -> None:
+    def require(self, device: DeviceDescription, kernel: str) -> None:
         """Raise KernelNotSupported, naming the place, for the first that the device does not support."""
         for (a, b, c, d), location in self.products.items():
-            _require(location, device.require, *map(_format, (a, b, c, d)), a.rows, b.columns, a.columns)
+            _require(kernel, location, device.require, *map(_format, (a, b, c, d)), a.rows, b.columns, a.columns)
         for matrix, location in self.matrices.items():
-            _require(location, device.require_matrix, _format(matrix), matrix.use.name, matrix.rows, matrix.columns)
+            _require(kernel, location, device.require_matrix, _format(matrix), matrix.use.name, matrix.rows,
+                     matrix.columns)
 
 
 def _format(matrix: JointMatrixType) -> str:
@@ -37,8 +38,8 @@ def _format(matrix: JointMatrixType) -> str:
     return element.format
 
 
-def _require(location: SourceLocation, require: Any, *arguments: Any) -> None:
+def _require(kernel: str, location: SourceLocation, require: Any, *arguments: Any) -> None:
     try:
         require(*arguments)
     except KernelNotSupported as error:
-        raise KernelNotSupported(f"{location}: error: {error}") from None
+        raise KernelNotSupported(error.message, kernel, location) from None

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import SourceLocation
+from coopmat.diagnostics import SourceLocation, number_text
 from coopmat.sycl.compiler.source import Source
 from coopmat.sycl.element_types import BY_SCALAR, ElementType
 from coopmat.sycl.enumerations import address_space
@@ -47,7 +47,7 @@ class Static(Value):
         if self.value is None:
             return "None"
         if self.is_number:
-            return f"the constant {self.value}"
+            return f"the constant {number_text(self.value)}"
         if isinstance(self.value, FunctionType | BuiltinFunctionType):
             return f"the function {self.value.__name__}"
         if isinstance(self.value, str) and not isinstance(self.value, Enum):

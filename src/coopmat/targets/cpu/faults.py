@@ -178,12 +178,14 @@ def _not_shared(found: _Found) -> SimulationError | None:
     return None if nowhere is None else found.error(say.not_shared(found.site.instruction, f"is {nowhere}"))
 
 
-def _element(found: _Found, row: int, column: int, byte: int, size: int) -> SimulationError:
+def _element(found: _Found, row: int, column: int, byte: int, size: int, *, is_window: bool = False) -> SimulationError:
     site, region = found.site, found.region
     assert site.matrix is not None
     assert region is not None
     lane = int(site.matrix.layout.owner[0][row, column])
-    message = say.element_outside(site.instruction, site.writing, (row, column), site.matrix, byte, region.nbytes, size)
+    memory = say.InMemory(site.matrix, site.layout, found.values[0], found.offset)
+    message = say.element_outside(site.instruction, site.writing, (row, column), memory, byte, region.nbytes, size,
+                                  is_window=is_window)
     return found.error(message, byte, lane=lane, size=size)
 
 
@@ -218,7 +220,7 @@ def _window(found: _Found) -> SimulationError:
         line, place = first_row + down, first_column + right
         byte = found.offset + line * stride + place * size
         if 0 <= line < height % (1 << 64) and 0 <= place < width % (1 << 64) and not 0 <= byte <= region.nbytes - size:
-            return _element(found, row, column, byte, size)
+            return _element(found, row, column, byte, size, is_window=True)
     return found.error(say.MATRIX_READ_ONLY, kind=SimulationError)
 
 

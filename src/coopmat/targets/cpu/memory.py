@@ -147,7 +147,7 @@ def find_place(emitter: Emitter, pointer: int) -> Place | None:
     found = places_of(emitter).get(pointer)
     if found is None:
         row = emitter.flat.definition(pointer)
-        if row.opcode == Op.Variable and row.words[0] == StorageClass.Input:
+        if row.opcode == Op.Variable and emitter.module.is_built_in(row):
             found = places_of(emitter)[pointer] = emitter.extra["input"](emitter, row)
     return found
 

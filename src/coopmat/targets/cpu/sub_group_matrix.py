@@ -16,10 +16,11 @@ from collections.abc import Sequence
 
 from coopmat.devices.lane_layout import WORD_BITS, LaneLayout
 from coopmat.devices.subgroup_layout import SubGroupMatrixRow
-from coopmat.diagnostics import KernelNotSupported
 from coopmat.formats import format_of
+from coopmat.spirv.device_support import not_supported
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.matrix_uses import required_matrix_uses
 from coopmat.spirv.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.targets.cpu import vnni
 from coopmat.targets.cpu.emitter import Emitter, Handler
@@ -217,12 +218,12 @@ def _row_of(emitter: Emitter, use: SubGroupMultiply, name: str) -> SubGroupMatri
     row = use.row_for(emitter.size)
     if row is None:
         sizes = " or ".join(map(str, use.sub_group_sizes))
-        if not sizes:
-            raise KernelNotSupported(f"{name} with {use} is no combination of "
-                                     "SPV_INTEL_subgroup_matrix_multiply_accumulate")
-        raise KernelNotSupported(
-            f"{name} with {use} needs sub-groups of {sizes} work-items, but this kernel has sub-groups of "
-            f"{emitter.size}: require the size with intel_reqd_sub_group_size")
+        problem = "is no combination of SPV_INTEL_subgroup_matrix_multiply_accumulate"
+        if sizes:
+            problem = f"needs sub-groups of {sizes} work-items, but this kernel has sub-groups of {emitter.size}: " \
+                      "require the size with intel_reqd_sub_group_size"
+        where = required_matrix_uses(emitter.module).sub_group_operations.get(use)
+        raise not_supported(emitter.module, where, f"{name} with {use} {problem}")
     return row
 
 

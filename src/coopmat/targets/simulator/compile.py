@@ -163,7 +163,8 @@ class KernelCompiler:
         """Whether an id's value is known before the kernel runs."""
         return (row.opcode in CONSTANTS or row.opcode in COMPOSITES | REPLICATED or row.opcode in NULLS
                 or row.opcode == Op.SpecConstantOp
-                or (row.opcode == Op.Variable and row.words[0] not in (StorageClass.Function, StorageClass.Input)))
+                or (row.opcode == Op.Variable and row.words[0] != StorageClass.Function
+                    and not self.module.is_built_in(row)))
 
     def _make_value(self, row: Instruction) -> Value:
         if row.opcode == Op.Variable:
@@ -364,7 +365,7 @@ class FunctionCompiler:
         """The register variable or built-in input (or part of it) that a pointer is known to point to."""
         if pointer not in self.places:
             row = self.module.definition(pointer)
-            if row.opcode == Op.Variable and row.words[0] == StorageClass.Input:
+            if row.opcode == Op.Variable and self.module.is_built_in(row):
                 self.places[pointer] = self._input(row)
         return self.places.get(pointer)
 

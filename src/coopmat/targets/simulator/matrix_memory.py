@@ -117,7 +117,8 @@ def _checked(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Arr
     if not inside.all():
         if frame.batch.options.bounds:
             wrong = int(np.argmin(inside))
-            _first_out_of_bounds(frame, access, grid, int(sub_groups[wrong]), int(address[wrong]), buffer)
+            memory = say.InMemory(access.kind, layout, stride, frame.memory.offset_in(int(address[wrong])))
+            _first_out_of_bounds(frame, access, grid, memory, int(sub_groups[wrong]), buffer)
         sub_groups, offset = sub_groups[inside], offset[inside]
     if len(sub_groups):
         starts = offset if buffer.instances is None else offset + buffer.instances[sub_groups, 0]
@@ -161,25 +162,23 @@ def check_alignment(frame: Frame, access: MatrixAccess, sub_groups: Array, addre
                          access.site.where(frame, int(sub_groups[0]), None, buffer.row.name))
 
 
-def _first_out_of_bounds(frame: Frame, access: MatrixAccess, grid: Grid, sub_group: int, address: int,
+def _first_out_of_bounds(frame: Frame, access: MatrixAccess, grid: Grid, memory: say.InMemory, sub_group: int,
                          buffer: Buffer) -> NoReturn:
     """Name the first element, counted along the rows, that lies outside."""
-    found = say.first_outside(access.kind, grid, frame.memory.offset_in(address), buffer.row.nbytes)
+    found = say.first_outside(access.kind, grid, memory.start, buffer.row.nbytes)
     assert found is not None
     row, column, byte = found
-    out_of_bounds(frame, access, (row, column), byte, sub_group, buffer, grid.dtype.itemsize)
+    out_of_bounds(frame, access, (row, column), byte, memory, sub_group, buffer, grid.dtype.itemsize)
 
 
-def out_of_bounds(frame: Frame, access: MatrixAccess, element: tuple[int, int], byte: int, sub_group: int,
-                  buffer: Buffer, size: int | None = None) -> NoReturn:
+def out_of_bounds(frame: Frame, access: MatrixAccess, element: tuple[int, int], byte: int, memory: say.InMemory,
+                  sub_group: int, buffer: Buffer, size: int, *, is_window: bool = False) -> NoReturn:
     """Raise OutOfBounds for an element (row and column) at a byte of the buffer; ``size``: bytes of what holds it."""
-    kind = access.kind
-    size = size or kind.component.size
     row, column = element
-    lane = int(kind.layout.owner[0][row, column])
-    raise OutOfBounds(
-        say.element_outside(access.site.in_words, access.writing, element, kind, byte, buffer.row.nbytes, size),
-        access.site.where(frame, sub_group, lane, buffer.row.name, byte // size))
+    lane = int(access.kind.layout.owner[0][row, column])
+    text = say.element_outside(access.site.in_words, access.writing, element, memory, byte, buffer.row.nbytes, size,
+                               is_window=is_window)
+    raise OutOfBounds(text, access.site.where(frame, sub_group, lane, buffer.row.name, byte // size))
 
 
 # --------------------------------------------------------------------------------------

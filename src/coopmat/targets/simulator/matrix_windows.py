@@ -16,6 +16,7 @@ from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import MatrixType
 from coopmat.targets.matrix_grid import PACKED_WORD
+from coopmat.targets.out_of_bounds import InMemory
 from coopmat.targets.simulator.address_space import BIAS, FARTHEST, OFFSET_BITS, Buffer
 from coopmat.targets.simulator.matrix_memory import (
     MatrixAccess,
@@ -95,7 +96,8 @@ def _elements(frame: Frame, access: MatrixAccess, address: Array, layout: Array,
         accessing = (layout == order) & inside.any(axis=(1, 2))
         for number in np.unique(address[accessing] >> OFFSET_BITS):
             here = accessing & (address >> OFFSET_BITS == number)
-            yield _checked(frame, access, sub_groups[here], address[here], stride[here], offsets[here], inside[here])
+            yield _checked(frame, access, int(order), sub_groups[here], address[here], stride[here], offsets[here],
+                           inside[here])
 
 
 def _positions(frame: Frame, access: MatrixAccess, layout: int, stride: Array, window: Window,
@@ -134,8 +136,8 @@ def _column_of(window: Window) -> Array:
     return window.column[:, None, None]
 
 
-def _checked(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Array, stride: Array, offsets: Array,
-             inside: Array) -> _Elements:
+def _checked(frame: Frame, access: MatrixAccess, layout: int, sub_groups: Array, address: Array, stride: Array,
+             offsets: Array, inside: Array) -> _Elements:
     """The elements of sub-groups whose pointers lead to one buffer, after all checks."""
     size = access.kind.component.size
     buffer = buffer_of(frame, access, int(address[0]), int(sub_groups[0]), stores_over_itself=bool((stride == 0).any()))
@@ -147,7 +149,9 @@ def _checked(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Arr
     if outside.any():
         if frame.batch.options.bounds:
             which, row, column = np.argwhere(outside)[0].tolist()
-            out_of_bounds(frame, access, (row, column), int(starts[which, row, column]), int(sub_groups[which]), buffer)
+            memory = InMemory(access.kind, layout, int(stride[which]), frame.memory.offset_in(int(address[which])))
+            out_of_bounds(frame, access, (row, column), int(starts[which, row, column]), memory,
+                          int(sub_groups[which]), buffer, size, is_window=True)
         inside = inside & ~outside
     if buffer.instances is not None:
         starts = starts + buffer.instances[sub_groups, 0][:, None, None]

@@ -97,13 +97,14 @@ def matrix_scope(group: Group) -> Findings:
                 "matrix of a work-group"
 
 
-@rule("matrix-vulkan-memory-model", "With the capability Shader, cooperative matrices need VulkanMemoryModel.",
-      f"{SECTION}, CooperativeMatrixKHR", Op.TypeCooperativeMatrixKHR)
-def matrix_vulkan_memory_model(group: Group) -> Findings:
-    declared = group.view.declared.all
-    if Capability.Shader in declared and Capability.VulkanMemoryModel not in declared:
-        yield np.ones(len(group), bool), \
-            "{op} in a module with the capability Shader needs the capability VulkanMemoryModel, too"
+@rule("matrix-vulkan-memory-model",
+      "A module that declares Shader and CooperativeMatrixKHR declares VulkanMemoryModel, too.",
+      f"{SECTION}, CooperativeMatrixKHR")
+def matrix_vulkan_memory_model(view: ModuleView) -> Findings:
+    at = view.declared.capabilities.get(Capability.CooperativeMatrixKHR)
+    if at is not None and Capability.Shader in view.declared.all and not view.has(Capability.VulkanMemoryModel):
+        yield at, "CooperativeMatrixKHR in a module with the capability Shader needs the capability " \
+                  "VulkanMemoryModel, too"
 
 
 @rule("matrix-storage", "Cooperative matrices live in Function and Private variables only.",
@@ -213,12 +214,17 @@ def matrix_arithmetic(group: Group) -> Findings:
 
 
 def _same_but_sign(view: ModuleView, one: Types, other: Types) -> Booleans:
-    """Matrices of one shape whose components differ at most in signedness."""
-    first, second = shapes(view, one), shapes(view, other)
-    same = (one.element.kind == other.element.kind) & (one.element.width == other.element.width)
-    for a, b in zip(first, second, strict=True):
+    """Matrices of integers that differ at most in signedness."""
+    return _same_shape_and_width(view, one, other) & (one.element.is_kind(Op.TypeInt)
+                                                      & other.element.is_kind(Op.TypeInt))
+
+
+def _same_shape_and_width(view: ModuleView, one: Types, other: Types) -> Booleans:
+    """Matrices that differ at most in what the bits of their components mean."""
+    same = one.element.width == other.element.width
+    for a, b in zip(shapes(view, one), shapes(view, other), strict=True):
         same &= ~differ(a, b)
-    return same & one.element.is_kind(Op.TypeInt)
+    return same
 
 
 @rule("matrix-times-scalar", "A matrix is multiplied by a scalar of its component type.",
@@ -281,10 +287,19 @@ def may_change_use(view: ModuleView, before: Integers, after: Integers) -> Boole
         both_ways & (before != accumulator) & (after == accumulator)
 
 
-@rule("matrix-bitcast", "OpBitcast keeps everything of a cooperative matrix but the signedness of its integers.",
+@rule("matrix-bitcast", "OpBitcast keeps everything of a cooperative matrix but its components' type.",
       f"{SECTION}, OpBitcast", Op.Bitcast)
 def matrix_bitcast(group: Group) -> Findings:
     given, result = group.value(0), group.result
     chosen = given.is_matrix | result.is_matrix
-    good = given.is_matrix & result.is_matrix & _same_but_sign(group.view, given, result)
-    yield chosen & ~good, "{op} of {type0} cannot give {type}: integer matrices of one width and shape are needed"
+    good = given.is_matrix & result.is_matrix & _same_shape_and_width(group.view, given, result)
+    yield chosen & ~good, "{op} of {type0} cannot give {type}: matrices of one width and shape are needed"
+
+
+@rule("matrix-bitcast-kind", "OpBitcast is between cooperative matrices of integers.", f"{SECTION}, OpBitcast",
+      Op.Bitcast, severity="warning")
+def matrix_bitcast_kind(group: Group) -> Findings:
+    given, result = group.value(0), group.result
+    both = given.is_matrix & result.is_matrix & _same_shape_and_width(group.view, given, result)
+    yield both & ~(given.element.is_kind(Op.TypeInt) & result.element.is_kind(Op.TypeInt)), \
+        "{op} of {type0} gives {type}: only matrices of integers are sure to be known"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from coopmat.spirv.grammar import (
@@ -16,6 +18,7 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module import BUILT_IN_STORAGE
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS
 from coopmat.spirv.validate.view import ModuleView
@@ -54,8 +57,8 @@ _TARGETS: dict[int, tuple[tuple[Op, ...], str]] = {
     _D.Constant: (_VARIABLES, "variables"),
     _D.NoSignedWrap: (_WRAPPING, "integer arithmetic"),
     _D.NoUnsignedWrap: (_WRAPPING, "integer arithmetic"),
-    _D.SaturatedConversion: (_SATURATED, "conversions to integers"),
     _D.CooperativeMatrixTransposeEXT: (_TRANSPOSING, "conversions of cooperative matrices"),
+    _D.SaturatedConversion: ((*_SATURATED, *_TO_FLOATS), "conversions to integers"),
 }
 _MEMBERS_ONLY = (_D.RowMajor, _D.ColMajor, _D.MatrixStride)
 _NO_MEMBERS = (_D.SpecId, *_OF_STRUCTURES, _D.ArrayStride, _D.Aliased, _D.Constant, _D.Uniform, _D.UniformId,
@@ -112,6 +115,15 @@ def _is_rounding_store(view: ModuleView, target: Instruction) -> bool:
     if view.module.instruction_sets.get(target.words[0]) != "OpenCL.std":
         return False
     return target.words[1] != OPENCL_STD["sqrt"] or view.has(Capability.RoundedDivideSqrtINTEL)
+
+
+@rule("decoration-saturated", "Conversions to floating-point numbers saturate without SaturatedConversion.",
+      f"{SECTION}, SaturatedConversion", severity="warning")
+def decoration_saturated(view: ModuleView) -> Findings:
+    for index, decoration, _, identifier, _ in view.annotations.all:
+        if decoration == Decoration.SaturatedConversion and view.definition(identifier).opcode in _TO_FLOATS:
+            yield index, "SaturatedConversion is for conversions to integers: it changes nothing of " \
+                         f"{{named{identifier}}}, which is {view.definition(identifier).name}"
 
 
 @rule("decoration-float8", "A conversion that saturates to the largest 8-bit float gives 8-bit floats.",
@@ -247,10 +259,6 @@ _KERNEL_BUILTINS: dict[int, tuple[int, bool]] = {
 }
 
 
-_BUILTIN_STORAGE = (StorageClass.Input, StorageClass.UniformConstant)
-"""Where built-ins of kernels are; the first producers of SPIR-V put them into constant memory."""
-
-
 @rule("builtin-target", "BuiltIn stands on a variable or member, the WorkgroupSize of shaders on a constant.", BUILTINS)
 def builtin_target(view: ModuleView) -> Findings:
     for index, decoration, parameters, identifier, member in view.annotations.all:
@@ -265,26 +273,37 @@ def builtin_target(view: ModuleView) -> Findings:
             yield index, f"a built-in is a variable or a member of a structure; {{named{identifier}}} is {target.name}"
 
 
-@rule("builtin-variable", "A kernel's built-in is an Input variable of the type that OpenCL gives it.", BUILTINS)
+def _kernel_builtins(view: ModuleView) -> Iterator[tuple[int, int, Instruction]]:
+    """The built-in variables of a module with kernels: index of the decoration, built-in, and variable."""
+    if view.runs_kernels:
+        for index, decoration, parameters, identifier, _ in view.annotations.all:
+            target = view.definition(identifier)
+            if decoration == Decoration.BuiltIn and parameters and target.opcode == Op.Variable:
+                yield index, parameters[0], target
+
+
+@rule("builtin-variable", "A kernel's built-in is a variable of the type that OpenCL gives it.", BUILTINS)
 def builtin_variable(view: ModuleView) -> Findings:
-    if not view.runs_kernels:
-        return
     pointer_width = {int(AddressingModel.Physical32): 32, int(AddressingModel.Physical64): 64}.get(
         view.memory_model[0], 0)
-    for index, decoration, parameters, identifier, _ in view.annotations.all:
-        target = view.definition(identifier)
-        if decoration != Decoration.BuiltIn or not parameters or target.opcode != Op.Variable:
-            continue
-        if target.words[0] not in _BUILTIN_STORAGE:
-            yield index, f"a built-in of a kernel is a variable in Input storage; {{named{identifier}}} is of type " \
-                         f"{{declared{target.type_id}}}"
-        elif parameters[0] in _KERNEL_BUILTINS:
-            components, wide = _KERNEL_BUILTINS[parameters[0]]
+    for index, builtin, target in _kernel_builtins(view):
+        if target.words[0] not in BUILT_IN_STORAGE:
+            yield index, f"a built-in of a kernel is a variable in Input storage; {{named{target.result_id}}} is of " \
+                         f"type {{declared{target.type_id}}}"
+        elif builtin in _KERNEL_BUILTINS:
+            components, wide = _KERNEL_BUILTINS[builtin]
             width = pointer_width if wide else 32
             if width and not _is_integers(view, target, components, width):
                 shape = f"a vector of {components} {width}-bit integers" if components > 1 else f"a {width}-bit integer"
-                yield index, f"the built-in {BuiltIn(parameters[0]).spelling} is {shape}; {{named{identifier}}} is " \
+                yield index, f"the built-in {BuiltIn(builtin).spelling} is {shape}; {{named{target.result_id}}} is " \
                              f"of type {{declared{target.type_id}}}"
+
+
+@rule("builtin-storage", "A kernel's built-in is in Input storage.", BUILTINS, severity="warning")
+def builtin_storage(view: ModuleView) -> Findings:
+    for index, _, target in _kernel_builtins(view):
+        if target.words[0] in BUILT_IN_STORAGE and target.words[0] != StorageClass.Input:
+            yield index, f"{{named{target.result_id}}} is built in, but not in Input storage: not every driver knows it"
 
 
 def _is_integers(view: ModuleView, variable: Instruction, components: int, width: int) -> bool:

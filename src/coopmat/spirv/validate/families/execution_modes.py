@@ -31,7 +31,7 @@ MODES = "SPIR-V 3.2.5 Execution Mode"
 ENVIRONMENT = "OpenCL SPIR-V environment"
 
 _PARAMETER_CLASSES = (StorageClass.CrossWorkgroup, StorageClass.Workgroup, StorageClass.UniformConstant)
-_NO_PARAMETERS = (Op.TypeBool, Op.TypeVoid, Op.TypeEvent, Op.TypeDeviceEvent, Op.TypeReserveId,
+_NO_PARAMETERS = (Op.TypeVoid, Op.TypeEvent, Op.TypeDeviceEvent, Op.TypeReserveId,
                   Op.TypeCooperativeMatrixKHR, Op.TypeFunction)
 
 
@@ -147,21 +147,39 @@ def _used_from(view: ModuleView, function: int, used: dict[int, set[int]]) -> se
     return set().union(*(used.get(number, ()) for number in reached(view, start)))
 
 
+def _parameters_of_kernels(view: ModuleView) -> Integers:
+    """The indices of the OpFunctionParameter of kernels."""
+    kernels = {entry.function for entry in view.entry_points if entry.model == ExecutionModel.Kernel}
+    found = [function.parameters for function in view.flow.functions if int(view.result_id[function.first]) in kernels]
+    return np.array(list(chain.from_iterable(found)), np.int64)
+
+
 @rule("kernel-parameters", "A kernel's parameters are numbers, structures, and pointers to global, local or constant "
       "memory.", f"{ENVIRONMENT}; SPV_KHR_cooperative_matrix 2.16.1")
 def kernel_parameters(view: ModuleView) -> Findings:
-    kernels = {entry.function for entry in view.entry_points if entry.model == ExecutionModel.Kernel}
-    found = [function.parameters for function in view.flow.functions if int(view.result_id[function.first]) in kernels]
-    indices = np.array(list(chain.from_iterable(found)), np.int64)
+    indices = view.derived(_parameters_of_kernels)
     kinds = view.types(view.type_id[indices])
     physical = kinds.storage < int(StorageClass.CodeSectionINTEL)  # others come with extensions
-    yield indices[kinds.is_pointer & physical & ~kinds.in_storage(*_PARAMETER_CLASSES) & ~_by_value(kinds)], \
+    allowed = kinds.in_storage(*_PARAMETER_CLASSES, StorageClass.Generic) | _by_value(kinds)
+    yield indices[kinds.is_pointer & physical & ~allowed], \
         "a kernel's pointer points to CrossWorkgroup, Workgroup or UniformConstant memory, not {type}"
     yield indices[kinds.is_kind(*_NO_PARAMETERS)], "a kernel cannot have a parameter of type {type}"
     holds = view.derived(holds_matrix)
     yield indices[holds[kinds.element.places] | holds[kinds.places] & ~kinds.is_matrix], \
         "a kernel cannot have a parameter that holds or points to a cooperative matrix, {type}: hosts know no layout " \
         "of it"
+
+
+@rule("kernel-parameters-advised", "A kernel has no parameters that are bools or generic pointers.", ENVIRONMENT,
+      severity="warning")
+def kernel_parameters_advised(view: ModuleView) -> Findings:
+    indices = view.derived(_parameters_of_kernels)
+    kinds = view.types(view.type_id[indices])
+    yield indices[kinds.is_kind(Op.TypeBool)], \
+        "a kernel has a parameter of type {type}, of which hosts know no size: pass an integer"
+    yield indices[kinds.is_pointer & kinds.in_storage(StorageClass.Generic)], \
+        "a kernel's pointer points to CrossWorkgroup, Workgroup or UniformConstant memory: not every driver takes " \
+        "{type}"
 
 
 def _by_value(kinds: Types) -> Booleans:

@@ -15,7 +15,7 @@ from coopmat.spirv.validate.view import ModuleView
 
 _STRIDED = (CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR)
 _BLOCKED = (CooperativeMatrixLayout["RowBlockedInterleavedARM"], CooperativeMatrixLayout["ColumnBlockedInterleavedARM"])
-_MEMORY_CLASSES = (StorageClass.Workgroup, StorageClass.CrossWorkgroup)
+_MEMORY_CLASSES = (StorageClass.Workgroup, StorageClass.CrossWorkgroup, StorageClass.Generic)
 _ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray)
 
 
@@ -83,14 +83,14 @@ def matrix_blocked_layout(group: Group) -> Findings:
         f"the sizes of {shown} are no multiples of the blocks of 4 rows of 16 bytes that {{op}} moves, times the stride"
 
 
-@rule("matrix-pointer-storage", "OpenCL loads and stores cooperative matrices in global and local memory only.",
-      "OpenCL SPIR-V environment, cl_khr_cooperative_matrix", Op.CooperativeMatrixLoadKHR,
-      Op.CooperativeMatrixStoreKHR)
+@rule("matrix-pointer-storage", "OpenCL loads and stores cooperative matrices in global and local memory only, "
+      "through pointers to it or generic ones.", "OpenCL SPIR-V environment, cl_khr_cooperative_matrix",
+      Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR)
 def matrix_pointer_storage(group: Group) -> Findings:
     if Capability.Kernel in group.view.declared.all:
         address = group.value(0)
         yield address.is_pointer & ~np.isin(address.storage, _MEMORY_CLASSES), \
-            "{op} needs a pointer to CrossWorkgroup or Workgroup memory, not {type0}"
+            "{op} needs a pointer to CrossWorkgroup, Workgroup or Generic memory, not {type0}"
 
 
 @rule("matrix-pointer-array", "In shader modules, cooperative matrices are loaded and stored through pointers into "

@@ -163,7 +163,8 @@ def barrier_scope(group: Group) -> Findings:
             "the execution scope of {op} is Workgroup (2) or Subgroup (3)"
 
 
-@rule("split-barrier", "A split barrier of a kernel is for a work-group; arriving releases, waiting acquires.",
+@rule("split-barrier",
+      "A split barrier of a kernel is for a work-group; if it orders memory, arriving releases and waiting acquires.",
       SPLIT_BARRIER, *_SPLIT_BARRIERS)
 def split_barrier(group: Group) -> Findings:
     if not group.view.is_kernel:
@@ -171,8 +172,8 @@ def split_barrier(group: Group) -> Findings:
     scope, semantics = group.constant(0), group.constant(2)
     yield (scope >= 0) & (scope != int(Scope.Workgroup)), "the execution scope of {op} is Workgroup (2), not {def0}"
     order = _split_order(group)
-    yield (semantics >= 0) & (semantics & _ORDER != int(order)), \
-        f"the memory semantics of {{op}} have the order {order.spelling} ({int(order):#x})"
+    yield (semantics > 0) & (semantics & _ORDER != int(order)), \
+        f"the memory semantics of {{op}} have the order {order.spelling} ({int(order):#x}), or are None (0)"
 
 
 def _split_order(group: Group) -> MemorySemantics:

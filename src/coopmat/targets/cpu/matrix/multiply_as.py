@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from coopmat.diagnostics import Error, KernelNotSupported
 from coopmat.formats import Format, format_of
 from coopmat.numerics.hardware import ROWS, row_of
+from coopmat.spirv.device_support import not_supported
 from coopmat.spirv.matrix_uses import required_matrix_uses
 from coopmat.spirv.module import Module
 from coopmat.spirv.types import MatrixType, round_up
@@ -52,10 +53,13 @@ def rule_of(numerics: str, names: Names) -> Rule:
 def check_models(module: Module, architecture: str) -> None:
     """Raise KernelNotSupported if a kernel multiplies numbers of which an architecture has no model."""
     uses = required_matrix_uses(module)
-    of_sub_groups = (row.formats for use in uses.sub_group_operations for row in use.rows)
-    for names in (*(operation.formats for operation in uses.operations), *of_sub_groups):
+    of_sub_groups = ((row.formats, where) for use, where in uses.sub_group_operations.items() for row in use.rows)
+    for names, where in (*((use.formats, where) for use, where in uses.operations.items()), *of_sub_groups):
         if format_of(names[3]).is_float:
-            rule_of(architecture, names)
+            try:
+                rule_of(architecture, names)
+            except KernelNotSupported as error:
+                raise not_supported(module, where, error.message) from None
 
 
 # --------------------------------------------------------------------------------------
