@@ -10,6 +10,7 @@ from typing import Any
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, Error
 from coopmat.sycl.compiler import builtins as builtins
+from coopmat.sycl.compiler import patterns as patterns
 from coopmat.sycl.compiler.unit import Unit
 from coopmat.tree.nodes import Language, Program
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.aggregates import defaults_of_fields, initializer_of, is_structure, made
 from coopmat.sycl.compiler.function import FunctionCompiler
 from coopmat.sycl.compiler.operators import cast, constant_integer
 from coopmat.sycl.compiler.statics import static_value
@@ -143,6 +144,8 @@ def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
+    if is_structure(callee) and not str(callee.__module__).startswith(PACKAGE):
+        return _object(given, callee)
     local = given.f.unit.helpers.of_callable(given.f, callee, given.node)
     if local is not None:
         return given.f.unit.helpers.call(given, local)
@@ -169,6 +172,21 @@ def _no_arguments(given: Call, name: str) -> None:
     if given.arguments or given.named:
         raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=name, signature="()",
                            reason="it takes no arguments")
+
+
+def _object(given: Call, owner: Any) -> Value:
+    """``Point(1, 2)``: an object of a dataclass or of a class of named tuples."""
+    f = given.f
+    reason = initializer_of(owner)
+    if reason is not None:
+        raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(owner), hint=f"; {reason}")
+    given = replace(given, name=owner.__name__)
+    bound = given.bind(inspect.signature(owner))
+    for name, default in defaults_of_fields(owner).items():
+        if name not in bound:
+            with f.host_errors_at(given.node):
+                bound[name] = static_value(f, default(), given.node, name)
+    return made(f, owner, bound, given.node)
 
 
 def _conversion(given: Call, target: ElementType) -> Value:

@@ -7,11 +7,12 @@ import difflib
 from enum import Enum
 from types import ModuleType
 
-from coopmat.sycl.compiler import messages, operators
+from coopmat.sycl.compiler import aggregates, messages, operators
 from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
-from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, integer, truth
+from coopmat.sycl.compiler.operators import SYMBOLS, binary, both, expression, integer, truth
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
+    Aggregate,
     AtomicRef,
     Element,
     Group,
@@ -24,6 +25,7 @@ from coopmat.sycl.compiler.values import (
     Sequence,
     Static,
     Value,
+    owner_of,
 )
 from coopmat.sycl.enumerations import decorated, layout
 from coopmat.tree import nodes as n
@@ -70,21 +72,14 @@ def _compare(f: FunctionCompiler, node: ast.Compare) -> Value:
         right = f.read(right_node)
         if not is_last and isinstance(right, Runtime):
             right = f.temporary(right.expression, right_node, right.hints)
-        test = _comparison(f, SYMBOLS[type(symbol)], left, right, node)
-        result = test if result is None else _both(f, result, test, node)
+        test = comparison(f, SYMBOLS[type(symbol)], left, right, node)
+        result = test if result is None else both(f, result, test, node)
         left = right
     assert result is not None
     return result
 
 
-def _both(f: FunctionCompiler, first: Value, second: Value, node: ast.expr) -> Value:
-    if isinstance(first, Static):
-        return second if f.known_truth(first, node) else first
-    tests = [truth(f, value, node) for value in (first, second)]
-    return Runtime(n.Logical(t.BOOL, f.location(node), True, *tests))
-
-
-def _comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+def comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     if symbol in ("is", "is not", "in", "not in"):
         return _static_comparison(f, symbol, left, right, node)
     if symbol in ("==", "!=") and any(isinstance(side, LayoutValue) for side in (left, right)):
@@ -211,8 +206,9 @@ def _tuple(f: FunctionCompiler, node: ast.Tuple) -> Value:
 def _comprehension(f: FunctionCompiler, node: ast.ListComp) -> Value:
     """A list whose length is known: the element is compiled for each step of the loops."""
     found: list[Value] = []
-    outside = dict(f.names)
+    outside, assigned = dict(f.names), f.assignments.certain
     _expand(f, node, 0, found)
+    f.assignments.certain = assigned
     f.names = {name: value for name, value in f.names.items() if name in outside} | {
         name: outside[name] for name in outside}
     return operators.make_list(f, tuple(found), True, node)
@@ -274,7 +270,7 @@ def _item(f: FunctionCompiler, base: Sequence, node: ast.Subscript) -> Value:
     if isinstance(node.slice, ast.Slice):
         bounds = [None if part is None else operators.constant_integer(f, f.read(part), part, "a bound of a slice")
                   for part in (node.slice.lower, node.slice.upper, node.slice.step)]
-        return Sequence(base.items[slice(*bounds)], base.is_list)
+        return Sequence(tuple(f.held(item, node) for item in base.items[slice(*bounds)]), base.is_list)
     value = f.read(node.slice)
     if not isinstance(value, Static):
         raise f.fail(messages.INDEX_NOT_CONSTANT, node.slice, found=value)
@@ -326,6 +322,8 @@ def _static_subscript(f: FunctionCompiler, base: Static, node: ast.Subscript) ->
 
 def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
     receiver = f.read(node.value)
+    if isinstance(receiver, Aggregate) and owner_of(receiver) is not None:
+        return aggregates.attribute(f, receiver, node.attr, node)
     if isinstance(receiver, (Item, Group, Runtime, Sequence, LocalArray, AtomicRef, Matrix)):
         return Method(receiver, node.attr)
     if not isinstance(receiver, Static):

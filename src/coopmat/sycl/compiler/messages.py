@@ -29,6 +29,9 @@ MAYBE_UNASSIGNED = Message("CM6067", "warning",
                            "'{name}' may have no value here: not every way to this place assigns it; give it one "
                            "before",
                            "maybe-unassigned")
+CONSTANT_UNASSIGNED = Message("CM6068", "error",
+                              "'{name}' may have no value here: not every way to this place assigns it, and {found} is "
+                              "no variable of the kernel; assign it before, or use it only where it is assigned")
 CANNOT_CAPTURE = Message("CM6022", "error",
                          "'{name}' is {found}, which a kernel cannot capture; it can capture numbers, types, "
                          "functions, arrays, and tuples and lists of them")
@@ -40,6 +43,8 @@ REBOUND = Message("CM6025", "error",
                   "'{name}' is {before} and cannot be assigned again; use another name for {after}")
 TYPE_CHANGES = Message("CM6026", "error",
                        "'{name}' has type {type} from its first assignment on; {found} cannot be assigned to it{hint}")
+SHARED = Message("CM6069", "error",
+                 "'{name}' would be a second name of {found}, {reason}")
 MATRIX_COPY = Message("CM6027", "error",
                       "a joint_matrix cannot be copied by assignment; declare another one and use "
                       "joint_matrix_copy(sg, {source}, …)")
@@ -79,9 +84,6 @@ UNSIGNED_RANGE = Message("CM6046", "error",
 LOOP_TOO_LONG = Message("CM6047", "error",
                         "this loop is unrolled, because its variable indexes a list, and would be repeated {count} "
                         "times; at most {limit} are possible")
-UNROLLED_JUMP = Message("CM6048", "error",
-                        "'{word}' cannot leave a loop that is unrolled (its variable indexes a list, or it runs over "
-                        "one), unless its condition is known when the kernel is compiled")
 LIST_TOO_LONG = Message("CM6063", "error",
                         "a list of {count} elements is too long, at most {limit} are possible; use local memory or an "
                         "array")
@@ -97,14 +99,17 @@ RECURSION = Message("CM6052", "error", "'{name}' calls itself; a device function
 SOURCE_MISSING = Message("CM6053", "error", "'{name}' cannot be compiled: {reason}")
 MISSING_RETURN = Message("CM6061", "error", "'{name}' returns a value in some cases, and in others ends without one")
 RESULT_DIFFERS = Message("CM6054", "error",
-                         "'{name}' returns {found} here and {before} elsewhere; all its results must be numbers, or "
-                         "pointers of one type")
+                         "'{name}' returns {found} here and {before} elsewhere; all its results must be numbers, "
+                         "pointers of one type, or tuples or structures of one form")
+RESULT_SHARED = Message("CM6048", "error",
+                        "'{name}' cannot return {found} that it got from where it is called; functions get lists and "
+                        "structures by reference, so there is no need to")
 MATRIX_RESULT = Message("CM6065", "error",
                         "'{name}' cannot return {found}; make the matrix where '{name}' is called, and pass it: "
                         "functions get matrices by reference")
 RESULT_KIND = Message("CM6066", "error",
-                      "'{name}' cannot return {found}; a function returns one number or pointer, or nothing: pass it a "
-                      "list, whose elements it assigns")
+                      "'{name}' cannot return {found}; a function returns numbers, pointers, tuples and structures of "
+                      "them, or nothing")
 ARGUMENT_TYPE = Message("CM6055", "error", "{name}: argument '{parameter}' must be {expected}; found {found}")
 TEMPLATE_ARGUMENTS = Message("CM6056", "error", "{name}[…] takes {expected}; found {found}")
 UNUSED_RESULT = Message("CM6057", "warning",

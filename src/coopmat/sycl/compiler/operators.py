@@ -16,6 +16,7 @@ import numpy as np
 
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.values import (
+    Aggregate,
     Element,
     Matrix,
     NewMatrix,
@@ -162,15 +163,34 @@ def truth(f: FunctionCompiler, value: Value, node: ast.AST) -> n.Expression:
     return _convert_scalar(found, t.BOOL)
 
 
+def both(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> Value:
+    """Whether two tests hold; the second is made only if it is needed."""
+    if isinstance(first, Static):
+        return second if f.known_truth(first, node) else first
+    if isinstance(second, Static) and f.known_truth(second, node):
+        return first
+    tests = [truth(f, value, node) for value in (first, second)]
+    return Runtime(n.Logical(t.BOOL, f.location(node), True, *tests))
+
+
 # ------------------------------------------------------------------ unary operators
+
+
+def negated(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
+    """``not``."""
+    if isinstance(value, Static) and not isinstance(value.value, np.generic):
+        return Static(not f.known_truth(value, node))
+    return Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, truth(f, value, node)))
 
 
 def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.expr) -> Value:
     """``+ - ~ not``."""
     if symbol == "not":
-        if isinstance(value, Static) and not isinstance(value.value, np.generic):
-            return Static(not f.known_truth(value, node))
-        return Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, truth(f, value, node)))
+        return negated(f, value, node)
+    if isinstance(value, Aggregate):
+        overloaded = f.unit.helpers.overloaded_unary(f, symbol, value, node)
+        if overloaded is not None:
+            return overloaded
     if isinstance(value, Static) and value.is_number and not (symbol == "~" and isinstance(value.value, float)):
         return Static(_UNARY[symbol](value.value if isinstance(value.value, float) else int(value.value)))
     _refuse_matrices(f, symbol, node, value)
@@ -220,8 +240,8 @@ def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: as
     if symbol in ("==", "!=") and isinstance(left, Static) and isinstance(right, Static):
         with f.host_errors_at(node):
             return Static(bool(left.value == right.value) == (symbol == "=="))
-    if isinstance(left, Sequence) or isinstance(right, Sequence):
-        return _sequences(f, symbol, left, right, node)
+    if isinstance(left, Aggregate) or isinstance(right, Aggregate):
+        return _aggregates(f, symbol, left, right, node)
     _refuse_matrices(f, symbol, node, left, right)
     types = [type_of(f, operand, node) for operand in (left, right)]
     if any(isinstance(type_, t.Pointer) for type_ in types):
@@ -327,18 +347,34 @@ def make_list(f: FunctionCompiler, items: tuple[Value, ...], is_list: bool, node
     return found
 
 
+def _equal(f: FunctionCompiler, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
+    """``==`` of tuples, lists and structures: they have one form, and all their items are equal."""
+    if not isinstance(left, Aggregate) or not isinstance(right, Aggregate) or not left.is_like(right):
+        return Static(False)
+    result: Value = Static(True)
+    for first, second in zip(left.items, right.items, strict=True):
+        result = both(f, result, binary(f, "==", f.loaded(first, node), f.loaded(second, node), node), node)
+    return result
+
+
 def _check_length(f: FunctionCompiler, count: int, node: ast.AST) -> None:
     """Each element of a list, and of the lists in it, is a variable."""
     if count > MAX_ITEMS:
         raise f.fail(messages.LIST_TOO_LONG, node, count=count, limit=MAX_ITEMS)
 
 
-def _sequences(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
-    """``[0.0] * 4`` and ``[a, b] + [c]``."""
+def _aggregates(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
+    """An operator of a user's class, comparisons of tuples, ``[0.0] * 4`` and ``[a, b] + [c]``."""
+    overloaded = f.unit.helpers.overloaded(f, symbol, left, right, node)
+    if overloaded is not None:
+        return overloaded
+    if symbol in ("==", "!="):
+        found = _equal(f, left, right, node)
+        return found if symbol == "==" else negated(f, found, node)
     if symbol == "+" and isinstance(left, Sequence) and isinstance(right, Sequence) and left.is_list == right.is_list:
         return make_list(f, (*left.items, *right.items), left.is_list, node)
-    if symbol == "*":
-        if isinstance(right, Sequence):
+    if symbol == "*" and (isinstance(left, Sequence) or isinstance(right, Sequence)):
+        if not isinstance(left, Sequence):
             left, right = right, left
         assert isinstance(left, Sequence)
         count = constant_integer(f, right, node, "the length of a list")
@@ -347,6 +383,9 @@ def _sequences(f: FunctionCompiler, symbol: str, left: Value, right: Value, node
                          hint="; each matrix must be made by itself: [joint_matrix(…) for _ in range(n)]")
         _check_length(f, sum(1 for _ in leaves(left)) * count, node)
         return Sequence(left.items * max(count, 0), left.is_list)
+    if isinstance(left, Sequence) and isinstance(right, Sequence):
+        hint = "; join them with +, or write a loop over their elements"
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right, hint=hint)
     raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right, hint="")
 
 

@@ -44,10 +44,10 @@ class KernelParameters:
         if not isinstance(first, NdItemType):
             raise f.fail(messages.FIRST_PARAMETER, arguments[0] if arguments else f.node,
                          found=_shown(first, arguments))
-        f.names[arguments[0].arg] = Item(first.dimensions)
+        f.bind(arguments[0].arg, Item(first.dimensions))
         for argument in arguments[1:]:
             type_ = self._annotation(f, argument)
-            f.names[argument.arg] = self._parameter(f, argument.arg, type_, argument)
+            f.bind(argument.arg, self._parameter(f, argument.arg, type_, argument))
 
     def _annotation(self, f: FunctionCompiler, argument: ast.arg) -> Any:
         if argument.annotation is None:  # a lambda's are given as an attribute

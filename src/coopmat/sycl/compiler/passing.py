@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.values import (
+    Aggregate,
     AtomicRef,
     Element,
     LayoutValue,
@@ -21,7 +22,6 @@ from coopmat.sycl.compiler.values import (
     NewMatrix,
     Range,
     Runtime,
-    Sequence,
     Static,
     Value,
 )
@@ -68,10 +68,10 @@ def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: as
         case Matrix(type=type_, place=place):
             passed.keys.append(type_)
             return Matrix(type_, _reference(passed, name, place))
-        case Sequence(items=items, is_list=is_list):
-            passed.keys.append((len(items), is_list))
-            return Sequence(tuple(_pass(f, passed, f"{name}[{index}]", item, node)
-                                  for index, item in enumerate(items)), is_list)
+        case Aggregate(items=items):
+            passed.keys.append((len(items), value.with_items(())))
+            return value.with_items(_pass(f, passed, inner, item if value.is_mutable else f.loaded(item, node), node)
+                                    for inner, item in zip(value.spelled(name), items, strict=True))
         case LocalArray(pointer=pointer, shape=shape):
             passed.keys.append(("local", shape))
             return LocalArray(_value(_parameter(passed, name, pointer, None)), shape)

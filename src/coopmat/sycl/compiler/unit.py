@@ -13,6 +13,7 @@ from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
 from coopmat.sycl.compiler.helpers import Helpers
 from coopmat.sycl.compiler.parameters import KernelParameters
+from coopmat.sycl.compiler.results import NOTHING
 from coopmat.sycl.compiler.source import definition_of
 from coopmat.sycl.compiler.support import MatrixUses
 from coopmat.sycl.compiler.values import Static
@@ -51,7 +52,7 @@ class Unit:
             self.parameters.declare(f)
         except Failed:
             return
-        f.result = t.VOID
+        f.result = NOTHING
         location = f.location(node)
         name = self.unique(node.name if isinstance(node, ast.FunctionDef) else "lambda_kernel")
         try:

@@ -8,11 +8,11 @@ matrices, lists, work-items and groups, local functions.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -125,14 +125,74 @@ class NewMatrix(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence(Value):
-    """A list (``is_list``) or tuple, whose length and structure are known now."""
+class Aggregate(Value):
+    """Several values, whose number and structure are known now."""
 
     items: tuple[Value, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the items; of lists and plain tuples none."""
+        return ()
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether items can be assigned."""
+        raise NotImplementedError
+
+    def spelled(self, name: str) -> list[str]:
+        """The items of what is called ``name``, as the source has them."""
+        if self.names:
+            return [f"{name}.{inner}" for inner in self.names]
+        return [f"{name}[{index}]" for index in range(len(self.items))]
+
+    def with_items(self, items: Iterable[Value]) -> Self:
+        """The same with other items."""
+        return replace(self, items=tuple(items))
+
+    def is_like(self, other: Value) -> bool:
+        """Whether the other value has the same form, apart from what its items are."""
+        return isinstance(other, Aggregate) and replace(self, items=()) == replace(other, items=()) \
+            and len(self.items) == len(other.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence(Aggregate):
+    """A list (``is_list``) or tuple; a named tuple has its class as ``owner``."""
+
     is_list: bool
+    owner: type | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return getattr(self.owner, "_fields", ())
+
+    @property
+    def is_mutable(self) -> bool:
+        return self.is_list
 
     def __str__(self) -> str:
+        if self.owner is not None:
+            return f"a {self.owner.__name__}"
         return f"a {'list' if self.is_list else 'tuple'} of {len(self.items)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Structure(Aggregate):
+    """An object of a dataclass."""
+
+    owner: type
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(self.owner))
+
+    @property
+    def is_mutable(self) -> bool:
+        return not self.owner.__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+    def __str__(self) -> str:
+        return f"a {self.owner.__name__}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +338,17 @@ class Erroneous(Value):
     """What an assignment that was reported leaves in a name: nothing more is said about it."""
 
 
+def owner_of(value: Value) -> type | None:
+    """The user's class that a tuple or structure is of."""
+    return value.owner if isinstance(value, Sequence | Structure) else None
+
+
+def is_number(value: Value | None) -> bool:
+    """Whether a value is a number or pointer, known or computed, that a variable can hold."""
+    return isinstance(value, Runtime) or (isinstance(value, Static) and (
+        value.is_number or isinstance(value.value, np.generic)))
+
+
 def shown_type(type_: t.Type, hints: properties = NO_PROPERTIES) -> str:
     """A type of the tree as the user writes it."""
     if isinstance(type_, t.Scalar):
@@ -288,8 +359,8 @@ def shown_type(type_: t.Type, hints: properties = NO_PROPERTIES) -> str:
 
 
 def leaves(value: Value) -> Iterator[Value]:
-    """The values of a nested list, in order; the value itself if it is none."""
-    if isinstance(value, Sequence):
+    """The values of a nested list, tuple or structure, in order; the value itself if it is none."""
+    if isinstance(value, Aggregate):
         for item in value.items:
             yield from leaves(item)
     else:

@@ -7,10 +7,11 @@ from coopmat.sycl.compiler.builtins import (
     mathematics,
     matrices,
     matrix_memory,
+    objects,
     pointers,
     python,
     work_items,
 )
 
-__all__ = ["atomics", "groups", "local_memory", "mathematics", "matrices", "matrix_memory", "pointers", "python",
-           "work_items"]
+__all__ = ["atomics", "groups", "local_memory", "mathematics", "matrices", "matrix_memory", "objects",
+           "pointers", "python", "work_items"]

@@ -201,7 +201,7 @@ def _of_value(call: Call) -> Value:
     return value
 
 
-def _of_tuple(call: Call) -> Value:
+def of_tuple(call: Call) -> Value:
     """``id.get(d)``, ``range.size()``."""
     value = call.receiver
     assert isinstance(value, Sequence)
@@ -229,5 +229,5 @@ def _of_local_array(call: Call) -> Value:
     return Runtime(value.pointer)
 
 
-METHODS.update({Item: _item, Group: _group, Runtime: _of_value, Sequence: _of_tuple, LocalArray: _of_local_array})
+METHODS.update({Item: _item, Group: _group, Runtime: _of_value, LocalArray: _of_local_array})
 __all__ = ["barrier", "by_dimension", "memory_scope", "query"]
