@@ -20,7 +20,7 @@ from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
 from coopmat.sycl.compiler.results import NOTHING, Result, declared_result, result_of
 from coopmat.sycl.compiler.scopes import arguments_of
-from coopmat.sycl.compiler.source import definition_of
+from coopmat.sycl.compiler.source import definition_of, has_source
 from coopmat.sycl.compiler.statements import apply_result
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import Element, Local, Nothing, Static, Value, owner_of
@@ -235,4 +235,4 @@ _UNARY = {"-": "neg", "+": "pos", "~": "invert"}
 def _operator(value: Value, name: str | None) -> FunctionType | None:
     """The method of a user's class for an operator; what a dataclass has by itself has no source."""
     found = None if name is None else inspect.getattr_static(owner_of(value), f"__{name}__", None)
-    return found if isinstance(found, FunctionType) and found.__code__.co_filename != "<string>" else None
+    return found if isinstance(found, FunctionType) and has_source(found) else None
