@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import tokenize
@@ -15,6 +16,7 @@ from types import (
     BuiltinFunctionType,
     CellType,
     CodeType,
+    FrameType,
     FunctionType,
     MappingProxyType,
     MethodType,
@@ -25,14 +27,17 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.diagnostics import Error
 from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr, multi_ptr
 from coopmat.sycl.ranges import NdItemType
 from coopmat.sycl.texts import text_of
+from coopmat.sycl.vectors import VectorType
 
 _PACKAGE = "coopmat."
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _FIXED_MODULES = ("coopmat", "numpy", "ml_dtypes", "math")
-_ANNOTATIONS = (ElementType, PointerType, LocalAccessorType, NdItemType)
+_ANNOTATIONS = (ElementType, VectorType, PointerType, LocalAccessorType, NdItemType)
 
 
 class Unkeyable(Exception):
@@ -70,6 +75,53 @@ def content(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return NOTHING
+
+
+def annotation_scope(function: FunctionType) -> dict[str, Any]:
+    """What the annotations of a function, and of the functions that it has captured, name in the functions around them.
+
+    Annotations that are texts (``from __future__ import annotations``) capture nothing: their names are looked up while
+    the functions around run, which is when a kernel is defined.
+    """
+    if not any(isinstance(value, str) for value in function.__annotations__.values()):
+        return {}
+    frames = list(_frames_around(function.__code__))
+    if not frames:
+        return {}
+    wanted = set(_annotated_names(function, set())) - function.__globals__.keys() - closure_of(function).keys()
+    return {name: frame.f_locals[name] for frame in reversed(frames) for name in wanted if name in frame.f_locals}
+
+
+def _frames_around(code: CodeType) -> Iterator[FrameType]:
+    """The running functions that a function is defined in, the innermost first."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_locals is frame.f_globals:
+            return
+        if any(constant is code for constant in frame.f_code.co_consts):
+            yield frame
+            code = frame.f_code
+        frame = frame.f_back
+
+
+def _annotated_names(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
+    """The names in the annotations inside of a function, and of the functions that it has captured."""
+    from coopmat.sycl.compiler.source import definition_of  # a kernel that has been defined is soon compiled, too
+
+    if function in seen or str(function.__module__).startswith(_PACKAGE):
+        return
+    seen.add(function)
+    try:
+        _, node = definition_of(function)
+    except Error:  # reported where it is compiled
+        return
+    for part in ast.walk(node):
+        for annotation in (getattr(part, "annotation", None), getattr(part, "returns", None)):
+            if isinstance(annotation, ast.expr):
+                yield from _IDENTIFIER.findall(ast.unparse(annotation))
+    for captured in closure_of(function).values():
+        if isinstance(captured, FunctionType):
+            yield from _annotated_names(captured, seen)
 
 
 def names_of(code: CodeType) -> Iterator[str]:
@@ -133,13 +185,14 @@ class Key:
     watch: Watch
 
 
-def key_of(function: FunctionType, captured: Mapping[str, Any]) -> Key:
+def key_of(function: FunctionType, captured: Mapping[str, Any], scope: Mapping[str, Any] = MappingProxyType({})) -> Key:
     """What a function's compilation depends on: its source, and the values that it reads; those that it has
-    ``captured`` are not read again.
+    ``captured``, and those that its annotations name in the ``scope`` around it, are not read again.
 
     Raises Unkeyable for values whose changes cannot be seen, and Error for a function without source.
     """
     made = _KeyMaker()
+    made.parts += [f"{name}={made.value(value)}" for name, value in scope.items()]
     made.function(function, captured)
     return Key("\0".join(made.parts), made.watch)
 
@@ -245,7 +298,7 @@ def _words(source: str, line: int) -> frozenset[str]:
     lines = source.splitlines(keepends=True)[line - 1:]
     with suppress(SyntaxError, tokenize.TokenError):
         lines = inspect.getblock(lines)
-    return frozenset(re.findall(r"[^\W\d]\w*", "".join(lines)))
+    return frozenset(_IDENTIFIER.findall("".join(lines)))
 
 
 def _shown(annotation: Any) -> str:

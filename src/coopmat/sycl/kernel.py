@@ -13,7 +13,7 @@ from coopmat.cached import cached_property
 from coopmat.devices import ARCHITECTURES, DeviceDescription
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
 from coopmat.runtime.calls import CallForm
-from coopmat.sycl.captures import Key, Unkeyable, closure_of, key_of
+from coopmat.sycl.captures import Key, Unkeyable, annotation_scope, closure_of, key_of
 from coopmat.sycl.element_types import element_type
 from coopmat.sycl.enumerations import layout
 from coopmat.sycl.ranges import NdItemType
@@ -39,6 +39,7 @@ class SyclKernel:
             raise Error(f"sub_group_size {self.sub_group_size} is more than {MAX_WORK_GROUP}, the largest work-group")
         self.work_group_size = _sizes(work_group_size)
         self._closure = closure_of(function)
+        self._scope = annotation_scope(function)
         self._key: Key | None = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
@@ -69,7 +70,7 @@ class SyclKernel:
         as long as nothing has changed."""
         if self._key is None or not self._key.watch.is_unchanged():
             try:
-                self._key = key_of(self.function, self._closure)
+                self._key = key_of(self.function, self._closure, self._scope)
             except (Unkeyable, Error, RecursionError):  # what has no source is reported by its compilation
                 return None
             self._key = replace(self._key, text=f"{self._key.text}\0{self.sub_group_size}\0{self.work_group_size}")
@@ -80,8 +81,8 @@ class SyclKernel:
         KernelNotSupported for matrices that the device does not have."""
         from coopmat.sycl.compiler import compile_kernel
 
-        return compile_kernel(self.function, self.closure, device, sub_group_size=self.sub_group_size,
-                              work_group_size=self.work_group_size)
+        return compile_kernel(self.function, self.closure, device, scope=self._scope,
+                              sub_group_size=self.sub_group_size, work_group_size=self.work_group_size)
 
     def arguments(self, given: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]) -> Sequence[Any]:
         """The arguments of a launch for the parameters ``names`` of the compiled kernel: those given, by position or by
@@ -129,7 +130,7 @@ class SyclKernel:
         """What an annotation stands for; with ``from __future__ import annotations`` it is a text."""
         if not isinstance(annotation, str):
             return annotation
-        return eval(annotation, self.function.__globals__, self.closure)
+        return eval(annotation, self.function.__globals__, {**self._scope, **self.closure})
 
     def _layout(self, name: str, given: Any) -> int:
         """An argument of type layout: its number."""

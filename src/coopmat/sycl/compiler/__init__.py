@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from coopmat.devices import DeviceDescription
@@ -19,14 +19,15 @@ _RECURSION_LIMIT = 20_000  # frames: some five for each level of nesting
 
 
 def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: DeviceDescription, *,
-                   sub_group_size: int | None = None,
+                   scope: Mapping[str, Any] = MappingProxyType({}), sub_group_size: int | None = None,
                    work_group_size: tuple[int, int, int] | None = None) -> tuple[Program, list[Diagnostic]]:
     """The program of one kernel for a device, and the warnings. Raises CompileError, and KernelNotSupported for
     matrices that the device does not have.
 
-    closure: what the function has captured. The sizes are those that the kernel requires, in OpenCL's order.
+    closure: what the function has captured. scope: what its annotations name besides that. The sizes are those that
+    the kernel requires, in OpenCL's order.
     """
-    unit = Unit(DiagnosticSink())
+    unit = Unit(DiagnosticSink(), scope)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:

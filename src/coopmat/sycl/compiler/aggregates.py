@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.operators import expression, type_of
+from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
     Aggregate,

@@ -8,16 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler import messages, vectors
 from coopmat.sycl.compiler.aggregates import defaults_of_fields, initializer_of, is_structure, made
 from coopmat.sycl.compiler.function import FunctionCompiler
-from coopmat.sycl.compiler.operators import cast, constant_integer
+from coopmat.sycl.compiler.numbers import cast, constant_integer
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
     Group,
     Local,
     Method,
     NewMatrix,
+    Runtime,
     Static,
     Value,
 )
@@ -27,6 +28,7 @@ from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.kernel import SyclKernel
 from coopmat.sycl.ranges import GroupType, sub_group
+from coopmat.sycl.vectors import VectorType
 
 PACKAGE = "coopmat.sycl."
 Handler = Callable[["Call"], Value]
@@ -105,7 +107,7 @@ def _arguments(f: FunctionCompiler, node: ast.Call) -> tuple[list[Value], dict[s
             value = f.read(argument.value)
             if not isinstance(value, ValueSequence):
                 raise f.fail(messages.NOT_ITERABLE, argument, found=value)
-            arguments += value.items
+            arguments += [f.loaded(item, argument) for item in value.items]
         else:
             arguments.append(f.read(argument))
     named: dict[str, Value] = {}
@@ -125,9 +127,11 @@ def call_value(f: FunctionCompiler, callee: Value, node: ast.Call, arguments: Se
         handler = METHODS.get(type(callee.receiver))
         if handler is None:
             raise f.fail(messages.NO_ATTRIBUTE, node.func, found=callee.receiver, name=callee.name, hint="")
-        return handler(replace(given, name=callee.name, receiver=callee.receiver))
+        return handler(replace(given, name=callee.name, receiver=callee.receiver, template=callee.template))
     if isinstance(callee, Local):
         return f.unit.helpers.call(given, callee)
+    if isinstance(callee, Runtime) and isinstance(node.func, ast.Attribute) and not arguments and not named:
+        return callee  # v.x(), as C++ has it
     if not isinstance(callee, Static):
         raise f.fail(messages.NOT_CALLABLE, node.func, found=callee, hint="")
     return _call_static(given, callee.value)
@@ -141,6 +145,9 @@ def _call_static(given: Call, callee: Any) -> Value:
     python = PYTHON_FUNCTIONS.get(callee) if callable(callee) and _is_hashable(callee) else None
     if python is not None:
         return python(replace(given, name=getattr(callee, "__name__", str(callee))))
+    if isinstance(callee, VectorType):
+        _no_names(given, str(callee))
+        return vectors.made(given.f, callee, given.arguments, given.node)
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
@@ -187,6 +194,12 @@ def _object(given: Call, owner: Any) -> Value:
             with f.host_errors_at(given.node):
                 bound[name] = static_value(f, default(), given.node, name)
     return made(f, owner, bound, given.node)
+
+
+def _no_names(given: Call, name: str) -> None:
+    if given.named:
+        raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=name, signature="(…)",
+                           reason=f"it takes no argument called '{next(iter(given.named))}'")
 
 
 def _conversion(given: Call, target: ElementType) -> Value:

@@ -17,7 +17,7 @@ from coopmat.diagnostics import Diagnostic, Message, SourceLocation, note
 from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.assignments import Assignments
-from coopmat.sycl.compiler.operators import convert, expression
+from coopmat.sycl.compiler.numbers import convert, expression
 from coopmat.sycl.compiler.scopes import Path, assigned_names, block_path, defaults_of, scope_of
 from coopmat.sycl.compiler.source import Definition, Source
 from coopmat.sycl.compiler.values import (
@@ -381,7 +381,6 @@ _REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
     "Set": ("a set", "use a list or a tuple"),
     "DictComp": ("a dictionary", "use separate variables"),
     "SetComp": ("a set", "use a list"),
-    "GeneratorExp": ("a generator", "use a list comprehension over a range of constants"),
     "Await": ("await", "a kernel runs by itself"),
     "Yield": ("yield", "store the values in a list or through a pointer"),
     "YieldFrom": ("yield", "store the values in a list or through a pointer"),

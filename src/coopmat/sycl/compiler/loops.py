@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import UnionType
 
-from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler import messages, vectors
 from coopmat.sycl.compiler.function import Block, FunctionCompiler, Loop
-from coopmat.sycl.compiler.operators import binary, expression, truth, type_of
+from coopmat.sycl.compiler.numbers import expression, truth, type_of
+from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.scopes import NameFacts, Path, block_path, names_in
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.unrolling import needs_unrolling
@@ -203,6 +204,8 @@ def known_items(f: FunctionCompiler, iterated: Value, node: ast.expr) -> list[Va
     """The values that a loop over something known runs through."""
     if isinstance(iterated, Sequence):
         return list(iterated.items)
+    if isinstance(iterated, Runtime) and vectors.vector_type(iterated) is not None:
+        return vectors.items(f, iterated, node)
     if isinstance(iterated, Static) and isinstance(iterated.value, (range, tuple, list)):
         if len(iterated.value) > MAX_COPIES:
             raise f.fail(messages.LOOP_TOO_LONG, node, count=len(iterated.value), limit=MAX_COPIES)

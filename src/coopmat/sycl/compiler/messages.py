@@ -66,6 +66,12 @@ NOT_CONVERTIBLE = Message("CM6038", "error", "{found} cannot be converted to {ty
 FLOAT_OPERATOR = Message("CM6039", "error", "'{operator}' is for integers only, here it has {left} and {right}; "
                                             "{advice}")
 
+VECTORS_DIFFER = Message("CM6072", "error",
+                         "{what} takes vectors of one type, found {left} and {right}; convert one, as {left}(v) "
+                         "does")
+VECTOR_TRUTH = Message("CM6073", "error",
+                       "{found} is no condition; all(v) and any(v) say whether all its components are true, or any")
+
 # ------------------------------------------------------------------ CM604x: lists, indices, loops
 
 NOT_SUBSCRIPTABLE = Message("CM6040", "error", "{found} cannot be indexed")

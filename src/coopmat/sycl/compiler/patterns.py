@@ -12,7 +12,7 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.aggregates import is_structure, opened
 from coopmat.sycl.compiler.expressions import comparison
 from coopmat.sycl.compiler.function import STATEMENTS, Block, FunctionCompiler
-from coopmat.sycl.compiler.operators import both, truth
+from coopmat.sycl.compiler.numbers import both, truth
 from coopmat.sycl.compiler.statements import choose, store
 from coopmat.sycl.compiler.values import Aggregate, Element, Runtime, Static, Value, owner_of
 from coopmat.sycl.compiler.values import Sequence as ValueSequence

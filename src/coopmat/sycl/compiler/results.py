@@ -13,7 +13,7 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.aggregates import field_names, field_types, is_named_tuple, is_structure
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.expressions import common
-from coopmat.sycl.compiler.operators import expression, type_of
+from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.values import (
     Aggregate,
     Element,
@@ -32,6 +32,7 @@ from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.pointers import NO_PROPERTIES, PointerType
 from coopmat.sycl.properties import properties
+from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -188,6 +189,8 @@ def _form(found: Any) -> Value | typing.Literal[False] | None:
     type_ = found if isinstance(found, ElementType) else element_type(found)
     if type_ is not None:
         return _undefined(type_.storage.scalar)
+    if isinstance(found, VectorType):
+        return _undefined(found.type)
     if isinstance(found, PointerType):
         return _undefined(found.tree, found.hints)
     if typing.get_origin(found) is tuple:

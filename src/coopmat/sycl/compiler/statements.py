@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable
 from functools import partial
 
-from coopmat.sycl.compiler import aggregates, loops, messages
+from coopmat.sycl.compiler import aggregates, loops, messages, vectors
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.assignments import Names
 from coopmat.sycl.compiler.calls import METHODS, Call
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
-from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, truth, type_of
+from coopmat.sycl.compiler.numbers import expression, truth, type_of
+from coopmat.sycl.compiler.operators import SYMBOLS, binary
 from coopmat.sycl.compiler.values import (
     Aggregate,
     AtomicRef,
@@ -32,6 +33,7 @@ from coopmat.sycl.compiler.values import (
 )
 from coopmat.sycl.element_types import ElementType
 from coopmat.sycl.pointers import PointerType
+from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -129,6 +131,8 @@ def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None
 
 def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, node: ast.expr) -> None:
     """``a, b = b, a``: all values are read before the first is assigned; the matrices of a list get names."""
+    if isinstance(value, Runtime) and vectors.vector_type(value) is not None:
+        value = Sequence(tuple(vectors.items(f, value, node)), is_list=False)
     if not isinstance(value, Sequence):
         raise f.fail(messages.UNPACK, node, expected=len(target.elts), found=value)
     items = [f.held(item, node) for item in value.items]
@@ -232,11 +236,11 @@ def _sharers(f: FunctionCompiler, name: str, value: Aggregate) -> list[str]:
 def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
     """``x: float64 = 0``: a variable of that type."""
     type_ = type_of_annotation(f, node.annotation)
-    if not isinstance(type_, (ElementType, PointerType)):
+    if not isinstance(type_, (ElementType, VectorType, PointerType)):
         raise f.fail(messages.NOT_A_TYPE, node.annotation, found=type_)
     if not isinstance(node.target, ast.Name):
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, node.target, what="a type for this", advice="give it to a name")
-    tree = type_.scalar if isinstance(type_, ElementType) else type_.tree
+    tree = type_.tree if isinstance(type_, PointerType) else type_.type
     hints = type_.hints if isinstance(type_, PointerType) else None
     value = None if node.value is None else expression(f, f.read(node.value), node.value, tree)
     before = f.names.get(node.target.id)

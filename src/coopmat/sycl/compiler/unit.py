@@ -26,14 +26,16 @@ MAX_COPIES = 16_384
 class Unit:
     """What the functions of one kernel share.
 
-    functions: those compiled so far. calls: of the helpers being compiled, outermost first. being_passed: ids of the
-    local functions whose captured values are being passed.
+    scope: what annotations name besides what their functions do. functions: those compiled so far. calls: of the
+    helpers being compiled, outermost first. being_passed: ids of the local functions whose captured values are being
+    passed.
     """
 
     parameters: KernelParameters
 
-    def __init__(self, sink: DiagnosticSink) -> None:
+    def __init__(self, sink: DiagnosticSink, scope: Mapping[str, Any]) -> None:
         self.sink = sink
+        self.scope = scope
         self.functions: list[n.Function] = []
         self.helpers = Helpers(self)
         self.uses = MatrixUses()

@@ -23,6 +23,7 @@ from coopmat.sycl.enumerations import address_space
 from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.pointers import NO_PROPERTIES, PointerType
 from coopmat.sycl.properties import properties
+from coopmat.sycl.vectors import vector_of
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -73,10 +74,7 @@ class Runtime(Value):
     @property
     def pointer(self) -> PointerType | None:
         """The pointer type, if it is a pointer."""
-        if not isinstance(self.type, t.Pointer) or not isinstance(self.type.pointee, t.Scalar):
-            return None
-        return PointerType(BY_SCALAR[self.type.pointee], address_space(self.type.address_space), self.type.const,
-                           self.hints)
+        return pointer_type(self.type, self.hints)
 
     def __str__(self) -> str:
         return f"a value of type {shown_type(self.type, self.hints)}"
@@ -294,6 +292,7 @@ class Method(Value):
 
     receiver: Value
     name: str
+    template: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         return f"the method {self.name}"
@@ -353,9 +352,18 @@ def shown_type(type_: t.Type, hints: properties = NO_PROPERTIES) -> str:
     """A type of the tree as the user writes it."""
     if isinstance(type_, t.Scalar):
         return str(BY_SCALAR[type_])
-    if isinstance(type_, t.Pointer) and isinstance(type_.pointee, t.Scalar):
-        return str(PointerType(BY_SCALAR[type_.pointee], address_space(type_.address_space), type_.const, hints))
-    return str(type_)
+    if isinstance(type_, t.Vector) and type_.scalar in BY_SCALAR:
+        return str(vector_of(type_))
+    return str(pointer_type(type_, hints) or type_)
+
+
+def pointer_type(type_: t.Type, hints: properties = NO_PROPERTIES) -> PointerType | None:
+    """A pointer's type as the user writes it; None for other types."""
+    pointee = type_.pointee if isinstance(type_, t.Pointer) else None
+    if not isinstance(type_, t.Pointer) or not isinstance(pointee, t.Scalar | t.Vector):
+        return None
+    element = BY_SCALAR[pointee] if isinstance(pointee, t.Scalar) else vector_of(pointee)
+    return PointerType(element, address_space(type_.address_space), type_.const, hints)
 
 
 def leaves(value: Value) -> Iterator[Value]:

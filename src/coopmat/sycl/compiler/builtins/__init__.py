@@ -10,8 +10,10 @@ from coopmat.sycl.compiler.builtins import (
     objects,
     pointers,
     python,
+    vector_math,
+    vectors,
     work_items,
 )
 
 __all__ = ["atomics", "groups", "local_memory", "mathematics", "matrices", "matrix_memory", "objects",
-           "pointers", "python", "work_items"]
+           "pointers", "python", "vector_math", "vectors", "work_items"]

@@ -8,7 +8,7 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins.matrix_memory import check_group, matrix_argument, window_of
 from coopmat.sycl.compiler.calls import Call, call_value, device
 from coopmat.sycl.compiler.function import Block
-from coopmat.sycl.compiler.operators import expression, type_of
+from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.values import (
     Element,
