@@ -296,3 +296,33 @@ def test_what_is_refused() -> None:
         y[0] = q.re
 
     assert error_of(two_names)[0] == "CM6069"
+
+
+def test_a_changed_method_of_a_captured_class_is_compiled_again(tmp_path) -> None:
+    """The key of a kernel tells what the methods, operators and properties of the classes that it reads are."""
+    from tests.sycl.refused import loaded
+
+    text = """from coopmat.sycl import *
+from typing import NamedTuple
+class P(NamedTuple):
+    x: int
+    def __add__(self, other):
+        return P(self.x + other.x)
+    @property
+    def twice(self):
+        return 2 * self.x
+ORIGIN = P(1)
+@kernel
+def k(item: nd_item[1], y: ptr[int32]):
+    y[0] = (ORIGIN + P(3)).twice
+"""
+    keys = set()
+    for changed in (text, text.replace("self.x + other.x", "self.x - other.x"), text.replace("2 * self", "3 * self"),
+                    text.replace("P(1)", "P(2)")):
+        _, names = loaded(changed)
+        y = np.zeros(1, np.int32)
+        queue("sim:generic").parallel_for(nd_range(1, 1), names["k"], y).wait()
+        first = names["k"].key()
+        assert names["k"].key() is first
+        keys.add((first.partition("\0")[2], int(y[0])))
+    assert sorted(value for _, value in keys) == [-4, 8, 10, 12]

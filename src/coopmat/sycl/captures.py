@@ -36,7 +36,7 @@ from coopmat.sycl.vectors import VectorType
 
 _PACKAGE = "coopmat."
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-_FIXED_MODULES = ("coopmat", "numpy", "ml_dtypes", "math")
+_FIXED_MODULES = ("coopmat", "numpy", "ml_dtypes", "math", "builtins", "typing")
 _ANNOTATIONS = (ElementType, VectorType, PointerType, LocalAccessorType, NdItemType)
 
 
@@ -245,7 +245,8 @@ class _KeyMaker:
         if isinstance(value, (tuple, list)):
             if isinstance(value, list):
                 self.watch.lists.append((value, list(value)))
-            return f"{type(value).__name__}({','.join(self.value(item) for item in value)})"
+            owner = self.value(type(value)) if hasattr(value, "_fields") else type(value).__name__
+            return f"{owner}({','.join(self.value(item) for item in value)})"
         if is_memory(value):
             self.watch.memory.append((value, _memory_key(value)))
             return ":".join(map(str, _memory_key(value)))
@@ -278,17 +279,32 @@ class _KeyMaker:
             return f"object:{self.seen[id(value)]}"
         self.seen[id(value)] = len(self.seen)
         if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
-            names = [name for name in dir(value) if not name.startswith("_")]
-            operator = call_operator(owner)
-            if operator is not None:
-                self.parts.append(self.value(operator))
+            described = getattr(value, "_fields", ())  # by the class's methods
+            names = [name for name in dir(value) if not name.startswith("_") and name not in described]
+            self._methods(owner)
             held = []
             for name in names:
                 item = getattr(value, name, None)
-                self.watch.attributes.append((value, name, item))
+                if isinstance(item, property):
+                    continue
+                if not isinstance(item, MethodType):  # which are made anew for each look
+                    self.watch.attributes.append((value, name, item))
                 held.append(f"{name}={self.value(item)}")
             return f"{owner.__qualname__}({','.join(held)})"
         raise Unkeyable
+
+
+    def _methods(self, owner: type) -> None:
+        """The functions of a class: operators, properties and other methods; those that a decorator made follow from
+        the fields."""
+        self.parts.append(f"{getattr(owner, '_fields', None)}{getattr(owner, '_field_defaults', None)}")
+        for base in owner.__mro__:
+            for name, item in vars(base).items() if base.__module__ not in _FIXED_MODULES else ():
+                found = getattr(item, "fget", None) or getattr(item, "__func__", item)
+                if isinstance(found, FunctionType) and id(found) not in self.seen:
+                    self.watch.names.append((vars(base), name, item))
+                    with suppress(Error):
+                        self.parts += [name, self.function(found)]
 
 
 @lru_cache(maxsize=256)
