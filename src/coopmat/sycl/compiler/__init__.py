@@ -27,11 +27,14 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: D
     closure: what the function has captured. scope: what its annotations name besides that. The sizes are those that
     the kernel requires, in OpenCL's order.
     """
-    unit = Unit(DiagnosticSink(), scope)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
+        unit = Unit(DiagnosticSink(), scope)
         unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
+        while not unit.indexed <= unit.arrays:  # lists that lie in memory are known now
+            unit = Unit(DiagnosticSink(), scope, unit.arrays | unit.indexed)
+            unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
     except RecursionError:
         raise Error(f"an expression or statement of kernel '{function.__name__}' is nested too deeply to be compiled; "
                     "split it into several") from None
@@ -39,4 +42,4 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: D
         sys.setrecursionlimit(limit)
     warnings = unit.sink.finish()
     unit.uses.require(device)
-    return Program(unit.functions, language=Language.SYCL), warnings
+    return Program(unit.functions, unit.globals, language=Language.SYCL), warnings

@@ -28,9 +28,11 @@ from coopmat.sycl.compiler.values import (
     is_number,
     leaves,
     owner_of,
+    root_of,
     shown_type,
 )
-from coopmat.sycl.element_types import ElementType, element_type
+from coopmat.sycl.element_types import ElementType, element_type, precision
+from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -169,6 +171,15 @@ def assign(f: FunctionCompiler, place: Value, value: Value, name: str, node: ast
     f.assign(place, stored(f, value, place, node), node)
 
 
+def elements_of_type(f: FunctionCompiler, value: Value, type_: Any, node: ast.AnnAssign) -> Value:
+    """A list whose elements an annotation ``list[T]`` gives a type."""
+    found = type_ if isinstance(type_, VectorType) else element_type(type_)
+    if not isinstance(value, Sequence) or not value.is_list or found is None or found == precision.tf32:
+        assert node.value is not None
+        raise f.fail(messages.NOT_A_TYPE, node.annotation, found=f"list[{found or type_}] for {value}")
+    return value.with_items(Runtime(expression(f, item, node, found.type)) for item in value.items)
+
+
 def _held(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
     """A value whose parts are computed before anything is assigned."""
     if isinstance(value, Aggregate):
@@ -191,9 +202,7 @@ def roots(value: Value) -> set[int]:
     """What tells objects apart: the variables that they are made of."""
     found = set()
     for leaf in leaves(value):
-        place = leaf.place if isinstance(leaf, Element | Matrix) else None
-        while isinstance(place, n.ElementPlace | n.FieldPlace):
-            place = place.base
+        place = root_of(leaf.place) if isinstance(leaf, Element | Matrix) else None
         if isinstance(place, n.VariablePlace):
             found.add(id(place.variable))
     return found
@@ -201,4 +210,4 @@ def roots(value: Value) -> set[int]:
 
 def is_shared(value: Value) -> bool:
     """Whether somebody else may have the object, too: it came as an argument."""
-    return any(isinstance(leaf, Element) and isinstance(leaf.place, n.Dereference) for leaf in leaves(value))
+    return any(isinstance(leaf, Element) and isinstance(root_of(leaf.place), n.Dereference) for leaf in leaves(value))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import Enum
 from types import ModuleType
 
-from coopmat.sycl.compiler import aggregates, messages, vectors
+from coopmat.sycl.compiler import aggregates, arrays, messages, vectors
 from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
 from coopmat.sycl.compiler.numbers import both, constant_integer, expression, integer, truth, type_of
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, make_list, offset, unary
@@ -282,7 +282,7 @@ def _item(f: FunctionCompiler, base: Sequence, node: ast.Subscript) -> Value:
         return Sequence(tuple(f.held(item, node) for item in base.items[slice(*bounds)]), base.is_list)
     value = f.read(node.slice)
     if not isinstance(value, Static):
-        raise f.fail(messages.INDEX_NOT_CONSTANT, node.slice, found=value)
+        return arrays.item(f, base, value, node)
     index = constant_integer(f, value, node.slice, "the index of a list")
     if not -len(base.items) <= index < len(base.items):
         raise f.fail(messages.INDEX_OUT_OF_RANGE, node.slice, index=index, found=base)

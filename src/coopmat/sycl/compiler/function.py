@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import Diagnostic, Message, SourceLocation, note
 from coopmat.sycl.captures import is_memory
-from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler import arrays, messages
 from coopmat.sycl.compiler.assignments import Assignments
 from coopmat.sycl.compiler.numbers import convert, expression
 from coopmat.sycl.compiler.scopes import Path, assigned_names, block_path, defaults_of, scope_of
@@ -346,9 +346,7 @@ class FunctionCompiler:
         if isinstance(value, NewMatrix):
             return self.declare_matrix(value, name, node)
         if isinstance(value, Aggregate):
-            return value.with_items(self.materialize(
-                item if value.is_mutable else self.loaded(item, node), inner, node, variables=variables)
-                for item, inner in zip(value.items, value.spelled(name), strict=True))
+            return self._materialize_parts(value, name, node, variables=variables)
         if isinstance(value, AtomicRef | LocalArray):
             pointer = self.declare(name, value.pointer.type, node, value.pointer)
             return replace(value, pointer=expression(self, pointer, node))
@@ -360,6 +358,19 @@ class FunctionCompiler:
             hints = value.hints if isinstance(value, Runtime) else NO_PROPERTIES
             return self.declare(name, found.type, node, found, hints)
         return value
+
+    def _materialize_parts(self, value: Aggregate, name: str, node: ast.AST, *, variables: bool) -> Value:
+        """A list, tuple or structure that a name can keep; a list that has a name is what it is."""
+        origin = (self.source.file.name, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), name)
+        if isinstance(value, ValueSequence):
+            if value.is_list and (value.origin is not None or value.array is not None):
+                return value
+            if origin in self.unit.arrays:
+                return replace(arrays.made(self, value, name, node), origin=origin)
+        found = value.with_items(self.materialize(
+            item if value.is_mutable else self.loaded(item, node), inner, node, variables=variables)
+            for item, inner in zip(value.items, value.spelled(name), strict=True))
+        return replace(found, origin=origin) if isinstance(found, ValueSequence) else found
 
     def assign(self, target: Element, value: n.Expression, node: ast.AST) -> None:
         """Store a value in a variable or behind a pointer."""

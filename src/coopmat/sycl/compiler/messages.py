@@ -76,9 +76,11 @@ VECTOR_TRUTH = Message("CM6073", "error",
 
 NOT_SUBSCRIPTABLE = Message("CM6040", "error", "{found} cannot be indexed")
 INDEX_NOT_CONSTANT = Message("CM6041", "error",
-                             "the elements of a list are variables of the kernel, so the index must be known when "
-                             "it is compiled; found {found}; "
-                             "a loop over range(…) of constants makes its variable known")
+                             "the elements of {base} are no numbers, so the index must be known when the kernel is "
+                             "compiled; found {found}; a loop over range(…) of constants makes its variable known")
+ARRAY_ELEMENTS = Message("CM6074", "error",
+                         "the kernel computes an index of this list, so its elements lie in memory and are numbers of "
+                         "one type; found {left} and {right}")
 INDEX_OUT_OF_RANGE = Message("CM6042", "error", "index {index} is outside of {found}")
 NOT_ITERABLE = Message("CM6043", "error",
                        "a for loop runs over range(…), a list, a tuple, zip or enumerate of them; found {found}")

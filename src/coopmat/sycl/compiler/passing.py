@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler import arrays, messages
 from coopmat.sycl.compiler.values import (
     Aggregate,
     AtomicRef,
@@ -22,6 +22,7 @@ from coopmat.sycl.compiler.values import (
     NewMatrix,
     Range,
     Runtime,
+    Sequence,
     Static,
     Value,
 )
@@ -68,10 +69,16 @@ def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: as
         case Matrix(type=type_, place=place):
             passed.keys.append(type_)
             return Matrix(type_, _reference(passed, name, place))
+        case Sequence(array=array) if array is not None:
+            passed.keys.append(("array", array.type, value.with_items(())))
+            return arrays.view(_reference(passed, name, array), value)
         case Aggregate(items=items):
             passed.keys.append((len(items), value.with_items(())))
-            return value.with_items(_pass(f, passed, inner, item if value.is_mutable else f.loaded(item, node), node)
-                                    for inner, item in zip(value.spelled(name), items, strict=True))
+            inside = value.with_items(_pass(f, passed, inner, item if value.is_mutable else f.loaded(item, node), node)
+                                      for inner, item in zip(value.spelled(name), items, strict=True))
+            if isinstance(value, Sequence) and isinstance(inside, Sequence):
+                return replace(inside, origin=value.origin)
+            return inside
         case LocalArray(pointer=pointer, shape=shape):
             passed.keys.append(("local", shape))
             return LocalArray(_value(_parameter(passed, name, pointer, None)), shape)

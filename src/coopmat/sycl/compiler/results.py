@@ -10,13 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.aggregates import field_names, field_types, is_named_tuple, is_structure
+from coopmat.sycl.compiler.aggregates import field_names, field_types, is_named_tuple, is_shared, is_structure
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.values import (
     Aggregate,
-    Element,
     Group,
     Item,
     Matrix,
@@ -126,8 +125,7 @@ def _checked(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
     value = f.loaded(value, node)
     match value:
         case Aggregate(items=items):
-            if value.is_mutable and any(isinstance(item, Element) and isinstance(item.place, n.Dereference)
-                                        for item in leaves(value)):
+            if value.is_mutable and is_shared(value):
                 raise f.fail(messages.RESULT_SHARED, node, name=_name(f), found=value)
             return value.with_items(_checked(f, item, node) for item in items)
         case Matrix() | NewMatrix():

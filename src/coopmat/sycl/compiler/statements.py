@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import typing
 from collections.abc import Callable
 from functools import partial
 
@@ -236,6 +237,10 @@ def _sharers(f: FunctionCompiler, name: str, value: Aggregate) -> list[str]:
 def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
     """``x: float64 = 0``: a variable of that type."""
     type_ = type_of_annotation(f, node.annotation)
+    if typing.get_origin(type_) is list and isinstance(node.target, ast.Name) and node.value is not None:
+        elements = aggregates.elements_of_type(f, f.read(node.value), typing.get_args(type_)[0], node)
+        _store_name(f, node.target, elements, node.value)
+        return
     if not isinstance(type_, (ElementType, VectorType, PointerType)):
         raise f.fail(messages.NOT_A_TYPE, node.annotation, found=type_)
     if not isinstance(node.target, ast.Name):

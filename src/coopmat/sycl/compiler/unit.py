@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from types import FunctionType
 from typing import Any
 
@@ -26,16 +27,22 @@ MAX_COPIES = 16_384
 class Unit:
     """What the functions of one kernel share.
 
-    scope: what annotations name besides what their functions do. functions: those compiled so far. calls: of the
+    scope: what annotations name besides what their functions do. arrays: the lists (their origins) that lie in memory,
+    because the kernel computes indices of them; indexed: those that should. globals: variables of the program; tables:
+    those with constants. functions: those compiled so far. calls: of the
     helpers being compiled, outermost first. being_passed: ids of the local functions whose captured values are being
     passed.
     """
 
     parameters: KernelParameters
 
-    def __init__(self, sink: DiagnosticSink, scope: Mapping[str, Any]) -> None:
+    def __init__(self, sink: DiagnosticSink, scope: Mapping[str, Any], arrays: AbstractSet[Any] = frozenset()) -> None:
         self.sink = sink
         self.scope = scope
+        self.arrays = arrays
+        self.indexed: set[Any] = set()
+        self.globals: list[n.Variable] = []
+        self.tables: dict[Any, n.Variable] = {}
         self.functions: list[n.Function] = []
         self.helpers = Helpers(self)
         self.uses = MatrixUses()

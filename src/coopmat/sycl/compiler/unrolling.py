@@ -86,6 +86,8 @@ def _has_known_index(f: FunctionCompiler, base: ast.expr) -> bool:
     value = f.names.get(base.id)
     if value is None and base.id in f.scope.names:
         return _is_made_as_list(f, base.id)
+    if isinstance(value, Sequence) and value.array is not None:
+        return False
     return isinstance(value, Sequence | Static) or (value is None and base.id in f.module)
 
 

@@ -156,10 +156,16 @@ class Aggregate(Value):
 
 @dataclass(frozen=True, slots=True)
 class Sequence(Aggregate):
-    """A list (``is_list``) or tuple; a named tuple has its class as ``owner``."""
+    """A list (``is_list``) or tuple; a named tuple has its class as ``owner``.
+
+    ``array`` is the memory that the items are the elements of, where the kernel computes indices. ``origin`` tells the
+    list from others, so that it gets such memory when the kernel is compiled again.
+    """
 
     is_list: bool
     owner: type | None = None
+    array: n.Place | None = field(default=None, compare=False)
+    origin: Any = field(default=None, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,6 +174,9 @@ class Sequence(Aggregate):
     @property
     def is_mutable(self) -> bool:
         return self.is_list
+
+    def with_items(self, items: Iterable[Value]) -> Self:
+        return replace(self, items=tuple(items), array=None, origin=None)
 
     def __str__(self) -> str:
         if self.owner is not None:
@@ -335,6 +344,13 @@ class Nothing(Value):
 @dataclass(frozen=True, slots=True)
 class Erroneous(Value):
     """What an assignment that was reported leaves in a name: nothing more is said about it."""
+
+
+def root_of(place: n.Place) -> n.Place:
+    """The variable, or what a pointer points to, that a place is a part of."""
+    while isinstance(place, n.ElementPlace | n.FieldPlace | n.SwizzlePlace):
+        place = place.base
+    return place
 
 
 def owner_of(value: Value) -> type | None:
