@@ -8,7 +8,7 @@ from coopmat.sycl.compiler import messages
 from tests.sycl.refused import CLOSE, OPEN, Case, check, codes, codes_of, diagnostics_of, loaded, read_cases
 
 CASES = read_cases("messages.txt")
-ELSEWHERE = ("vectors.txt",)  # cases of which tests of their own make use
+ELSEWHERE = ("vectors.txt", "printing.txt")  # cases of which tests of their own make use
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.code}: {' '.join(case.text.split())}")

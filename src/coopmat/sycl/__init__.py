@@ -104,6 +104,7 @@ from coopmat.sycl.memory import (
 )
 from coopmat.sycl.pointer_functions import address_space_cast, bit_cast, reinterpret_cast
 from coopmat.sycl.pointers import annotated_ptr, const, global_ptr, local_accessor, local_ptr, multi_ptr, ptr
+from coopmat.sycl.printing import printf
 from coopmat.sycl.properties import (
     cache_control,
     prefetch_hint_L1,
@@ -145,7 +146,7 @@ __all__ = [
     "malloc_device", "malloc_host", "malloc_shared", "matrix_params", "matrix_type", "maximum", "memory_order",
     "memory_scope", "minimum", "multi_ptr", "multiplies", "nd_item", "nd_range", "none_of_group",
     "permute_group_by_xor", "plus", "precision", "prefetch_hint_L1", "prefetch_hint_L2", "prefetch_hint_L3",
-    "prefetch_hint_L4", "properties", "ptr", "queue", "read_hint", "reduce_over_group", "reinterpret_cast",
+    "prefetch_hint_L4", "printf", "properties", "ptr", "queue", "read_hint", "reduce_over_group", "reinterpret_cast",
     "round_to_tf32", "select_from_group", "shift_group_left", "shift_group_right", "size_t", "sub_group", "uint8",
     "uint16", "uint32", "uint64", "use", "write_hint",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from types import FunctionType, MappingProxyType
 from typing import Any
 
@@ -30,11 +31,13 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: D
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
-        unit = Unit(DiagnosticSink(), scope)
-        unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
-        while not unit.indexed <= unit.arrays:  # lists that lie in memory are known now
-            unit = Unit(DiagnosticSink(), scope, unit.arrays | unit.indexed)
+        indexed: AbstractSet[Any] = frozenset()
+        while True:
+            unit = Unit(DiagnosticSink(), scope, indexed, has_double=device.has_fp64)
             unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
+            if unit.indexed <= indexed:
+                break
+            indexed |= unit.indexed  # lists that lie in memory: compile it again
     except RecursionError:
         raise Error(f"an expression or statement of kernel '{function.__name__}' is nested too deeply to be compiled; "
                     "split it into several") from None

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from coopmat.sycl.compiler import messages, vectors
 from coopmat.sycl.compiler.aggregates import defaults_of_fields, initializer_of, is_structure, made
 from coopmat.sycl.compiler.function import FunctionCompiler
@@ -36,6 +38,8 @@ DEVICE_FUNCTIONS: dict[str, Handler] = {}
 """What a call of a device function becomes, by the function's name."""
 PYTHON_FUNCTIONS: dict[Any, Handler] = {}
 """What a call of a function of Python (``min``, ``range``, ``math.sqrt``, …) becomes."""
+PURE: frozenset[Any] = frozenset((np.finfo, np.iinfo, ord, chr, hex, oct, bin))
+"""Functions of the host that may be called with what is known, besides the methods of strings."""
 METHODS: dict[type[Value], Callable[[Call], Value]] = {}
 """What a call of a method becomes, by the class of the receiver; ``Call.name`` is the method."""
 
@@ -211,10 +215,12 @@ def _conversion(given: Call, target: ElementType) -> Value:
 
 
 def _call_host(given: Call, callee: Any) -> Value:
-    """A call whose arguments are known, of an object of this package (matrix_params, properties, …)."""
+    """A call whose arguments are known, of an object of this package (matrix_params, properties, …), or of a method of
+    a string."""
     f = given.f
     module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None) or ""
-    if not callable(callee) or not str(module).startswith(PACKAGE):
+    is_pure = isinstance(getattr(callee, "__self__", None), str) or (_is_hashable(callee) and callee in PURE)
+    if not callable(callee) or not (is_pure or str(module).startswith(PACKAGE)):
         raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=_instead_of(callee))
     values = [_known(f, value, given.place(index)) for index, value in enumerate(given.arguments)]
     named = {name: _known(f, value, given.place_of(name)) for name, value in given.named.items()}

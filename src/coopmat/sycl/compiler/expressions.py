@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import Enum
 from types import ModuleType
 
-from coopmat.sycl.compiler import aggregates, arrays, messages, vectors
+from coopmat.sycl.compiler import aggregates, arrays, messages, texts, vectors
 from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
 from coopmat.sycl.compiler.numbers import both, constant_integer, expression, integer, truth, type_of
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, make_list, offset, unary
@@ -160,6 +160,9 @@ def _choice(f: FunctionCompiler, node: ast.IfExp) -> Value:
     if all(side is not None for side in layouts):
         return LayoutValue(n.Conditional(t.INT, f.location(node), condition, *layouts))  # type: ignore[arg-type]
     (first, before), (second, after) = f.nested(node.body), f.nested(node.orelse)
+    text = texts.chosen(f, condition, (first, second), node)
+    if text is not None:
+        return text
     type_ = common(f, first, second, node)
     sides = [expression(f, value, part, type_) for value, part in ((first, node.body), (second, node.orelse))]
     sides = [n.StatementExpression(type_, side.location, statements, side) if statements else side
@@ -362,10 +365,6 @@ def _lambda(f: FunctionCompiler, node: ast.Lambda) -> Value:
     return f.local(node)
 
 
-def _formatted(f: FunctionCompiler, node: ast.expr) -> Value:
-    raise f.fail(messages.UNSUPPORTED_EXPRESSION, node, what="a formatted string", advice="device code has no strings")
-
-
 def _call(f: FunctionCompiler, node: ast.Call) -> Value:
     from coopmat.sycl.compiler.calls import call
 
@@ -376,5 +375,5 @@ EXPRESSIONS.update({
     ast.Constant: _constant, ast.Name: _name, ast.UnaryOp: _unary, ast.BinOp: _binary, ast.Compare: _compare,
     ast.BoolOp: _logical, ast.IfExp: _choice, ast.List: _list, ast.Tuple: _tuple, ast.ListComp: _comprehension,
     ast.GeneratorExp: _comprehension, ast.Subscript: _subscript, ast.Attribute: _attribute, ast.Lambda: _lambda,
-    ast.Call: _call, ast.JoinedStr: _formatted,
+    ast.Call: _call, ast.JoinedStr: texts.formatted_string,
 })

@@ -395,7 +395,6 @@ _REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
     "Await": ("await", "a kernel runs by itself"),
     "Yield": ("yield", "store the values in a list or through a pointer"),
     "YieldFrom": ("yield", "store the values in a list or through a pointer"),
-    "JoinedStr": ("a formatted string", "device code has no strings"),
     "Starred": ("'*' before an argument", "write the arguments one by one"),
     "Slice": ("a slice of what is no list", "write a loop over the elements"),
     "NamedExpr": ("':='", "assign in a statement of its own"),

@@ -130,6 +130,19 @@ TOO_MANY_SPECIALIZATIONS = Message(
                        "in types or constants; pass values that the kernel computes")
 HOST_ERROR = Message("CM6060", "error", "{text}")
 
+# ------------------------------------------------------------------ CM608x: texts
+
+NOT_PRINTABLE = Message("CM6080", "error",
+                        "{found} cannot be printed; print shows numbers, bools, vectors, pointers, texts, and tuples, "
+                        "lists and objects of them; of a matrix, joint_matrix_apply(sg, m, f) gives f the elements")
+FORMAT_SPECIFICATION = Message("CM6081", "error",
+                               "the format '{spec}' cannot be applied to {found} in a kernel: printf has "
+                               "[<>][+][#][0][width] and d, x, X, o, c for integers; [.precision] and e, f, g and "
+                               "their capitals for numbers; s for texts")
+CONVERSION = Message("CM6082", "error", "the format of printf has '{text}': {reason}")
+NOT_A_STRING = Message("CM6083", "error",
+                       "the text {found} cannot be printed: it has a zero, or half of a character, in it")
+
 # ------------------------------------------------------------------ CM607x: built-in functions
 
 ATOMIC_ASSIGNED = Message("CM6070", "error",

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from coopmat.sycl.compiler import messages, vectors
+from coopmat.sycl.compiler import messages, texts, vectors
 from coopmat.sycl.compiler.numbers import both, constant_integer, convert_scalar, expression, integer, negated, type_of
 from coopmat.sycl.compiler.values import (
     Aggregate,
@@ -105,9 +105,15 @@ def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: as
     """An arithmetic operator or a comparison."""
     if isinstance(left, Static) and isinstance(right, Static) and left.is_number and right.is_number:
         return Static(_static(f, symbol, left.value, right.value, node))
+    if isinstance(left, Static) and isinstance(right, Static) and isinstance(left.value, str) | isinstance(
+            right.value, str) and symbol in _OF_TEXTS:
+        with f.host_errors_at(node):
+            return Static(_OF_TEXTS[symbol](left.value, right.value))
     if symbol in ("==", "!=") and isinstance(left, Static) and isinstance(right, Static):
         with f.host_errors_at(node):
             return Static(bool(left.value == right.value) == (symbol == "=="))
+    if symbol == "+" and (found := texts.concatenated(left, right)) is not None:
+        return found
     if isinstance(left, Aggregate) or isinstance(right, Aggregate):
         return _aggregates(f, symbol, left, right, node)
     _refuse_matrices(f, symbol, node, left, right)
@@ -283,6 +289,8 @@ _CONSTANT: dict[str, Callable[[Any, Any], Any]] = {
     "|": operator.or_, "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift, "==": operator.eq,
     "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }
+_OF_TEXTS = {symbol: getattr(operator, name) for symbol, name in (
+    ("*", "mul"), ("%", "mod"), ("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"))}
 _UNARY: dict[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
 _MAX_BITS = 512
 

@@ -12,7 +12,8 @@ Path = tuple[int, ...]
 """A block's place: the ids of the statement lists that it is inside of, outermost first."""
 
 
-_READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "min", "max", "sum", "list", "tuple"))
+_READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "min", "max", "sum", "list", "tuple", "all",
+                      "any", "print", "printf"))
 """Functions of Python that do not assign elements of what they get."""
 _WALKS = frozenset(("zip", "enumerate", "reversed"))
 """Those that give the elements themselves."""

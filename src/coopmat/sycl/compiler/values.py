@@ -203,6 +203,22 @@ class Structure(Aggregate):
 
 
 @dataclass(frozen=True, slots=True)
+class Text(Aggregate):
+    """A string with values that the kernel computes: ``conversions`` are printf's, one for each item, ``literals`` what
+    stands before, between and behind them."""
+
+    literals: tuple[str, ...]
+    conversions: tuple[str, ...]
+
+    @property
+    def is_mutable(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return "a text that the kernel completes"
+
+
+@dataclass(frozen=True, slots=True)
 class Range(Value):
     """``range(start, stop, step)`` with a part that is not known now."""
 

@@ -9,6 +9,7 @@ from coopmat.sycl.compiler.builtins import (
     matrix_memory,
     objects,
     pointers,
+    printing,
     python,
     vector_math,
     vectors,
@@ -16,4 +17,4 @@ from coopmat.sycl.compiler.builtins import (
 )
 
 __all__ = ["atomics", "groups", "local_memory", "mathematics", "matrices", "matrix_memory", "objects",
-           "pointers", "python", "vector_math", "vectors", "work_items"]
+           "pointers", "printing", "python", "vector_math", "vectors", "work_items"]
