@@ -10,17 +10,20 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, Error
+from coopmat.sycl.compiler import asserting as asserting
 from coopmat.sycl.compiler import builtins as builtins
 from coopmat.sycl.compiler import patterns as patterns
 from coopmat.sycl.compiler.unit import Unit
+from coopmat.sycl.options import KernelOptions
 from coopmat.tree.nodes import Language, Program
 
 __all__ = ["compile_kernel"]
 _RECURSION_LIMIT = 20_000  # frames: some five for each level of nesting
 
 
-def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: DeviceDescription, *,
-                   scope: Mapping[str, Any] = MappingProxyType({}), sub_group_size: int | None = None,
+def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: DeviceDescription,
+                   options: KernelOptions, *, scope: Mapping[str, Any] = MappingProxyType({}),
+                   sub_group_size: int | None = None,
                    work_group_size: tuple[int, int, int] | None = None) -> tuple[Program, list[Diagnostic]]:
     """The program of one kernel for a device, and the warnings. Raises CompileError, and KernelNotSupported for
     matrices that the device does not have.
@@ -33,7 +36,8 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: D
     try:
         indexed: AbstractSet[Any] = frozenset()
         while True:
-            unit = Unit(DiagnosticSink(), scope, indexed, has_double=device.has_fp64)
+            sink = DiagnosticSink(options.levels, error_limit=options.error_limit)
+            unit = Unit(sink, scope, indexed, has_double=device.has_fp64, has_assertions=options.has_assertions)
             unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
             if unit.indexed <= indexed:
                 break

@@ -402,7 +402,7 @@ _REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
 _REFUSED_STATEMENTS: dict[str, tuple[str, str]] = {
     "Try": ("try", "device code has no exceptions; test the condition with if"),
     "TryStar": ("try", "device code has no exceptions; test the condition with if"),
-    "Raise": ("raise", "device code has no exceptions; store an error code through a pointer"),
+    "Raise": ("raise", "device code has no exceptions; write assert, or store an error code through a pointer"),
     "With": ("with", "device code has no context managers"),
     "AsyncWith": ("async", "a kernel runs by itself"),
     "AsyncFor": ("async", "a kernel runs by itself"),
@@ -413,5 +413,4 @@ _REFUSED_STATEMENTS: dict[str, tuple[str, str]] = {
     "Global": ("global", "pass values as parameters, and results through pointers"),
     "Nonlocal": ("nonlocal", "a local function gets values only; return the new value"),
     "Delete": ("del", "a variable lives as long as its function"),
-    "Assert": ("assert", "device code has no exceptions; test the condition with if"),
 }

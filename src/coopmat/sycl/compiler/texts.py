@@ -111,8 +111,9 @@ def chosen(f: FunctionCompiler, condition: n.Expression, sides: tuple[Value, Val
     return _choice(f, condition, known[0], known[1], node) if len(known) == len(sides) else None
 
 
-def string(f: FunctionCompiler, text: str, node: ast.AST) -> n.Expression:
-    """A pointer to a string in constant memory, whose end is a zero; equal ones are there once."""
+def string(f: FunctionCompiler, text: str, node: ast.AST,
+           space: t.AddressSpace = t.AddressSpace.CONSTANT) -> n.Expression:
+    """A pointer to a string in constant (or global) memory, whose end is a zero; equal ones are there once."""
     location = f.location(node)
     try:
         octets = text.encode()
@@ -120,18 +121,18 @@ def string(f: FunctionCompiler, text: str, node: ast.AST) -> n.Expression:
         octets = b"\0"
     if b"\0" in octets:
         raise f.fail(messages.NOT_A_STRING, node, found=ascii(text))
-    if text not in f.unit.strings:
+    if (text, space) not in f.unit.strings:
         type_ = t.Array(t.CHAR, len(octets) + 1)
         characters = tuple(n.Constant(t.CHAR, location, octet - 256 if octet > 127 else octet)
                            for octet in octets + b"\0")
-        variable = n.Variable(f".string{len(f.unit.globals)}", type_, location, t.AddressSpace.CONSTANT, const=True,
+        variable = n.Variable(f".string{len(f.unit.globals)}", type_, location, space, const=True,
                               initializer=n.Aggregate(type_, location, characters))
-        f.unit.strings[text] = variable
+        f.unit.strings[text, space] = variable
         f.unit.globals.append(variable)
-    variable = f.unit.strings[text]
+    variable = f.unit.strings[text, space]
     place = n.ElementPlace(t.CHAR, location, n.VariablePlace(variable.type, location, variable),
                            n.Constant(t.INT, location, 0))
-    return n.AddressOf(t.Pointer(t.CHAR, t.AddressSpace.CONSTANT, const=True), location, place)
+    return n.AddressOf(t.Pointer(t.CHAR, space, const=True), location, place)
 
 
 # ------------------------------------------------------------------ f-strings

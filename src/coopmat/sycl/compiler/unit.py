@@ -29,7 +29,8 @@ class Unit:
 
     scope: what annotations name besides what their functions do. arrays: the lists (their origins) that lie in memory,
     because the kernel computes indices of them; indexed: those that should. globals: variables of the program; tables
-    and strings: those with constants. has_double: whether the device has float64. functions: those compiled so far.
+    and strings: those with constants. imports: functions that the target has. has_double: whether the device has
+    float64. has_assertions: whether assert is compiled. functions: those compiled so far.
     calls: of the helpers being compiled, outermost first. being_passed: ids of the local functions whose captured
     values are being passed.
     """
@@ -37,15 +38,17 @@ class Unit:
     parameters: KernelParameters
 
     def __init__(self, sink: DiagnosticSink, scope: Mapping[str, Any], arrays: AbstractSet[Any] = frozenset(), *,
-                 has_double: bool = True) -> None:
+                 has_double: bool = True, has_assertions: bool = True) -> None:
         self.sink = sink
         self.has_double = has_double
+        self.has_assertions = has_assertions
         self.scope = scope
         self.arrays = arrays
         self.indexed: set[Any] = set()
         self.globals: list[n.Variable] = []
         self.tables: dict[Any, n.Variable] = {}
-        self.strings: dict[str, n.Variable] = {}
+        self.strings: dict[tuple[str, t.AddressSpace], n.Variable] = {}
+        self.imports: dict[str, n.Function] = {}
         self.functions: list[n.Function] = []
         self.helpers = Helpers(self)
         self.uses = MatrixUses()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from coopmat.printf import FLOATS, INTEGERS, Specifier, parse
 from coopmat.sycl import printing as stubs
 from coopmat.sycl.compiler import messages, texts, vectors
 from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call, Handler, device
+from coopmat.sycl.compiler.function import FunctionCompiler
 from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.values import Nothing, Runtime, Static, Text, Value
 from coopmat.tree import nodes as n
@@ -15,16 +17,15 @@ from coopmat.tree import types as t
 from coopmat.tree.conversions import promoted_type
 
 
-def printed(call: Call, text: Text) -> n.Operation:
+def print_operation(f: FunctionCompiler, text: Text, node: ast.AST) -> n.Operation:
     """The call of printf that shows a text."""
     literals = [part.replace("%", "%%") for part in text.literals]
     format = literals[0] + "".join(conversion + after
                                    for conversion, after in zip(text.conversions, literals[1:], strict=True))
-    return _operation(call, format, [expression(call.f, item, call.node) for item in text.items])
+    return _operation(f, format, [expression(f, item, node) for item in text.items], node)
 
 
-def _operation(call: Call, format: str, arguments: list[n.Expression]) -> n.Operation:
-    f, node = call.f, call.node
+def _operation(f: FunctionCompiler, format: str, arguments: list[n.Expression], node: ast.AST) -> n.Operation:
     return n.Operation(t.INT, f.location(node), "std.printf", (texts.string(f, format, node), *arguments))
 
 
@@ -44,7 +45,7 @@ def _print(call: Call) -> Value:
     parts: list[Text] = []
     for index, value in enumerate(call.arguments):
         parts += [*([ends["sep"]] if index else []), texts.shown(call.f, value, call.place(index))]
-    return Nothing(printed(call, texts.joined([*parts, ends["end"]])))
+    return Nothing(print_operation(call.f, texts.joined([*parts, ends["end"]]), call.node))
 
 
 @device("printf")
@@ -77,7 +78,7 @@ def printf(call: Call) -> Value:
                      reason=f"the format has {index} conversions, found {len(values)} arguments after it")
     if "\0" in format.value or not octets:
         found = format.value  # which is refused with its reason
-    return Runtime(_operation(call, found, arguments))
+    return Runtime(_operation(f, found, arguments, call.node))
 
 
 def _argument(call: Call, part: Specifier, text: str, value: Value, index: int) -> tuple[str, n.Expression]:
