@@ -37,7 +37,7 @@ def functions_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-_ORDER = ("matrix_functions", "pointer_functions", "local_memory", "group_functions", "atomic_functions",
+_ORDER = ("matrix_functions", "pointer_functions", "local_memory", "group_functions", "atomic_functions", "printing",
           "math_functions")
 
 

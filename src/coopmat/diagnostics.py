@@ -495,6 +495,10 @@ class DivergentGroupOperation(SimulationError):
     """A group operation (matrix operation, barrier, …) was reached by only a part of its group."""
 
 
+class KernelAssertion(SimulationError):
+    """An ``assert`` of the kernel failed."""
+
+
 class Misaligned(SimulationError):
     """An access whose address is not a multiple of the alignment that the type needs."""
 

@@ -15,7 +15,8 @@ OPEN, CLOSE = "⟦", "⟧"
 HEAD = """from coopmat.sycl import *
 
 @kernel(sub_group_size=16)
-def refused(item: nd_item[1], A: ptr[int8], B: ptr[float32], C: ptr[int32], R: ptr[const[int32]], n: int32, x: float32):
+def refused(item: nd_item[1], A: ptr[int8], B: ptr[float32], C: ptr[int32], R: ptr[const[int32]], n: int32, x: float32,
+            f4: float4, i4: int4):
     sg = item.get_sub_group()
     a = joint_matrix(sub_group, int8, use.a, 8, 32, layout.row_major)
     b = joint_matrix(sub_group, int8, use.b, 32, 16, layout.col_major)

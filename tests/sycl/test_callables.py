@@ -95,9 +95,9 @@ def test_an_object_as_a_helper() -> None:
     np.testing.assert_array_equal(values, np.arange(16) * 4 + 2 + 5)
 
 
-def test_a_class_is_not_called() -> None:
-    with pytest.raises(cm.CompileError, match="'Scale' cannot be called in a kernel"):
-        applied(Scale)
+def test_a_class_is_no_function_of_elements() -> None:
+    with pytest.raises(cm.CompileError, match="'Plain' cannot be called in a kernel; pass numbers to the kernel"):
+        applied(Plain)
 
 
 @kernel

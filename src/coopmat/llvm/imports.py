@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from coopmat.assertions import ASSERTION_FUNCTIONS
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.llvm import opencl_functions
 from coopmat.llvm.calls import Call
@@ -119,7 +120,7 @@ def _replace_calls(editor: Editor, imports: Mapping[int, str], keeps_unknown: bo
         try:
             _replace(call)
         except CompileError:
-            if not keeps_unknown:
+            if not keeps_unknown and imports[function] not in ASSERTION_FUNCTIONS:
                 raise
             left.add(function)
             return None
@@ -127,7 +128,7 @@ def _replace_calls(editor: Editor, imports: Mapping[int, str], keeps_unknown: bo
 
     editor.rewrite_functions(change)
     if not keeps_unknown:
-        _check_no_other_use(editor, imports)
+        _check_no_other_use(editor, {known: name for known, name in imports.items() if known not in left})
     return left | {used for item in editor.functions if item.opcode != Op.Function
                    for used in item.ids() if used in imports}
 

@@ -85,6 +85,9 @@ class Builder(Protocol):
     def declare_function(self, function: Function) -> None:
         """Announce a function, so that calls may come before its definition."""
 
+    def import_function(self, function: Function) -> None:
+        """Announce a function that whoever runs the program defines."""
+
     def begin_function(self, function: Function) -> list[Value]:
         """Start the definition and open its entry block. Returns the parameters' values (a record as a
         loaded value, also where the target passes it by address)."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
+from coopmat.assertions import ASSERTION_FUNCTIONS
 from coopmat.diagnostics import CompileError, Diagnostic, Message, SourceLocation
 from coopmat.lowering.builder import BasicBlock, Builder, LoopMerge, Value
 from coopmat.tree import nodes as n
@@ -166,3 +167,8 @@ class Context:
 def with_element(type_: t.Type, scalar: t.Scalar) -> t.Type:
     """``type_``, a scalar, vector or matrix, with another element type."""
     return replace(type_, scalar=scalar) if isinstance(type_, (t.Vector, t.Matrix)) else scalar
+
+
+def is_imported(function: n.Function) -> bool:
+    """Whether a function is one that whoever runs the program defines."""
+    return function.body is None and function.name in ASSERTION_FUNCTIONS

@@ -8,7 +8,7 @@ from coopmat.lowering import messages, places
 from coopmat.lowering.analysis import branches
 from coopmat.lowering.builder import BasicBlock, Value, is_union
 from coopmat.lowering.constants import constant, is_constant
-from coopmat.lowering.context import Context, evaluate, failure
+from coopmat.lowering.context import Context, evaluate, failure, is_imported
 from coopmat.lowering.conversions import bitcast, convert, from_memory, to_memory
 from coopmat.lowering.memory import memory_type, value_type
 from coopmat.lowering.statements import run
@@ -314,7 +314,7 @@ def _(node: n.PointerDifference, context: Context) -> Value:
 @evaluate.register
 def _(node: n.Call, context: Context) -> Value:
     function = context.substitutes.get(node.function, node.function)
-    if function.body is None:
+    if function.body is None and not is_imported(function):
         raise failure(messages.NO_DEFINITION, node.location, name=function.name)
     arguments = context.evaluate_all(node.arguments, node)
     return replace(context.builder.call(function, arguments), type=value_type(function.result))

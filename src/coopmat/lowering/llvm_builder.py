@@ -141,6 +141,11 @@ class LlvmBuilder:
     def declare_function(self, function: Function) -> None:
         """Nothing to be done: LLVM's order of functions is free."""
 
+    def import_function(self, function: Function) -> None:
+        name = self._function_names[function] = identifier("@", self._names.take(function.name))
+        types = ", ".join(self._types.value(parameter.type) for parameter in function.parameters)
+        self._declarations[name] = f"declare spir_func {self._types.value(function.result)} {name}({types}) {_PLAIN}"
+
     def begin_function(self, function: Function) -> list[Value]:
         text = FunctionText("", any(map(_points_to_matrix, function.parameters)))
         text.locate(self._location)

@@ -30,6 +30,7 @@ from coopmat.spirv.grammar import (
     ExecutionMode,
     FunctionControl,
     FunctionParameterAttribute,
+    LinkageType,
     LoopControl,
     MemoryAccess,
     Op,
@@ -80,7 +81,7 @@ class SpirvBuilder:
         storage = STORAGE_CLASSES[variable.address_space]
         identifier = self._module.global_variable(storage, self._types.memory(variable.type),
                                                   None if initializer is None else initializer.handle)
-        if variable.address_space is t.AddressSpace.CONSTANT:
+        if variable.const or variable.address_space is t.AddressSpace.CONSTANT:
             self._module.decorate(identifier, Decoration.Constant)
         return self._named_variable(variable, identifier)
 
@@ -100,6 +101,18 @@ class SpirvBuilder:
         self._module.name(identifier, function_name(function))
         if function.is_kernel:
             self._declare_kernel(function, identifier)
+
+    def import_function(self, function: Function) -> None:
+        module = self._module
+        identifier = self._function_ids[function] = module.new_id()
+        module.name(identifier, function.name)
+        module.export(identifier, function.name, LinkageType.Import)
+        types = [self._types.value(parameter.type) for parameter in function.parameters]
+        result = self._types.value(function.result)
+        module.begin_function(result, module.type_function(result, types), identifier=identifier)
+        for type_id in types:
+            module.parameter(type_id)
+        module.end_function()
 
     def _declare_kernel(self, kernel: Function, identifier: int) -> None:
         module = self._module

@@ -11,7 +11,7 @@ from coopmat.lowering import expressions, matrices, messages, statements
 from coopmat.lowering.analysis import FunctionFacts, function_facts
 from coopmat.lowering.builder import Builder, Value
 from coopmat.lowering.constants import constant
-from coopmat.lowering.context import Context, failure
+from coopmat.lowering.context import Context, failure, is_imported
 from coopmat.lowering.conversions import to_memory
 from coopmat.lowering.memory import value_type
 from coopmat.tree import nodes as n
@@ -50,6 +50,8 @@ class _Walk:
         defined = [function for function in program.functions if function.body is not None]
         facts = {function: function_facts(function) for function in defined}
         called = {callee for fact in facts.values() for callee in fact.calls}
+        self.imported = [callee for callee in dict.fromkeys(callee for fact in facts.values() for callee in fact.calls)
+                         if is_imported(callee)]
         self.substitutes = {kernel: _as_helper(kernel) for kernel in defined
                             if kernel.is_kernel and kernel in called}
         self.functions = [*self.substitutes.values(),
@@ -59,6 +61,8 @@ class _Walk:
 
     def run(self) -> None:
         self.builder.begin_program(replace(self.program, functions=self.functions))
+        for function in self.imported:
+            self.builder.import_function(function)
         for variable in self.program.globals:
             self._address_of(variable)
         for function in self.functions:

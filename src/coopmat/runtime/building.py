@@ -13,7 +13,7 @@ from coopmat.devices import describe
 from coopmat.diagnostics import CompileWarning, Diagnostic, Error, ValidationError
 from coopmat.files import read_bytes, read_text
 from coopmat.runtime.device import Device
-from coopmat.runtime.options import Options, parse_options
+from coopmat.runtime.options import Options, parse_options, split_options
 from coopmat.runtime.program import Program
 from coopmat.runtime.selection import device as find_device
 from coopmat.runtime.simulated_device import SimulatedDevice
@@ -136,9 +136,8 @@ def _from_python(source: Any, options: Options, device: Device | None, cache: Ca
     if not isinstance(source, SyclKernel):
         raise Error("a source is OpenCL C text (str), a pathlib.Path, SPIR-V (bytes), a Module or a kernel in Python, "
                     f"not {type(source).__name__}")
-    if options:
-        raise Error(f"kernel '{source.name}' is written in Python, which has no build options; found {options!r}")
-    found = PythonSource(source, device if device is not None else SimulatedDevice(describe("generic")))
+    found = PythonSource(source, split_options(options),
+                         device if device is not None else SimulatedDevice(describe("generic")))
     made = found.compile(cache)
     return Program(made.module, source_name=found.name, warnings=made.warnings, make_llvm_ir=found.llvm_ir,
                    loadable_by=found.device if made.is_loadable else None, cache=cache, python=source,

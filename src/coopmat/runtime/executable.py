@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
+from coopmat.spirv.imports import is_assertion
 from coopmat.spirv.malformed import well_formed
 from coopmat.spirv.matrix_addresses import counted_in_bytes
 from coopmat.spirv.module import Module
@@ -25,4 +26,5 @@ def executable(module: Module) -> Module:
 def _imports_functions(module: Module) -> bool:
     functions = {item.result_id for item in module.of_opcode(Op.Function)}
     return any(item.words[0] in functions and item.words[1] == Decoration.LinkageAttributes
-               and item.words[-1] == LinkageType.Import for item in module.of_opcode(Op.Decorate))
+               and item.words[-1] == LinkageType.Import and not is_assertion(module, item.words[0])
+               for item in module.of_opcode(Op.Decorate))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,9 +110,11 @@ class OpenCLSource:
 
 @dataclass(eq=False)
 class PythonSource:
-    """A kernel written in Python (:class:`coopmat.sycl.kernel.SyclKernel`), and the device it is compiled for."""
+    """A kernel written in Python (:class:`coopmat.sycl.kernel.SyclKernel`), the options that come after its own, and
+    the device it is compiled for."""
 
     kernel: SyclKernel
+    options: Sequence[str]
     device: Device
 
     @property
@@ -148,12 +151,12 @@ class PythonSource:
 
     def _key(self) -> str | None:
         found = self.kernel.key()
-        return None if found is None else key("Python kernel", found, repr(self.device.description))
+        return None if found is None else key("Python kernel", found, repr(self.options), repr(self.device.description))
 
     @cached_property
     def _translation(self) -> tuple[nodes.Program, list[Diagnostic]]:
         """The kernel tree and the warnings."""
-        return self.kernel.compile(self.device.description)
+        return self.kernel.compile(self.device.description, self.options)
 
 
 def llvm_to_spirv(ir: str, name: str, cache: Cache, *, keeps_imports: bool = False) -> Module:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coopmat.assertions import ASSERTION_FUNCTIONS
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Decoration, LinkageType
 from coopmat.spirv.instruction import decode_string
@@ -15,6 +16,11 @@ def imported_name(module: Module, identifier: int) -> str | None:
             name = decode_string(words, 0)
             return name[0] if name is not None else None
     return None
+
+
+def is_assertion(module: Module, identifier: int) -> bool:
+    """Whether this is a function that failed assertions call, which every target has."""
+    return imported_name(module, identifier) in ASSERTION_FUNCTIONS
 
 
 def unresolved(what: str, name: str) -> Error:

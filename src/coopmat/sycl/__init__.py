@@ -104,8 +104,9 @@ from coopmat.sycl.memory import (
     malloc_host,
     malloc_shared,
 )
-from coopmat.sycl.pointer_functions import address_space_cast
+from coopmat.sycl.pointer_functions import address_space_cast, bit_cast, reinterpret_cast
 from coopmat.sycl.pointers import annotated_ptr, const, global_ptr, local_accessor, local_ptr, multi_ptr, ptr
+from coopmat.sycl.printing import printf
 from coopmat.sycl.properties import (
     cache_control,
     prefetch_hint_L1,
@@ -125,6 +126,8 @@ from coopmat.sycl.selectors import (
     default_selector_v,
     gpu_selector_v,
 )
+from coopmat.sycl.vectors import *  # noqa: F403
+from coopmat.sycl.vectors import __all__ as _vectors
 
 queue = Queue
 event = Event
@@ -134,7 +137,7 @@ __all__ = [
     "SYCL_EXT_ONEAPI_MATRIX",
     "Device", "accelerator_selector_v", "access", "address_space_cast", "aligned_alloc_device", "aligned_alloc_host",
     "aligned_alloc_shared", "all_of_group", "annotated_ptr", "any_of_group", "architecture", "aspect",
-    "aspect_selector", "atomic_fence", "atomic_ref", "bfloat16", "bit_and", "bit_or", "bit_xor", "boolean",
+    "aspect_selector", "atomic_fence", "atomic_ref", "bfloat16", "bit_and", "bit_cast", "bit_or", "bit_xor", "boolean",
     "cache_control", "cache_level", "cache_mode", "combination", "const", "cpu_selector_v", "default_selector_v",
     "device", "errc", "event", "exception", "exclusive_scan_over_group", "fence_space", "float32", "float64", "free",
     "global_ptr", "gpu_selector_v", "group", "group_barrier", "group_broadcast", "group_local_memory_for_overwrite",
@@ -146,8 +149,8 @@ __all__ = [
     "malloc_device", "malloc_host", "malloc_shared", "matrix_params", "matrix_type", "maximum", "memory_order",
     "memory_scope", "minimum", "multi_ptr", "multiplies", "nd_item", "nd_range", "none_of_group",
     "permute_group_by_xor", "plus", "precision", "prefetch_hint_L1", "prefetch_hint_L2", "prefetch_hint_L3",
-    "prefetch_hint_L4", "properties", "ptr", "queue", "read_hint", "reduce_over_group", "round_to_tf32",
-    "select_from_group", "shift_group_left", "shift_group_right", "size_t", "sub_group", "uint8", "uint16", "uint32",
-    "uint64", "use", "write_hint",
+    "prefetch_hint_L4", "printf", "properties", "ptr", "queue", "read_hint", "reduce_over_group", "reinterpret_cast",
+    "round_to_tf32", "select_from_group", "shift_group_left", "shift_group_right", "size_t", "sub_group", "uint8",
+    "uint16", "uint32", "uint64", "use", "write_hint",
 ]
-__all__ += _math_functions
+__all__ += [*_math_functions, *_vectors]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import tokenize
@@ -15,6 +16,7 @@ from types import (
     BuiltinFunctionType,
     CellType,
     CodeType,
+    FrameType,
     FunctionType,
     MappingProxyType,
     MethodType,
@@ -25,14 +27,17 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.diagnostics import Error
 from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr, multi_ptr
 from coopmat.sycl.ranges import NdItemType
 from coopmat.sycl.texts import text_of
+from coopmat.sycl.vectors import VectorType
 
 _PACKAGE = "coopmat."
-_FIXED_MODULES = ("coopmat", "numpy", "ml_dtypes", "math")
-_ANNOTATIONS = (ElementType, PointerType, LocalAccessorType, NdItemType)
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_FIXED_MODULES = ("coopmat", "numpy", "ml_dtypes", "math", "builtins", "typing")
+_ANNOTATIONS = (ElementType, VectorType, PointerType, LocalAccessorType, NdItemType)
 
 
 class Unkeyable(Exception):
@@ -70,6 +75,53 @@ def content(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return NOTHING
+
+
+def annotation_scope(function: FunctionType) -> dict[str, Any]:
+    """What the annotations of a function, and of the functions that it has captured, name in the functions around them.
+
+    Annotations that are texts (``from __future__ import annotations``) capture nothing: their names are looked up while
+    the functions around run, which is when a kernel is defined.
+    """
+    if not any(isinstance(value, str) for value in function.__annotations__.values()):
+        return {}
+    frames = list(_frames_around(function.__code__))
+    if not frames:
+        return {}
+    wanted = set(_annotated_names(function, set())) - function.__globals__.keys() - closure_of(function).keys()
+    return {name: frame.f_locals[name] for frame in reversed(frames) for name in wanted if name in frame.f_locals}
+
+
+def _frames_around(code: CodeType) -> Iterator[FrameType]:
+    """The running functions that a function is defined in, the innermost first."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_locals is frame.f_globals:
+            return
+        if any(constant is code for constant in frame.f_code.co_consts):
+            yield frame
+            code = frame.f_code
+        frame = frame.f_back
+
+
+def _annotated_names(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
+    """The names in the annotations inside of a function, and of the functions that it has captured."""
+    from coopmat.sycl.compiler.source import definition_of  # a kernel that has been defined is soon compiled, too
+
+    if function in seen or str(function.__module__).startswith(_PACKAGE):
+        return
+    seen.add(function)
+    try:
+        _, node = definition_of(function)
+    except Error:  # reported where it is compiled
+        return
+    for part in ast.walk(node):
+        for annotation in (getattr(part, "annotation", None), getattr(part, "returns", None)):
+            if isinstance(annotation, ast.expr):
+                yield from _IDENTIFIER.findall(ast.unparse(annotation))
+    for captured in closure_of(function).values():
+        if isinstance(captured, FunctionType):
+            yield from _annotated_names(captured, seen)
 
 
 def names_of(code: CodeType) -> Iterator[str]:
@@ -133,13 +185,14 @@ class Key:
     watch: Watch
 
 
-def key_of(function: FunctionType, captured: Mapping[str, Any]) -> Key:
+def key_of(function: FunctionType, captured: Mapping[str, Any], scope: Mapping[str, Any] = MappingProxyType({})) -> Key:
     """What a function's compilation depends on: its source, and the values that it reads; those that it has
-    ``captured`` are not read again.
+    ``captured``, and those that its annotations name in the ``scope`` around it, are not read again.
 
     Raises Unkeyable for values whose changes cannot be seen, and Error for a function without source.
     """
     made = _KeyMaker()
+    made.parts += [f"{name}={made.value(value)}" for name, value in scope.items()]
     made.function(function, captured)
     return Key("\0".join(made.parts), made.watch)
 
@@ -192,7 +245,8 @@ class _KeyMaker:
         if isinstance(value, (tuple, list)):
             if isinstance(value, list):
                 self.watch.lists.append((value, list(value)))
-            return f"{type(value).__name__}({','.join(self.value(item) for item in value)})"
+            owner = self.value(type(value)) if hasattr(value, "_fields") else type(value).__name__
+            return f"{owner}({','.join(self.value(item) for item in value)})"
         if is_memory(value):
             self.watch.memory.append((value, _memory_key(value)))
             return ":".join(map(str, _memory_key(value)))
@@ -225,17 +279,32 @@ class _KeyMaker:
             return f"object:{self.seen[id(value)]}"
         self.seen[id(value)] = len(self.seen)
         if isinstance(value, SimpleNamespace) or is_dataclass(value) or isinstance(value, type):
-            names = [name for name in dir(value) if not name.startswith("_")]
-            operator = call_operator(owner)
-            if operator is not None:
-                self.parts.append(self.value(operator))
+            described = getattr(value, "_fields", ())  # by the class's methods
+            names = [name for name in dir(value) if not name.startswith("_") and name not in described]
+            self._methods(owner)
             held = []
             for name in names:
                 item = getattr(value, name, None)
-                self.watch.attributes.append((value, name, item))
+                if isinstance(item, property):
+                    continue
+                if not isinstance(item, MethodType):  # which are made anew for each look
+                    self.watch.attributes.append((value, name, item))
                 held.append(f"{name}={self.value(item)}")
             return f"{owner.__qualname__}({','.join(held)})"
         raise Unkeyable
+
+
+    def _methods(self, owner: type) -> None:
+        """The functions of a class: operators, properties and other methods; those that a decorator made follow from
+        the fields."""
+        self.parts.append(f"{getattr(owner, '_fields', None)}{getattr(owner, '_field_defaults', None)}")
+        for base in owner.__mro__:
+            for name, item in vars(base).items() if base.__module__ not in _FIXED_MODULES else ():
+                found = getattr(item, "fget", None) or getattr(item, "__func__", item)
+                if isinstance(found, FunctionType) and id(found) not in self.seen:
+                    self.watch.names.append((vars(base), name, item))
+                    with suppress(Error):
+                        self.parts += [name, self.function(found)]
 
 
 @lru_cache(maxsize=256)
@@ -245,7 +314,7 @@ def _words(source: str, line: int) -> frozenset[str]:
     lines = source.splitlines(keepends=True)[line - 1:]
     with suppress(SyntaxError, tokenize.TokenError):
         lines = inspect.getblock(lines)
-    return frozenset(re.findall(r"[^\W\d]\w*", "".join(lines)))
+    return frozenset(_IDENTIFIER.findall("".join(lines)))
 
 
 def _shown(annotation: Any) -> str:

@@ -40,6 +40,16 @@ class ElementType:
         return np.dtype(np.bool_) if self.format is None else FORMATS[self.format].dtype
 
     @property
+    def type(self) -> t.Scalar:
+        """The type of its values in the kernel tree."""
+        return self.scalar
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that one takes in memory."""
+        return self.dtype.itemsize
+
+    @property
     def storage(self) -> ElementType:
         """The type in which elements are kept in memory: the type itself, float32 for tf32."""
         return float32 if self.is_abstract else self

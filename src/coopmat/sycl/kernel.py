@@ -13,9 +13,11 @@ from coopmat.cached import cached_property
 from coopmat.devices import ARCHITECTURES, DeviceDescription
 from coopmat.diagnostics import Diagnostic, Error, LaunchError
 from coopmat.runtime.calls import CallForm
-from coopmat.sycl.captures import Key, Unkeyable, closure_of, key_of
+from coopmat.runtime.options import Options, split_options
+from coopmat.sycl.captures import Key, Unkeyable, annotation_scope, closure_of, key_of
 from coopmat.sycl.element_types import element_type
 from coopmat.sycl.enumerations import layout
+from coopmat.sycl.options import kernel_options
 from coopmat.sycl.ranges import NdItemType
 
 MAX_WORK_GROUP = max(device.limits.work_group for device in ARCHITECTURES.values())
@@ -30,7 +32,7 @@ class SyclKernel:
     """
 
     def __init__(self, function: FunctionType, *, sub_group_size: int | None = None,
-                 work_group_size: Sequence[int] | None = None) -> None:
+                 work_group_size: Sequence[int] | None = None, options: Options = ()) -> None:
         if not isinstance(function, FunctionType):
             raise Error(f"kernel decorates a Python function, not {type(function).__name__}")
         self.function = function
@@ -38,7 +40,10 @@ class SyclKernel:
         if self.sub_group_size is not None and self.sub_group_size > MAX_WORK_GROUP:
             raise Error(f"sub_group_size {self.sub_group_size} is more than {MAX_WORK_GROUP}, the largest work-group")
         self.work_group_size = _sizes(work_group_size)
+        self.options = split_options(options)
+        kernel_options(self.name, self.options)
         self._closure = closure_of(function)
+        self._scope = annotation_scope(function)
         self._key: Key | None = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
@@ -69,18 +74,20 @@ class SyclKernel:
         as long as nothing has changed."""
         if self._key is None or not self._key.watch.is_unchanged():
             try:
-                self._key = key_of(self.function, self._closure)
+                self._key = key_of(self.function, self._closure, self._scope)
             except (Unkeyable, Error, RecursionError):  # what has no source is reported by its compilation
                 return None
-            self._key = replace(self._key, text=f"{self._key.text}\0{self.sub_group_size}\0{self.work_group_size}")
+            self._key = replace(self._key, text=f"{self._key.text}\0{self.sub_group_size}\0{self.work_group_size}\0"
+                                                f"{kernel_options(self.name, self.options)}")
         return self._key.text
 
-    def compile(self, device: DeviceDescription) -> tuple[Any, list[Diagnostic]]:
-        """The typed tree (:class:`coopmat.tree.nodes.Program`) and the warnings. Raises CompileError, and
-        KernelNotSupported for matrices that the device does not have."""
+    def compile(self, device: DeviceDescription, options: Options = ()) -> tuple[Any, list[Diagnostic]]:
+        """The typed tree (:class:`coopmat.tree.nodes.Program`) and the warnings; ``options`` come after the kernel's
+        own. Raises CompileError, and KernelNotSupported for matrices that the device does not have."""
         from coopmat.sycl.compiler import compile_kernel
 
-        return compile_kernel(self.function, self.closure, device, sub_group_size=self.sub_group_size,
+        return compile_kernel(self.function, self.closure, device, kernel_options(self.name, self.options, options),
+                              scope=self._scope, sub_group_size=self.sub_group_size,
                               work_group_size=self.work_group_size)
 
     def arguments(self, given: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]) -> Sequence[Any]:
@@ -129,7 +136,7 @@ class SyclKernel:
         """What an annotation stands for; with ``from __future__ import annotations`` it is a text."""
         if not isinstance(annotation, str):
             return annotation
-        return eval(annotation, self.function.__globals__, self.closure)
+        return eval(annotation, self.function.__globals__, {**self._scope, **self.closure})
 
     def _layout(self, name: str, given: Any) -> int:
         """An argument of type layout: its number."""
@@ -147,18 +154,21 @@ class SyclKernel:
 
 
 def kernel(function: Callable[..., Any] | None = None, *, sub_group_size: int | None = None,
-           work_group_size: Sequence[int] | None = None) -> Any:
+           work_group_size: Sequence[int] | None = None, options: Options = ()) -> Any:
     """Make a kernel of a Python function: ``@kernel`` or ``@kernel(sub_group_size=16)``.
 
     sub_group_size: ``[[sycl::reqd_sub_group_size(n)]]``; without it the device's default is used.
     work_group_size: ``[[sycl::reqd_work_group_size(...)]]``, in SYCL's order.
+    options: build options, such as ``"-DNDEBUG"``, which turns ``assert`` off.
 
     The first parameter is annotated with nd_item[D]; the others with element types (Python's int and float are
     int32 and float32), ptr[T], local_ptr[T], annotated_ptr[T, properties], multi_ptr or local_accessor[T].
     """
     if function is None:
-        return lambda found: SyclKernel(found, sub_group_size=sub_group_size, work_group_size=work_group_size)
-    return SyclKernel(function, sub_group_size=sub_group_size, work_group_size=work_group_size)  # type: ignore[arg-type]
+        return lambda found: kernel(found, sub_group_size=sub_group_size, work_group_size=work_group_size,
+                                    options=options)
+    return SyclKernel(function, sub_group_size=sub_group_size, work_group_size=work_group_size,  # type: ignore[arg-type]
+                      options=options)
 
 
 def _size(what: str, given: Any) -> int | None:

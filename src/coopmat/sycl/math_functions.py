@@ -1,11 +1,12 @@
-"""SYCL's functions on numbers: math, common, integer and relational functions (SYCL 4.17.5 to 4.17.9).
+"""SYCL's functions on numbers: math, common, integer, geometric and relational functions (SYCL 4.17.5 to 4.17.9).
 
 In a kernel they are instructions of the OpenCL.std set or core SPIR-V. On the host those for which numpy or Python's
 math has a function work on numpy scalars, arrays and Python's numbers, so that an element-wise function can be tried
 there; the others are for kernels only.
 
 Floating-point functions take half, bfloat16 (computed in float32 and rounded), float32 and float64; several arguments
-are converted to their common floating type, integers alone to float32.
+are converted to their common floating type, integers alone to float32. Vectors are taken component by component, all
+of one type; a number among them stands for all components. Tests of vectors give integers of their width, -1 for true.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from coopmat.diagnostics import Error
 from coopmat.sycl.device_functions import DeviceFunction
-from coopmat.sycl.element_types import ElementType, boolean, int32
+from coopmat.sycl.element_types import ElementType, boolean, float32, int32
 
 Host = Callable[..., Any]
 
@@ -36,6 +37,7 @@ class Domain(Enum):
     INTEGER_32 = "integers of at most 32 bits"
     NUMBER = "floating-point numbers or integers"
     BITS = "integers, half, float32 or float64"
+    GEOMETRIC = "vectors of two to four floating-point numbers (cross: of three or four, fast_…: of float32)"
 
 
 class MathFunction(DeviceFunction):
@@ -145,6 +147,12 @@ def _test(name: str, parameters: str, summary: str, host: Host, instruction: str
     return _floating(name, parameters, f"whether {summary}", host, operation=f"core.{instruction}", result=boolean)
 
 
+def _geometric(name: str, parameters: str, summary: str, host: Host | None, *, operation: str = "std.{name}",
+               is_number: bool = True) -> MathFunction:
+    return MathFunction(name, parameters, summary, Domain.GEOMETRIC, host, operation.format(name=name),
+                        float32 if is_number else None)
+
+
 acos = _floating("acos", "x", "the arc cosine", np.arccos)
 acosh = _floating("acosh", "x", "the inverse hyperbolic cosine", np.arccosh)
 acospi = _floating("acospi", "x", "acos(x) / π", lambda x: np.arccos(x) / np.pi)
@@ -251,6 +259,19 @@ rhadd = _integer("rhadd", "x, y", "(x + y + 1) >> 1, without overflow")
 rotate = _integer("rotate", "v, count", "the bits of v, moved to the left by count and around", signless=True)
 sub_sat = _integer("sub_sat", "x, y", "x - y, clamped to the range of the type")
 
+cross = _geometric("cross", "p0, p1", "the cross product of the first three components; a fourth is 0",
+                   lambda p0, p1: np.append(np.cross(p0[:3], p1[:3]), np.zeros(len(p0) - 3, _dtype(p0))),
+                   is_number=False)
+distance = _geometric("distance", "p0, p1", "the length of p0 - p1", lambda p0, p1: np.linalg.norm(np.subtract(p0, p1)))
+dot = _geometric("dot", "p0, p1", "the dot product", np.dot, operation="core.Dot")
+length = _geometric("length", "p", "the length of a vector", np.linalg.norm)
+normalize = _geometric("normalize", "p", "the vector of length 1 in the same direction",
+                       lambda p: np.asarray(p) / np.linalg.norm(p), is_number=False)
+fast_distance = _geometric("fast_distance", "p0, p1", "distance, with half the accuracy", distance.host)
+fast_length = _geometric("fast_length", "p", "length, with half the accuracy", length.host)
+fast_normalize = _geometric("fast_normalize", "p", "normalize, with half the accuracy", normalize.host,
+                            is_number=False)
+
 clamp = MathFunction("clamp", "x, minval, maxval", "x, but at least minval and at most maxval", Domain.NUMBER,
                      lambda x, low, high: np.minimum(np.maximum(x, low), high), "std.{kind}clamp")
 abs = MathFunction("abs", "x", "the absolute value", Domain.NUMBER, np.absolute, "")
@@ -293,12 +314,13 @@ half_precision = Namespace("half_precision", "half", "at least 10 bits of accura
 
 __all__ = [
     "abs_diff", "acos", "acosh", "acospi", "add_sat", "asin", "asinh", "asinpi", "atan", "atan2", "atan2pi", "atanh",
-    "atanpi", "bitselect", "cbrt", "ceil", "clamp", "clz", "copysign", "cos", "cosh", "cospi", "ctz", "degrees", "erf",
-    "erfc", "exp", "exp2", "exp10", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hadd",
-    "half_precision", "hypot", "ilogb", "isequal", "isfinite", "isgreater", "isgreaterequal", "isinf", "isless",
-    "islessequal", "islessgreater", "isnan", "isnormal", "isnotequal", "isordered", "isunordered", "ldexp", "lgamma",
-    "log", "log1p", "log2", "log10", "logb", "mad", "mad24", "mad_hi", "mad_sat", "maxmag", "minmag", "mix", "mul24",
-    "mul_hi", "native", "nextafter", "popcount", "pown", "powr", "radians", "remainder", "rhadd", "rint", "rootn",
-    "rotate", "rsqrt", "select", "sign", "signbit", "sin", "sinh", "sinpi", "smoothstep", "sqrt", "step", "sub_sat",
-    "tan", "tanh", "tanpi", "tgamma", "trunc",
+    "atanpi", "bitselect", "cbrt", "ceil", "clamp", "clz", "copysign", "cos", "cosh", "cospi", "cross", "ctz",
+    "degrees", "distance", "dot", "erf", "erfc", "exp", "exp2", "exp10", "expm1", "fabs", "fast_distance",
+    "fast_length", "fast_normalize", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hadd", "half_precision", "hypot",
+    "ilogb", "isequal", "isfinite", "isgreater", "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater",
+    "isnan", "isnormal", "isnotequal", "isordered", "isunordered", "ldexp", "length", "lgamma", "log", "log1p", "log2",
+    "log10", "logb", "mad", "mad24", "mad_hi", "mad_sat", "maxmag", "minmag", "mix", "mul24", "mul_hi", "native",
+    "nextafter", "normalize", "popcount", "pown", "powr", "radians", "remainder", "rhadd", "rint", "rootn", "rotate",
+    "rsqrt", "select", "sign", "signbit", "sin", "sinh", "sinpi", "smoothstep", "sqrt", "step", "sub_sat", "tan",
+    "tanh", "tanpi", "tgamma", "trunc",
 ]

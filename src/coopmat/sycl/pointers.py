@@ -12,6 +12,7 @@ from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.enumerations import address_space, decorated
 from coopmat.sycl.properties import CacheHint, properties
 from coopmat.sycl.ranges import MAX_DIMENSIONS, sizes
+from coopmat.sycl.vectors import VectorType
 from coopmat.tree import types as t
 
 NO_PROPERTIES = properties()
@@ -21,7 +22,7 @@ NO_PROPERTIES = properties()
 class Const:
     """``const[T]``: what a pointer points to is only read."""
 
-    element: ElementType
+    element: ElementType | VectorType
 
 
 class const:
@@ -31,10 +32,12 @@ class const:
         return Const(_element("const", given))
 
 
-def _element(what: str, given: Any) -> ElementType:
+def _element(what: str, given: Any) -> ElementType | VectorType:
+    if isinstance(given, VectorType):
+        return given
     found = element_type(given)
     if found is None:
-        raise Error(f"{what}[T] takes an element type, such as {what}[float32]; found {given!r}")
+        raise Error(f"{what}[T] takes an element type, such as {what}[float32], or a vector type; found {given!r}")
     if found.is_abstract:
         raise Error(f"{what}[{found}]: memory has the storage type, {what}[{found.storage}]")
     return found
@@ -44,7 +47,7 @@ def _element(what: str, given: Any) -> ElementType:
 class PointerType:
     """A pointer to elements of a type in an address space; ``hints`` are an annotated_ptr's."""
 
-    element: ElementType
+    element: ElementType | VectorType
     space: address_space = address_space.global_space
     const: bool = False
     hints: properties = NO_PROPERTIES
@@ -59,7 +62,7 @@ class PointerType:
     @property
     def tree(self) -> t.Pointer:
         """The type in the kernel tree."""
-        return t.Pointer(self.element.scalar, self.space.value, self.const)
+        return t.Pointer(self.element.type, self.space.value, self.const)
 
     def __str__(self) -> str:
         inner = f"const[{self.element}]" if self.const else str(self.element)
@@ -226,7 +229,7 @@ def cast_address_space(space: Any, is_decorated: Any, pointer: Any) -> multi_ptr
 class LocalAccessorType:
     """``local_accessor[T, D]``: local memory of each work-group, an array of D dimensions."""
 
-    element: ElementType
+    element: ElementType | VectorType
     dimensions: int = 1
 
     def __call__(self, shape: Any, handler: Any = None) -> LocalAccessor:
@@ -257,7 +260,7 @@ class LocalAccessor:
     @property
     def nbytes(self) -> int:
         """Its size in bytes."""
-        return int(np.prod(self.shape)) * self.type.element.dtype.itemsize
+        return int(np.prod(self.shape)) * self.type.element.nbytes
 
     def __coopmat_local_bytes__(self) -> int:
         return self.nbytes

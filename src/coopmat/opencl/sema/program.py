@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coopmat.assertions import ASSERTION_FUNCTIONS
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.limits import DEEPEST_CALL
 from coopmat.opencl import syntax
@@ -79,10 +80,12 @@ def _function_definition(context: Context, node: syntax.FunctionDefinition) -> N
 
 
 def _check_calls(context: Context) -> None:
-    """Functions that are called have a body, and none calls itself (OpenCL C 6.11.i)."""
+    """Functions that are called have a body, except those that every target has, and none calls itself (OpenCL C
+    6.11.i)."""
     for callees in context.calls.values():
         for callee, location in callees.items():
-            if callee.body is None and ERROR not in (callee.result, *callee.type.parameters):
+            is_known = callee.body is not None or callee.name in ASSERTION_FUNCTIONS
+            if not is_known and ERROR not in (callee.result, *callee.type.parameters):
                 spot = (note(f"'{callee.label}' declared here", callee.location),)
                 context.report(messages.UNDEFINED_FUNCTION, location, spot, name=callee.label)
     cycles, order = _cycles(context.calls)

@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from types import FunctionType
+from collections.abc import Set as AbstractSet
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, Error
+from coopmat.sycl.compiler import asserting as asserting
 from coopmat.sycl.compiler import builtins as builtins
+from coopmat.sycl.compiler import patterns as patterns
 from coopmat.sycl.compiler.unit import Unit
+from coopmat.sycl.options import KernelOptions
 from coopmat.tree.nodes import Language, Program
 
 __all__ = ["compile_kernel"]
 _RECURSION_LIMIT = 20_000  # frames: some five for each level of nesting
 
 
-def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: DeviceDescription, *,
+def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: DeviceDescription,
+                   options: KernelOptions, *, scope: Mapping[str, Any] = MappingProxyType({}),
                    sub_group_size: int | None = None,
                    work_group_size: tuple[int, int, int] | None = None) -> tuple[Program, list[Diagnostic]]:
     """The program of one kernel for a device, and the warnings. Raises CompileError, and KernelNotSupported for
     matrices that the device does not have.
 
-    closure: what the function has captured. The sizes are those that the kernel requires, in OpenCL's order.
+    closure: what the function has captured. scope: what its annotations name besides that. The sizes are those that
+    the kernel requires, in OpenCL's order.
     """
-    unit = Unit(DiagnosticSink())
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
-        unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
+        indexed: AbstractSet[Any] = frozenset()
+        while True:
+            sink = DiagnosticSink(options.levels, error_limit=options.error_limit)
+            unit = Unit(sink, scope, indexed, has_double=device.has_fp64, has_assertions=options.has_assertions)
+            unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
+            if unit.indexed <= indexed:
+                break
+            indexed |= unit.indexed  # lists that lie in memory: compile it again
     except RecursionError:
         raise Error(f"an expression or statement of kernel '{function.__name__}' is nested too deeply to be compiled; "
                     "split it into several") from None
@@ -37,4 +49,4 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: D
         sys.setrecursionlimit(limit)
     warnings = unit.sink.finish()
     unit.uses.require(device, unit.functions[-1].name)
-    return Program(unit.functions, language=Language.SYCL), warnings
+    return Program(unit.functions, unit.globals, language=Language.SYCL), warnings

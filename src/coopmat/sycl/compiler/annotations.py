@@ -50,6 +50,6 @@ def _evaluated(f: FunctionCompiler, node: ast.expr) -> Any:
     if text in evaluated:
         return evaluated[text]
     try:
-        return eval(text, {"__builtins__": {}}, f.module)
+        return eval(text, {"__builtins__": {}}, ChainMap(f.module, f.unit.scope))  # type: ignore[arg-type]
     except Exception as error:
         raise f.fail(messages.BAD_ANNOTATION, node, text=text, reason=error) from None

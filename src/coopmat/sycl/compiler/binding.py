@@ -9,12 +9,13 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.function import FunctionCompiler
-from coopmat.sycl.compiler.operators import expression, type_of
+from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.parameters import check_kinds
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.values import Erroneous, Local, Runtime, Value
 from coopmat.sycl.element_types import ElementType
 from coopmat.sycl.pointers import PointerType
+from coopmat.sycl.vectors import VectorType
 from coopmat.tree import types as t
 
 
@@ -57,16 +58,26 @@ def _problem(given: Call, local: Local, names: list[str], by_position: int, boun
     return None
 
 
+def local_name(f: FunctionCompiler) -> str:
+    """What messages call a helper."""
+    return f.node.name if isinstance(f.node, ast.FunctionDef) else "lambda"
+
+
 def _annotated(given: Call, f: FunctionCompiler, parameter: ast.arg, value: Value) -> Value:
     """An argument as the parameter's annotation has it: numbers are converted, pointers checked."""
     assert parameter.annotation is not None
     type_ = type_of_annotation(f, parameter.annotation)
     if isinstance(type_, ElementType) and not isinstance(value, Erroneous):
         return Runtime(expression(given.f, value, given.node, type_.storage.scalar))
+    if isinstance(type_, VectorType):
+        if type_of(given.f, value, given.node) != type_.type:
+            raise given.f.fail(messages.ARGUMENT_TYPE, given.node, name=local_name(f), parameter=parameter.arg,
+                               expected=f"a {type_}", found=value)
+        return value
     if isinstance(type_, PointerType):
         found = type_of(given.f, value, given.node)
         if not isinstance(found, t.Pointer):
-            raise given.f.fail(messages.ARGUMENT_TYPE, given.node, name=f.node.name if isinstance(
-                f.node, ast.FunctionDef) else "lambda", parameter=parameter.arg, expected=f"a {type_}", found=value)
+            raise given.f.fail(messages.ARGUMENT_TYPE, given.node, name=local_name(f), parameter=parameter.arg,
+                               expected=f"a {type_}", found=value)
         return Runtime(expression(given.f, value, given.node, type_.tree), type_.hints)
     return value

@@ -8,15 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from coopmat.sycl.compiler import messages
+import numpy as np
+
+from coopmat.sycl.compiler import messages, vectors
+from coopmat.sycl.compiler.aggregates import defaults_of_fields, initializer_of, is_structure, made
 from coopmat.sycl.compiler.function import FunctionCompiler
-from coopmat.sycl.compiler.operators import cast, constant_integer
+from coopmat.sycl.compiler.numbers import cast, constant_integer
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
     Group,
     Local,
     Method,
     NewMatrix,
+    Runtime,
     Static,
     Value,
 )
@@ -26,6 +30,7 @@ from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.kernel import SyclKernel
 from coopmat.sycl.ranges import GroupType, sub_group
+from coopmat.sycl.vectors import VectorType
 
 PACKAGE = "coopmat.sycl."
 Handler = Callable[["Call"], Value]
@@ -33,6 +38,8 @@ DEVICE_FUNCTIONS: dict[str, Handler] = {}
 """What a call of a device function becomes, by the function's name."""
 PYTHON_FUNCTIONS: dict[Any, Handler] = {}
 """What a call of a function of Python (``min``, ``range``, ``math.sqrt``, …) becomes."""
+PURE: frozenset[Any] = frozenset((np.finfo, np.iinfo, ord, chr, hex, oct, bin))
+"""Functions of the host that may be called with what is known, besides the methods of strings."""
 METHODS: dict[type[Value], Callable[[Call], Value]] = {}
 """What a call of a method becomes, by the class of the receiver; ``Call.name`` is the method."""
 
@@ -104,7 +111,7 @@ def _arguments(f: FunctionCompiler, node: ast.Call) -> tuple[list[Value], dict[s
             value = f.read(argument.value)
             if not isinstance(value, ValueSequence):
                 raise f.fail(messages.NOT_ITERABLE, argument, found=value)
-            arguments += value.items
+            arguments += [f.loaded(item, argument) for item in value.items]
         else:
             arguments.append(f.read(argument))
     named: dict[str, Value] = {}
@@ -124,9 +131,11 @@ def call_value(f: FunctionCompiler, callee: Value, node: ast.Call, arguments: Se
         handler = METHODS.get(type(callee.receiver))
         if handler is None:
             raise f.fail(messages.NO_ATTRIBUTE, node.func, found=callee.receiver, name=callee.name, hint="")
-        return handler(replace(given, name=callee.name, receiver=callee.receiver))
+        return handler(replace(given, name=callee.name, receiver=callee.receiver, template=callee.template))
     if isinstance(callee, Local):
         return f.unit.helpers.call(given, callee)
+    if isinstance(callee, Runtime) and isinstance(node.func, ast.Attribute) and not arguments and not named:
+        return callee  # v.x(), as C++ has it
     if not isinstance(callee, Static):
         raise f.fail(messages.NOT_CALLABLE, node.func, found=callee, hint="")
     return _call_static(given, callee.value)
@@ -140,9 +149,14 @@ def _call_static(given: Call, callee: Any) -> Value:
     python = PYTHON_FUNCTIONS.get(callee) if callable(callee) and _is_hashable(callee) else None
     if python is not None:
         return python(replace(given, name=getattr(callee, "__name__", str(callee))))
+    if isinstance(callee, VectorType):
+        _no_names(given, str(callee))
+        return vectors.made(given.f, callee, given.arguments, given.node)
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
+    if is_structure(callee) and not str(callee.__module__).startswith(PACKAGE):
+        return _object(given, callee)
     local = given.f.unit.helpers.of_callable(given.f, callee, given.node)
     if local is not None:
         return given.f.unit.helpers.call(given, local)
@@ -171,6 +185,27 @@ def _no_arguments(given: Call, name: str) -> None:
                            reason="it takes no arguments")
 
 
+def _object(given: Call, owner: Any) -> Value:
+    """``Point(1, 2)``: an object of a dataclass or of a class of named tuples."""
+    f = given.f
+    reason = initializer_of(owner)
+    if reason is not None:
+        raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(owner), hint=f"; {reason}")
+    given = replace(given, name=owner.__name__)
+    bound = given.bind(inspect.signature(owner))
+    for name, default in defaults_of_fields(owner).items():
+        if name not in bound:
+            with f.host_errors_at(given.node):
+                bound[name] = static_value(f, default(), given.node, name)
+    return made(f, owner, bound, given.node)
+
+
+def _no_names(given: Call, name: str) -> None:
+    if given.named:
+        raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=name, signature="(…)",
+                           reason=f"it takes no argument called '{next(iter(given.named))}'")
+
+
 def _conversion(given: Call, target: ElementType) -> Value:
     """``float32(x)``; ``int(x)`` and ``float(x)`` are int32 and float32, as in C++."""
     if len(given.arguments) != 1 or given.named:
@@ -180,10 +215,12 @@ def _conversion(given: Call, target: ElementType) -> Value:
 
 
 def _call_host(given: Call, callee: Any) -> Value:
-    """A call whose arguments are known, of an object of this package (matrix_params, properties, …)."""
+    """A call whose arguments are known, of an object of this package (matrix_params, properties, …), or of a method of
+    a string."""
     f = given.f
     module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None) or ""
-    if not callable(callee) or not str(module).startswith(PACKAGE):
+    is_pure = isinstance(getattr(callee, "__self__", None), str) or (_is_hashable(callee) and callee in PURE)
+    if not callable(callee) or not (is_pure or str(module).startswith(PACKAGE)):
         raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=_instead_of(callee))
     values = [_known(f, value, given.place(index)) for index, value in enumerate(given.arguments)]
     named = {name: _known(f, value, given.place_of(name)) for name, value in given.named.items()}

@@ -14,17 +14,10 @@ from coopmat.sycl import constraints
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import Call, Handler
 from coopmat.sycl.compiler.function import Block
-from coopmat.sycl.compiler.operators import COMPARISONS, OPERATORS, binary, expression, type_of
-from coopmat.sycl.compiler.values import (
-    MATRICES,
-    Matrix,
-    MatrixValue,
-    NewMatrix,
-    Runtime,
-    Static,
-    Value,
-    leaves,
-)
+from coopmat.sycl.compiler.matrix_objects import is_same_type, matrix_value
+from coopmat.sycl.compiler.numbers import expression, type_of
+from coopmat.sycl.compiler.operators import COMPARISONS, OPERATORS, binary
+from coopmat.sycl.compiler.values import MATRICES, MatrixValue, Runtime, Static, Value
 from coopmat.sycl.element_types import BY_SCALAR
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
@@ -41,22 +34,11 @@ _ARITHMETIC = {"+": n.BinaryOperator.ADD, "-": n.BinaryOperator.SUBTRACT, "*": n
 _HINT = "; use joint_matrix_apply(sg, m, lambda x: …) for other operations on each element"
 
 
-def matrix_value(f: FunctionCompiler, value: Value, node: ast.AST) -> MatrixValue | None:
-    """The elements of a matrix; None for other values."""
-    if isinstance(value, Matrix):
-        return MatrixValue(value.type, value.load(f.location(node)))
-    if isinstance(value, NewMatrix):
-        matrix = f.declare_matrix(value, "", node)
-        return MatrixValue(value.type, matrix.load(f.location(node)))
-    return value if isinstance(value, MatrixValue) else None
-
-
 def _one_type(f: FunctionCompiler, name: str, found: Sequence[MatrixValue], node: ast.AST) -> None:
     """Matrices that meet must have one type."""
-    first = found[0].type
     for other in found[1:]:
-        if (other.type.tree, other.type.element) != (first.tree, first.element):
-            raise f.fail(constraints.MATRICES_DIFFER, node, name=name, first=first, second=other.type)
+        if not is_same_type(found[0], other):
+            raise f.fail(constraints.MATRICES_DIFFER, node, name=name, first=found[0].type, second=other.type)
 
 
 # ------------------------------------------------------------------ operators
@@ -187,29 +169,3 @@ def on_elements(handler: Handler) -> Handler:
         return of_elements(call.f, call.name, (handler, count, tuple(call.named)), given, call.node, compute)
 
     return handle
-
-
-# ------------------------------------------------------------------ assignment
-
-
-def assign_matrix(f: FunctionCompiler, name: str, place: Matrix, value: MatrixValue, node: ast.AST, *,
-                  in_place: bool = False) -> None:
-    """Store elements in a matrix. ``in_place``: by ``m += …``, which changes the matrix that other names have, too."""
-    if (place.type.tree, place.type.element) != (value.type.tree, value.type.element):
-        raise f.fail(messages.REBOUND, node, name=name, before=place, after=value)
-    if not in_place and _has_other_names(f, name, place):
-        raise f.fail(messages.MATRIX_SHARED, node, name=name)
-    f.perform(n.Assign(place.type.tree, f.location(node), place.place, value.expression))
-
-
-def _has_other_names(f: FunctionCompiler, name: str, matrix: Matrix) -> bool:
-    """Whether a matrix is a caller's, or has another name here: assigning to one would change what the other means."""
-    if not isinstance(matrix.place, n.VariablePlace):
-        return True
-    variable = matrix.place.variable
-    return any(_holds(value, variable) for other, value in f.names.items() if other != name)
-
-
-def _holds(value: Value, variable: n.Variable) -> bool:
-    return any(isinstance(leaf, Matrix) and isinstance(leaf.place, n.VariablePlace) and leaf.place.variable is variable
-               for leaf in leaves(value))

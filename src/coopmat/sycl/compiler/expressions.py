@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import difflib
+from dataclasses import replace
 from enum import Enum
 from types import ModuleType
 
-from coopmat.sycl.compiler import messages, operators
+from coopmat.sycl.compiler import aggregates, arrays, messages, texts, vectors
 from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
-from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, integer, truth
+from coopmat.sycl.compiler.numbers import both, constant_integer, expression, integer, truth, type_of
+from coopmat.sycl.compiler.operators import SYMBOLS, binary, make_list, offset, unary
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
+    Aggregate,
     AtomicRef,
     Element,
     Group,
@@ -24,6 +27,8 @@ from coopmat.sycl.compiler.values import (
     Sequence,
     Static,
     Value,
+    owner_of,
+    shown_type,
 )
 from coopmat.sycl.enumerations import decorated, layout
 from coopmat.tree import nodes as n
@@ -45,7 +50,7 @@ def _name(f: FunctionCompiler, node: ast.Name) -> Value:
 
 
 def _unary(f: FunctionCompiler, node: ast.UnaryOp) -> Value:
-    return operators.unary(f, SYMBOLS[type(node.op)], f.read(node.operand), node)
+    return unary(f, SYMBOLS[type(node.op)], f.read(node.operand), node)
 
 
 def _binary(f: FunctionCompiler, node: ast.BinOp) -> Value:
@@ -70,21 +75,14 @@ def _compare(f: FunctionCompiler, node: ast.Compare) -> Value:
         right = f.read(right_node)
         if not is_last and isinstance(right, Runtime):
             right = f.temporary(right.expression, right_node, right.hints)
-        test = _comparison(f, SYMBOLS[type(symbol)], left, right, node)
-        result = test if result is None else _both(f, result, test, node)
+        test = comparison(f, SYMBOLS[type(symbol)], left, right, node)
+        result = test if result is None else both(f, result, test, node)
         left = right
     assert result is not None
     return result
 
 
-def _both(f: FunctionCompiler, first: Value, second: Value, node: ast.expr) -> Value:
-    if isinstance(first, Static):
-        return second if f.known_truth(first, node) else first
-    tests = [truth(f, value, node) for value in (first, second)]
-    return Runtime(n.Logical(t.BOOL, f.location(node), True, *tests))
-
-
-def _comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+def comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     if symbol in ("is", "is not", "in", "not in"):
         return _static_comparison(f, symbol, left, right, node)
     if symbol in ("==", "!=") and any(isinstance(side, LayoutValue) for side in (left, right)):
@@ -162,6 +160,9 @@ def _choice(f: FunctionCompiler, node: ast.IfExp) -> Value:
     if all(side is not None for side in layouts):
         return LayoutValue(n.Conditional(t.INT, f.location(node), condition, *layouts))  # type: ignore[arg-type]
     (first, before), (second, after) = f.nested(node.body), f.nested(node.orelse)
+    text = texts.chosen(f, condition, (first, second), node)
+    if text is not None:
+        return text
     type_ = common(f, first, second, node)
     sides = [expression(f, value, part, type_) for value, part in ((first, node.body), (second, node.orelse))]
     sides = [n.StatementExpression(type_, side.location, statements, side) if statements else side
@@ -186,11 +187,11 @@ def _number_of_layout(f: FunctionCompiler, value: Value, node: ast.expr) -> n.Ex
 
 def common(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> t.Type:
     """The type in which two values meet: equal types, or the usual arithmetic conversions."""
-    types = [operators.type_of(f, value, node) for value in (first, second)]
+    types = [type_of(f, value, node) for value in (first, second)]
     if types[0] == types[1]:
         return types[0]
-    if any(isinstance(type_, t.Pointer) for type_ in types):
-        raise f.fail(messages.NOT_CONVERTIBLE, node, found=second, type=operators.named(types[0]))
+    if any(isinstance(type_, t.Pointer | t.Vector) for type_ in types):
+        raise f.fail(messages.NOT_CONVERTIBLE, node, found=second, type=shown_type(types[0]))
     for value, other in ((first, types[1]), (second, types[0])):
         if isinstance(value, Static) and type(value.value) is float and other.is_float:
             return other
@@ -201,24 +202,25 @@ def common(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> t
 
 
 def _list(f: FunctionCompiler, node: ast.List) -> Value:
-    return operators.make_list(f, tuple(f.read(item) for item in node.elts), True, node)
+    return make_list(f, tuple(f.read(item) for item in node.elts), True, node)
 
 
 def _tuple(f: FunctionCompiler, node: ast.Tuple) -> Value:
-    return operators.make_list(f, tuple(f.read(item) for item in node.elts), False, node)
+    return make_list(f, tuple(f.read(item) for item in node.elts), False, node)
 
 
-def _comprehension(f: FunctionCompiler, node: ast.ListComp) -> Value:
-    """A list whose length is known: the element is compiled for each step of the loops."""
+def _comprehension(f: FunctionCompiler, node: ast.ListComp | ast.GeneratorExp) -> Value:
+    """A list whose length is known: the element is compiled for each step of the loops. A generator is a tuple."""
     found: list[Value] = []
-    outside = dict(f.names)
+    outside, assigned = dict(f.names), f.assignments.certain
     _expand(f, node, 0, found)
+    f.assignments.certain = assigned
     f.names = {name: value for name, value in f.names.items() if name in outside} | {
         name: outside[name] for name in outside}
-    return operators.make_list(f, tuple(found), True, node)
+    return make_list(f, tuple(found), isinstance(node, ast.ListComp), node)
 
 
-def _expand(f: FunctionCompiler, node: ast.ListComp, depth: int, found: list[Value]) -> None:
+def _expand(f: FunctionCompiler, node: ast.ListComp | ast.GeneratorExp, depth: int, found: list[Value]) -> None:
     from coopmat.sycl.compiler.loops import bind_target, known_items
 
     if depth == len(node.generators):
@@ -237,7 +239,10 @@ def _expand(f: FunctionCompiler, node: ast.ListComp, depth: int, found: list[Val
 
 
 def _subscript(f: FunctionCompiler, node: ast.Subscript) -> Value:
-    base = f.read(node.value)
+    place = f.evaluate(node.value)
+    if isinstance(place, Runtime | Element) and vectors.vector_type(place) is not None:
+        return vectors.item(f, place, f.read(node.slice), node)
+    base = f.loaded(place, node.value)
     if isinstance(base, Static):
         return _static_subscript(f, base, node)
     if isinstance(base, Sequence):
@@ -248,16 +253,19 @@ def _subscript(f: FunctionCompiler, node: ast.Subscript) -> Value:
         return element_at(f, base, f.read(node.slice), node)
     if isinstance(base, Runtime) and base.type in (t.UINT, t.SIZE_T):
         return _component(f, base, node)
-    if isinstance(base, Method) and isinstance(base.receiver, LocalArray) and base.name == "get_multi_ptr":
+    if isinstance(base, Method):
         template = f.read(node.slice)
-        if isinstance(template, Static) and isinstance(template.value, decorated):  # which changes nothing here
+        if isinstance(base.receiver, LocalArray) and base.name == "get_multi_ptr" and isinstance(template, Static) \
+                and isinstance(template.value, decorated):  # which changes nothing here
             return base
+        if isinstance(base.receiver, Runtime | Element) and isinstance(template, Static):
+            return replace(base, template=(template.value,))
     raise f.fail(messages.NOT_SUBSCRIPTABLE, node, found=base)
 
 
 def _component(f: FunctionCompiler, base: Runtime, node: ast.Subscript) -> Runtime:
     """``sg.get_local_id()[0]``: the only component of a one-dimensional id."""
-    index = operators.constant_integer(f, f.read(node.slice), node.slice, "the index of an id")
+    index = constant_integer(f, f.read(node.slice), node.slice, "the index of an id")
     if index != 0:
         raise f.fail(messages.INDEX_OUT_OF_RANGE, node.slice, index=index, found="a one-dimensional id")
     return base
@@ -266,19 +274,19 @@ def _component(f: FunctionCompiler, base: Runtime, node: ast.Subscript) -> Runti
 def element_at(f: FunctionCompiler, base: Runtime, index: Value, node: ast.expr) -> Element:
     """``pointer[index]``."""
     assert isinstance(base.type, t.Pointer)
-    pointer = operators.offset(f, base.expression, index, node)
+    pointer = offset(f, base.expression, index, node)
     return Element(n.Dereference(base.type.pointee, f.location(node), pointer))
 
 
 def _item(f: FunctionCompiler, base: Sequence, node: ast.Subscript) -> Value:
     if isinstance(node.slice, ast.Slice):
-        bounds = [None if part is None else operators.constant_integer(f, f.read(part), part, "a bound of a slice")
+        bounds = [None if part is None else constant_integer(f, f.read(part), part, "a bound of a slice")
                   for part in (node.slice.lower, node.slice.upper, node.slice.step)]
-        return Sequence(base.items[slice(*bounds)], base.is_list)
+        return Sequence(tuple(f.held(item, node) for item in base.items[slice(*bounds)]), base.is_list)
     value = f.read(node.slice)
     if not isinstance(value, Static):
-        raise f.fail(messages.INDEX_NOT_CONSTANT, node.slice, found=value)
-    index = operators.constant_integer(f, value, node.slice, "the index of a list")
+        return arrays.item(f, base, value, node)
+    index = constant_integer(f, value, node.slice, "the index of a list")
     if not -len(base.items) <= index < len(base.items):
         raise f.fail(messages.INDEX_OUT_OF_RANGE, node.slice, index=index, found=base)
     return base.items[index]
@@ -325,7 +333,16 @@ def _static_subscript(f: FunctionCompiler, base: Static, node: ast.Subscript) ->
 
 
 def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
-    receiver = f.read(node.value)
+    place = f.evaluate(node.value)
+    if isinstance(place, Runtime | Element) and vectors.vector_type(place) is not None:
+        part = vectors.part(f, place, node.attr, node)
+        if part is None and node.attr not in vectors.METHODS:
+            raise f.fail(messages.NO_ATTRIBUTE, node, found=place, name=node.attr,
+                         hint=f"; it has x, xy, s0, lo, hi and the like, {', '.join(vectors.METHODS)}")
+        return part or Method(place, node.attr)
+    receiver = f.loaded(place, node.value)
+    if isinstance(receiver, Aggregate) and owner_of(receiver) is not None:
+        return aggregates.attribute(f, receiver, node.attr, node)
     if isinstance(receiver, (Item, Group, Runtime, Sequence, LocalArray, AtomicRef, Matrix)):
         return Method(receiver, node.attr)
     if not isinstance(receiver, Static):
@@ -348,10 +365,6 @@ def _lambda(f: FunctionCompiler, node: ast.Lambda) -> Value:
     return f.local(node)
 
 
-def _formatted(f: FunctionCompiler, node: ast.expr) -> Value:
-    raise f.fail(messages.UNSUPPORTED_EXPRESSION, node, what="a formatted string", advice="device code has no strings")
-
-
 def _call(f: FunctionCompiler, node: ast.Call) -> Value:
     from coopmat.sycl.compiler.calls import call
 
@@ -361,6 +374,6 @@ def _call(f: FunctionCompiler, node: ast.Call) -> Value:
 EXPRESSIONS.update({
     ast.Constant: _constant, ast.Name: _name, ast.UnaryOp: _unary, ast.BinOp: _binary, ast.Compare: _compare,
     ast.BoolOp: _logical, ast.IfExp: _choice, ast.List: _list, ast.Tuple: _tuple, ast.ListComp: _comprehension,
-    ast.Subscript: _subscript, ast.Attribute: _attribute, ast.Lambda: _lambda, ast.Call: _call,
-    ast.JoinedStr: _formatted,
+    ast.GeneratorExp: _comprehension, ast.Subscript: _subscript, ast.Attribute: _attribute, ast.Lambda: _lambda,
+    ast.Call: _call, ast.JoinedStr: texts.formatted_string,
 })

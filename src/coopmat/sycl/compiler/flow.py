@@ -24,5 +24,5 @@ def _breaks(statement: n.Statement) -> bool:
     """Whether a break leaves the loop whose body this is."""
     if isinstance(statement, n.Break):
         return True
-    return not isinstance(statement, n.Loop) and any(
+    return not isinstance(statement, n.Loop | n.Switch) and any(
         _breaks(child) for child in children(statement) if isinstance(child, n.Statement))

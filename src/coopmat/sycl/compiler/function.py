@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import Diagnostic, Message, SourceLocation, note
 from coopmat.sycl.captures import is_memory
-from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler import arrays, messages
 from coopmat.sycl.compiler.assignments import Assignments
-from coopmat.sycl.compiler.operators import convert, expression
-from coopmat.sycl.compiler.scopes import Path, block_path, defaults_of, scope_of
+from coopmat.sycl.compiler.numbers import convert, expression
+from coopmat.sycl.compiler.scopes import Path, assigned_names, block_path, defaults_of, scope_of
 from coopmat.sycl.compiler.source import Definition, Source
 from coopmat.sycl.compiler.values import (
+    Aggregate,
     AtomicRef,
     Element,
     Erroneous,
@@ -33,6 +34,7 @@ from coopmat.sycl.compiler.values import (
     Runtime,
     Static,
     Value,
+    leaves,
 )
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.constraints import BrokenConstraint
@@ -42,6 +44,7 @@ from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
 if TYPE_CHECKING:
+    from coopmat.sycl.compiler.results import Result
     from coopmat.sycl.compiler.unit import Unit
 
 Compile = Callable[["FunctionCompiler", Any], Any]
@@ -72,17 +75,19 @@ class Block:
 
 @dataclass(slots=True)
 class Loop:
-    """A loop around what is compiled. An unrolled one notes whether the copy at hand was left, and how."""
+    """A loop around what is compiled. ``left_by``: the jump that the copy at hand of an unrolled one ends with, if it
+    certainly does."""
 
-    is_unrolled: bool
-    left_by: str | None = None
+    left_by: str | None = field(default=None, kw_only=True)
 
 
 class FunctionCompiler:
     """One function, or one specialisation of a helper.
 
     names: the values of the names that are known so far, captured ones included.
-    result: the type that ``return`` converts to; None while it is being found, VOID for none.
+    unconditional: the statement lists (their ids) that are carried out whenever control reaches the statement that they
+    are part of: what a known condition chose, the bodies of unrolled loops. left_out: those that are not compiled.
+    result: what ``return`` returns; None while it is being found.
     returned: what each return statement returns, with its place.
     """
 
@@ -96,9 +101,11 @@ class FunctionCompiler:
         self.names: dict[str, Value] = dict(captured)
         self.blocks: list[Block] = []
         self.loops: list[Loop] = []
-        self.result: t.Type | None = None
+        self.result: Result | None = None
         self.returned: list[tuple[Value, ast.AST]] = []
-        self.assignments = Assignments()
+        self.assignments = Assignments(frozenset(captured))
+        self.unconditional: set[int] = set()
+        self.left_out: set[int] = set()
         self.apply_to: n.Variable | None = None  # of joint_matrix_apply: what is returned where nothing else is
 
     # ------------------------------------------------------------------ messages
@@ -157,6 +164,18 @@ class FunctionCompiler:
             return Runtime(n.Load(value.type, self.location(node), value.place), value.hints)
         return value
 
+    def held(self, value: Value, node: ast.AST) -> Value:
+        """What an element holds now, whatever is assigned to it afterwards; what is computed is computed once. Lists
+        and structures are held by reference."""
+        if isinstance(value, ValueSequence) and not value.is_list:
+            return value.with_items(self.held(item, node) for item in value.items)
+        value = self.loaded(value, node)
+        if isinstance(value, Runtime) and not isinstance(value.expression, n.WorkItemQuery):
+            return self.temporary(value.expression, node, value.hints)
+        if isinstance(value, MatrixValue):
+            return MatrixValue(value.type, self.declare_matrix(value, "", node).load(self.location(node)))
+        return value
+
     def nested(self, node: ast.expr) -> tuple[Value, tuple[n.Statement, ...]]:
         """The value of an expression that may not be evaluated at all, and the statements that it takes."""
         self.blocks.append(Block(self.blocks[-1].path))
@@ -176,17 +195,26 @@ class FunctionCompiler:
         """Append an expression that is evaluated for its effects."""
         self.emit(n.Evaluate(found.location, found))
 
-    def block(self, statements: Sequence[ast.stmt], node: ast.AST, path: Path | None = None) -> n.Block:
-        """Compile a statement list; each statement that fails is reported, and the others are compiled, too."""
+    def block(self, statements: Sequence[ast.stmt], node: ast.AST, path: Path | None = None,
+              before: Callable[[], None] | None = None) -> n.Block:
+        """Compile a statement list; each statement that fails is reported, and the others are compiled, too.
+
+        before: compiles what comes before them in the block.
+        """
         outer = self.blocks[-1].path if self.blocks else ()
         self.blocks.append(Block(path if path is not None else block_path(outer, statements)))  # type: ignore[arg-type]
-        self.statements(statements)
-        return self.blocks.pop().finish(self.location(node))
+        try:
+            if before is not None:
+                before()
+            self.statements(statements)
+        finally:
+            block = self.blocks.pop()
+        return block.finish(self.location(node))
 
     def statements(self, statements: Sequence[ast.stmt]) -> None:
-        """Compile statements into the block at hand."""
+        """Compile statements into the block at hand, up to one that control does not get beyond."""
         for statement in statements:
-            if self.loops and self.loops[-1].left_by is not None:
+            if (self.loops and self.loops[-1].left_by is not None) or not self.assignments.is_reached:
                 return
             try:
                 self.statement(statement)
@@ -204,20 +232,17 @@ class FunctionCompiler:
     def _forget(self, node: ast.stmt) -> None:
         """After an error: names that the statement would have assigned are not complained about again."""
         if isinstance(node, ast.FunctionDef) and node.name not in self.names:
-            self.names[node.name] = Erroneous()
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id not in self.names:
-                self.names[part.id] = Erroneous()
+            self.bind(node.name, Erroneous())
+        for name in assigned_names(node):
+            if name not in self.names:
+                self.bind(name, Erroneous())
 
     # ------------------------------------------------------------------ names
 
     def lookup(self, name: str, node: ast.AST) -> Value:
         """What a name stands for."""
         if name in self.names:
-            if self.assignments.may_be_missing(name):
-                self.warn(messages.MAYBE_UNASSIGNED, node, name=name)
-                self.assignments.assign(name)
-            return self.names[name]
+            return self._assigned(name, self.names[name], node)
         if name in self.scope.names:
             message = messages.NONLOCAL if name in self.module else messages.UNASSIGNED
             raise self.fail(message, node, name=name)
@@ -226,6 +251,32 @@ class FunctionCompiler:
         known = [*self.names, *self.scope.names, *self.module]
         close = difflib.get_close_matches(name, known, n=1)
         raise self.fail(messages.UNDEFINED_NAME, node, name=name, hint=f"; did you mean '{close[0]}'?" if close else "")
+
+    def _assigned(self, name: str, value: Value, node: ast.AST) -> Value:
+        """What a name stands for; said once where it may stand for nothing."""
+        if not isinstance(value, Erroneous) and self.assignments.may_be_missing(name):
+            self.assignments.assign(name)
+            known = next((leaf for leaf in leaves(value) if not isinstance(leaf, Element | Matrix)), None)
+            if known is not None:
+                raise self.fail(messages.CONSTANT_UNASSIGNED, node, name=name, found=value)
+            self.warn(messages.MAYBE_UNASSIGNED, node, name=name)
+        return value
+
+    def bind(self, name: str, value: Value) -> None:
+        """Let a name stand for a value from here on."""
+        self.names[name] = value
+        self.assignments.assign(name)
+
+    def is_assigned_once(self, name: str) -> bool:
+        """Whether one plain assignment is all that a name gets in what is compiled."""
+        return self.scope.is_assigned_once(name, self.left_out)
+
+    def holds_wherever_used(self, name: str) -> bool:
+        """Whether the block at hand is carried out wherever control reaches a place that reads ``name``."""
+        facts = self.scope.names.get(name)
+        path = self.blocks[-1].path
+        home = path if facts is None else facts.common_block
+        return all(part in self.unconditional for part in path[len(home):])
 
     def local(self, node: Definition) -> Local:
         """A function or lambda of this one; the defaults of its parameters are computed now."""
@@ -277,7 +328,6 @@ class FunctionCompiler:
             self.emit(n.Declare(location, variable, value))
         else:
             block.declarations.append(n.Declare(location, variable))
-            self.assignments.possible.add(name)
             if value is not None:
                 self.perform(n.Assign(type_, location, place, value))
         if value is not None:
@@ -299,10 +349,8 @@ class FunctionCompiler:
         """
         if isinstance(value, NewMatrix | MatrixValue):
             return self.declare_matrix(value, name, node)
-        if isinstance(value, ValueSequence):
-            items = tuple(self.materialize(item, f"{name}[{index}]", node, variables=variables)
-                          for index, item in enumerate(value.items))
-            return replace(value, items=items)
+        if isinstance(value, Aggregate):
+            return self._materialize_parts(value, name, node, variables=variables)
         if isinstance(value, AtomicRef | LocalArray):
             pointer = self.declare(name, value.pointer.type, node, value.pointer)
             return replace(value, pointer=expression(self, pointer, node))
@@ -314,6 +362,19 @@ class FunctionCompiler:
             hints = value.hints if isinstance(value, Runtime) else NO_PROPERTIES
             return self.declare(name, found.type, node, found, hints)
         return value
+
+    def _materialize_parts(self, value: Aggregate, name: str, node: ast.AST, *, variables: bool) -> Value:
+        """A list, tuple or structure that a name can keep; a list that has a name is what it is."""
+        origin = (self.source.file.name, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), name)
+        if isinstance(value, ValueSequence):
+            if value.is_list and (value.origin is not None or value.array is not None):
+                return value
+            if origin in self.unit.arrays:
+                return replace(arrays.made(self, value, name, node), origin=origin)
+        found = value.with_items(self.materialize(
+            item if value.is_mutable else self.loaded(item, node), inner, node, variables=variables)
+            for item, inner in zip(value.items, value.spelled(name), strict=True))
+        return replace(found, origin=origin) if isinstance(found, ValueSequence) else found
 
     def assign(self, target: Element, value: n.Expression, node: ast.AST) -> None:
         """Store a value in a variable or behind a pointer."""
@@ -335,11 +396,9 @@ _REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
     "Set": ("a set", "use a list or a tuple"),
     "DictComp": ("a dictionary", "use separate variables"),
     "SetComp": ("a set", "use a list"),
-    "GeneratorExp": ("a generator", "use a list comprehension over a range of constants"),
     "Await": ("await", "a kernel runs by itself"),
     "Yield": ("yield", "store the values in a list or through a pointer"),
     "YieldFrom": ("yield", "store the values in a list or through a pointer"),
-    "JoinedStr": ("a formatted string", "device code has no strings"),
     "Starred": ("'*' before an argument", "write the arguments one by one"),
     "Slice": ("a slice of what is no list", "write a loop over the elements"),
     "NamedExpr": ("':='", "assign in a statement of its own"),
@@ -347,7 +406,7 @@ _REFUSED_EXPRESSIONS: dict[str, tuple[str, str]] = {
 _REFUSED_STATEMENTS: dict[str, tuple[str, str]] = {
     "Try": ("try", "device code has no exceptions; test the condition with if"),
     "TryStar": ("try", "device code has no exceptions; test the condition with if"),
-    "Raise": ("raise", "device code has no exceptions; store an error code through a pointer"),
+    "Raise": ("raise", "device code has no exceptions; write assert, or store an error code through a pointer"),
     "With": ("with", "device code has no context managers"),
     "AsyncWith": ("async", "a kernel runs by itself"),
     "AsyncFor": ("async", "a kernel runs by itself"),
@@ -358,6 +417,4 @@ _REFUSED_STATEMENTS: dict[str, tuple[str, str]] = {
     "Global": ("global", "pass values as parameters, and results through pointers"),
     "Nonlocal": ("nonlocal", "a local function gets values only; return the new value"),
     "Delete": ("del", "a variable lives as long as its function"),
-    "Match": ("match", "use if and elif"),
-    "Assert": ("assert", "device code has no exceptions; test the condition with if"),
 }

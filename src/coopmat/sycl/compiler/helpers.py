@@ -14,21 +14,16 @@ from typing import TYPE_CHECKING, Any
 from coopmat.diagnostics import Error
 from coopmat.sycl.captures import call_operator, closure_of
 from coopmat.sycl.compiler import flow, messages, passing
-from coopmat.sycl.compiler.annotations import module_of, type_of_annotation
+from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.binding import bind
 from coopmat.sycl.compiler.calls import Call
-from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
-from coopmat.sycl.compiler.operators import type_of
+from coopmat.sycl.compiler.results import NOTHING, Result, declared_result, result_of
 from coopmat.sycl.compiler.scopes import arguments_of
-from coopmat.sycl.compiler.source import definition_of
+from coopmat.sycl.compiler.source import definition_of, has_source
 from coopmat.sycl.compiler.statements import apply_result
 from coopmat.sycl.compiler.statics import static_value
-from coopmat.sycl.compiler.values import MATRICES, Element, Local, MatrixValue, Nothing, Runtime, Static, Value
-from coopmat.sycl.element_types import ElementType
-from coopmat.sycl.joint_matrices import JointMatrixType
-from coopmat.sycl.pointers import PointerType
-from coopmat.sycl.properties import properties
+from coopmat.sycl.compiler.values import Element, Local, Nothing, Static, Value, owner_of
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -43,8 +38,7 @@ class Specialization:
     """A helper compiled for one way to call it."""
 
     function: n.Function
-    hints: properties
-    matrix: JointMatrixType | None = None  # that it returns
+    result: Result
 
 
 @dataclass
@@ -101,6 +95,26 @@ class Helpers:
         bound = bind(given, local)
         return self._invoke(given, local, bound)
 
+    def call_function(self, f: FunctionCompiler, function: FunctionType, arguments: list[Value],
+                      node: ast.AST) -> Value:
+        """A call that is written as something else: of a property, of an operator."""
+        written = ast.copy_location(ast.Call(ast.Name(function.__name__, ast.Load()), [], []), node)
+        return self.call(Call(f, function.__name__, written, arguments), self.of_function(f, function, node))
+
+    def overloaded(self, f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value | None:
+        """An operator that the class of an operand defines; None if neither does."""
+        own = _operator(left, _BINARY.get(symbol) or _COMPARISONS.get(symbol))
+        if own is not None:
+            return self.call_function(f, own, [left, right], node)
+        name = f"r{_BINARY[symbol]}" if symbol in _BINARY else _COMPARISONS.get(_SWAPPED.get(symbol, ""))
+        own = _operator(right, name)
+        return None if own is None else self.call_function(f, own, [right, left], node)
+
+    def overloaded_unary(self, f: FunctionCompiler, symbol: str, value: Value, node: ast.AST) -> Value | None:
+        """The same of an operator with one operand."""
+        own = _operator(value, _UNARY.get(symbol))
+        return None if own is None else self.call_function(f, own, [value], node)
+
     def _invoke(self, given: Call, local: Local, bound: dict[str, Value]) -> Value:
         f, node = given.f, given.node
         with passing.of_function(f, local, node):
@@ -108,9 +122,7 @@ class Helpers:
         key = (local.key, passed.key)
         found = self._specialization(given, local, passed, key)
         call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
-        if found.matrix is not None:
-            return MatrixValue(found.matrix, call)
-        return Nothing(call) if call.type == t.VOID else Runtime(call, found.hints)
+        return Nothing(call) if found.result.is_nothing else found.result.value(f, call, node)
 
     def _specialization(self, given: Call, local: Local, passed: passing.Passed, key: Any) -> Specialization:
         if key in self.specializations:
@@ -143,38 +155,29 @@ class Helpers:
         """Compile a helper; a second time if its result's type was not known before."""
         name = self.unit.unique(local.name)
         before = self.unit.sink.error_count
-        result: t.Type | None = self._declared_result(local)
+        result = self._declared_result(local)
         if result is None:
             f = self._compiler(local, passed)
             body_of(f)
             if self.unit.sink.error_count > before:
                 raise Failed
-            result = _result_type(f, local.name)
+            result = result_of(f)
         f = self._compiler(local, passed)
         f.result = result
         body = body_of(f)
         if self.unit.sink.error_count > before:
             raise Failed
-        if result != t.VOID and flow.can_end(body):
+        if not result.is_nothing and flow.can_end(body):
             raise f.fail(messages.MISSING_RETURN, local.node, name=local.name)
-        hints = next((value.hints for value, _ in f.returned if isinstance(value, Runtime)), properties())
-        function = n.Function(name, result, passed.parameters, f.location(local.node), body=body)
+        function = n.Function(name, result.type, passed.parameters, f.location(local.node), body=body)
         self.unit.functions.append(function)
-        matrix = next((value.type for value, _ in f.returned if isinstance(value, MatrixValue)), None)
-        return Specialization(function, hints, matrix)
+        return Specialization(function, result)
 
-    def _declared_result(self, local: Local) -> t.Type | None:
+    def _declared_result(self, local: Local) -> Result | None:
         if not isinstance(local.node, ast.FunctionDef) or local.node.returns is None:
             return None
         f = FunctionCompiler(self.unit, local.source, local.node, local.module, {})
-        found = type_of_annotation(f, local.node.returns)
-        if found is None:
-            return t.VOID
-        if isinstance(found, ElementType):
-            return found.storage.scalar
-        if not isinstance(found, PointerType):
-            raise f.fail(messages.NOT_A_TYPE, local.node.returns, found=Static(found))
-        return found.tree
+        return declared_result(f, local.node.returns)
 
     def _compiler(self, local: Local, passed: passing.Passed) -> FunctionCompiler:
         return FunctionCompiler(self.unit, local.source, local.node, local.module, passed.values)
@@ -201,7 +204,7 @@ class Helpers:
         variable = passed.values[element]
         assert isinstance(variable, Element)
         assert isinstance(variable.place, n.VariablePlace)
-        f.apply_to, f.result = variable.place.variable, stored
+        f.apply_to = variable.place.variable
         body = body_of(f)
         if self.unit.sink.error_count > before:
             raise Failed
@@ -210,7 +213,7 @@ class Helpers:
         location = f.location(local.node)
         function = n.Function(self.unit.unique(local.name), stored, passed.parameters, location, body=body)
         self.unit.functions.append(function)
-        return Specialization(function, properties())
+        return Specialization(function, NOTHING)
 
 
 def _function_of(callee: Any) -> tuple[FunctionType | None, Any]:
@@ -222,35 +225,14 @@ def _function_of(callee: Any) -> tuple[FunctionType | None, Any]:
     return (None, None) if isinstance(callee, type) else (call_operator(type(callee)), callee)
 
 
-def _result_type(f: FunctionCompiler, name: str) -> t.Type:
-    """The common type of what a helper returns."""
-    if not f.returned:
-        return t.VOID
-    first, _ = f.returned[0]
-    for value, node in f.returned[1:]:
-        if _is_nothing(value) != _is_nothing(first):
-            raise f.fail(messages.RESULT_DIFFERS, node, name=name, found=value, before=first)
-    if _is_nothing(first):
-        return t.VOID
-    if isinstance(first, MatrixValue):
-        for value, node in f.returned:
-            if not isinstance(value, MatrixValue) or value.type != first.type:
-                raise f.fail(messages.RESULT_DIFFERS, node, name=name, found=value, before=first)
-        return first.type.tree
-    result: Value = first
-    for value, node in f.returned:
-        if isinstance(value, MATRICES):
-            raise f.fail(messages.MATRIX_RESULT, node, name=name, found=value)
-        if not isinstance(value, (Runtime, Static)):
-            raise f.fail(messages.RESULT_KIND, node, name=name, found=value)
-        type_ = common(f, result, value, node)
-        result = Static(0.0) if _is_weak(result) and _is_weak(value) else Runtime(n.Undefined(type_, None))
-    return type_of(f, result, f.node)
+_BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+           "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift"}
+_COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_UNARY = {"-": "neg", "+": "pos", "~": "invert"}
 
 
-def _is_weak(value: Value) -> bool:
-    return isinstance(value, Static) and type(value.value) is float
-
-
-def _is_nothing(value: Value) -> bool:
-    return isinstance(value, Static) and value.value is None
+def _operator(value: Value, name: str | None) -> FunctionType | None:
+    """The method of a user's class for an operator; what a dataclass has by itself has no source."""
+    found = None if name is None else inspect.getattr_static(owner_of(value), f"__{name}__", None)
+    return found if isinstance(found, FunctionType) and has_source(found) else None

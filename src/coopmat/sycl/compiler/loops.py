@@ -7,15 +7,29 @@ needed when the kernel is compiled, because it indexes a list; so is a loop over
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import UnionType
 
-from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.function import FunctionCompiler, Loop
-from coopmat.sycl.compiler.operators import binary, expression, truth, type_of
-from coopmat.sycl.compiler.scopes import NameFacts, block_path, names_in
+from coopmat.sycl.compiler import messages, vectors
+from coopmat.sycl.compiler.function import Block, FunctionCompiler, Loop
+from coopmat.sycl.compiler.numbers import expression, truth, type_of
+from coopmat.sycl.compiler.operators import binary
+from coopmat.sycl.compiler.scopes import NameFacts, Path, block_path, names_in
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.unrolling import needs_unrolling
-from coopmat.sycl.compiler.values import Element, Erroneous, Range, Runtime, Sequence, Static, Value, shown_type
+from coopmat.sycl.compiler.values import (
+    Element,
+    Erroneous,
+    Range,
+    Runtime,
+    Sequence,
+    Static,
+    Value,
+    is_number,
+    shown_type,
+)
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.conversions import common_type, promoted_type
@@ -26,66 +40,147 @@ MAX_COPIES = 4096
 # ------------------------------------------------------------------ jumps
 
 
-def branch(f: FunctionCompiler) -> Loop:
-    """Stands on the stack of loops for a branch whose condition is not known: no jump can leave an unrolled loop
-    from there."""
-    return Loop(is_unrolled=f.loops[-1].is_unrolled if f.loops else False, left_by=None)
+@dataclass(slots=True)
+class DeviceLoop(Loop):
+    """A loop that the kernel runs. ``broken`` is a variable that says whether ``break`` has left it, where that is
+    needed."""
 
-
-def break_statement(f: FunctionCompiler, node: ast.Break) -> None:
-    """``break``."""
-    _jump(f, "break", n.Break(f.location(node)), node)
-
-
-def continue_statement(f: FunctionCompiler, node: ast.Continue) -> None:
-    """``continue``."""
-    _jump(f, "continue", n.Continue(f.location(node)), node)
-
-
-def _jump(f: FunctionCompiler, word: str, statement: n.Statement, node: ast.stmt) -> None:
-    loop = f.loops[-1]
-    if not loop.is_unrolled:
-        f.emit(statement)
-        f.assignments.leave(word)
-        return
-    if not isinstance(loop, UnrolledLoop):
-        raise f.fail(messages.UNROLLED_JUMP, node, word=word)
-    loop.left_by = word
+    broken: Element | None = None
 
 
 @dataclass(slots=True)
 class UnrolledLoop(Loop):
-    """A loop that is compiled copy by copy; ``left_by`` says how the copy at hand was left."""
+    """A loop that is compiled copy by copy. It stands at ``start`` of the block ``home``, where names stood for what
+    ``before`` says. ``has_jump``: control may leave the copy at hand before its end. ``broken`` says whether control
+    has left the whole loop. ``kept`` are variables for the targets."""
+
+    home: Block
+    start: int
+    before: dict[str, Value]
+    may_break: bool
+    has_jump: bool = False
+    broken: Element | None = None
+    kept: dict[str, Value] = field(default_factory=dict)
 
 
-# ------------------------------------------------------------------ while
+@dataclass(slots=True)
+class Branch(Loop):
+    """Statements under a condition that the kernel tests; jumps leave ``loop``."""
+
+    loop: Loop
+
+
+def branch(f: FunctionCompiler) -> Loop:
+    """What stands on the stack of loops for a branch whose condition is not known."""
+    around = f.loops[-1] if f.loops else DeviceLoop()
+    return Branch(around.loop if isinstance(around, Branch) else around)
+
+
+def break_statement(f: FunctionCompiler, node: ast.Break) -> None:
+    """``break``."""
+    _jump(f, "break", node)
+
+
+def continue_statement(f: FunctionCompiler, node: ast.Continue) -> None:
+    """``continue``; a copy of an unrolled loop stands in a switch, which it leaves."""
+    _jump(f, "continue", node)
+
+
+def _jump(f: FunctionCompiler, word: str, node: ast.stmt) -> None:
+    top, location = f.loops[-1], f.location(node)
+    loop = top.loop if isinstance(top, Branch) else top
+    if isinstance(loop, UnrolledLoop):
+        if loop is top:
+            loop.left_by = word
+            return
+        loop.has_jump = True
+        if word == "break" and loop.broken is None:
+            loop.broken = _flag(f, node, loop.home, loop.start)
+    if word == "break" and isinstance(loop, UnrolledLoop | DeviceLoop) and loop.broken is not None:
+        f.assign(loop.broken, n.Constant(t.BOOL, location, True), node)
+    f.emit(n.Continue(location) if word == "continue" and isinstance(loop, DeviceLoop) else n.Break(location))
+    f.assignments.leave(word)
+
+
+def _flag(f: FunctionCompiler, node: ast.AST, block: Block, start: int) -> Element:
+    """A bool variable that is false from a place in a block on."""
+    location = f.location(node)
+    variable = f.variable("", t.BOOL, node)
+    block.statements.insert(start, n.Declare(location, variable, n.Constant(t.BOOL, location, False)))
+    return Element(n.VariablePlace(t.BOOL, location, variable))
+
+
+def _unless(f: FunctionCompiler, flag: Element, statement: n.Statement, node: ast.AST) -> n.If:
+    location = f.location(node)
+    test = n.Unary(t.BOOL, location, n.UnaryOperator.NOT, n.Load(t.BOOL, location, flag.place))
+    return n.If(location, test, statement)
+
+
+def _has_jump(statements: list[ast.stmt], kinds: type[ast.Break] | UnionType = ast.Break | ast.Continue) -> bool:
+    """Whether a jump leaves the loop whose body this is."""
+    for statement in statements:
+        inside: list[ast.stmt] = []
+        if isinstance(statement, ast.For | ast.While):
+            inside = statement.orelse
+        elif isinstance(statement, ast.If):
+            inside = [*statement.body, *statement.orelse]
+        elif isinstance(statement, ast.Match):
+            inside = [part for case in statement.cases for part in case.body]
+        if isinstance(statement, kinds) or _has_jump(inside, kinds):
+            return True
+    return False
+
+
+# ------------------------------------------------------------------ loops that the kernel runs
 
 
 def while_statement(f: FunctionCompiler, node: ast.While) -> None:
     """``while``; statements that the condition takes are carried out in every step."""
-    _refuse_else(f, node)
     value, statements = f.nested(node.test)
+    known = isinstance(value, Static)
     if isinstance(value, Static) and not f.known_truth(value, node.test):
+        f.blocks[-1].statements += statements
+        f.left_out.add(id(node.body))
+        _else(f, node, None)
         return
     location = f.location(node)
-    condition = None if isinstance(value, Static) else truth(f, value, node.test)
+    condition = None if known and not statements else truth(f, value, node.test)
     if condition is not None and statements:
         condition = n.StatementExpression(t.BOOL, location, statements, condition)
-    with f.assignments.loop(runs=condition is None, ends=condition is not None):
-        body = _body(f, node)
-    f.emit(n.Loop(location, condition, body))
+    with _device_loop(f, node, runs=known, ends=not known):
+        f.emit(n.Loop(location, condition, f.block(node.body, node)))
 
 
-def _refuse_else(f: FunctionCompiler, node: ast.For | ast.While) -> None:
-    if node.orelse:
-        raise f.fail(messages.UNSUPPORTED_STATEMENT, node.orelse[0], what="else after a loop",
-                     advice="set a variable before break and test it after the loop")
-
-
-def _body(f: FunctionCompiler, node: ast.For | ast.While) -> n.Block:
-    f.loops.append(Loop(is_unrolled=False))
+@contextmanager
+def _device_loop(f: FunctionCompiler, node: ast.For | ast.While, *, runs: bool, ends: bool = True) -> Iterator[None]:
+    """Around a loop that the kernel runs: ``runs`` at least once, ``ends`` by its condition. Its else follows it."""
+    loop = DeviceLoop()
+    if node.orelse and ends and _has_jump(node.body, ast.Break):
+        loop.broken = _flag(f, node, f.blocks[-1], len(f.blocks[-1].statements))
+    f.loops.append(loop)
     try:
-        return f.block(node.body, node)
+        with f.assignments.loop(runs=runs, ends=ends) as broken:
+            yield
+    finally:
+        f.loops.pop()
+    if ends:
+        _else(f, node, loop.broken)
+    else:
+        f.left_out.add(id(node.orelse))
+    f.assignments.join(broken)
+
+
+def _else(f: FunctionCompiler, node: ast.For | ast.While, broken: Element | None) -> None:
+    """The else of a loop, which is carried out where no ``break`` has left that."""
+    if not node.orelse:
+        return
+    if broken is None:
+        f.unconditional.add(id(node.orelse))
+        f.emit(f.block(node.orelse, node))
+        return
+    f.loops.append(branch(f))
+    try:
+        f.emit(_unless(f, broken, f.block(node.orelse, node), node))
     finally:
         f.loops.pop()
 
@@ -95,7 +190,6 @@ def _body(f: FunctionCompiler, node: ast.For | ast.While) -> n.Block:
 
 def for_statement(f: FunctionCompiler, node: ast.For) -> None:
     """``for``: over a range, or unrolled."""
-    _refuse_else(f, node)
     iterated = f.read(node.iter)
     if isinstance(iterated, Range):
         _counted(f, node, iterated)
@@ -110,6 +204,8 @@ def known_items(f: FunctionCompiler, iterated: Value, node: ast.expr) -> list[Va
     """The values that a loop over something known runs through."""
     if isinstance(iterated, Sequence):
         return list(iterated.items)
+    if isinstance(iterated, Runtime) and vectors.vector_type(iterated) is not None:
+        return vectors.items(f, iterated, node)
     if isinstance(iterated, Static) and isinstance(iterated.value, (range, tuple, list)):
         if len(iterated.value) > MAX_COPIES:
             raise f.fail(messages.LOOP_TOO_LONG, node, count=len(iterated.value), limit=MAX_COPIES)
@@ -126,37 +222,76 @@ def _unrolled(f: FunctionCompiler, node: ast.For, items: list[Value]) -> None:
     """The body once for each item; names that only the body has are new in each copy."""
     path = block_path(f.blocks[-1].path, node.body)
     inner = {name for name, facts in f.scope.names.items() if facts.block[:len(path)] == path}
-    loop, before = UnrolledLoop(is_unrolled=True), dict(f.names)
-    for item in items:
-        f.unit.count_copies(f, 1, node)
-        for name in inner:
+    loop = UnrolledLoop(f.blocks[-1], len(f.blocks[-1].statements), dict(f.names), _has_jump(node.body, ast.Break))
+    left_out = f.left_out
+    if not _has_jump(node.body):
+        f.unconditional.add(id(node.body))
+    with f.assignments.copies() as broken:
+        for item in items:
+            f.unit.count_copies(f, 1, node)
+            for name in inner:
+                f.names.pop(name, None)
+            f.left_out = set(left_out)
+            f.emit(_copy(f, node, loop, item, path))
+            f.assignments.end_copy()
+            if loop.left_by == "break":
+                break
+    f.left_out = left_out
+    if not loop.kept:
+        _keep_targets(f, node, loop)
+    f.names.update(loop.kept)
+    for name in names_in(node.target):
+        if f.scope.is_loop_variable(name):
             f.names.pop(name, None)
-        loop.left_by = None
-        f.loops.append(loop)
-        try:
-            bind_target(f, node.target, item)
-            f.emit(f.block(node.body, node, path))
-        finally:
-            f.loops.pop()
-        if loop.left_by == "break":
-            break
-    for name in set(names_in(node.target)):
-        _leave(f, name, before.get(name), node)
+    if loop.broken is not None:
+        f.assignments.forget(name for name, value in f.names.items()
+                             if value is not loop.before.get(name) and not isinstance(value, Element))
+    if loop.left_by != "break":
+        _else(f, node, loop.broken)
+    else:
+        f.left_out.add(id(node.orelse))
+    f.assignments.join(broken)
 
 
-def _leave(f: FunctionCompiler, name: str, before: Value | None, node: ast.For) -> None:
-    """After an unrolled loop, a number in its variable is one that the kernel computes, because the loop may stand
-    under a condition or in another loop; where nothing else uses the variable, it is gone."""
-    last = f.names.get(name)
-    if f.scope.is_loop_variable(name):
-        f.names.pop(name, None)
-    elif last is not before and (isinstance(last, Runtime) or (isinstance(last, Static) and last.is_number)):
-        value = expression(f, last, node)
-        if isinstance(before, Element):
-            f.names[name] = before
-            f.assign(before, value, node)
+def _copy(f: FunctionCompiler, node: ast.For, loop: UnrolledLoop, item: Value, path: Path) -> n.Statement:
+    """One copy of an unrolled loop's body: in a switch, if control may leave it before its end, and under a condition,
+    if control may have left the loop before it."""
+    location, was_broken = f.location(node), loop.broken
+    loop.left_by, loop.has_jump = None, False
+
+    def bind() -> None:
+        bind_target(f, node.target, item)
+        if loop.may_break:
+            _keep_targets(f, node, loop)
+
+    f.loops.append(loop)
+    try:
+        body: n.Statement = f.block(node.body, node, path, before=bind)
+    finally:
+        f.loops.pop()
+    if loop.has_jump:
+        case = n.Case(location, None)
+        body = n.Switch(location, n.Constant(t.INT, location, 0), n.Block(location, (case, body)), (case,))
+    return body if was_broken is None else _unless(f, was_broken, body, node)
+
+
+def _keep_targets(f: FunctionCompiler, node: ast.For, loop: UnrolledLoop) -> None:
+    """The numbers in an unrolled loop's variables, as far as something else uses these, are kept where the kernel can
+    find them: the loop may stand under a condition or in another loop, and ``break`` may leave it."""
+    for name in dict.fromkeys(names_in(node.target)):
+        value, known = f.names.get(name), loop.kept.get(name, loop.before.get(name))
+        if f.scope.is_loop_variable(name) or value is known or not is_number(value):
+            continue
+        assert value is not None
+        found = expression(f, value, node.target)
+        if not isinstance(known, Element):
+            known = f.declare(name, found.type, node.target, found)
+        elif found.type.is_float and not known.type.is_float:
+            raise f.fail(messages.TYPE_CHANGES, node.target, name=name, type=shown_type(known.type), found=value,
+                         hint="")
         else:
-            f.names[name] = f.declare(name, value.type, node, value)
+            f.assign(known, found, node.target)
+        loop.kept[name] = known
 
 
 def bind_target(f: FunctionCompiler, target: ast.expr, item: Value) -> None:
@@ -168,7 +303,7 @@ def bind_target(f: FunctionCompiler, target: ast.expr, item: Value) -> None:
         for inner, part in zip(target.elts, parts, strict=True):
             bind_target(f, inner, part)
     elif isinstance(target, ast.Name):
-        f.names[target.id] = f.loaded(item, target) if isinstance(item, Element) else item
+        f.bind(target.id, f.held(item, target))
     else:
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, target, what="this loop target", advice="use a name")
 
@@ -187,16 +322,12 @@ def _counted(f: FunctionCompiler, node: ast.For, bounds: Range) -> None:
     counter, declared = _counter(f, node, type_, start)
     place = n.VariablePlace(type_, location, counter)
     condition = _condition(f, node, n.Load(type_, location, place), stop, step)
-    f.loops.append(Loop(is_unrolled=False))
-    try:
-        with f.assignments.loop(runs=_certainly_runs(bounds)):
-            body = _counted_body(f, node, counter, type_)
-    finally:
-        f.loops.pop()
     current = n.CurrentValue(type_, location)
     advance = n.Update(type_, location, place, current,
                        n.Binary(type_, location, n.BinaryOperator.ADD, current, step))
-    f.emit(n.Block(location, (declared, n.Loop(location, condition, body, advance))))
+    with _device_loop(f, node, runs=_certainly_runs(bounds)):
+        body = _counted_body(f, node, counter, type_)
+        f.emit(n.Block(location, (declared, n.Loop(location, condition, body, advance))))
 
 
 def _certainly_runs(bounds: Range) -> bool:
@@ -260,7 +391,7 @@ def _is_own(f: FunctionCompiler, node: ast.For) -> bool:
         return True
     path = block_path(f.blocks[-1].path, node.body)
     facts: NameFacts = f.scope.names[node.target.id]
-    return facts.stores == 1 and facts.block[:len(path)] == path
+    return len(facts.stores) == 1 and facts.block[:len(path)] == path
 
 
 def _counted_body(f: FunctionCompiler, node: ast.For, counter: n.Variable, type_: t.Scalar) -> n.Block:
@@ -269,7 +400,7 @@ def _counted_body(f: FunctionCompiler, node: ast.For, counter: n.Variable, type_
     name, location = node.target.id, f.location(node.target)
     place = n.VariablePlace(type_, location, counter)
     if _is_own(f, node):
-        f.names[name] = Element(place)
+        f.bind(name, Element(place))
         body = f.block(node.body, node)
         del f.names[name]
         return body

@@ -29,6 +29,9 @@ MAYBE_UNASSIGNED = Message("CM6067", "warning",
                            "'{name}' may have no value here: not every way to this place assigns it; give it one "
                            "before",
                            "maybe-unassigned")
+CONSTANT_UNASSIGNED = Message("CM6068", "error",
+                              "'{name}' may have no value here: not every way to this place assigns it, and {found} is "
+                              "no variable of the kernel; assign it before, or use it only where it is assigned")
 CANNOT_CAPTURE = Message("CM6022", "error",
                          "'{name}' is {found}, which a kernel cannot capture; it can capture numbers, types, "
                          "functions, arrays, and tuples and lists of them")
@@ -40,6 +43,8 @@ REBOUND = Message("CM6025", "error",
                   "'{name}' is {before} and cannot be assigned again; use another name for {after}")
 TYPE_CHANGES = Message("CM6026", "error",
                        "'{name}' has type {type} from its first assignment on; {found} cannot be assigned to it{hint}")
+SHARED = Message("CM6069", "error",
+                 "'{name}' would be a second name of {found}, {reason}")
 MATRIX_COPY = Message("CM6027", "error",
                       "a joint_matrix cannot be copied by assignment; declare another one and use "
                       "joint_matrix_copy(sg, {source}, …)")
@@ -64,13 +69,21 @@ NOT_CONVERTIBLE = Message("CM6038", "error", "{found} cannot be converted to {ty
 FLOAT_OPERATOR = Message("CM6039", "error", "'{operator}' is for integers only, here it has {left} and {right}; "
                                             "{advice}")
 
+VECTORS_DIFFER = Message("CM6072", "error",
+                         "{what} takes vectors of one type, found {left} and {right}; convert one, as {left}(v) "
+                         "does")
+VECTOR_TRUTH = Message("CM6073", "error",
+                       "{found} is no condition; all(v) and any(v) say whether all its components are true, or any")
+
 # ------------------------------------------------------------------ CM604x: lists, indices, loops
 
 NOT_SUBSCRIPTABLE = Message("CM6040", "error", "{found} cannot be indexed")
 INDEX_NOT_CONSTANT = Message("CM6041", "error",
-                             "the elements of a list are variables of the kernel, so the index must be known when "
-                             "it is compiled; found {found}; "
-                             "a loop over range(…) of constants makes its variable known")
+                             "the elements of {base} are no numbers, so the index must be known when the kernel is "
+                             "compiled; found {found}; a loop over range(…) of constants makes its variable known")
+ARRAY_ELEMENTS = Message("CM6074", "error",
+                         "the kernel computes an index of this list, so its elements lie in memory and are numbers of "
+                         "one type; found {left} and {right}")
 INDEX_OUT_OF_RANGE = Message("CM6042", "error", "index {index} is outside of {found}")
 NOT_ITERABLE = Message("CM6043", "error",
                        "a for loop runs over range(…), a list, a tuple, zip or enumerate of them; found {found}")
@@ -82,9 +95,6 @@ UNSIGNED_RANGE = Message("CM6046", "error",
 LOOP_TOO_LONG = Message("CM6047", "error",
                         "this loop is unrolled, because its variable indexes a list, and would be repeated {count} "
                         "times; at most {limit} are possible")
-UNROLLED_JUMP = Message("CM6048", "error",
-                        "'{word}' cannot leave a loop that is unrolled (its variable indexes a list, or it runs over "
-                        "one), unless its condition is known when the kernel is compiled")
 LIST_TOO_LONG = Message("CM6063", "error",
                         "a list of {count} elements is too long, at most {limit} are possible; use local memory or an "
                         "array")
@@ -100,14 +110,17 @@ RECURSION = Message("CM6052", "error", "'{name}' calls itself; a device function
 SOURCE_MISSING = Message("CM6053", "error", "'{name}' cannot be compiled: {reason}")
 MISSING_RETURN = Message("CM6061", "error", "'{name}' returns a value in some cases, and in others ends without one")
 RESULT_DIFFERS = Message("CM6054", "error",
-                         "'{name}' returns {found} here and {before} elsewhere; all its results must be numbers, or "
-                         "pointers of one type")
+                         "'{name}' returns {found} here and {before} elsewhere; all its results must be numbers, "
+                         "pointers of one type, or tuples or structures of one form")
+RESULT_SHARED = Message("CM6048", "error",
+                        "'{name}' cannot return {found} that it got from where it is called; functions get lists and "
+                        "structures by reference, so there is no need to")
 MATRIX_RESULT = Message("CM6065", "error",
                         "'{name}' cannot return {found}; make the matrix where '{name}' is called, and pass it: "
                         "functions get matrices by reference")
 RESULT_KIND = Message("CM6066", "error",
-                      "'{name}' cannot return {found}; a function returns one number or pointer, or nothing: pass it a "
-                      "list, whose elements it assigns")
+                      "'{name}' cannot return {found}; a function returns numbers, pointers, tuples and structures of "
+                      "them, or nothing")
 ARGUMENT_TYPE = Message("CM6055", "error", "{name}: argument '{parameter}' must be {expected}; found {found}")
 TEMPLATE_ARGUMENTS = Message("CM6056", "error", "{name}[…] takes {expected}; found {found}")
 UNUSED_RESULT = Message("CM6057", "warning",
@@ -119,6 +132,19 @@ TOO_MANY_SPECIALIZATIONS = Message(
     "CM6062", "error", "'{name}' and the other helpers of this kernel are called in more than {limit} ways that differ "
                        "in types or constants; pass values that the kernel computes")
 HOST_ERROR = Message("CM6060", "error", "{text}")
+
+# ------------------------------------------------------------------ CM608x: texts
+
+NOT_PRINTABLE = Message("CM6080", "error",
+                        "{found} cannot be printed; print shows numbers, bools, vectors, pointers, texts, and tuples, "
+                        "lists and objects of them; of a matrix, joint_matrix_apply(sg, m, f) gives f the elements")
+FORMAT_SPECIFICATION = Message("CM6081", "error",
+                               "the format '{spec}' cannot be applied to {found} in a kernel: printf has "
+                               "[<>][+][#][0][width] and d, x, X, o, c for integers; [.precision] and e, f, g and "
+                               "their capitals for numbers; s for texts")
+CONVERSION = Message("CM6082", "error", "the format of printf has '{text}': {reason}")
+NOT_A_STRING = Message("CM6083", "error",
+                       "the text {found} cannot be printed: it has a zero, or half of a character, in it")
 
 # ------------------------------------------------------------------ CM607x: built-in functions
 

@@ -1,8 +1,6 @@
 """Arithmetic with C++'s rules: the usual conversions on fixed-width types, and constants.
 
-Constants are exact: an int is of any size until it meets something that has a type, where it is int32, or int64 if
-it does not fit. A float constant takes the floating type of the other operand; alone it is float32. ``/`` and
-``//`` of integers truncate and ``%`` has the sign of the left operand, as in C++.
+``/`` and ``//`` of integers truncate and ``%`` has the sign of the left operand, as in C++.
 """
 
 from __future__ import annotations
@@ -12,22 +10,18 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler import messages, texts, vectors
+from coopmat.sycl.compiler.numbers import both, constant_integer, convert_scalar, expression, integer, negated, type_of
 from coopmat.sycl.compiler.values import (
     MATRICES,
+    Aggregate,
     Element,
-    Nothing,
     Runtime,
     Sequence,
     Static,
     Value,
     leaves,
-    shown_type,
 )
-from coopmat.sycl.constraints import ABSTRACT_VALUE
-from coopmat.sycl.element_types import BY_SCALAR, ElementType, of_dtype
 from coopmat.tree import constants
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
@@ -54,129 +48,23 @@ OPERATORS: dict[type[Value], Operator] = {}
 """What operators do with one or two operands, by the class of one of them that is no number."""
 
 
-# ------------------------------------------------------------------ numbers as expressions
-
-
-def number_type(number: int | float | bool) -> t.Scalar | None:
-    """The type of a constant where nothing else gives one; None if it is too large."""
-    if isinstance(number, bool):
-        return t.BOOL
-    if isinstance(number, float):
-        return t.FLOAT
-    return next((type_ for type_ in (t.INT, t.LONG, t.ULONG) if constants.wrap(number, type_) == number), None)
-
-
-def type_of(f: FunctionCompiler, value: Value, node: ast.AST) -> t.Type:
-    """The type of a number or pointer."""
-    if isinstance(value, (Runtime, Element)):
-        return value.type
-    if isinstance(value, Static) and value.is_number:
-        found = number_type(value.value)
-        if found is None:
-            raise f.fail(messages.TOO_LARGE, node, value=value.value)
-        return found
-    if isinstance(value, Static) and isinstance(value.value, np.generic):
-        element = of_dtype(value.value.dtype)
-        if element is not None:
-            return element.scalar
-    if isinstance(value, Nothing):
-        raise f.fail(messages.NO_VALUE, node, what="this call")
-    raise f.fail(messages.NOT_A_NUMBER, node, found=value)
-
-
-def expression(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type | None = None) -> n.Expression:
-    """A number or pointer as a tree expression, converted to ``type_`` if that is given."""
-    location = f.location(node)
-    source = type_of(f, value, node)
-    if isinstance(value, Element):
-        found: n.Expression = n.Load(source, location, value.place)
-    elif isinstance(value, Runtime):
-        found = value.expression
-    else:
-        assert isinstance(value, Static)
-        return _constant(f, value.value, source, type_ or source, node)
-    return found if type_ is None else convert(f, found, type_, node)
-
-
-def _constant(f: FunctionCompiler, number: Any, source: t.Type, target: t.Type, node: ast.AST) -> n.Expression:
-    if isinstance(number, np.generic):
-        number = number.item()
-    elif isinstance(number, int) and not isinstance(number, bool):
-        number = int(number)  # of an IntEnum, too
-    if not isinstance(target, t.Scalar):
-        raise f.fail(messages.NOT_CONVERTIBLE, node, found=Static(number), type=shown_type(target))
-    found = constants.convert_number(number, t.DOUBLE if isinstance(number, float) else source, target)
-    if found is None:
-        raise f.fail(messages.OUT_OF_RANGE, node, value=number, type=shown_type(target))
-    return n.Constant(target, f.location(node), found)
-
-
-def convert(f: FunctionCompiler, found: n.Expression, type_: t.Type, node: ast.AST) -> n.Expression:
-    """A conversion as C++ does it implicitly between numbers; pointers keep their type, up to const."""
-    source = found.type
-    if source == type_:
-        return found
-    if isinstance(source, t.Scalar) and isinstance(type_, t.Scalar):
-        return _convert_scalar(found, type_)
-    if isinstance(source, t.Pointer) and isinstance(type_, t.Pointer) and source.pointee == type_.pointee:
-        if source.address_space is type_.address_space and type_.const:
-            return n.Bitcast(type_, found.location, found)
-        if type_.address_space is t.AddressSpace.GENERIC and (type_.const or not source.const):
-            return n.CastAddressSpace(type_, found.location, found)
-    raise f.fail(messages.NOT_CONVERTIBLE, node, found=Runtime(found), type=shown_type(type_))
-
-
-def _convert_scalar(found: n.Expression, type_: t.Scalar) -> n.Expression:
-    """bfloat16 converts from and to float."""
-    source = found.type
-    if t.BFLOAT16 in (source, type_) and t.FLOAT not in (source, type_) and not isinstance(found, n.Constant):
-        found = make_convert(found, t.FLOAT)
-    return make_convert(found, type_)
-
-
-def integer(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type | None = None) -> n.Expression:
-    """An integer as a tree expression."""
-    found = type_of(f, value, node)
-    if not found.is_integer:
-        raise f.fail(messages.NOT_AN_INTEGER, node, found=value)
-    return expression(f, value, node, type_)
-
-
-def constant_integer(f: FunctionCompiler, value: Value, node: ast.AST, what: str) -> int:
-    """An integer that must be known now."""
-    if isinstance(value, Static) and not isinstance(value.value, bool):
-        try:
-            return operator.index(value.value)
-        except Exception:  # a class of the user may raise anything
-            pass
-    if isinstance(value, Runtime) and isinstance(value.expression, n.Constant) and value.type.is_integer:
-        return int(value.expression.value)
-    raise f.fail(messages.NOT_CONSTANT, node, what=what, found=value)
-
-
-def truth(f: FunctionCompiler, value: Value, node: ast.AST) -> n.Expression:
-    """Whether a number is not zero, or a pointer not null, as a bool."""
-    if isinstance(value, Static) and not isinstance(value.value, np.generic):
-        return n.Constant(t.BOOL, f.location(node), f.known_truth(value, node))
-    found = expression(f, value, node)
-    if isinstance(found.type, t.Pointer):
-        return n.Binary(t.BOOL, found.location, n.BinaryOperator.NOT_EQUAL, found, n.Zero(found.type, found.location))
-    return _convert_scalar(found, t.BOOL)
-
-
 # ------------------------------------------------------------------ unary operators
 
 
 def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.expr) -> Value:
     """``+ - ~ not``."""
     if symbol == "not":
-        if isinstance(value, Static) and not isinstance(value.value, np.generic):
-            return Static(not f.known_truth(value, node))
-        return Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, truth(f, value, node)))
+        return negated(f, value, node)
+    if isinstance(value, Aggregate):
+        overloaded = f.unit.helpers.overloaded_unary(f, symbol, value, node)
+        if overloaded is not None:
+            return overloaded
     if isinstance(value, Static) and value.is_number and not (symbol == "~" and isinstance(value.value, float)):
         return Static(_UNARY[symbol](value.value if isinstance(value.value, float) else int(value.value)))
     if type(value) in OPERATORS:
         return OPERATORS[type(value)](f, symbol, [value], node)
+    if vectors.vector_type(value) is not None:
+        return vectors.unary(f, symbol, value, node)
     type_ = promoted_type(type_of(f, value, node))
     if isinstance(type_, t.Pointer) or (symbol == "~" and type_.is_float):
         raise f.fail(messages.INVALID_OPERAND, node, operator=symbol, found=value, hint="")
@@ -212,14 +100,22 @@ def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: as
     """An arithmetic operator or a comparison."""
     if isinstance(left, Static) and isinstance(right, Static) and left.is_number and right.is_number:
         return Static(_static(f, symbol, left.value, right.value, node))
+    if isinstance(left, Static) and isinstance(right, Static) and isinstance(left.value, str) | isinstance(
+            right.value, str) and symbol in _OF_TEXTS:
+        with f.host_errors_at(node):
+            return Static(_OF_TEXTS[symbol](left.value, right.value))
     if symbol in ("==", "!=") and isinstance(left, Static) and isinstance(right, Static):
         with f.host_errors_at(node):
             return Static(bool(left.value == right.value) == (symbol == "=="))
-    if isinstance(left, Sequence) or isinstance(right, Sequence):
-        return _sequences(f, symbol, left, right, node)
+    if symbol == "+" and (found := texts.concatenated(left, right)) is not None:
+        return found
+    if isinstance(left, Aggregate) or isinstance(right, Aggregate):
+        return _aggregates(f, symbol, left, right, node)
     for operand in (left, right):
         if type(operand) in OPERATORS:
             return OPERATORS[type(operand)](f, symbol, [left, right], node)
+    if any(vectors.vector_type(operand) is not None for operand in (left, right)):
+        return vectors.binary(f, symbol, left, right, node)
     types = [type_of(f, operand, node) for operand in (left, right)]
     if any(isinstance(type_, t.Pointer) for type_ in types):
         return _pointers(f, symbol, left, right, node)
@@ -277,7 +173,7 @@ def _power(f: FunctionCompiler, base: Value, exponent: Value, common: t.Scalar, 
                      hint="; the exponent of an integer must be a constant from 0 to 16; use pow(float32(x), y)")
     wide = t.FLOAT if common == t.BFLOAT16 else common
     operands = tuple(expression(f, operand, node, wide) for operand in (base, exponent))
-    return Runtime(_convert_scalar(n.Operation(wide, f.location(node), "std.pow", operands), common))
+    return Runtime(convert_scalar(n.Operation(wide, f.location(node), "std.pow", operands), common))
 
 
 def _pointers(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
@@ -324,18 +220,34 @@ def make_list(f: FunctionCompiler, items: tuple[Value, ...], is_list: bool, node
     return found
 
 
+def _equal(f: FunctionCompiler, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
+    """``==`` of tuples, lists and structures: they have one form, and all their items are equal."""
+    if not isinstance(left, Aggregate) or not isinstance(right, Aggregate) or not left.is_like(right):
+        return Static(False)
+    result: Value = Static(True)
+    for first, second in zip(left.items, right.items, strict=True):
+        result = both(f, result, binary(f, "==", f.loaded(first, node), f.loaded(second, node), node), node)
+    return result
+
+
 def _check_length(f: FunctionCompiler, count: int, node: ast.AST) -> None:
     """Each element of a list, and of the lists in it, is a variable."""
     if count > MAX_ITEMS:
         raise f.fail(messages.LIST_TOO_LONG, node, count=count, limit=MAX_ITEMS)
 
 
-def _sequences(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
-    """``[0.0] * 4`` and ``[a, b] + [c]``."""
+def _aggregates(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
+    """An operator of a user's class, comparisons of tuples, ``[0.0] * 4`` and ``[a, b] + [c]``."""
+    overloaded = f.unit.helpers.overloaded(f, symbol, left, right, node)
+    if overloaded is not None:
+        return overloaded
+    if symbol in ("==", "!="):
+        found = _equal(f, left, right, node)
+        return found if symbol == "==" else negated(f, found, node)
     if symbol == "+" and isinstance(left, Sequence) and isinstance(right, Sequence) and left.is_list == right.is_list:
         return make_list(f, (*left.items, *right.items), left.is_list, node)
-    if symbol == "*":
-        if isinstance(right, Sequence):
+    if symbol == "*" and (isinstance(left, Sequence) or isinstance(right, Sequence)):
+        if not isinstance(left, Sequence):
             left, right = right, left
         assert isinstance(left, Sequence)
         count = constant_integer(f, right, node, "the length of a list")
@@ -344,6 +256,9 @@ def _sequences(f: FunctionCompiler, symbol: str, left: Value, right: Value, node
                          hint="; each matrix must be made by itself: [joint_matrix(…) for _ in range(n)]")
         _check_length(f, sum(1 for _ in leaves(left)) * count, node)
         return Sequence(left.items * max(count, 0), left.is_list)
+    if isinstance(left, Sequence) and isinstance(right, Sequence):
+        hint = "; join them with +, or write a loop over their elements"
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right, hint=hint)
     raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right, hint="")
 
 
@@ -371,6 +286,8 @@ _CONSTANT: dict[str, Callable[[Any, Any], Any]] = {
     "|": operator.or_, "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift, "==": operator.eq,
     "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }
+_OF_TEXTS = {symbol: getattr(operator, name) for symbol, name in (
+    ("*", "mul"), ("%", "mod"), ("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"))}
 _UNARY: dict[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
 _MAX_BITS = 512
 
@@ -388,22 +305,3 @@ def _static(f: FunctionCompiler, symbol: str, left: Any, right: Any, node: ast.A
     if symbol not in COMPARISONS and isinstance(result, bool):
         return int(result)
     return result
-
-
-def cast(f: FunctionCompiler, value: Value, target: ElementType, node: ast.AST) -> Value:
-    """``float32(x)``: an explicit conversion; integers wrap, floats to integers truncate."""
-    if target.is_abstract:
-        raise f.fail(ABSTRACT_VALUE, node, type=target, storage=target.storage)
-    if isinstance(value, Static) and value.is_number and isinstance(value.value, int) and target.scalar.is_integer:
-        return Runtime(n.Constant(target.scalar, f.location(node), constants.wrap(int(value.value), target.scalar)))
-    found = expression(f, value, node)
-    if isinstance(found.type, t.Pointer):
-        raise f.fail(messages.NOT_CONVERTIBLE, node, found=value, type=target)
-    if isinstance(value, Static) and isinstance(value.value, float):
-        return Runtime(expression(f, value, node, target.scalar))
-    return Runtime(_convert_scalar(found, target.scalar))
-
-
-def named(type_: t.Type) -> str:
-    """A scalar type's name."""
-    return str(BY_SCALAR[type_]) if isinstance(type_, t.Scalar) else shown_type(type_)

@@ -14,7 +14,7 @@ from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.function import FunctionCompiler
-from coopmat.sycl.compiler.operators import truth
+from coopmat.sycl.compiler.numbers import truth
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import Element, Item, LayoutValue, LocalArray, Runtime, Value
@@ -23,6 +23,7 @@ from coopmat.sycl.enumerations import address_space, layout
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr
 from coopmat.sycl.properties import properties
 from coopmat.sycl.ranges import NdItemType
+from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -44,10 +45,10 @@ class KernelParameters:
         if not isinstance(first, NdItemType):
             raise f.fail(messages.FIRST_PARAMETER, arguments[0] if arguments else f.node,
                          found=_shown(first, arguments))
-        f.names[arguments[0].arg] = Item(first.dimensions)
+        f.bind(arguments[0].arg, Item(first.dimensions))
         for argument in arguments[1:]:
             type_ = self._annotation(f, argument)
-            f.names[argument.arg] = self._parameter(f, argument.arg, type_, argument)
+            f.bind(argument.arg, self._parameter(f, argument.arg, type_, argument))
 
     def _annotation(self, f: FunctionCompiler, argument: ast.arg) -> Any:
         if argument.annotation is None:  # a lambda's are given as an attribute
@@ -59,8 +60,8 @@ class KernelParameters:
         """A parameter of the kernel, and what it is in there."""
         location = f.location(node)
         tree: t.Type
-        if isinstance(type_, ElementType) and type_.format is not None:
-            tree, hints = type_.scalar, properties()
+        if isinstance(type_, VectorType) or (isinstance(type_, ElementType) and type_.format is not None):
+            tree, hints = type_.type, properties()
         elif isinstance(type_, PointerType):
             tree, hints = type_.tree, type_.hints
         elif isinstance(type_, LocalAccessorType) and type_.dimensions == 1:

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler import arrays, messages
 from coopmat.sycl.compiler.values import (
+    Aggregate,
     AtomicRef,
     Element,
     LayoutValue,
@@ -69,10 +70,16 @@ def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: as
         case Matrix(type=type_, place=place):
             passed.keys.append(type_)
             return Matrix(type_, _reference(passed, name, place))
-        case Sequence(items=items, is_list=is_list):
-            passed.keys.append((len(items), is_list))
-            return Sequence(tuple(_pass(f, passed, f"{name}[{index}]", item, node)
-                                  for index, item in enumerate(items)), is_list)
+        case Sequence(array=array) if array is not None:
+            passed.keys.append(("array", array.type, value.with_items(())))
+            return arrays.view(_reference(passed, name, array), value)
+        case Aggregate(items=items):
+            passed.keys.append((len(items), value.with_items(())))
+            inside = value.with_items(_pass(f, passed, inner, item if value.is_mutable else f.loaded(item, node), node)
+                                      for inner, item in zip(value.spelled(name), items, strict=True))
+            if isinstance(value, Sequence) and isinstance(inside, Sequence):
+                return replace(inside, origin=value.origin)
+            return inside
         case LocalArray(pointer=pointer, shape=shape):
             passed.keys.append(("local", shape))
             return LocalArray(_value(_parameter(passed, name, pointer, None)), shape)

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cached_property
 
 Path = tuple[int, ...]
 """A block's place: the ids of the statement lists that it is inside of, outermost first."""
 
 
-_READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "min", "max", "sum", "list", "tuple"))
+_READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "min", "max", "sum", "list", "tuple", "all",
+                      "any", "print", "printf"))
 """Functions of Python that do not assign elements of what they get."""
+_WALKS = frozenset(("zip", "enumerate", "reversed"))
+"""Those that give the elements themselves."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An assignment, loop target or definition; ``is_plain``: an assignment of the name alone, or a definition."""
+
+    path: Path
+    is_plain: bool
+
+
+@dataclass
 class NameFacts:
-    """What is known of a local name. ``stores`` counts assignments, loop targets and definitions; ``plain`` those
-    that are plain assignments of one name, ``item_stores`` those of its elements (a call that gets the name as an
-    argument may assign elements, too), ``looped`` loop targets. ``leaks``: it is read where no loop around has it as
+    """What is known of a local name. ``item_stores`` counts assignments of its elements (a call that gets the name as
+    an argument may assign elements, too), ``looped`` loop targets. ``leaks``: it is read where no loop around has it as
     its target, or assigned where one has. ``paths`` are the blocks in which the name occurs."""
 
-    stores: int = 0
-    plain: int = 0
+    stores: list[Store] = field(default_factory=list)
     looped: int = 0
     leaks: bool = False
     item_stores: int = 0
@@ -31,10 +42,13 @@ class NameFacts:
 
     @property
     def block(self) -> Path:
-        """The innermost block that all occurrences are in; the function's own for a name that a local function
-        reads, because it may be called from anywhere."""
-        if self.is_captured:
-            return self.paths[0][:1]
+        """The block that a variable lives in: the innermost one with all occurrences; the function's own for a name
+        that a local function reads, because it may be called from anywhere."""
+        return self.paths[0][:1] if self.is_captured else self.common_block
+
+    @cached_property
+    def common_block(self) -> Path:
+        """The innermost block that all occurrences are in; a local function is one where it is defined."""
         common = self.paths[0]
         for path in self.paths[1:]:
             length = next((i for i, (a, b) in enumerate(zip(common, path, strict=False)) if a != b),
@@ -52,15 +66,22 @@ class Scope:
     free: frozenset[str]
     changed: frozenset[str]
 
-    def is_assigned_once(self, name: str) -> bool:
-        """Whether one plain assignment is all that a name gets."""
+    def is_assigned_once(self, name: str, left_out: AbstractSet[int] = frozenset()) -> bool:
+        """Whether one plain assignment is all that a name gets, apart from those in blocks that are left out (ids of
+        their statement lists)."""
         facts = self.names.get(name)
-        return facts is not None and facts.stores == facts.plain == 1
+        stores = [] if facts is None else [store for store in facts.stores if left_out.isdisjoint(store.path)]
+        return len(stores) == 1 and stores[0].is_plain
+
+    def count_stores(self, name: str, left_out: AbstractSet[int] = frozenset()) -> int:
+        """How often a name is assigned, its parameter included, apart from blocks that are left out."""
+        facts = self.names.get(name)
+        return 0 if facts is None else sum(left_out.isdisjoint(store.path) for store in facts.stores)
 
     def is_loop_variable(self, name: str) -> bool:
         """Whether a name belongs to loops alone: no value of it leaves a loop, or enters one."""
         facts = self.names[name]
-        return facts.stores == facts.looped and not facts.leaks
+        return len(facts.stores) == facts.looped and not facts.leaks
 
 
 def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
@@ -72,6 +93,7 @@ def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
     finder.block(body, ())
     for name in finder.captured & finder.names.keys():
         finder.names[name].is_captured = True
+    finder.spread_item_stores()
     known = {name: facts for name, facts in finder.names.items() if facts.stores}
     free = frozenset((finder.names.keys() | finder.captured) - known.keys())
     return Scope(known, free, frozenset(name for name in free if finder.facts(name).item_stores))
@@ -103,6 +125,7 @@ class _Finder(ast.NodeVisitor):
     def __init__(self) -> None:
         self.names: dict[str, NameFacts] = {}
         self.captured: set[str] = set()
+        self.aliases: list[tuple[str, str]] = []
         self.path: Path = ()
         self.targets: frozenset[str] = frozenset()  # of the loops around
 
@@ -111,8 +134,7 @@ class _Finder(ast.NodeVisitor):
 
     def store(self, name: str, path: Path, plain: bool = False) -> None:
         facts = self.facts(name)
-        facts.stores += 1
-        facts.plain += plain
+        facts.stores.append(Store(path, plain))
         facts.leaks |= name in self.targets
         facts.paths.append(path)
 
@@ -136,6 +158,7 @@ class _Finder(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
         for target in node.targets:
+            self._alias(target, node.value)
             self._target(target, plain=True)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
@@ -154,18 +177,39 @@ class _Finder(ast.NodeVisitor):
             for item in target.elts:
                 self._target(item, plain)
         else:
-            base = target
-            while isinstance(base, ast.Subscript):
-                base = base.value
-            if isinstance(base, ast.Name) and isinstance(target, ast.Subscript):
-                self.facts(base.id).item_stores += 1
+            self._item_store(target)
             self.visit(target)
 
+    def _item_store(self, target: ast.expr) -> None:
+        """``a.b[0] = 1`` assigns an element of ``a``."""
+        base = _base(target)
+        if isinstance(base, ast.Name):
+            self.facts(base.id).item_stores += 1
+
+    def _alias(self, target: ast.expr, value: ast.expr) -> None:
+        """What is assigned, or what a loop runs over, may be part of what a name stands for."""
+        is_walk = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _WALKS
+        for part in value.args if is_walk and isinstance(value, ast.Call) else [value]:
+            base = _base(part)
+            if isinstance(base, ast.Name) and not isinstance(target, ast.Subscript | ast.Attribute):
+                self.aliases += [(name, base.id) for name in names_in(target)]
+
+    def spread_item_stores(self) -> None:
+        """What is assigned under one name is so under all that the elements may have."""
+        changed = True
+        while changed:
+            changed = False
+            for name, source in self.aliases:
+                if self.facts(name).item_stores and not self.facts(source).item_stores:
+                    self.facts(source).item_stores = 1
+                    changed = True
+
     def visit_Call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Attribute):
+            self._item_store(node.func)
         if not (isinstance(node.func, ast.Name) and node.func.id in _READING):
             for argument in node.args:
-                if isinstance(argument, ast.Name):
-                    self.facts(argument.id).item_stores += 1
+                self._item_store(argument)
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
@@ -176,8 +220,21 @@ class _Finder(ast.NodeVisitor):
         self.visit(node.test)
         self._blocks(node.body, node.orelse)
 
+    def visit_Match(self, node: ast.Match) -> None:
+        self.visit(node.subject)
+        for case in node.cases:
+            outside, self.path = self.path, block_path(self.path, case.body)
+            self.visit(case.pattern)
+            for name in assigned_names(case.pattern):
+                self.store(name, self.path, plain=True)
+            if case.guard is not None:
+                self.visit(case.guard)
+            self.path = outside
+            self._blocks(case.body)
+
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
+        self._alias(node.target, node.iter)
         outside, self.path = self.path, block_path(self.path, node.body)
         self._target(node.target, plain=False)
         self.path = outside
@@ -234,6 +291,22 @@ class _Finder(ast.NodeVisitor):
                 self.facts(name).leaks |= facts.leaks
                 self.facts(name).item_stores += facts.item_stores
         self.captured |= inner.captured - own
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """What an element or field is one of."""
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Starred):
+        node = node.value
+    return node
+
+
+def assigned_names(node: ast.AST) -> Iterator[str]:
+    """The names that a statement or pattern assigns, in all that is inside of it."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            yield part.id
+        elif isinstance(part, ast.MatchAs | ast.MatchStar) and part.name is not None:
+            yield part.name
 
 
 def names_in(node: ast.AST) -> Iterator[str]:

@@ -62,6 +62,15 @@ def definition_of(function: FunctionType) -> tuple[Source, Definition]:
     return source, found[0]
 
 
+def has_source(function: FunctionType) -> bool:
+    """Whether a function was written in Python's source, and not made by a class's decorator."""
+    try:
+        text_of(function)
+    except Error:
+        return False
+    return True
+
+
 @lru_cache(maxsize=32)
 def _definitions(name: str, text: str) -> list[Any]:
     return [node for node in ast.walk(parse(name, text).tree)

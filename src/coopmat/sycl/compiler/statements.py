@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import ast
+import typing
+from collections.abc import Callable
+from functools import partial
 
-from coopmat.sycl.compiler import loops, messages
+from coopmat.sycl.compiler import aggregates, loops, messages, vectors
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.assignments import Names
 from coopmat.sycl.compiler.calls import METHODS, Call
-from coopmat.sycl.compiler.elementwise import assign_matrix
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
-from coopmat.sycl.compiler.operators import SYMBOLS, binary, expression, truth, type_of
-from coopmat.sycl.compiler.statics import static_value
+from coopmat.sycl.compiler.matrix_objects import assign_matrix, released
+from coopmat.sycl.compiler.numbers import expression, truth, type_of
+from coopmat.sycl.compiler.operators import SYMBOLS, binary
 from coopmat.sycl.compiler.values import (
     MATRICES,
+    Aggregate,
     AtomicRef,
     Element,
     Erroneous,
     Matrix,
     MatrixValue,
+    Method,
     Nothing,
     Runtime,
+    Sequence,
     Static,
     Value,
+    is_number,
+    leaves,
+    owner_of,
     shown_type,
 )
-from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.element_types import ElementType
 from coopmat.sycl.pointers import PointerType
+from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -46,7 +55,9 @@ def _expression(f: FunctionCompiler, node: ast.Expr) -> None:
             f.warn(messages.UNUSED_RESULT, node, name=value.expression.function.name.split(".")[0])
         elif not isinstance(value.expression, (n.Operation, n.Update, n.Assign, n.Comma)):
             f.warn(messages.UNUSED_EXPRESSION, node)
-    else:
+    elif isinstance(node.value, ast.Call) and isinstance(value, Aggregate):
+        f.warn(messages.UNUSED_RESULT, node, name=ast.unparse(node.value.func))
+    elif not isinstance(node.value, ast.Call):
         f.warn(messages.UNUSED_EXPRESSION, node)
 
 
@@ -61,7 +72,7 @@ def _assign(f: FunctionCompiler, node: ast.Assign) -> None:
     value = f.read(node.value)
     if isinstance(value, Nothing):
         raise f.fail(messages.NO_VALUE, node.value, what="this call")
-    if isinstance(value, Matrix):
+    if isinstance(value, Matrix) and not isinstance(node.value, ast.Subscript | ast.Attribute):
         raise f.fail(messages.MATRIX_COPY, node.value, source=ast.unparse(node.value))
     if len(node.targets) > 1:
         value = f.materialize(value, "", node.value, variables=False)
@@ -74,40 +85,44 @@ def _assign(f: FunctionCompiler, node: ast.Assign) -> None:
 
 def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -> None:
     """Assign a value to a name, an element, or several."""
-    if isinstance(target, ast.Tuple | ast.List):
-        _unpack(f, target, value, node)
-    elif isinstance(target, ast.Name):
-        _store_name(f, target, value, node)
-    elif isinstance(target, ast.Subscript):
-        _refuse_tuple(f, target)
-        place = f.evaluate(target)
-        if isinstance(place, Matrix) and isinstance(value, MatrixValue):
-            base = target.value.id if isinstance(target.value, ast.Name) else ""
-            assign_matrix(f, base, place, value, target)
-            return
-        if isinstance(place, Matrix):
-            raise f.fail(messages.MATRIX_COPY, node, source=ast.unparse(target))
-        if not isinstance(place, Element):
-            raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found=place)
+    match target:
+        case ast.Tuple() | ast.List():
+            _unpack(f, target, value, node)
+        case ast.Name():
+            _store_name(f, target, value, node)
+        case ast.Subscript() | ast.Attribute():
+            _store_part(f, target, value, node)
+        case _:
+            raise f.fail(messages.UNSUPPORTED_EXPRESSION, target, what="assigning to this",
+                         advice="assign to a name or to an element")
+
+
+def _store_part(f: FunctionCompiler, target: ast.Subscript | ast.Attribute, value: Value, node: ast.expr) -> None:
+    """Assign to an element of memory or of a list, or to a field."""
+    _refuse_immutable(f, target)
+    place = f.evaluate(target)
+    if isinstance(place, Matrix) and isinstance(value, MatrixValue):
+        assign_matrix(f, ast.unparse(target), place, value, target)
+    elif isinstance(place, Matrix):
+        raise f.fail(messages.MATRIX_COPY, node, source=ast.unparse(target))
+    elif isinstance(place, Aggregate) and not (isinstance(place, Sequence) and place.is_list):
+        aggregates.assign(f, place, value, ast.unparse(target), node)
+    elif isinstance(place, Element):
         _check_writable(f, place, target)
-        f.assign(place, _stored(f, value, place, node), node)
+        f.assign(place, aggregates.stored(f, value, place, node), node)
+    elif isinstance(place, Method):
+        raise f.fail(messages.NO_ATTRIBUTE, target, found=place.receiver, name=place.name, hint="")
     else:
-        raise f.fail(messages.UNSUPPORTED_EXPRESSION, target, what="assigning to this",
-                     advice="assign to a name or to an element")
+        raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found=place)
 
 
-def _stored(f: FunctionCompiler, value: Value, place: Element, node: ast.AST) -> n.Expression:
-    """What is stored; a floating-point constant takes the type of its place at once, without a detour by float32."""
-    is_constant = isinstance(value, Static) and isinstance(value.value, float) and place.type.is_float
-    return expression(f, value, node, place.type if is_constant else None)
-
-
-def _refuse_tuple(f: FunctionCompiler, target: ast.expr) -> None:
-    """The elements of a tuple keep their values."""
-    if isinstance(target, ast.Subscript):
+def _refuse_immutable(f: FunctionCompiler, target: ast.expr) -> None:
+    """The elements of a tuple, and the fields of what is frozen, keep their values."""
+    if isinstance(target, ast.Subscript | ast.Attribute):
         base = f.read(target.value)
-        if isinstance(base, ValueSequence) and not base.is_list:
-            raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found="an element of a tuple")
+        if isinstance(base, Aggregate) and not base.is_mutable:
+            what = "an element of a tuple" if owner_of(base) is None else f"part of {base}, which cannot be changed,"
+            raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found=what)
 
 
 def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None:
@@ -120,24 +135,36 @@ def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None
 
 
 def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, node: ast.expr) -> None:
-    """``a, b = b, a``: all values are read before the first is assigned."""
-    if isinstance(value, Static) and isinstance(value.value, (tuple, list)):
-        value = ValueSequence(tuple(static_value(f, item, node) for item in value.value), False)
-    if not isinstance(value, ValueSequence):
+    """``a, b = b, a``: all values are read before the first is assigned; the matrices of a list get names."""
+    if isinstance(value, Runtime) and vectors.vector_type(value) is not None:
+        value = Sequence(tuple(vectors.items(f, value, node)), is_list=False)
+    if not isinstance(value, Sequence):
         raise f.fail(messages.UNPACK, node, expected=len(target.elts), found=value)
-    if len(value.items) != len(target.elts):
-        raise f.fail(messages.UNPACK, node, expected=len(target.elts), found=len(value.items))
-    items = [f.temporary(loaded.expression, node, loaded.hints) if isinstance(loaded, Runtime) else loaded
-             for loaded in (f.loaded(item, node) for item in value.items)]
+    items = [f.held(item, node) for item in value.items]
+    targets, items = _starred(f, target, items, node)
     is_written_out = isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(items)
     places = node.elts if isinstance(node, ast.Tuple | ast.List) and is_written_out else [node] * len(items)
-    if len(items) > 1:
-        items = [MatrixValue(item.type, f.declare_matrix(item, "", node).load(f.location(node)))
-                 if isinstance(item, MatrixValue) else item for item in items]
-    for part, item, place in zip(target.elts, items, places, strict=True):
-        if isinstance(item, Matrix):
+    for part, item, place in zip(targets, items, places, strict=True):
+        if isinstance(item, Matrix) and is_written_out:
             raise f.fail(messages.MATRIX_COPY, place, source=ast.unparse(place))
         store(f, part, item, place)
+
+
+def _starred(f: FunctionCompiler, target: ast.Tuple | ast.List, items: list[Value],
+             node: ast.expr) -> tuple[list[ast.expr], list[Value]]:
+    """The targets and what each gets: one with a star gets a list of what the others leave."""
+    star = next((index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
+    more = len(items) - len(target.elts)
+    if more if star is None else more < -1:
+        expected = len(target.elts) if star is None else f"{len(target.elts) - 1} or more"
+        raise f.fail(messages.UNPACK, node, expected=expected, found=len(items))
+    if star is None:
+        return target.elts, items
+    starred = target.elts[star]
+    assert isinstance(starred, ast.Starred)
+    after = star + more + 1
+    rest = Sequence(tuple(items[star:after]), is_list=True)
+    return [*target.elts[:star], starred.value, *target.elts[star + 1:]], [*items[:star], rest, *items[after:]]
 
 
 def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.expr) -> None:
@@ -146,15 +173,17 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
     if isinstance(before, Erroneous):
         before = None
     if isinstance(before, Element):
-        _store_variable(f, name, before, value, node)
-    elif before is None or f.scope.is_assigned_once(name):
-        f.names[name] = _first_value(f, name, value, node)
+        aggregates.assign(f, before, value, name, node)
+        f.assignments.assign(name)
+    elif before is None or f.is_assigned_once(name):
+        _check_sharing(f, name, value, node)
+        f.bind(name, _first_value(f, name, value, node))
     elif isinstance(before, Static) and isinstance(value, Static) and before.value is value.value:
-        return
-    elif isinstance(before, Matrix) and isinstance(value, MatrixValue):
-        assign_matrix(f, name, before, value, target)
+        f.assignments.assign(name)
     elif isinstance(before, AtomicRef):
         raise f.fail(messages.ATOMIC_ASSIGNED, target, name=name, found=before)
+    elif isinstance(before, Aggregate):
+        _store_aggregate(f, name, before, value, node)
     else:
         raise f.fail(messages.REBOUND, target, name=name, before=before, after=value)
 
@@ -162,41 +191,65 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
 def _first_value(f: FunctionCompiler, name: str, value: Value, node: ast.AST) -> Value:
     """What the first assignment binds: a constant that stays one, an object, or a new variable."""
     facts = f.scope.names.get(name)
-    if isinstance(value, Static) and value.is_number:
-        if f.scope.is_assigned_once(name):
+    is_once = f.is_assigned_once(name)
+    stays = f.holds_wherever_used(name)
+    if isinstance(value, Static) and is_number(value):
+        if stays and is_once:
             return value
         found = expression(f, value, node)
         return f.declare(name, found.type, node, found)
-    return f.materialize(value, name, node, variables=bool(facts and facts.item_stores))
+    is_changed = bool(facts and facts.item_stores) or not is_once
+    if not is_once:
+        value = aggregates.opened(f, value, node)
+    return f.materialize(value, name, node, variables=is_changed or not stays)
 
 
-def _store_variable(f: FunctionCompiler, name: str, variable: Element, value: Value, node: ast.expr) -> None:
-    """A later assignment converts to the variable's type, except from floating-point to integer."""
-    if not isinstance(value, (Runtime, Static)) or (isinstance(value, Static) and not value.is_number
-                                                    and not hasattr(value.value, "dtype")):
-        raise f.fail(messages.REBOUND, node, name=name, before=variable, after=value)
-    found = type_of(f, value, node)
-    if found.is_float and not variable.type.is_float:
-        raise f.fail(messages.TYPE_CHANGES, node, name=name, type=shown_type(variable.type), found=value,
-                     hint=_float_hint(variable.type))
-    if isinstance(found, t.Pointer) != isinstance(variable.type, t.Pointer):
-        raise f.fail(messages.TYPE_CHANGES, node, name=name, type=shown_type(variable.type), found=value, hint="")
-    f.assign(variable, _stored(f, value, variable, node), node)
+def _store_aggregate(f: FunctionCompiler, name: str, before: Aggregate, value: Value, node: ast.expr) -> None:
+    """A later assignment of a tuple or structure is one of its parts. One that can change must not have two names,
+    because both would change."""
+    if before.is_mutable and (aggregates.is_shared(before) or aggregates.roots(value) or _sharers(f, name, before)):
+        raise f.fail(messages.REBOUND, node, name=name, before=before, after=value)
+    aggregates.assign(f, before, value, name, node)
     f.assignments.assign(name)
 
 
-def _float_hint(type_: t.Type) -> str:
-    return f"; make its first value a floating-point number, or convert with {shown_type(type_)}(…)"
+def _check_sharing(f: FunctionCompiler, name: str, value: Value, node: ast.expr) -> None:
+    """A list or structure that gets a second name is assigned once under each, and is none of constants."""
+    if not isinstance(value, Aggregate) or not value.is_mutable:
+        return
+    sharers = _sharers(f, name, value)
+    for one in (name, *sharers) if sharers else ():
+        if f.scope.count_stores(one, f.left_out) > 1:
+            reason = f"and '{one}' is assigned more than once; assign its parts one by one, or use different names"
+            raise f.fail(messages.SHARED, node, name=name, found=value, reason=reason)
+    facts = f.scope.names.get(name)
+    is_other = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(
+        getattr(node, "slice", None), ast.Slice)
+    if is_other and facts is not None and facts.item_stores and any(
+            isinstance(leaf, Static) and is_number(leaf) for leaf in leaves(value)):
+        copy = f"; write list({ast.unparse(node)}) to copy it" if isinstance(value, Sequence) else ""
+        raise f.fail(messages.SHARED, node, name=name, found=value, reason=f"whose elements are constants{copy}")
+
+
+def _sharers(f: FunctionCompiler, name: str, value: Aggregate) -> list[str]:
+    """The other names of a list or structure."""
+    roots = aggregates.roots(value)
+    return [other for other, held in f.names.items()
+            if other != name and isinstance(held, Aggregate) and held.is_mutable and roots & aggregates.roots(held)]
 
 
 def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
     """``x: float64 = 0``: a variable of that type."""
     type_ = type_of_annotation(f, node.annotation)
-    if not isinstance(type_, (ElementType, PointerType)):
+    if typing.get_origin(type_) is list and isinstance(node.target, ast.Name) and node.value is not None:
+        elements = aggregates.elements_of_type(f, f.read(node.value), typing.get_args(type_)[0], node)
+        _store_name(f, node.target, elements, node.value)
+        return
+    if not isinstance(type_, (ElementType, VectorType, PointerType)):
         raise f.fail(messages.NOT_A_TYPE, node.annotation, found=type_)
     if not isinstance(node.target, ast.Name):
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, node.target, what="a type for this", advice="give it to a name")
-    tree = type_.scalar if isinstance(type_, ElementType) else type_.tree
+    tree = type_.tree if isinstance(type_, PointerType) else type_.type
     hints = type_.hints if isinstance(type_, PointerType) else None
     value = None if node.value is None else expression(f, f.read(node.value), node.value, tree)
     before = f.names.get(node.target.id)
@@ -206,6 +259,7 @@ def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
                          found=f"a variable of type {type_}", hint="")
         if value is not None:
             f.assign(before, value, node)
+            f.assignments.assign(node.target.id)
         return
     if before is not None and not isinstance(before, Erroneous):
         raise f.fail(messages.REBOUND, node, name=node.target.id, before=before, after=f"a variable of type {type_}")
@@ -216,7 +270,7 @@ def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
 def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
     """``x += 1``: the place is found once."""
     symbol = SYMBOLS[type(node.op)]
-    _refuse_tuple(f, node.target)
+    _refuse_immutable(f, node.target)
     place = f.evaluate(node.target)
     if isinstance(place, AtomicRef):
         written = ast.copy_location(ast.Call(node.target, [node.value], []), node)
@@ -228,6 +282,9 @@ def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
         if isinstance(value, MatrixValue):
             assign_matrix(f, ast.unparse(node.target), place, value, node, in_place=True)
             return
+    if isinstance(place, Aggregate) and owner_of(place) is not None:
+        store(f, node.target, binary(f, symbol, place, f.read(node.value), node), node.value)
+        return
     if not isinstance(place, Element):
         raise f.fail(messages.INVALID_OPERAND, node, operator=f"{symbol}=", found=place, hint="")
     _check_writable(f, place, node.target)
@@ -236,7 +293,7 @@ def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
     found = type_of(f, value, node)
     if isinstance(node.target, ast.Name) and found.is_float and not place.type.is_float:
         raise f.fail(messages.TYPE_CHANGES, node, name=node.target.id, type=shown_type(place.type), found=value,
-                     hint=_float_hint(place.type))
+                     hint=aggregates.float_hint(place.type))
     update = n.Update(place.type, f.location(node), place.place, current,
                       expression(f, value, node, place.type))
     f.perform(update)
@@ -249,30 +306,36 @@ def _if(f: FunctionCompiler, node: ast.If) -> None:
     """A condition that is known decides what is compiled, as C++'s if constexpr does."""
     test = f.read(node.test)
     if isinstance(test, Static):
-        chosen = node.body if f.known_truth(test, node.test) else node.orelse
+        sides = (node.body, node.orelse)
+        chosen, other = sides if f.known_truth(test, node.test) else sides[::-1]
+        f.left_out.add(id(other))
+        f.unconditional.add(id(chosen))
         if chosen:
             f.emit(f.block(chosen, node))
         return
-    condition = truth(f, test, node.test)
+    choose(f, truth(f, test, node.test), node, *(partial(f.block, side, node) for side in (node.body, node.orelse)))
+
+
+def choose(f: FunctionCompiler, condition: n.Expression, node: ast.AST, then: Callable[[], n.Block],
+           otherwise: Callable[[], n.Block]) -> None:
+    """A choice that the kernel makes; the sides are compiled by functions."""
     with f.assignments.choice() as ends:
-        sides = [_side(f, statements, node, ends) for statements in (node.body, node.orelse)]
-    f.emit(n.If(f.location(node), condition, sides[0], sides[1] if node.orelse else None))
+        first, second = (_side(f, side, ends) for side in (then, otherwise))
+    f.emit(n.If(f.location(node), condition, first, second if second.statements else None))
 
 
-def _side(f: FunctionCompiler, statements: list[ast.stmt], node: ast.AST, ends: list[Names | None]) -> n.Statement:
-    """One side of a choice that the kernel makes."""
+def _side(f: FunctionCompiler, side: Callable[[], n.Block], ends: list[Names | None]) -> n.Block:
+    """One side of a choice."""
     f.loops.append(loops.branch(f))
     try:
         with f.assignments.side(ends):
-            return f.block(statements, node)
+            return side()
     finally:
         f.loops.pop()
 
 
 def _return(f: FunctionCompiler, node: ast.Return) -> None:
-    value: Value = Static(None) if node.value is None else f.read(node.value)
-    if isinstance(value, Matrix) and isinstance(value.place, n.VariablePlace):  # it ends with this function
-        value = MatrixValue(value.type, value.load(f.location(node)))
+    value: Value = Static(None) if node.value is None else released(f, f.read(node.value), node)
     if isinstance(value, Nothing):
         if value.expression is not None:
             f.perform(value.expression)
@@ -280,16 +343,12 @@ def _return(f: FunctionCompiler, node: ast.Return) -> None:
     f.returned.append((value, node))
     is_empty = isinstance(value, Static) and value.value is None
     location = f.location(node)
-    if is_empty and f.result is not None and f.result != t.VOID and f.apply_to is None:
+    if is_empty and f.result is not None and not f.result.is_nothing and f.apply_to is None:
         raise f.fail(messages.MISSING_RETURN, node, name=f.node.name if isinstance(f.node, ast.FunctionDef) else "")
     if f.apply_to is not None:
         f.emit(n.Return(location, apply_result(f, None if is_empty else value, node)))
-    elif is_empty or f.result is None or f.result == t.VOID:
-        f.emit(n.Return(location))
-    elif isinstance(value, MatrixValue) and value.expression.type == f.result:
-        f.emit(n.Return(location, value.expression))
     else:
-        f.emit(n.Return(location, expression(f, value, node, f.result)))
+        f.emit(n.Return(location, None if f.result is None else f.result.returned(f, value, node)))
     f.assignments.leave()
 
 
@@ -307,9 +366,9 @@ def _function(f: FunctionCompiler, node: ast.FunctionDef) -> None:
     if node.decorator_list:
         raise f.fail(messages.UNSUPPORTED_STATEMENT, node.decorator_list[0], what="a decorator inside of a kernel",
                      advice="leave it out")
-    if node.name in f.names and not f.scope.is_assigned_once(node.name):
+    if node.name in f.names and not f.is_assigned_once(node.name):
         raise f.fail(messages.REBOUND, node, name=node.name, before=f.names[node.name], after="a function")
-    f.names[node.name] = f.local(node)
+    f.bind(node.name, f.local(node))
 
 
 STATEMENTS.update({

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def static_value(f: FunctionCompiler, value: Any, node: ast.AST, name: str = "this") -> Value:
     """A Python object as a value."""
     if isinstance(value, (tuple, list)):
-        return Sequence(tuple(static_value(f, item, node, name) for item in value), isinstance(value, list))
+        owner = type(value) if hasattr(value, "_fields") else None
+        return Sequence(tuple(static_value(f, item, node, name) for item in value), isinstance(value, list), owner)
     if isinstance(value, np.ndarray):
         raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found="an array inside of another object")
     if isinstance(value, np.generic) and of_dtype(value.dtype) is None:

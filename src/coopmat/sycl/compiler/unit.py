@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from types import FunctionType
 from typing import Any
 
@@ -13,6 +14,7 @@ from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
 from coopmat.sycl.compiler.helpers import Helpers
 from coopmat.sycl.compiler.parameters import KernelParameters
+from coopmat.sycl.compiler.results import NOTHING
 from coopmat.sycl.compiler.source import definition_of
 from coopmat.sycl.compiler.support import MatrixUses
 from coopmat.sycl.compiler.values import Static
@@ -25,14 +27,28 @@ MAX_COPIES = 16_384
 class Unit:
     """What the functions of one kernel share.
 
-    functions: those compiled so far. calls: of the helpers being compiled, outermost first. being_passed: ids of the
-    local functions whose captured values are being passed.
+    scope: what annotations name besides what their functions do. arrays: the lists (their origins) that lie in memory,
+    because the kernel computes indices of them; indexed: those that should. globals: variables of the program; tables
+    and strings: those with constants. imports: functions that the target has. has_double: whether the device has
+    float64. has_assertions: whether assert is compiled. functions: those compiled so far.
+    calls: of the helpers being compiled, outermost first. being_passed: ids of the local functions whose captured
+    values are being passed.
     """
 
     parameters: KernelParameters
 
-    def __init__(self, sink: DiagnosticSink) -> None:
+    def __init__(self, sink: DiagnosticSink, scope: Mapping[str, Any], arrays: AbstractSet[Any] = frozenset(), *,
+                 has_double: bool = True, has_assertions: bool = True) -> None:
         self.sink = sink
+        self.has_double = has_double
+        self.has_assertions = has_assertions
+        self.scope = scope
+        self.arrays = arrays
+        self.indexed: set[Any] = set()
+        self.globals: list[n.Variable] = []
+        self.tables: dict[Any, n.Variable] = {}
+        self.strings: dict[tuple[str, t.AddressSpace], n.Variable] = {}
+        self.imports: dict[str, n.Function] = {}
         self.functions: list[n.Function] = []
         self.helpers = Helpers(self)
         self.uses = MatrixUses()
@@ -52,7 +68,7 @@ class Unit:
             self.parameters.declare(f)
         except Failed:
             return
-        f.result = t.VOID
+        f.result = NOTHING
         location = f.location(node)
         name = self.unique(node.name if isinstance(node, ast.FunctionDef) else "lambda_kernel")
         try:

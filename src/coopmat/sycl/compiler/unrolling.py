@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from coopmat.sycl.compiler.function import FunctionCompiler
 from coopmat.sycl.compiler.scopes import names_in
@@ -21,13 +23,48 @@ def needs_unrolling(f: FunctionCompiler, node: ast.For, known: dict[ast.For, boo
     return known[node]
 
 
+@dataclass(frozen=True)
+class _Body:
+    """What a loop's body says of the names in it. ``assigned``: what each assignment stores and reads; ``indexed``:
+    what is indexed, with the names in the index; ``sizes``: the names in matrices' types; ``inner``: loops and
+    comprehensions in it, with the names in what they run over."""
+
+    assigned: list[tuple[frozenset[str], frozenset[str]]] = field(default_factory=list)
+    indexed: list[tuple[ast.expr, frozenset[str]]] = field(default_factory=list)
+    sizes: set[str] = field(default_factory=set)
+    inner: list[tuple[ast.For | ast.comprehension, frozenset[str]]] = field(default_factory=list)
+
+
+@lru_cache(maxsize=256)
+def _body(node: ast.For) -> _Body:
+    found = _Body()
+    for part in (part for statement in node.body for part in ast.walk(statement)):
+        if isinstance(part, ast.Assign):
+            found.assigned.append((frozenset(_stored(part.targets)), frozenset(names_in(part.value))))
+        elif isinstance(part, ast.Subscript):
+            base: ast.expr = part
+            while isinstance(base, ast.Subscript):
+                base = base.value
+            found.indexed.append((base, frozenset(names_in(part.slice))))
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "joint_matrix":
+            found.sizes.update(name for argument in part.args for name in names_in(argument))
+        elif isinstance(part, ast.For | ast.comprehension) and isinstance(part.iter, ast.Call):
+            found.inner.append((part, frozenset(name for argument in part.iter.args for name in names_in(argument))))
+    return found
+
+
 def _is_needed(f: FunctionCompiler, node: ast.For, known: dict[ast.For, bool]) -> bool:
+    body = _body(node)
+    needed = set(body.sizes)
+    for base, names in body.indexed:
+        if not names <= needed and _has_known_index(f, base):
+            needed |= names
+    for inner, names in body.inner:  # the bounds of one that is unrolled have to be known
+        if not names <= needed and (isinstance(inner, ast.comprehension) or needs_unrolling(f, inner, known)):
+            needed |= names
     targets = set(names_in(node.target))
-    assigned = [(set(_stored(part.targets)), set(names_in(part.value)))
-                for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Assign)]
-    needed = set(_names_of_known_indices(f, node, known))
     while True:
-        more = {name for stored, read in assigned if stored & needed for name in read} - needed
+        more = {name for stored, read in body.assigned if stored & needed for name in read} - needed
         if not more:
             return bool(targets & needed)
         needed |= more
@@ -37,30 +74,6 @@ def _stored(targets: list[ast.expr]) -> Iterator[str]:
     for target in targets:
         if isinstance(target, ast.Name):
             yield target.id
-
-
-def _names_of_known_indices(f: FunctionCompiler, node: ast.For, known: dict[ast.For, bool]) -> Iterator[str]:
-    """The names in indices that have to be known: of lists, and in square brackets after a function or type."""
-    for statement in node.body:
-        for part in ast.walk(statement):
-            if isinstance(part, ast.Subscript):
-                base: ast.expr = part
-                while isinstance(base, ast.Subscript):
-                    base = base.value
-                if _has_known_index(f, base):
-                    yield from names_in(part.slice)
-            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "joint_matrix":
-                for argument in part.args:
-                    yield from names_in(argument)
-            elif isinstance(part, ast.For | ast.comprehension) and isinstance(part.iter, ast.Call):
-                yield from _inner_range(f, part, known)
-
-
-def _inner_range(f: FunctionCompiler, part: ast.For | ast.comprehension, known: dict[ast.For, bool]) -> Iterator[str]:
-    """The bounds of an inner loop that is unrolled have to be known."""
-    if isinstance(part, ast.comprehension) or needs_unrolling(f, part, known):
-        for argument in getattr(part.iter, "args", ()):
-            yield from names_in(argument)
 
 
 def _has_known_index(f: FunctionCompiler, base: ast.expr) -> bool:
@@ -73,6 +86,8 @@ def _has_known_index(f: FunctionCompiler, base: ast.expr) -> bool:
     value = f.names.get(base.id)
     if value is None and base.id in f.scope.names:
         return _is_made_as_list(f, base.id)
+    if isinstance(value, Sequence) and value.array is not None:
+        return False
     return isinstance(value, Sequence | Static) or (value is None and base.id in f.module)
 
 

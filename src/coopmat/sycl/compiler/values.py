@@ -8,11 +8,11 @@ matrices, lists, work-items and groups, local functions.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from coopmat.sycl.enumerations import address_space
 from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.pointers import NO_PROPERTIES, PointerType
 from coopmat.sycl.properties import properties
+from coopmat.sycl.vectors import vector_of
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -73,10 +74,7 @@ class Runtime(Value):
     @property
     def pointer(self) -> PointerType | None:
         """The pointer type, if it is a pointer."""
-        if not isinstance(self.type, t.Pointer) or not isinstance(self.type.pointee, t.Scalar):
-            return None
-        return PointerType(BY_SCALAR[self.type.pointee], address_space(self.type.address_space), self.type.const,
-                           self.hints)
+        return pointer_type(self.type, self.hints)
 
     def __str__(self) -> str:
         return f"a value of type {shown_type(self.type, self.hints)}"
@@ -139,14 +137,99 @@ MATRICES = (Matrix, NewMatrix, MatrixValue)
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence(Value):
-    """A list (``is_list``) or tuple, whose length and structure are known now."""
+class Aggregate(Value):
+    """Several values, whose number and structure are known now."""
 
     items: tuple[Value, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the items; of lists and plain tuples none."""
+        return ()
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether items can be assigned."""
+        raise NotImplementedError
+
+    def spelled(self, name: str) -> list[str]:
+        """The items of what is called ``name``, as the source has them."""
+        if self.names:
+            return [f"{name}.{inner}" for inner in self.names]
+        return [f"{name}[{index}]" for index in range(len(self.items))]
+
+    def with_items(self, items: Iterable[Value]) -> Self:
+        """The same with other items."""
+        return replace(self, items=tuple(items))
+
+    def is_like(self, other: Value) -> bool:
+        """Whether the other value has the same form, apart from what its items are."""
+        return isinstance(other, Aggregate) and replace(self, items=()) == replace(other, items=()) \
+            and len(self.items) == len(other.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence(Aggregate):
+    """A list (``is_list``) or tuple; a named tuple has its class as ``owner``.
+
+    ``array`` is the memory that the items are the elements of, where the kernel computes indices. ``origin`` tells the
+    list from others, so that it gets such memory when the kernel is compiled again.
+    """
+
     is_list: bool
+    owner: type | None = None
+    array: n.Place | None = field(default=None, compare=False)
+    origin: Any = field(default=None, compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return getattr(self.owner, "_fields", ())
+
+    @property
+    def is_mutable(self) -> bool:
+        return self.is_list
+
+    def with_items(self, items: Iterable[Value]) -> Self:
+        return replace(self, items=tuple(items), array=None, origin=None)
 
     def __str__(self) -> str:
+        if self.owner is not None:
+            return f"a {self.owner.__name__}"
         return f"a {'list' if self.is_list else 'tuple'} of {len(self.items)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Structure(Aggregate):
+    """An object of a dataclass."""
+
+    owner: type
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(self.owner))
+
+    @property
+    def is_mutable(self) -> bool:
+        return not self.owner.__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+    def __str__(self) -> str:
+        return f"a {self.owner.__name__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Aggregate):
+    """A string with values that the kernel computes: ``conversions`` are printf's, one for each item, ``literals`` what
+    stands before, between and behind them."""
+
+    literals: tuple[str, ...]
+    conversions: tuple[str, ...]
+
+    @property
+    def is_mutable(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return "a text that the kernel completes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +331,7 @@ class Method(Value):
 
     receiver: Value
     name: str
+    template: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         return f"the method {self.name}"
@@ -292,18 +376,45 @@ class Erroneous(Value):
     """What an assignment that was reported leaves in a name: nothing more is said about it."""
 
 
+def root_of(place: n.Place) -> n.Place:
+    """The variable, or what a pointer points to, that a place is a part of."""
+    while isinstance(place, n.ElementPlace | n.FieldPlace | n.SwizzlePlace):
+        place = place.base
+    return place
+
+
+def owner_of(value: Value) -> type | None:
+    """The user's class that a tuple or structure is of."""
+    return value.owner if isinstance(value, Sequence | Structure) else None
+
+
+def is_number(value: Value | None) -> bool:
+    """Whether a value is a number or pointer, known or computed, that a variable can hold."""
+    return isinstance(value, Runtime) or (isinstance(value, Static) and (
+        value.is_number or isinstance(value.value, np.generic)))
+
+
 def shown_type(type_: t.Type, hints: properties = NO_PROPERTIES) -> str:
     """A type of the tree as the user writes it."""
     if isinstance(type_, t.Scalar):
         return str(BY_SCALAR[type_])
-    if isinstance(type_, t.Pointer) and isinstance(type_.pointee, t.Scalar):
-        return str(PointerType(BY_SCALAR[type_.pointee], address_space(type_.address_space), type_.const, hints))
-    return str(type_)
+    if isinstance(type_, t.Vector) and type_.scalar in BY_SCALAR:
+        return str(vector_of(type_))
+    return str(pointer_type(type_, hints) or type_)
+
+
+def pointer_type(type_: t.Type, hints: properties = NO_PROPERTIES) -> PointerType | None:
+    """A pointer's type as the user writes it; None for other types."""
+    pointee = type_.pointee if isinstance(type_, t.Pointer) else None
+    if not isinstance(type_, t.Pointer) or not isinstance(pointee, t.Scalar | t.Vector):
+        return None
+    element = BY_SCALAR[pointee] if isinstance(pointee, t.Scalar) else vector_of(pointee)
+    return PointerType(element, address_space(type_.address_space), type_.const, hints)
 
 
 def leaves(value: Value) -> Iterator[Value]:
-    """The values of a nested list, in order; the value itself if it is none."""
-    if isinstance(value, Sequence):
+    """The values of a nested list, tuple or structure, in order; the value itself if it is none."""
+    if isinstance(value, Aggregate):
         for item in value.items:
             yield from leaves(item)
     else:

@@ -156,6 +156,12 @@ class Bounds:
         site = replace(self._site(kind, target, size), matrix=matrix, layout=layout, detail=tuple(detail))
         self._fail_if(outside, site, Number("ptr", address), target, [Number("i64", value) for value in values])
 
+    def assertion(self, text: str) -> None:
+        """An assertion that has failed; ``text``: its condition."""
+        target = Target(None, StorageClass.Function, False)
+        site = replace(self._site("assertion", target, 0), instruction=text)
+        self._fail_if(Number("i1", "true"), site, Number("ptr", "null"), target)
+
     def leave_if_stopped(self) -> None:
         """End the function if the launch shall stop: before a jump backwards."""
         if not self._checks_all:

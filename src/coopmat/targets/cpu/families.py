@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coopmat.targets.cpu import (
+    assertions,
     async_copies,
     atomics,
     block_2d,
@@ -27,6 +28,7 @@ from coopmat.targets.cpu.emitter import Handler
 from coopmat.targets.cpu.matrix import operations as matrix
 
 HANDLERS: dict[int, Handler] = {
+    **assertions.OPERATIONS,
     **async_copies.OPERATIONS,
     **atomics.OPERATIONS,
     **block_2d.OPERATIONS,

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from coopmat import assertions
 from coopmat.devices.subgroup_layout import block_elements
-from coopmat.diagnostics import OutOfBounds, SimulationError, Where
+from coopmat.diagnostics import KernelAssertion, OutOfBounds, SimulationError, Where
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.types import MatrixType
@@ -41,10 +42,11 @@ class Fault(IntEnum):
 class AccessSite:
     """A place in the code where memory is accessed.
 
-    kind: access, bytes (as many as a number says), index, matrix, window, block, copy. instruction: as messages call
-    it. location: in the source. size: bytes of an element; of an index, the elements that there are. buffer: its name,
-    None if the pointer may lead to several. matrix and layout: of matrices. detail: of blocks the operands of
-    block_elements; of an index the unit that it counts; of matrices not empty where the memory is private.
+    kind: access, bytes (as many as a number says), index, matrix, window, block, copy, assertion. instruction: as
+    messages call it, of an assertion its condition. location: in the source. size: bytes of an element; of an index,
+    the elements that there are. buffer: its name, None if the pointer may lead to several. matrix and layout: of
+    matrices. detail: of blocks the operands of block_elements; of an index the unit that it counts; of matrices not
+    empty where the memory is private.
     """
 
     kind: str
@@ -245,5 +247,10 @@ def _block(found: _Found) -> SimulationError:
     return found.error(say.READ_ONLY, kind=SimulationError)
 
 
-_MESSAGES = {"access": _access, "bytes": _bytes, "index": _index, "matrix": _matrix, "window": _window,
-             "block": _block, "copy": _copy}
+def _assertion(found: _Found) -> SimulationError:
+    found.region = None
+    return found.error(assertions.message(found.site.instruction.encode()), kind=KernelAssertion)
+
+
+_MESSAGES = {"access": _access, "assertion": _assertion, "bytes": _bytes, "index": _index, "matrix": _matrix,
+             "window": _window, "block": _block, "copy": _copy}

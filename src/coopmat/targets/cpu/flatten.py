@@ -14,7 +14,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_CALL
 from coopmat.spirv.control_flow import successors_of, without_dead_ends
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, StorageClass
-from coopmat.spirv.imports import imported_name, unresolved
+from coopmat.spirv.imports import imported_name, is_assertion, unresolved
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.module import Block, Function, Module
@@ -38,6 +38,11 @@ class Flat:
     origin: dict[int, int] = field(default_factory=dict)
     kept: list[tuple[int, int]] = field(default_factory=list)
     found: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def has_assertions(self) -> bool:
+        """Whether it may end by a failed assertion."""
+        return any(row.opcode == Op.FunctionCall for block in self.blocks for row in block.instructions)
 
     @cached_property
     def flow(self) -> Flow:
@@ -96,7 +101,7 @@ class _Flattener:
             for row in block.instructions:
                 self._count(source)
                 renamed = self._renamed(row, renames)
-                if row.opcode != Op.FunctionCall:
+                if row.opcode != Op.FunctionCall or is_assertion(self.module, row.words[0]):
                     current.instructions.append(renamed)
                     continue
                 after = Block(self.fresh())

@@ -98,7 +98,7 @@ class _Maker:
         self.globals: dict[int, Slot] = {}
         emitter.extra |= {"module variable": self._module_variable, "input": input_place,
                           "is in storage": self._is_in_storage, "reserve local": self._reserve_local}
-        if emitter.variant.is_checked:
+        if emitter.variant.is_checked or flat.has_assertions:
             emitter.extra["bounds"] = Bounds(emitter, self._described())
 
     def make(self) -> KernelCode:

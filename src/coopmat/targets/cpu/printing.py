@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from coopmat.printf import FLOATS, INTEGERS, Specifier, parse
-from coopmat.spirv.grammar import CHAINS, Op, StorageClass
+from coopmat.spirv.grammar import CHAINS, Decoration, Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, Type
 from coopmat.targets.cpu.emitter import Emitter, Handler
@@ -57,7 +57,7 @@ def printf(emitter: Emitter, row: Instruction) -> Value:
     kinds = tuple(emitter.type_of(operand) for operand in operands)
     check_printable(kinds)
     calls: list[PrintCall] = emitter.extra.setdefault("printf calls", [])
-    call = _call(_known_format(emitter, template), kinds)
+    call = _call(known_string(emitter, template), kinds)
     calls.append(call)
     numbers = [Number("ptr", emitter.writer.let(f"inttoptr i64 {field(emitter, Field.OUTPUT)} to ptr"))]
     strings: list[tuple[int, int | None]] = []  # which of the numbers are pointers to them
@@ -100,20 +100,27 @@ def _least_of(specifier: Specifier) -> int:
     return specifier.count * each + specifier.count - 1
 
 
-def _known_format(emitter: Emitter, pointer: int) -> bytes | None:
-    """The bytes that a pointer to a constant points to."""
+def known_string(emitter: Emitter, pointer: int) -> bytes | None:
+    """The bytes that a pointer to a constant points to, up to a zero."""
     row = emitter.flat.definition(pointer)
     opcode, words = row.opcode, row.words
     if opcode == Op.SpecConstantOp:
         opcode, words = words[0], words[1:]
     if opcode in SAME_BITS:
-        return _known_format(emitter, words[0])
+        return known_string(emitter, words[0])
     if opcode in CHAINS and all(emitter.constant_of(word) == 0 for word in words[1:]):
-        return _known_format(emitter, words[0])
-    if opcode == Op.Variable and words[0] == StorageClass.UniformConstant and len(words) > 1:
+        return known_string(emitter, words[0])
+    if opcode == Op.Variable and _is_constant(emitter, pointer) and len(words) > 1:
         memory: GlobalMemory = emitter.extra.setdefault("constants", GlobalMemory(emitter.module))
         return memory.content(pointer).tobytes().partition(b"\0")[0]
     return None
+
+
+def _is_constant(emitter: Emitter, variable: int) -> bool:
+    """Whether a variable keeps its initial value."""
+    storage = emitter.module.definition(variable).words[0]
+    return storage == StorageClass.UniformConstant or (storage == StorageClass.CrossWorkgroup and any(
+        decoration == Decoration.Constant for decoration, _ in emitter.module.decorations(variable)))
 
 
 def _word(emitter: Emitter, number: Number, kind: Type) -> Number:

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from coopmat.assertions import LONGEST_EXPRESSION, message
+from coopmat.diagnostics import KernelAssertion
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, Scope, StorageClass
 from coopmat.spirv.group_scopes import known_barrier_scope
+from coopmat.spirv.imports import is_assertion
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.address_space import BufferRow, Extent
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import require_sub_groups, require_work_groups
+from coopmat.targets.simulator.printing import string_at
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Value
 
@@ -32,6 +38,8 @@ def _barrier(compiler: FunctionCompiler, row: Instruction) -> Step:
 
 
 def _call(compiler: FunctionCompiler, row: Instruction) -> Step:
+    if is_assertion(compiler.module, row.words[0]):
+        return _assertion(compiler, row)
     callee = compiler.kernel.function(row.words[0])
     result = compiler.result(row)
     arguments = [_argument(compiler, row, word, parameter.result_id or 0) for word, parameter in
@@ -41,6 +49,23 @@ def _call(compiler: FunctionCompiler, row: Instruction) -> Step:
         frame.slots[result] = callee.call(frame.batch, frame.mask, [argument(frame) for argument in arguments])
 
     return execute
+
+
+def _assertion(compiler: FunctionCompiler, row: Instruction) -> Step:
+    """A failed assertion: an error for the first work-item that is here."""
+    site = compiler.site(row)
+    text = compiler.slot(row.words[1]) if len(row.words) > 1 else None
+
+    def fail(frame: Frame) -> None:
+        sub_group, lane = frame.mask.first
+        found = None
+        if text is not None:
+            address = np.broadcast_to(frame.slots[text], frame.mask.expanded.shape)[sub_group, lane]
+            found = string_at(frame, site, int(address), LONGEST_EXPRESSION, LONGEST_EXPRESSION, (sub_group, lane),
+                              "an assertion")
+        raise KernelAssertion(message(found), site.where(frame, sub_group, lane))
+
+    return fail
 
 
 def _argument(compiler: FunctionCompiler, row: Instruction, argument: int, parameter: int) -> Callable[[Frame], Value]:

@@ -91,32 +91,33 @@ class _Call:
         return formatted(self.formats[address], arguments, self.output.left,
                          lambda argument, most: self._string(argument, most, sub_group, lane))
 
-    # --- strings --------------------------------------------------------------------------
-
     def _string(self, address: int, most: int | None, sub_group: int, lane: int) -> bytes:
-        """The characters up to a zero; at most ``most`` bytes are read, and no more than have room."""
-        memory = self.frame.memory
-        buffer = memory.buffer_at(address)
-        room = self.output.left + 1
-        start = memory.offset_in(address)
-        if buffer is None or not 0 <= start < buffer.row.nbytes:
-            if most == 0 or not self.frame.batch.options.bounds:
-                return b""
-            raise OutOfBounds(f"printf reads a string at {memory.describe(address, 1)}",
-                              self.site.where(self.frame, sub_group, lane))
-        end = buffer.row.nbytes if most is None else min(buffer.row.nbytes, start + most)
-        first = 0
-        if buffer.instances is not None:
-            first = int(np.broadcast_to(buffer.instances, self.frame.mask.expanded.shape)[sub_group, lane])
-        found = b""
-        for position in range(start, end, STRING_STEP):
-            piece = bytes(buffer.memory[first + position:first + min(end, position + STRING_STEP)])
-            text, zero, _ = piece.partition(b"\0")
-            found += text
-            if zero or len(found) > room:
-                return found
-        if end == buffer.row.nbytes and len(found) != most and self.frame.batch.options.bounds:
-            raise OutOfBounds(f"printf reads a string without an end: no zero follows in the {len(found)} bytes up to "
-                              "the end of the buffer",
-                              self.site.where(self.frame, sub_group, lane, buffer.row.name, start))
-        return found
+        return string_at(self.frame, self.site, address, most, self.output.left + 1, (sub_group, lane), "printf")
+
+
+def string_at(frame: Frame, site: Site, address: int, most: int | None, room: int, place: tuple[int, int],
+              reader: str) -> bytes:
+    """The characters at an address, up to a zero, that the work-item at ``place`` (sub-group and lane) sees; at most
+    ``most`` bytes are read, and no more than have ``room``. ``reader``: who reads them, for messages."""
+    memory = frame.memory
+    buffer = memory.buffer_at(address)
+    start = memory.offset_in(address)
+    if buffer is None or not 0 <= start < buffer.row.nbytes:
+        if most == 0 or not frame.batch.options.bounds:
+            return b""
+        raise OutOfBounds(f"{reader} reads a string at {memory.describe(address, 1)}", site.where(frame, *place))
+    end = buffer.row.nbytes if most is None else min(buffer.row.nbytes, start + most)
+    first = 0
+    if buffer.instances is not None:
+        first = int(np.broadcast_to(buffer.instances, frame.mask.expanded.shape)[place])
+    found = b""
+    for position in range(start, end, STRING_STEP):
+        piece = bytes(buffer.memory[first + position:first + min(end, position + STRING_STEP)])
+        text, zero, _ = piece.partition(b"\0")
+        found += text
+        if zero or len(found) > room:
+            return found
+    if end == buffer.row.nbytes and len(found) != most and frame.batch.options.bounds:
+        raise OutOfBounds(f"{reader} reads a string without an end: no zero follows in the {len(found)} bytes up to "
+                          "the end of the buffer", site.where(frame, *place, buffer.row.name, start))
+    return found

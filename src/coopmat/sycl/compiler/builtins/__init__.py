@@ -7,10 +7,14 @@ from coopmat.sycl.compiler.builtins import (
     mathematics,
     matrices,
     matrix_memory,
+    objects,
     pointers,
+    printing,
     python,
+    vector_math,
+    vectors,
     work_items,
 )
 
-__all__ = ["atomics", "groups", "local_memory", "mathematics", "matrices", "matrix_memory", "pointers", "python",
-           "work_items"]
+__all__ = ["atomics", "groups", "local_memory", "mathematics", "matrices", "matrix_memory", "objects",
+           "pointers", "printing", "python", "vector_math", "vectors", "work_items"]

@@ -11,7 +11,7 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins import work_items
 from coopmat.sycl.compiler.builtins.mathematics import number
 from coopmat.sycl.compiler.calls import METHODS, Call, device
-from coopmat.sycl.compiler.operators import expression
+from coopmat.sycl.compiler.numbers import expression
 from coopmat.sycl.compiler.values import AtomicRef, Nothing, Runtime, Static, Value
 from coopmat.sycl.element_types import ElementType, element_type, float32, float64, int32, int64, uint32, uint64
 from coopmat.sycl.enumerations import address_space, memory_order, memory_scope

@@ -14,7 +14,8 @@ from coopmat.sycl.compiler.builtins import work_items
 from coopmat.sycl.compiler.builtins.mathematics import number
 from coopmat.sycl.compiler.builtins.python import maximum, minimum
 from coopmat.sycl.compiler.calls import Call, call_value, device
-from coopmat.sycl.compiler.operators import binary, convert, expression, integer, truth, type_of
+from coopmat.sycl.compiler.numbers import convert, expression, integer, truth, type_of
+from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.values import Group, Runtime, Sequence, Static, Value, shown_type
 from coopmat.sycl.enumerations import memory_scope
 from coopmat.sycl.group_functions import FunctionObject

@@ -8,8 +8,9 @@ from coopmat.sycl import local_memory as stubs
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import Call, device
 from coopmat.sycl.compiler.values import Group, LocalArray, Value
-from coopmat.sycl.element_types import element_type
+from coopmat.sycl.element_types import element_type, precision
 from coopmat.sycl.ranges import MAX_DIMENSIONS
+from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -25,21 +26,21 @@ def group_local_memory_for_overwrite(call: Call) -> Value:
     if not isinstance(given, Group) or not given.dimensions:
         raise call.wrong("g", "a work-group (item.get_group())", given, call.place(0))
     first, *shape = call.template or (None,)
-    element = element_type(first)
-    if element is None or element.is_abstract or len(shape) > MAX_DIMENSIONS or not all(map(_is_size, shape)):
+    element = first if isinstance(first, VectorType) else element_type(first)
+    if element is None or element == precision.tf32 or len(shape) > MAX_DIMENSIONS or not all(map(_is_size, shape)):
         raise f.fail(messages.TEMPLATE_ARGUMENTS, call.node.func, name=call.name, expected=_EXPECTED,
                      found=", ".join(map(str, call.template)) or "none")
     shape = shape or [1]
     count = math.prod(shape)
-    octets = count * element.dtype.itemsize
+    octets = count * element.nbytes
     if octets >= _LIMIT:
         raise f.fail(messages.LOCAL_TOO_LARGE, call.node, octets=octets, limit=_LIMIT)
-    type_ = t.Array(element.scalar, count)
+    type_ = t.Array(element.type, count)
     variable = n.Variable("local", type_, location, t.AddressSpace.LOCAL)
     f.emit(n.Declare(location, variable))
     whole = n.VariablePlace(type_, location, variable)
-    place = n.ElementPlace(element.scalar, location, whole, n.Constant(t.INT, location, 0))
-    pointer = n.AddressOf(t.Pointer(element.scalar, t.AddressSpace.LOCAL), location, place)
+    place = n.ElementPlace(element.type, location, whole, n.Constant(t.INT, location, 0))
+    pointer = n.AddressOf(t.Pointer(element.type, t.AddressSpace.LOCAL), location, place)
     return LocalArray(pointer, tuple(shape))
 
 

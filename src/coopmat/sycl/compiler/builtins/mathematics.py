@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.builtins import vector_math
 from coopmat.sycl.compiler.builtins.python import absolute, maximum, minimum
 from coopmat.sycl.compiler.calls import DEVICE_FUNCTIONS, PYTHON_FUNCTIONS, Call, Handler, device
 from coopmat.sycl.compiler.elementwise import on_elements
 from coopmat.sycl.compiler.expressions import common
-from coopmat.sycl.compiler.operators import binary, cast, expression, integer, number_type, truth, type_of
+from coopmat.sycl.compiler.numbers import cast, expression, integer, number_type, truth, type_of
+from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.values import Runtime, Static, Value, shown_type
 from coopmat.sycl.element_types import int32
 from coopmat.sycl.math_functions import FUNCTIONS, Domain, MathFunction
@@ -110,6 +112,10 @@ def compute(call: Call) -> Value:
 def evaluate(call: Call, function: MathFunction) -> Value:
     """The value of a function; messages call it what the user does."""
     bound = call.bind(function.signature)
+    if function.domain is Domain.GEOMETRIC:
+        return vector_math.geometric(call, function, bound)
+    if vector_math.has_vectors(bound):
+        return vector_math.evaluate(call, function, bound)
     nodes = {name: _place(call, name, index) for index, name in enumerate(function.signature.parameters)}
     values = {name: number(call, name, value, nodes[name]) for name, value in bound.items()}
     exponents = {name: _exponent(call, value, nodes[name]) for name, value in values.items()
@@ -162,6 +168,8 @@ def select(call: Call) -> Value:
     """``b`` if ``c`` else ``a``; all are evaluated."""
     bound = call.bind(select_stub.signature)
     f, node = call.f, call.node
+    if vector_math.has_vectors(bound):
+        return vector_math.select(call, list(bound.values()))
     values = [number(call, name, value, _place(call, name, index)) for index, (name, value) in enumerate(bound.items())]
     type_ = common(f, values[0], values[1], node)
     otherwise, chosen = (expression(f, value, node, type_) for value in values[:2])
@@ -203,6 +211,8 @@ def _logarithm(call: Call) -> Value:
 def _propagating(extreme: Handler) -> Handler:
     """np.minimum and np.maximum: a NaN if there is one."""
     def handler(call: Call) -> Value:
+        for index, value in enumerate(call.arguments):
+            number(call, f"x{index + 1}", value, call.place(index))
         found = extreme(call)
         if not isinstance(found, Runtime) or not found.type.is_float or len(call.arguments) != 2:
             return found

@@ -9,9 +9,10 @@ from coopmat.sycl import matrix_functions as stubs
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins.matrix_memory import check_group, matrix_argument, matrix_operand, window_of
 from coopmat.sycl.compiler.calls import Call, call_value, device
-from coopmat.sycl.compiler.elementwise import matrix_value, of_elements
+from coopmat.sycl.compiler.elementwise import of_elements
 from coopmat.sycl.compiler.function import Block
-from coopmat.sycl.compiler.operators import expression, type_of
+from coopmat.sycl.compiler.matrix_objects import matrix_value
+from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.values import (
     Element,

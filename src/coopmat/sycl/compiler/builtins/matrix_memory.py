@@ -11,7 +11,7 @@ from coopmat.sycl import matrix_functions as stubs
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import Call, device
 from coopmat.sycl.compiler.function import FunctionCompiler
-from coopmat.sycl.compiler.operators import expression, integer, type_of
+from coopmat.sycl.compiler.numbers import expression, integer, type_of
 from coopmat.sycl.compiler.values import (
     Group,
     LayoutValue,

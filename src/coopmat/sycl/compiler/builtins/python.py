@@ -6,16 +6,19 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call, Handler
 from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.loops import known_items
-from coopmat.sycl.compiler.operators import binary, expression, type_of
-from coopmat.sycl.compiler.values import LocalArray, Range, Runtime, Sequence, Static, Value
+from coopmat.sycl.compiler.numbers import expression, type_of
+from coopmat.sycl.compiler.operators import binary
+from coopmat.sycl.compiler.values import LocalArray, Range, Runtime, Sequence, Static, Value, is_number
+from coopmat.sycl.compiler.vectors import common_vector, converted, spread, vector_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.conversions import make_convert, promoted_type
 
 
 def _wrong_count(call: Call, expected: str) -> Exception:
+    found = call.arguments[0] if len(call.arguments) == 1 else f"{len(call.arguments)} arguments"
     return call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="()",
-                       reason=f"it takes {expected}, found {len(call.arguments)} arguments")
+                       reason=f"it takes {expected}, found {found}")
 
 
 def _no_names(call: Call) -> None:
@@ -48,6 +51,9 @@ def _len(call: Call) -> Value:
     value = call.arguments[0]
     if isinstance(value, Sequence):
         return Static(len(value.items))
+    type_ = vector_type(value)
+    if type_ is not None:
+        return Static(type_.count)
     if isinstance(value, Static) and hasattr(type(value.value), "__len__"):
         with call.f.host_errors_at(call.node):
             return Static(len(value.value))
@@ -57,7 +63,11 @@ def _len(call: Call) -> Value:
 
 
 def _items(call: Call, index: int) -> list[Value]:
-    return known_items(call.f, call.arguments[index], call.node)
+    """The items of an argument that is a list or something like one."""
+    value = call.arguments[index]
+    if isinstance(value, Runtime) and vector_type(value) is None:
+        raise call.wrong("iterable", "a list, a tuple, a vector or a range of constants", value, call.place(index))
+    return known_items(call.f, value, call.node)
 
 
 def _zip(call: Call) -> Value:
@@ -87,14 +97,19 @@ def _reversed(call: Call) -> Value:
 
 
 def _extreme(symbol: str) -> Handler:
-    """min and max of two or more numbers, in their common type."""
+    """min and max of several numbers, or of those in a list, in their common type; of vectors by component."""
     def handler(call: Call) -> Value:
         _no_names(call)
         given = call.arguments
-        if len(given) == 1 and isinstance(given[0], Sequence):
-            given = list(given[0].items)
-        if len(given) < 2:
-            raise _wrong_count(call, "two or more numbers")
+        if len(given) == 1 and not _is_single(given[0]):
+            given = [call.f.loaded(item, call.node) for item in _items(call, 0)]
+        elif len(given) == 1:
+            raise _wrong_count(call, "two or more numbers, or a list of them")
+        if not given:
+            raise _wrong_count(call, "two or more numbers, or a list of at least one")
+        for index, value in enumerate(given):
+            if not is_number(value):
+                raise call.f.fail(messages.NOT_A_NUMBER, call.place(index), found=value)
         result = given[0]
         for value in given[1:]:
             result = _lesser(call, symbol, result, value)
@@ -102,11 +117,18 @@ def _extreme(symbol: str) -> Handler:
     return handler
 
 
+def _is_single(value: Value) -> bool:
+    """Whether a value is a number, and no list of numbers."""
+    return vector_type(value) is None and is_number(value)
+
+
 def _lesser(call: Call, symbol: str, first: Value, second: Value) -> Value:
     """C's fmin for floating-point numbers, s_min and u_min for integers."""
     f, node = call.f, call.node
     if isinstance(first, Static) and isinstance(second, Static) and first.is_number and second.is_number:
         return Static((min if symbol == "min" else max)(first.value, second.value))
+    if any(vector_type(value) is not None for value in (first, second)):
+        return _lesser_of_vectors(call, symbol, first, second)
     type_ = common(f, first, second, node)
     if not isinstance(type_, t.Scalar):
         raise f.fail(messages.NOT_A_NUMBER, node, found=first)
@@ -118,6 +140,17 @@ def _lesser(call: Call, symbol: str, first: Value, second: Value) -> Value:
     return Runtime(make_convert(found, type_) if type_ == t.BFLOAT16 else found)
 
 
+def _lesser_of_vectors(call: Call, symbol: str, first: Value, second: Value) -> Value:
+    """The same, component by component."""
+    f, node = call.f, call.node
+    type_ = common_vector(f, (first, second), node, call.name)
+    wide = t.FLOAT if type_.scalar == t.BFLOAT16 else type_.scalar
+    prefix = "f" if wide.is_float else "s_" if wide.is_signed else "u_"
+    operands = tuple(converted(spread(f, value, type_, node), wide) for value in (first, second))
+    found = n.Operation(operands[0].type, f.location(node), f"std.{prefix}{symbol}", operands)
+    return Runtime(converted(found, type_.scalar))
+
+
 def absolute(call: Call) -> Value:
     """``abs``: fabs, or the absolute value in the promoted integer type."""
     _no_names(call)
@@ -126,23 +159,27 @@ def absolute(call: Call) -> Value:
     f, node, value = call.f, call.node, call.arguments[0]
     if isinstance(value, Static) and value.is_number:
         return Static(abs(value.value))
-    type_ = promoted_type(type_of(f, value, node))
+    vector = vector_type(value)
+    type_ = promoted_type(type_of(f, value, node)) if vector is None else vector.scalar
     if not isinstance(type_, t.Scalar):
         raise f.fail(messages.NOT_A_NUMBER, node, found=value)
     if type_.kind == "uint":
-        return Runtime(expression(f, value, node, type_))
+        return Runtime(expression(f, value, node, type_ if vector is None else vector))
     wide = t.FLOAT if type_ == t.BFLOAT16 else type_
-    operand = expression(f, value, node, wide)
     name = "std.fabs" if wide.is_float else "std.s_abs"
+    if vector is not None:
+        operand = converted(expression(f, value, node), wide)
+        return Runtime(converted(n.Operation(operand.type, f.location(node), name, (operand,)), type_))
+    operand = expression(f, value, node, wide)
     found = n.Operation(wide, f.location(node), name, (operand,))
     return Runtime(make_convert(found, type_) if wide != type_ else found)
 
 
 def _sum(call: Call) -> Value:
-    _no_names(call)
-    if not 1 <= len(call.arguments) <= 2:
+    start = call.named.get("start")
+    if len(call.arguments) + len(call.named) not in (1, 2) or call.named.keys() - {"start"} or not call.arguments:
         raise _wrong_count(call, "a list, and perhaps a start")
-    result = call.arguments[1] if len(call.arguments) == 2 else Static(0)
+    result = call.arguments[1] if len(call.arguments) == 2 else start or Static(0)
     for item in _items(call, 0):
         result = binary(call.f, "+", result, call.f.loaded(item, call.node), call.node)
     return result

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import METHODS, Call, Handler
-from coopmat.sycl.compiler.operators import binary, integer
+from coopmat.sycl.compiler.numbers import integer
+from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.values import (
     Group,
     Item,
@@ -189,7 +190,7 @@ def _is_zero(call: Call, value: Runtime) -> Value:
     return binary(call.f, "==", value, Static(0), call.node)
 
 
-def _of_value(call: Call) -> Value:
+def of_value(call: Call) -> Value:
     """``multi_ptr.get()`` and its like give the pointer; a one-dimensional id is its only component."""
     value = call.receiver
     assert isinstance(value, Runtime)
@@ -201,7 +202,7 @@ def _of_value(call: Call) -> Value:
     return value
 
 
-def _of_tuple(call: Call) -> Value:
+def of_tuple(call: Call) -> Value:
     """``id.get(d)``, ``range.size()``."""
     value = call.receiver
     assert isinstance(value, Sequence)
@@ -229,5 +230,5 @@ def _of_local_array(call: Call) -> Value:
     return Runtime(value.pointer)
 
 
-METHODS.update({Item: _item, Group: _group, Runtime: _of_value, Sequence: _of_tuple, LocalArray: _of_local_array})
+METHODS.update({Item: _item, Group: _group, LocalArray: _of_local_array})
 __all__ = ["barrier", "by_dimension", "memory_scope", "query"]

@@ -1,0 +1,22 @@
+"""Calls of the functions that failed assertions call: the first that comes to one is noted for the host."""
+
+from __future__ import annotations
+
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.instruction import Instruction
+from coopmat.targets.cpu.bounds import bounds_of
+from coopmat.targets.cpu.emitter import Emitter, Handler
+from coopmat.targets.cpu.printing import known_string
+from coopmat.targets.cpu.values import Value
+
+
+def _call(emitter: Emitter, row: Instruction) -> Value | None:
+    """The only calls that a kernel without calls has."""
+    bounds = bounds_of(emitter)
+    assert bounds is not None
+    text = known_string(emitter, row.words[1]) if len(row.words) > 1 else None
+    bounds.assertion((text or b"").decode("utf-8", "replace"))
+    return None
+
+
+OPERATIONS: dict[int, Handler] = {Op.FunctionCall: _call}
