@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, astuple, fields, replace
 import pytest
 
 from coopmat.devices import ARCHITECTURES, Combination, DeviceDescription, describe
-from coopmat.devices.model import up_to
+from coopmat.devices.model import HOST_LIMITS, Limits, up_to
 from coopmat.diagnostics import Error, KernelNotSupported
 
 # The appendix as text: types of A, B, C, D, then M, N, K as the document writes them.
@@ -279,6 +279,7 @@ def test_generic_says_what_it_takes():
 # Records refuse to be built wrong
 # --------------------------------------------------------------------------------------
 
+LIMITS = Limits(65536, 1024, "an example")
 GOOD = Combination.row("sint8", "sint8", "sint32", "sint32", up_to(8), 16, 32)
 
 
@@ -313,7 +314,7 @@ def test_a_combination_of_an_unknown_type():
     ("intel_amx", replace(GOOD, ctype="uint32"), "ctype and dtype must be equal")])
 def test_types_that_the_family_does_not_mix(family, row, message):
     with pytest.raises(ValueError, match=message):
-        DeviceDescription("x", family, (16,), (row,))
+        DeviceDescription("x", family, (16,), (row,), limits=LIMITS)
 
 
 @pytest.mark.parametrize(("change", "message"), [
@@ -321,12 +322,13 @@ def test_types_that_the_family_does_not_mix(family, row, message):
     ({"sub_group_sizes": ()}, "expected distinct sub-group sizes"),
     ({"sub_group_sizes": (8, 8)}, "expected distinct sub-group sizes"),
     ({"sub_group_sizes": (12,)}, "powers of two"),
+    ({"limits": HOST_LIMITS}, "a GPU has limits of its own"),
     ({"combinations": ()}, "either a table of combinations or none"),
     ({"any_combination": True}, "either a table of combinations or none"),
     ({"combinations": (GOOD, GOOD)}, "listed twice"),
     ({"combinations": (Combination.row("fp64", "fp64", "fp64", "fp64", 8, 8, 4),), "has_fp64": False},
      "the device has no fp64")])
 def test_wrong_descriptions(change, message):
-    description = DeviceDescription("x", "intel_xmx", (16,), (GOOD,))
+    description = DeviceDescription("x", "intel_xmx", (16,), (GOOD,), limits=LIMITS)
     with pytest.raises(ValueError, match=message):
         replace(description, **change)

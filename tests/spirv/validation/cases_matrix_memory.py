@@ -150,6 +150,11 @@ PARTS = [
     broken("access-chain", "a pointer to a component of another type",
            held("%e = OpAccessChain %ptr_private_half %v %uint_3")),
     broken("access-chain", "a pointer to a row", held("%e = OpAccessChain %ptr_private_float %v %uint_3 %uint_1")),
+    broken("matrix-bytes", "bytes are counted to the next matrix",
+           kernel("%b = OpBitcast %ptr_private_uchar %v\n%c = OpInBoundsPtrAccessChain %ptr_private_uchar %b %ulong_8\n"
+                  f"%m = OpBitcast %ptr_private_matrix_acc_8x16_float %c\n%x = OpLoad {M} %m",
+                  declarations=f"%two = OpTypeArray {M} %uint_2\n%ptr = OpTypePointer Function %two").replace(
+                      "%b = ", "%v = OpVariable %ptr Function\n%b = ")),
     valid("a matrix is loaded and stored", held(f"%x = OpLoad {M} %v\nOpStore %v %x")),
     valid("a matrix is copied", held(f"%x = OpLoad {M} %v\n%y = OpCopyObject {M} %x")),
     valid("a matrix is chosen", kernel(f"%c = OpUndef %bool\n%m = OpUndef {M}\n%r = OpSelect {M} %c %m %m"),

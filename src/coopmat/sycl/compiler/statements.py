@@ -180,6 +180,9 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
         f.bind(name, _first_value(f, name, value, node))
     elif isinstance(before, Static) and isinstance(value, Static) and before.value is value.value:
         f.assignments.assign(name)
+    elif isinstance(before, Matrix) and isinstance(value, MatrixValue):
+        assign_matrix(f, name, before, value, target)
+        f.assignments.assign(name)
     elif isinstance(before, AtomicRef):
         raise f.fail(messages.ATOMIC_ASSIGNED, target, name=name, found=before)
     elif isinstance(before, Aggregate):
