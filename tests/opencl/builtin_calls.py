@@ -395,8 +395,8 @@ def of_conversions(*, complete: bool) -> Iterator[Probe]:
 
 ROWS, COLUMNS = 16, 16
 PER_ITEM = ROWS * COLUMNS // SUB_GROUP
-_SCOPES, _USES, _LAYOUTS, _OPERANDS = (list(ENUMERATIONS[f"coop_matrix_{name}_t"])
-                                       for name in ("scope", "use", "layout", "operands"))
+_SCOPES, _USES, _LAYOUTS, _OPERANDS, _AXES, _COMBINED = (
+    list(ENUMERATIONS[f"coop_matrix_{name}_t"]) for name in ("scope", "use", "layout", "operands", "reduce", "combine"))
 _MATRIX_ELEMENTS = (*_ELEMENTS, "__bf16")
 _A, _B, _C = ("CLK_COOPERATIVE_MATRIX_A", "CLK_COOPERATIVE_MATRIX_B", "CLK_COOPERATIVE_MATRIX_ACCUMULATOR")
 _PLAIN = "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR"
@@ -483,11 +483,60 @@ def _inits(complete: bool) -> Iterator[Probe]:
 
 
 def _conversions(complete: bool) -> Iterator[Probe]:
-    for number, (source, target, use) in enumerate(itertools.product(_MATRIX_ELEMENTS, _MATRIX_ELEMENTS, _USES)):
-        if complete or number % 7 == 0:
+    cases = itertools.product(_MATRIX_ELEMENTS, _MATRIX_ELEMENTS, _USES, _USES)
+    for number, (source, target, before, use) in enumerate(cases):
+        if complete or number % 19 == 0:
             # small numbers, that every type has
-            start = f"{matrix(source, use, 's')} = coop_mat_init(5);"
+            start = f"{matrix(source, before, 's')} = coop_mat_init(5);"
             yield _matrix_probe(target, f"{start} {matrix(target, use, 'm')} = coop_mat_convert(s);")
+
+
+def _transposes(complete: bool) -> Iterator[Probe]:
+    for number, (element, before, use) in enumerate(itertools.product(_MATRIX_ELEMENTS, _USES, _USES)):
+        if complete or number % 3 == 0:
+            yield _matrix_probe(element, f"{_loaded(element, before, 's', 0)} "
+                                         f"{matrix(element, use, 'm')} = coop_mat_transpose(s);")
+
+
+def _reductions(complete: bool) -> Iterator[Probe]:
+    for element, axis, combined in itertools.product(_MATRIX_ELEMENTS, _AXES, _COMBINED):
+        yield _matrix_probe(element, f"{_loaded(element, _C, 'm', 0)} m = coop_mat_reduce(m, {axis}, {combined});")
+
+
+PLACED = "placed"
+"""A function of the program, overloaded for all elements, that coop_mat_apply calls."""
+
+
+def _applications(complete: bool) -> Iterator[Probe]:
+    for element, use in itertools.product(_MATRIX_ELEMENTS, _USES):
+        start = f"{_loaded(element, use, 'm', 0)} {_loaded(element, use, 'o', 1)}"
+        yield _matrix_probe(element, f"{start} m = coop_mat_apply(m, {PLACED}, 3, o);")
+        built_in = "fmax" if element in ("half", "float", "double", "__bf16") else "max"
+        yield _matrix_probe(element, f"{start} m = coop_mat_apply(m, {built_in}, o);")
+
+
+_WITH_EFFECTS = "(intel_)?(sub|work)_group_.*|.*atomic.*|.*block_(read|write).*|read_.*"
+
+
+def of_elements(*, complete: bool) -> Iterator[Probe]:
+    """Built-in functions of scalars, of matrices of each element type that they take, or of one of these."""
+    for family in TABLE.values():
+        for row, counts in family.members:
+            found = [overload for overload in expand(row, family.name, counts) if _takes_elements(overload)]
+            for overload in found if complete else found[len(family.name) % (len(found) or 1):][:1]:
+                element = str(overload.parameters[0])
+                names = [f"m{index}" for index in range(len(overload.parameters))]
+                start = " ".join(_loaded(element, _C, name, index) for index, name in enumerate(names))
+                yield _matrix_probe(element, f"{start} m0 = {overload.name}({', '.join(names)});", "m0")
+
+
+def _takes_elements(overload: Overload) -> bool:
+    """Whether a function of scalars gives an element of several."""
+    first, result = next(iter(overload.parameters), None), overload.result
+    return isinstance(first, Scalar) and isinstance(result, Scalar) and str(first) in _MATRIX_ELEMENTS \
+        and all(parameter == first for parameter in overload.parameters) \
+        and (result == first or (result.is_integer and first.is_integer and result.bits == first.bits)) \
+        and not re.fullmatch(_WITH_EFFECTS, overload.name)
 
 
 def _components(complete: bool) -> Iterator[Probe]:
@@ -504,6 +553,9 @@ MATRIX: dict[str, Callable[[bool], Iterator[Probe]]] = {
     **{name: _products(name, matrix_calls.FUNCTIONS[name].counts) for name in ("coop_matmul_add", "coop_mat_mulAdd")},
     "coop_mat_init": _inits,
     "coop_mat_convert": _conversions,
+    "coop_mat_transpose": _transposes,
+    "coop_mat_reduce": _reductions,
+    "coop_mat_apply": _applications,
     "coop_mat_length": _components,
     "coop_mat_get_coord": _components,
 }
@@ -513,7 +565,8 @@ assert MATRIX.keys() == matrix_calls.FUNCTION_NAMES, MATRIX.keys() ^ matrix_call
 
 def of_matrices(*, complete: bool) -> Iterator[Probe]:
     """Calls of the functions of the cooperative matrix extension."""
-    return itertools.chain.from_iterable(make(complete) for make in dict.fromkeys(MATRIX.values()))
+    made = (make(complete) for make in dict.fromkeys(MATRIX.values()))
+    return itertools.chain(*made, of_elements(complete=complete))
 
 
 def every_call(*, complete: bool) -> list[Probe]:

@@ -13,7 +13,7 @@ import pytest
 
 import coopmat as cm
 from tests import every_builtin
-from tests.opencl.builtin_calls import ENUMERATED, FENCES, WORK_ITEMS, Probe, every_call
+from tests.opencl.builtin_calls import ENUMERATED, FENCES, PLACED, WORK_ITEMS, Probe, every_call
 
 DTYPES: dict[str, np.dtype] = {
     name: np.dtype(type_) for name, type_ in {
@@ -30,8 +30,11 @@ def prelude() -> str:
     regions = "".join(f"#define AT_{name}{count} {number * REGION}\n" for number, name in enumerate(DTYPES)
                       for count in ("", 2, 3, 4, 8, 16))
     numbers = ", ".join(str(0x0102030405060708 * (index % 13)) for index in range(512))
+    overloadable = "__attribute__((overloadable))"
+    placed = "".join(f"{overloadable} {name} {PLACED}(uint row, uint column, {name} x, int step, {name} y) "
+                     f"{{ return x + y * step - row * 16 - column; }}\n" for name in DTYPES)
     return f"{regions}#define IN(T, index) (((global const T *)(in + AT_##T + (index) * {STEP}))[id])\n" \
-           f"constant ulong numbers[] = {{ {numbers} }};\n"
+           f"constant ulong numbers[] = {{ {numbers} }};\n{placed}"
 
 
 def random_values() -> np.ndarray:

@@ -6,8 +6,10 @@ enumerators, :data:`OTHERS` has what makes the calls. A function that is in no t
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +24,7 @@ from coopmat.sycl.element_types import BY_FORMAT, VALUE_TYPES, ElementType, bool
 from coopmat.sycl.math_functions import FUNCTIONS, Domain
 from coopmat.sycl.pointers import annotated_ptr
 from coopmat.sycl.properties import LOAD_CONTROLS, STORE_CONTROLS
+from coopmat.tree.matrices import AXES, COMBINATIONS
 
 WORK_ITEMS, SUB_GROUP = 32, 16
 NUMBERS = tuple(type_ for type_ in VALUE_TYPES if type_ is not boolean)
@@ -44,6 +47,14 @@ class Probe:
         return "; ".join(self.lines)
 
 
+@dataclass
+class Pair:
+    """What dataclasses.replace changes."""
+
+    x: int
+    y: int
+
+
 def value(type_: ElementType | str, index: int = 0) -> str:
     """A random value of a type; each index has values of its own."""
     return f"i_{type_}[lane + {WORK_ITEMS * index}]"
@@ -60,7 +71,7 @@ DOMAINS: dict[Domain, tuple[ElementType, ...]] = {
     Domain.FLOATING: _FLOATS, Domain.REPRESENTATION: _EXACT,
     Domain.SINGLE: tuple(type_ for type_ in _FLOATS if type_.name == "float32"), Domain.INTEGER: _INTEGERS,
     Domain.INTEGER_32: tuple(type_ for type_ in _INTEGERS if type_.scalar.bits <= 32), Domain.NUMBER: NUMBERS,
-    Domain.BITS: (*_INTEGERS, *_EXACT),
+    Domain.BITS: (*_INTEGERS, *_EXACT), Domain.GEOMETRIC: _EXACT,
 }
 """The types that a function takes."""
 
@@ -68,6 +79,8 @@ DOMAINS: dict[Domain, tuple[ElementType, ...]] = {
 def on_numbers() -> Iterator[Probe]:
     """SYCL's functions with each type."""
     for name, function in FUNCTIONS.items():
+        if function.domain is Domain.GEOMETRIC:
+            continue
         parameters = function.signature.parameters
         for type_ in DOMAINS[function.domain]:
             given = [value("int32" if parameter.endswith("exponent") else type_, index)
@@ -75,6 +88,34 @@ def on_numbers() -> Iterator[Probe]:
             if name == "clamp":
                 given = [value(type_), f"{type_}(3)", f"{type_}(9)"]
             yield of(f"sycl.{name}({', '.join(given)})", type_)
+
+
+def vector(type_: ElementType | str, count: int, index: int = 0) -> str:
+    """A vector of random values."""
+    return f"vec[{type_}, {count}]({', '.join(value(type_, index * count + part) for part in range(count))})"
+
+
+def on_vectors(complete: bool) -> Iterator[Probe]:
+    """The same functions on vectors: of one type and length each, or of all."""
+    for number, (name, function) in enumerate(FUNCTIONS.items()):
+        is_geometric = function.domain is Domain.GEOMETRIC
+        counts = (3, 4) if name == "cross" else (2, 3, 4) if is_geometric else (2, 3, 4, 8, 16)
+        types = [type_ for type_ in DOMAINS[function.domain] if type_ in _EXACT or not type_.scalar.is_float]
+        if name.startswith("fast_"):
+            types = list(DOMAINS[Domain.SINGLE])
+        cases = list(itertools.product(types, counts))
+        for type_, count in cases if complete else [cases[number % len(cases)]]:
+            given = [vector("int32" if parameter.endswith("exponent") else type_, count, index)
+                     for index, parameter in enumerate(function.signature.parameters)]
+            if name == "clamp":
+                given[1:] = [f"vec[{type_}, {count}](3)", f"vec[{type_}, {count}](9)"]
+            elif name == "select":
+                given[2] = f"{given[0]} < {given[1]}"
+            call = f"sycl.{name}({', '.join(given)})"
+            if is_geometric and not re.search("cross|normalize", name):
+                yield of(call, type_)
+            else:
+                yield Probe((f"{call}.convert[{type_}]().store(lane, {{0}})",), (str(type_),))
 
 
 _STRUCTURAL: dict[Any, tuple[str, ...]] = {
@@ -86,6 +127,11 @@ _STRUCTURAL: dict[Any, tuple[str, ...]] = {
     min: ("min(lane, 7, 9)",), max: ("max([lane, 7])",), abs: ("abs(lane - 9)",),
     sum: ("sum([lane, 2, 3], 4)",), pow: ("pow(lane, 2)",),
     list: ("len(list((lane, 2)))",), tuple: ("len(tuple([lane, 2]))",),
+    all: ("all([lane < 9, lane > 2])", "all(vec[int32, 4](lane) > 3)"),
+    any: ("any([lane < 2, lane > 9])", "any(vec[int32, 4](lane) > 30)"),
+    round: ("int32(round(lane * 0.3))",), dataclasses.replace: ("dataclasses.replace(Pair(lane, 2), y=5).y",),
+    str: ("len([str(lane)])",), repr: ("len([repr(lane)])",), format: ("len([format(lane, 'd')])",),
+    print: (),  # no expression: with printf
     annotated_ptr: ("annotated_ptr(i_int32)[lane]",),
 }
 """Functions of Python that do not just take numbers: expressions that are integers."""
@@ -277,6 +323,7 @@ def _casts(complete: bool) -> Iterator[Probe]:
 
 SIZE = 16
 _A_AND_B = ("row_major", "col_major", "ext_intel_packed")
+_ROLES = ("a", "b", "accumulator")
 _MATRIX_TYPES = tuple(BY_FORMAT.values())
 _HINTS = [*(("read_hint", mode) for mode in LOAD_CONTROLS), *(("write_hint", mode) for mode in STORE_CONTROLS)]
 
@@ -361,7 +408,7 @@ def _checked_fills(complete: bool) -> Iterator[Probe]:
 
 
 def _copies(complete: bool) -> Iterator[Probe]:
-    cases = itertools.product(_MATRIX_TYPES, _MATRIX_TYPES, ("a", "b", "accumulator"), ("a", "b", "accumulator"))
+    cases = itertools.product(_MATRIX_TYPES, _MATRIX_TYPES, _ROLES, _ROLES)
     for number, (source, target, first, second) in enumerate(cases):
         if complete or number % 13 == 0:
             orders = ["row_major" if role != "accumulator" else "" for role in (first, second)]
@@ -406,6 +453,69 @@ def _prefetches(complete: bool) -> Iterator[Probe]:
         yield Probe((f"joint_matrix_prefetch[8, 16](sg, i_half, {SIZE}, layout.{order}{hint})",), ())
 
 
+def _transposes(complete: bool) -> Iterator[Probe]:
+    for number, (type_, first, second) in enumerate(itertools.product(_MATRIX_TYPES, _ROLES, _ROLES)):
+        if complete or number % 3 == 0:
+            orders = ["row_major" if role != "accumulator" else "" for role in (first, second)]
+            layout = ", layout.row_major" * (first == "accumulator")
+            yield Probe((matrix("s{n}", type_, first, orders[0]), matrix("m{n}", type_, second, orders[1]),
+                         f"joint_matrix_load(sg, s{{n}}, i_{_memory_of(type_)}, {SIZE}{layout})",
+                         "joint_matrix_transpose(sg, s{n}, m{n})", _stored("m{n}", second)), (_memory_of(type_),))
+
+
+def _accumulator(name: str, type_: ElementType, index: int) -> tuple[str, str]:
+    """Lines that make an accumulator of random values."""
+    return (matrix(name, type_, "accumulator"),
+            f"joint_matrix_load(sg, {name}, i_{type_} + {index}, {SIZE}, layout.row_major)")
+
+
+def _reductions(complete: bool) -> Iterator[Probe]:
+    operations = [*(f'"{name}"' for name in COMBINATIONS), "plus()", "minimum()", "maximum()", "multiplies()"]
+    for type_, axis, operation in itertools.product(NUMBERS, AXES, operations):
+        yield Probe((*_accumulator("m{n}", type_, 0),
+                     f'r{{n}} = joint_matrix_reduce(sg, m{{n}}, "{axis}", {operation})',
+                     _stored("r{n}", "accumulator")), (str(type_),))
+
+
+def on_matrices(complete: bool) -> Iterator[Probe]:
+    """The functions on numbers that give one of their type, on matrices, which give elements."""
+    for number, (name, function) in enumerate(FUNCTIONS.items()):
+        if function.result is not None or function.domain is Domain.GEOMETRIC or name.startswith("is"):
+            continue
+        types = DOMAINS[function.domain]
+        for type_ in types if complete else [types[number % len(types)]]:
+            parameters = list(function.signature.parameters)
+            lines = [line for index in range(len(parameters)) for line in _accumulator(f"m{{n}}_{index}", type_, index)]
+            given = [value("int32", index) if parameter.endswith("exponent") else f"m{{n}}_{index}"
+                     for index, parameter in enumerate(parameters)]
+            if name == "clamp":
+                given[1:] = ["3", "9"]
+            yield Probe((*lines, f"r{{n}} = sycl.{name}({', '.join(given)})", _stored("r{n}", "accumulator")),
+                        (str(type_),))
+
+
+# ------------------------------------------------------------------ the same bits, and printing
+
+
+def _bit_casts(complete: bool) -> Iterator[Probe]:
+    for source, target in itertools.product(_EXACT + _INTEGERS, repeat=2):
+        if source.scalar.bits == target.scalar.bits:
+            yield of(f"bit_cast[{target}]({value(source)})", target)
+    yield of("bit_cast[uint32](vec[half, 2](1, 2))", "uint32")
+
+
+def _reinterpretations(complete: bool) -> Iterator[Probe]:
+    for source, target in itertools.product(NUMBERS, repeat=2):
+        if source.scalar.bits == target.scalar.bits:
+            yield of(f"reinterpret_cast[ptr[{target}]](i_{source})[lane]", target)
+
+
+def _prints(complete: bool) -> Iterator[Probe]:
+    for type_, conversion in (("int32", "d"), ("uint64", "lx"), ("float32", "f"), ("half", "a"), ("int8", "hhd")):
+        yield Probe((f'printf("%{conversion} ", {value(type_)})',), ())
+        yield Probe((f'print({value(type_)}, [lane, f"{{{{lane:>4}}}}"], sep=";", end=" ")',), ())
+
+
 # ------------------------------------------------------------------ all of it
 
 OTHERS: dict[str, Callable[[bool], Iterator[Probe]]] = {
@@ -419,6 +529,8 @@ OTHERS: dict[str, Callable[[bool], Iterator[Probe]]] = {
     "joint_matrix_load_checked": _checked_loads, "joint_matrix_store_checked": _checked_stores,
     "joint_matrix_fill": _fills, "joint_matrix_fill_checked": _checked_fills, "joint_matrix_copy": _copies,
     "joint_matrix_mad": _products, "joint_matrix_apply": _applications, "joint_matrix_prefetch": _prefetches,
+    "joint_matrix_transpose": _transposes, "joint_matrix_reduce": _reductions, "bit_cast": _bit_casts,
+    "reinterpret_cast": _reinterpretations, "printf": _prints,
     "round_to_tf32": lambda complete: iter([of(f"round_to_tf32({value('float32')})", "float32")]),
 }
 """The functions that take more than numbers, and what makes their calls."""
@@ -431,4 +543,4 @@ def every_call(*, complete: bool) -> list[Probe]:
     """Calls of all functions and methods: enough for each type and each value of an operand, or with all combinations
     of them."""
     others = (probe for make in OTHERS.values() for probe in make(complete))
-    return [*on_numbers(), *of_python(), *of_work_items(), *others]
+    return [*on_numbers(), *on_vectors(complete), *on_matrices(complete), *of_python(), *of_work_items(), *others]

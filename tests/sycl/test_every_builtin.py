@@ -31,7 +31,8 @@ def kernel(probes: Sequence[Probe]) -> tuple[str, list[tuple[Probe, str, int]], 
             counts[type_] += 1
         lines += [f"    {line.format(*pointers, n=number)}\n" for line in probe.lines]
     parameters = "".join(f", i_{name}: ptr[{name}], o_{name}: ptr[{name}]" for name in DTYPES)
-    return ("import math\nimport numpy as np\nimport coopmat.sycl as sycl\nfrom coopmat.sycl import *\n"
+    return ("import dataclasses\nimport math\nimport numpy as np\nimport coopmat.sycl as sycl\n"
+            "from coopmat.sycl import *\nfrom tests.sycl.builtin_calls import Pair\n"
             f"@kernel(sub_group_size=16)\ndef k(item: nd_item[1]{parameters}):\n"
             "    lane = int32(item.get_local_id(0))\n    g = item.get_group()\n    sg = item.get_sub_group()\n"
             f"{''.join(lines)}", places, counts)
