@@ -419,6 +419,43 @@ def _attention(arguments: Arguments, is_causal: bool) -> dict[int, np.ndarray]:
     return {3: (weights @ values).astype(np.float32) / weights.sum(axis=-1, keepdims=True).astype(np.float32)}
 
 
+# ------------------------------------------------- gemm_quantized.cl, convolution.cl, gemm_w4a16.cl
+
+
+def _quantized(arguments: Arguments) -> dict[int, np.ndarray]:
+    a, b, bias, scale, c, zero, relu, *_ = arguments
+    sums = a.astype(np.int32) @ b.astype(np.int32) + (0 if bias is None else bias)
+    found = np.rint(sums.astype(np.float32) * scale).astype(np.int64) + zero
+    return {4: np.clip(found, zero if relu else -128, 127).astype(c.dtype)}
+
+
+def _pixels(rng: np.random.Generator, height: int, width: int, channels: int) -> np.ndarray:
+    """An image of small numbers with a border of zeros, as filters of 3 x 3 want it."""
+    return np.pad(rng.integers(-4, 5, (height, width, channels)), ((1, 1), (1, 1), (0, 0))).astype(np.float16)
+
+
+def _convolution(arguments: Arguments) -> dict[int, np.ndarray]:
+    image, filters, bias, result, *_ = arguments
+    height, width, _ = result.shape
+    sums = np.zeros(result.shape) + (0 if bias is None else bias)
+    for r, s in np.ndindex(filters.shape[:2]):
+        sums += image[r:r + height, s:s + width].astype(np.float64) @ filters[r, s].astype(np.float64)
+    return {3: np.maximum(sums, 0).astype(np.float32)}
+
+
+def _four_bits(rng: np.random.Generator, m: int, n: int, k: int, group: int) -> Arguments:
+    """Scales are powers of two, so that sums are exact."""
+    return [rng.integers(-9, 10, (m, k)).astype(np.float16), rng.integers(0, 2**32, (k // 8, n), np.uint32),
+            (0.5 ** rng.integers(0, 4, (k // group, n))).astype(np.float16), np.zeros((m, n), np.float32), n, k]
+
+
+def _product_of_four_bits(arguments: Arguments) -> dict[int, np.ndarray]:
+    a, words, scale, *_ = arguments
+    numbers = (words[:, None] >> np.arange(0, 32, 4, dtype=np.uint32)[:, None] & 15).reshape(-1, words.shape[1])
+    b = (numbers.astype(np.float64) - 8) * np.repeat(scale.astype(np.float64), len(numbers) // len(scale), axis=0)
+    return {3: (a.astype(np.float64) @ b).astype(np.float32)}
+
+
 CONTROL, MEMORY, VECTORS, EXTENSIONS, MATRICES, PRINTING = (
     KERNELS / f"{name}.cl" for name in ("control", "memory", "vectors", "extensions", "matrices", "printing"))
 OVERLOADS, ASYNC_COPIES = KERNELS / "overloads.cl", KERNELS / "async_copies.cl"
@@ -521,6 +558,20 @@ CASES = (
            lambda args, is_causal=is_causal: _attention(args, is_causal), (
                "-DTM=8", "-DTN=8", "-DD=32", f"-DIN={name}", *["-DCAUSAL"] * is_causal))
       for name, dtype, is_causal in (("half", np.float16, False), ("__bf16", ml_dtypes.bfloat16, True))),
+    *(Case(EXAMPLES / "gemm_quantized.cl", "gemm", (2 * SUB_GROUP, 3), (SUB_GROUP, 1),
+           lambda rng, options=options: [
+               rng.integers(-128, 128, (24, 64), np.int8), rng.integers(-128, 128, (64, 32), np.int8),
+               _ints(rng, -5000, 5000, 32) if options else None, rng.random(32, np.float32) / 1000,
+               np.zeros((24, 32), np.int8), *(options or (0, 0)), 32, 64], _quantized)
+      for options in ((), (3, 1))),
+    *(Case(EXAMPLES / "convolution.cl", "convolution", (2 * SUB_GROUP, 2, 3), (SUB_GROUP, 1, 1),
+           lambda rng, with_bias=with_bias: [
+               _pixels(rng, 3, 16, 16), rng.integers(-4, 5, (3, 3, 16, 32)).astype(np.float16),
+               np.arange(-16, 16, dtype=np.float32) if with_bias else None, np.zeros((3, 16, 32), np.float32),
+               16, 16, 32], _convolution)
+      for with_bias in (False, True)),
+    Case(EXAMPLES / "gemm_w4a16.cl", "gemm", (2 * SUB_GROUP, 2), (SUB_GROUP, 1),
+         lambda rng: _four_bits(rng, 32, 32, 96, 32), _product_of_four_bits),
     Case(EXAMPLES / "dot_products.cl", "signed_signed", (20, 6), (5, 2),
          lambda rng: [_bytes_as_words(rng, 6, 9), _bytes_as_words(rng, 9, 20), _ints(rng, -1000, 1000, 6, 20), 20, 36],
          _packed_b),

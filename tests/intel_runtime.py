@@ -81,8 +81,8 @@ def _child() -> None:
     program.build()
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     bound = [cl.LocalMemory(value[1]) if isinstance(value, tuple)
-             else cl.Buffer(context, flags, hostbuf=value) if getattr(value, "ndim", 0) else bytes(value)
-             for value in arguments]
+             else cl.Buffer(context, flags, hostbuf=value) if getattr(value, "ndim", 0)
+             else value if isinstance(value, bytes) else value[()] for value in arguments]
     getattr(program, name)(queue, global_size, local_size, *bound)
     for value, buffer in zip(arguments, bound, strict=True):
         if isinstance(buffer, cl.Buffer):

@@ -12,11 +12,14 @@ from coopmat import Error, devices
 from coopmat.sycl import int8, int32, kernel, nd_item, ptr
 from examples import (
     joint_matrix_blocked,
+    joint_matrix_convolution,
     joint_matrix_epilogue,
     joint_matrix_flash_attention,
     joint_matrix_gemm,
+    joint_matrix_quantized,
     joint_matrix_tf32,
     joint_matrix_tuned,
+    joint_matrix_w4a16,
 )
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -25,8 +28,12 @@ MODULES = {  # example: the type of A in the device tables
     joint_matrix_tf32: "tf32",
     joint_matrix_epilogue: "bf16",
     joint_matrix_blocked: "bf16",
+    joint_matrix_quantized: "sint8",
+    joint_matrix_convolution: "fp16",
+    joint_matrix_w4a16: "fp16",
 }
-ON_CPUS = ("joint_matrix_blocked", "joint_matrix_tuned")  # what runs on the CPU if no device is named
+ON_CPUS = ("joint_matrix_blocked", "joint_matrix_convolution", "joint_matrix_quantized", "joint_matrix_tuned",
+           "joint_matrix_w4a16")  # what runs on the CPU if no device is named
 
 
 def has(name: str, element: str) -> bool:
