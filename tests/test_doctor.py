@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,8 +31,20 @@ def test_everything_is_there() -> None:
     for name in ("Python", "numpy", "LLVM", "helper process", "processor", "features", "threads", "kernels on the CPU",
                  "devices"):
         assert any(line.startswith(f"ok  {name} ") for line in lines), name
-    for name in ("AMX", "cache", "pyopencl", "matplotlib", "spirv-val"):
+    for name in ("AMX", "cache", "pyopencl", "spirv-val"):
         assert any(line[4:].startswith(f"{name} ") for line in lines), name
+
+
+def test_what_is_named_is_made_use_of() -> None:
+    """Nothing is promised that is not built: a package is imported, a program run, by coopmat or its tests."""
+    root = Path(__file__).parent.parent
+    files = [file for folder in ("src/coopmat", "tests") for file in (root / folder).rglob("*.py")
+             if file.name not in ("doctor.py", "test_doctor.py")]
+    text = "\n".join(file.read_text() for file in files)
+    for package in doctor.PACKAGES:
+        assert re.search(rf"^\s*(import|from) {package.replace('-', '_')}\b", text, re.MULTILINE), package
+    for program in doctor.PROGRAMS:
+        assert f'"{program}"' in text, program
 
 
 def test_json_has_the_same() -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import difflib
 import math
 from dataclasses import dataclass
+from enum import StrEnum, auto
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -161,6 +162,32 @@ def format_of(name: str | Format) -> Format:
     meant = OTHER_NAMES.get(str(name)) or next(iter(difflib.get_close_matches(str(name), FORMATS, n=1)), None)
     hint = f"; did you mean '{meant}'?" if meant else ""
     raise Error(f"unknown element type {name!r}{hint} (known: {', '.join(FORMATS)})")
+
+
+class matrix_type(StrEnum):
+    """Element types of matrices as the run-time query names them (sycl_ext_oneapi_matrix, section "Runtime Query").
+    Members equal their names, and print as these. Error for a name that is none."""
+
+    bf16 = auto()
+    fp16 = auto()
+    tf32 = auto()
+    fp32 = auto()
+    fp64 = auto()
+    sint8 = auto()
+    sint16 = auto()
+    sint32 = auto()
+    sint64 = auto()
+    uint8 = auto()
+    uint16 = auto()
+    uint32 = auto()
+    uint64 = auto()
+
+    def __repr__(self) -> str:
+        return f"matrix_type.{self.name}"
+
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        format_of(str(value))  # whose message says which there are
 
 
 # --------------------------------------------------------------------------------------

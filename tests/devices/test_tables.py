@@ -295,7 +295,8 @@ def test_records_are_frozen():
     ({"max_ksize": 32}, "K: exactly one of the maximum"),
     ({"atype": "fp16"}, "either all integers or all floats"),
     ({"btype": "sint16"}, "A and B differ in width"),
-    ({"dtype": "sint4"}, "narrower than the operands")])
+    ({"atype": "uint16", "btype": "uint16", "dtype": "sint8"}, "narrower than the operands"),
+    ({"dtype": "sint4"}, "not a valid matrix_type")])
 def test_wrong_combinations(change, message):
     with pytest.raises(ValueError, match=message):
         replace(GOOD, **change)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coopmat as cm
+from coopmat.formats import FORMATS, matrix_type
 from coopmat.sycl.constraints import BrokenConstraint
 from coopmat.sycl.element_types import (
     BY_FORMAT,
@@ -24,7 +25,7 @@ from coopmat.sycl.element_types import (
     precision,
     uint8,
 )
-from coopmat.sycl.enumerations import architecture, aspect, device_type, errc, layout, matrix_type, use
+from coopmat.sycl.enumerations import architecture, aspect, device_type, errc, layout, use
 from coopmat.sycl.info import info
 from coopmat.sycl.joint_matrices import joint_matrix_type
 from coopmat.sycl.queries import matrix_params
@@ -229,9 +230,14 @@ def test_the_example_of_section_runtime_query() -> None:
     Ta, Tb, Tc, Td = bfloat16, bfloat16, float32, float32
     found = [row for row in combinations if Ta == row.atype and Tb == row.btype and Tc == row.ctype and Td == row.dtype]
     assert [(row.msize, row.nsize, row.ksize) for row in found] == [(0, 16, 16), (16, 16, 16), (32, 64, 16)]
+    for row in combinations:
+        assert all(isinstance(type_, matrix_type) for type_ in row.types)
+        assert (f"{row.atype}", row.atype) == (row.atype.value, matrix_type[row.atype.name])
+    assert str(combinations[0]) == "uint8*uint8 + sint32 -> sint32, M<=8 N=16 K=32"
 
 
 def test_types_compare_as_matrix_types() -> None:
+    assert set(matrix_type) == {name for name in FORMATS if not name.endswith("int4")}
     for name in matrix_type:
         assert name == BY_FORMAT[name] == name == str(name)
         assert [other for other in matrix_type if BY_FORMAT[name] == other] == [name]

@@ -27,9 +27,7 @@ SHOWN_FEATURES = ("amx-", "avx", "fma", "f16c", "sse4.2", "neon", "sve", "dotpro
 """Beginnings of the names of the features that matter to kernels."""
 
 PACKAGES: dict[str, str] = {
-    "cuda-bindings": "kernels on NVIDIA GPUs (pip install coopmat[cuda])",
-    "pyopencl": "kernels on OpenCL drivers, and comparisons with them (pip install coopmat[opencl])",
-    "matplotlib": "plots (pip install coopmat[viz])",
+    "pyopencl": "comparisons with OpenCL drivers, in the tests (pip install coopmat[opencl])",
     "pytest": "the tests (pip install coopmat[test])",
 }
 PROGRAMS: dict[str, str] = {

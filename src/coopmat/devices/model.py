@@ -14,7 +14,7 @@ from typing import Literal
 
 from coopmat.devices.features import XMX_SIZES, feature_macros
 from coopmat.diagnostics import Error, KernelNotSupported
-from coopmat.formats import format_of
+from coopmat.formats import format_of, matrix_type
 
 Use = Literal["a", "b", "accumulator"]
 USES: tuple[Use, ...] = ("a", "b", "accumulator")
@@ -43,10 +43,10 @@ class Combination:
     msize: int
     nsize: int
     ksize: int
-    atype: str
-    btype: str
-    ctype: str
-    dtype: str
+    atype: matrix_type
+    btype: matrix_type
+    ctype: matrix_type
+    dtype: matrix_type
     native: bool = True
 
     def __post_init__(self) -> None:
@@ -54,6 +54,8 @@ class Combination:
             if limit < 0 or exact < 0 or (limit > 0) == (exact > 0):
                 raise ValueError(f"{dimension}: exactly one of the maximum ({limit}) and the exact size "
                                  f"({exact}) must be positive")
+        for member in ("atype", "btype", "ctype", "dtype"):
+            object.__setattr__(self, member, matrix_type(getattr(self, member)))
         if not types_are_consistent(*self.types):
             raise ValueError(f"{self._types_text}: A, B, C and D are either all integers or all floats")
         a, b, c, d = (format_of(name) for name in self.types)
@@ -66,10 +68,11 @@ class Combination:
     def row(cls, a: str, b: str, c: str, d: str, m: Size, n: Size, k: Size) -> Combination:
         """A row of a table: types and sizes in the order in which the appendix has its columns."""
         (max_m, exact_m), (max_n, exact_n), (max_k, exact_k) = map(_limit_and_exact, (m, n, k))
-        return cls(max_m, max_n, max_k, exact_m, exact_n, exact_k, a, b, c, d)
+        return cls(max_m, max_n, max_k, exact_m, exact_n, exact_k, matrix_type(a), matrix_type(b), matrix_type(c),
+                   matrix_type(d))
 
     @property
-    def types(self) -> tuple[str, str, str, str]:
+    def types(self) -> tuple[matrix_type, matrix_type, matrix_type, matrix_type]:
         """The types of A, B, C and D."""
         return (self.atype, self.btype, self.ctype, self.dtype)
 
@@ -96,7 +99,7 @@ class Combination:
         """Whether a matrix of this element type, use and shape occurs in this row."""
         return fmt in self.types_of(use) and self.supports_sizes(*_sizes_given_by(use, rows, columns))
 
-    def types_of(self, use: Use) -> tuple[str, ...]:
+    def types_of(self, use: Use) -> tuple[matrix_type, ...]:
         """The element types that a matrix of this use may have."""
         return {"a": (self.atype,), "b": (self.btype,), "accumulator": (self.ctype, self.dtype)}[use]
 

@@ -11,6 +11,7 @@ docs/joint-matrix.md describes the language.
 """
 
 from coopmat.devices import Combination as combination
+from coopmat.formats import matrix_type
 from coopmat.runtime import Device, Event, Queue
 from coopmat.runtime import device as device
 from coopmat.sycl.atomic_functions import atomic_fence, atomic_ref
@@ -39,7 +40,6 @@ from coopmat.sycl.enumerations import (
     cache_mode,
     errc,
     layout,
-    matrix_type,
     memory_order,
     memory_scope,
     use,

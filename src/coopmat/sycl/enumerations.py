@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 
 from coopmat.devices import ARCHITECTURES
-from coopmat.formats import FORMATS
 from coopmat.tree import types as t
 
 
@@ -181,7 +180,3 @@ class _Name(StrEnum):
 architecture = _Name("architecture", [  # type: ignore[call-arg]
     name for name in ARCHITECTURES if name != "generic"])
 architecture.__doc__ = "Architectures (sycl_ext_oneapi_device_architecture) whose combinations are in the tables."
-
-matrix_type = _Name("matrix_type", [  # type: ignore[call-arg]
-    name for name in FORMATS if not name.endswith("int4")])
-matrix_type.__doc__ = "Element types as the run-time query names them (section \"Runtime Query\")."
