@@ -26,6 +26,7 @@ def clean_up(editor: Editor, argument_types: Mapping[str, Sequence[str]]) -> Non
     _mend_alignments(editor)
     _mend_lifetimes(editor)
     _mend_memory_instructions(editor)
+    _mend_composites(editor)
     _mend_constant_addresses(editor)
     _fold_pointer_casts(editor)
     _retype_parameters(editor, argument_types)
@@ -89,6 +90,45 @@ def _mend_memory_instructions(editor: Editor) -> None:
         return [cast, editor.add(make(Op.ExtInst, *words, type_id=item.type_id, result_id=item.result_id))]
 
     editor.rewrite_functions(mended)
+
+
+def _mend_composites(editor: Editor) -> None:
+    """Pointers that are put into structures and arrays, and taken out of them, have the types of their members."""
+    def cast(pointer: int, type_id: int, result_id: int = 0) -> Instruction:
+        return editor.add(make(Op.Bitcast, pointer, type_id=type_id, result_id=result_id or editor.new_id()))
+
+    def is_other(type_id: int | None, wanted: int) -> bool:
+        return type_id != wanted and editor.definition(wanted).opcode == Op.TypePointer
+
+    def mended(item: Instruction) -> list[Instruction] | None:
+        if item.type_id is None or item.opcode not in (Op.CompositeInsert, Op.CompositeConstruct, Op.CompositeExtract):
+            return None
+        if item.opcode == Op.CompositeExtract:
+            wanted = _part(editor, editor.type_of(item.words[0]), item.words[1:])
+            if not is_other(item.type_id, wanted):
+                return None
+            taken = editor.add(make(Op.CompositeExtract, *item.words, type_id=wanted, result_id=editor.new_id()))
+            return [taken, cast(taken.result_id or 0, item.type_id, item.result_id or 0)]
+        whole = editor.definition(item.type_id)
+        parts = {0: _part(editor, whole, item.words[2:])} if item.opcode == Op.CompositeInsert else {
+            place: _part(editor, whole, (place,)) for place in range(len(item.words))
+            if whole.opcode in (Op.TypeStruct, Op.TypeArray)}
+        casts = {place: cast(item.words[place], wanted) for place, wanted in parts.items()
+                 if is_other(editor.definition(item.words[place]).type_id, wanted)}
+        if not casts:
+            return None
+        words = (casts[place].result_id or 0 if place in casts else word for place, word in enumerate(item.words))
+        return [*casts.values(), editor.add(make(Op(item.opcode), *words, type_id=item.type_id,
+                                                 result_id=item.result_id))]
+
+    editor.rewrite_functions(mended)
+
+
+def _part(editor: Editor, whole: Instruction, indices: Sequence[int]) -> int:
+    """The type of what indices lead to."""
+    for index in indices:
+        whole = editor.definition(whole.words[index if whole.opcode == Op.TypeStruct else 0])
+    return whole.result_id or 0
 
 
 # --------------------------------------------------------------------------------------
