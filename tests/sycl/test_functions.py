@@ -250,4 +250,4 @@ def test_a_result_of_one_type() -> None:
     def empty(item: nd_item[1], y: ptr[int32]):
         y[0] = declared(y[1])
 
-    assert [error_of(k)[0] for k in (tuples, missing, empty)] == ["CM6032", "CM6061", "CM6061"]
+    assert [error_of(k)[0] for k in (tuples, missing, empty)] == ["CM6091", "CM6061", "CM6061"]

@@ -59,7 +59,7 @@ DEEP = {
     "loops": (nested(19, "for i{i} in range(y[{i}]):", "y[0] = 1"), "built"),
     "whiles": (nested(19, "while y[{i}]:", "break"), "built"),
     "unrolled loops": ("a = [0, 1]\n" + nested(19, "for i{i} in range(2):", "y[0] = a[i18]"), "built"),
-    "too many copies": ("a = [0, 1]\n" + nested(19, "for i{i} in range(2):", "y[0] = a[(" + "+".join(
+    "too many copies": ("a = [0, 1.5]\n" + nested(19, "for i{i} in range(2):", "y[0] = a[(" + "+".join(
         f"i{i}" for i in range(19)) + ") % 2]"), "CM6064"),
     "local functions": (nested(40, "def f{i}():", "return 1\n" + "\n".join(
         " " * i + f"return f{i}()" for i in range(39, 0, -1)) + "\ny[0] = f0()"), "built"),

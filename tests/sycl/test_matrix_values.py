@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
@@ -13,12 +14,16 @@ from coopmat.numerics.folding import fold
 from coopmat.spirv.grammar import Op
 from coopmat.sycl import (
     abs_diff,
+    atan2,
     bfloat16,
     clamp,
+    cos,
     exp,
     float32,
     float64,
+    floor,
     half,
+    hypot,
     int8,
     int32,
     joint_matrix,
@@ -40,7 +45,9 @@ from coopmat.sycl import (
     plus,
     ptr,
     queue,
+    sin,
     sub_group,
+    tanh,
     uint32,
     use,
 )
@@ -199,6 +206,90 @@ def test_a_name_keeps_its_matrix() -> None:
     c = (b + 1) * 2
     for found, wanted in zip(out, [b, a, c, 0 * b - 5, 4 * b, 2 * b, a + 5, a * 0], strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_what_objects_and_names_mean() -> None:
+    """Parts of objects and elements of lists get new matrices, also in methods; names may change places."""
+    tile = joint_matrix[sub_group, int32, use.accumulator, ROWS, COLUMNS]
+
+    @dataclass
+    class State:
+        first: joint_matrix
+        second: joint_matrix
+
+        def step(self, x):
+            self.first = max(self.first + x, self.second)
+
+        def twice(self, x):
+            self.step(x)
+            self.step(x)
+
+    def kept(m):
+        m = m * 3
+        m += 1
+        return m
+
+    def doubled(matrices):
+        for i in range(2):
+            matrices[i] = matrices[i] * 2
+
+    @kernel(sub_group_size=16)
+    def names(item: nd_item[1], A: ptr[int32], out: ptr[int32], n: int32):
+        sg = item.get_sub_group()
+        a = tile()
+        joint_matrix_load(sg, a, A, COLUMNS, layout.row_major)
+        state = State(a + 0, a - 5)
+        for i in range(n):
+            state.twice(i)
+        b, c = kept(a), a * 5
+        b, c = c, b
+        for _ in range(n):
+            b, c = c, b + c
+        pair = [a + 1, a + 2]
+        doubled(pair)
+        chosen = +a if n > 3 else a - 1
+        first, last = (a + 7, n) if n < 3 else (a - 7, 2 * n)
+        joint_matrix_apply(sg, a, first, lambda x, y, row, col: y * int32(row) + int32(col) - x)
+        results = [state.first, b, c, *pair, chosen, first * last, max([a, c, chosen])]
+        for i in range(8):
+            joint_matrix_store(sg, results[i], out + i * SIZE, COLUMNS, layout.row_major)
+
+    a = values(np.int32, 5)
+    rows, columns = np.indices(a.shape)
+    for device, n in (("sim:generic", 5), ("cpu", 2)):
+        out = np.zeros((8, ROWS, COLUMNS), np.int32)
+        run(device, names, a, out, n)
+        state, b, c = a, 5 * a, 3 * a + 1
+        for i in range(n):
+            for _ in range(2):
+                state = np.maximum(state + i, a - 5)
+            b, c = c, b + c
+        chosen = a if n > 3 else a - 1
+        first = ((a + 7 if n < 3 else a - 7) * rows + columns - a) * (n if n < 3 else 2 * n)
+        wanted = [state, b, c, 2 * a + 2, 2 * a + 4, chosen, first, np.maximum(np.maximum(a, c), chosen)]
+        np.testing.assert_array_equal(out, wanted)
+
+
+def test_functions_of_elements_are_told_apart() -> None:
+    """Several in one kernel, of one type: each is its own."""
+    @kernel(sub_group_size=16)
+    def functions(item: nd_item[1], A: ptr[float32], out: ptr[float32]):
+        sg = item.get_sub_group()
+        a = joint_matrix(sub_group, float32, use.accumulator, ROWS, COLUMNS)
+        joint_matrix_load(sg, a, A, COLUMNS, layout.row_major)
+        joint_matrix_store(sg, exp(a) * tanh(a) + floor(a), out, COLUMNS, layout.row_major)
+        joint_matrix_store(sg, sin(a) + cos(exp(a)) - np.sqrt(abs(a)), out + SIZE, COLUMNS, layout.row_major)
+        joint_matrix_store(sg, hypot(a, a + 1) + atan2(a, a + 3), out + 2 * SIZE, COLUMNS, layout.row_major)
+
+    a = np.random.default_rng(0).uniform(-2, 2, (ROWS, COLUMNS)).astype(np.float32)
+    wide = a.astype(np.float64)
+    wanted = [np.exp(wide) * np.tanh(wide) + np.floor(wide),
+              np.sin(wide) + np.cos(np.exp(wide)) - np.sqrt(np.abs(wide)),
+              np.hypot(wide, wide + 1) + np.arctan2(wide, wide + 3)]
+    for device in ("sim:generic", "cpu"):
+        out = np.zeros((3, ROWS, COLUMNS), np.float32)
+        run(device, functions, a, out)
+        np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-5)
 
 
 def test_values_as_operands() -> None:

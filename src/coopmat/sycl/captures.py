@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import lru_cache
+from itertools import islice
 from operator import is_
 from types import (
     BuiltinFunctionType,
@@ -212,7 +213,9 @@ class _KeyMaker:
             return f"function:{self.seen[id(function)]}"
         self.seen[id(function)] = len(self.seen)
         name, source = text_of(function)
-        self.parts += [name, source, function.__qualname__, str(function.__code__.co_firstlineno)]
+        code = function.__code__
+        start = list(islice(code.co_positions(), 2))  # which tells lambdas of one line apart
+        self.parts += [name, source, function.__qualname__, f"{code.co_firstlineno} {start}"]
         self.parts += [repr(sorted((name, _shown(value)) for name, value in function.__annotations__.items()))]
         names = frozenset(names_of(function.__code__))
         self._watch_function(function, names, held)

@@ -105,7 +105,15 @@ class SyclKernel:
         if not captured:
             return values
         closure = self.closure
-        return [*values, *(closure[name] if name in closure else self.function.__globals__[name] for name in captured)]
+        return [*values, *(self._captured(name, closure) for name in captured)]
+
+    def _captured(self, name: str, closure: Mapping[str, Any]) -> Any:
+        """What has been captured under a name, or in a tuple or list: ``weights[0]``, ``state.weights``."""
+        if name in closure:
+            return closure[name]
+        if name in self.function.__globals__:
+            return self.function.__globals__[name]
+        return eval(name, self.function.__globals__, dict(closure))
 
     @cached_property
     def _form(self) -> CallForm:

@@ -64,6 +64,10 @@ class PointerType:
         """The type in the kernel tree."""
         return t.Pointer(self.element.type, self.space.value, self.const)
 
+    def __or__(self, other: None) -> PointerType:
+        """``ptr[T] | None``: every pointer may be null."""
+        return self if other is None else NotImplemented
+
     def __str__(self) -> str:
         inner = f"const[{self.element}]" if self.const else str(self.element)
         if self.hints != NO_PROPERTIES:

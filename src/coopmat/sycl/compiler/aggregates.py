@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.matrix_objects import assign_matrix
+from coopmat.sycl.compiler.matrix_objects import assign_matrix, is_same_place
 from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
@@ -164,6 +164,8 @@ def assign(f: FunctionCompiler, place: Value, value: Value, name: str, node: ast
         return
     if isinstance(place, Matrix) and isinstance(value, MatrixValue):
         assign_matrix(f, name, place, value, node)
+        return
+    if isinstance(place, Matrix) and isinstance(value, Matrix) and is_same_place(place.place, value.place):
         return
     if not isinstance(place, Element) or not is_number(f.loaded(value, node)):
         raise f.fail(messages.REBOUND, node, name=name, before=place, after=value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import typing
 from collections import ChainMap
 from collections.abc import Mapping
 from types import FunctionType, MappingProxyType
@@ -14,6 +15,7 @@ from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.source import Definition
 from coopmat.sycl.constraints import ABSTRACT_VALUE
 from coopmat.sycl.element_types import element_type
+from coopmat.sycl.pointers import PointerType
 
 if TYPE_CHECKING:
     from coopmat.sycl.compiler.function import FunctionCompiler
@@ -37,11 +39,18 @@ def module_of(function: FunctionType, closure: Mapping[str, Any], node: Definiti
 
 def type_of_annotation(f: FunctionCompiler, node: ast.expr) -> Any:
     """The type that an annotation means; Python's numbers and numpy's types are element types."""
-    found = _evaluated(f, node)
+    found = _without_none(_evaluated(f, node))
     type_ = element_type(found)
     if type_ is not None and type_.is_abstract:
         raise f.fail(ABSTRACT_VALUE, node, type=type_, storage=type_.storage)
     return type_ or found
+
+
+def _without_none(found: Any) -> Any:
+    """``Optional[ptr[T]]`` is ptr[T]: every pointer may be null."""
+    parts = [part for part in typing.get_args(found) if part is not type(None)]
+    is_optional = typing.get_origin(found) is typing.Union and len(parts) == 1
+    return parts[0] if is_optional and isinstance(parts[0], PointerType) else found
 
 
 def _evaluated(f: FunctionCompiler, node: ast.expr) -> Any:

@@ -166,6 +166,6 @@ def on_elements(handler: Handler) -> Handler:
             named = dict(zip(call.named, values[count:], strict=True))
             return handler(replace(call, arguments=values[:count], named=named))
 
-        return of_elements(call.f, call.name, (handler, count, tuple(call.named)), given, call.node, compute)
+        return of_elements(call.f, call.name, (handler, call.name, count, tuple(call.named)), given, call.node, compute)
 
     return handle

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
 from types import ModuleType
 
 from coopmat.sycl.compiler import aggregates, arrays, messages, texts, vectors
 from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
-from coopmat.sycl.compiler.numbers import both, constant_integer, expression, integer, truth, type_of
+from coopmat.sycl.compiler.matrix_objects import is_same_type
+from coopmat.sycl.compiler.numbers import both, constant_integer, expression, integer, negated, truth, type_of
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, make_list, offset, unary
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
+    MATRICES,
     Aggregate,
     AtomicRef,
     Element,
@@ -22,7 +25,9 @@ from coopmat.sycl.compiler.values import (
     LayoutValue,
     LocalArray,
     Matrix,
+    MatrixValue,
     Method,
+    NewMatrix,
     Runtime,
     Sequence,
     Static,
@@ -83,6 +88,8 @@ def _compare(f: FunctionCompiler, node: ast.Compare) -> Value:
 
 
 def comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+    if symbol in ("is", "is not", "==", "!=") and _is_none(left) != _is_none(right):
+        return _compared_with_none(f, symbol, left, right, node)
     if symbol in ("is", "is not", "in", "not in"):
         return _static_comparison(f, symbol, left, right, node)
     if symbol in ("==", "!=") and any(isinstance(side, LayoutValue) for side in (left, right)):
@@ -108,6 +115,20 @@ def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Val
         with f.host_errors_at(node):
             return Static((left.value in values) == (symbol == "in"))
     return Static((left.value is values[0]) == (symbol == "is"))
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Static) and value.value is None
+
+
+def _compared_with_none(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+    """``p is None``: whether a pointer is null; other things are never None."""
+    value = right if _is_none(left) else left
+    is_equal = symbol in ("is", "==")
+    if not isinstance(value, Runtime) or not isinstance(value.type, t.Pointer):
+        return Static(not is_equal)
+    found = Runtime(truth(f, value, node))
+    return negated(f, found, node) if is_equal else found
 
 
 def _items_of_range(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Sequence:
@@ -163,11 +184,51 @@ def _choice(f: FunctionCompiler, node: ast.IfExp) -> Value:
     text = texts.chosen(f, condition, (first, second), node)
     if text is not None:
         return text
+    if any(isinstance(side, (Aggregate, *MATRICES)) for side in (first, second)):
+        return _chosen_parts(f, condition, (first, before), (second, after), node)
     type_ = common(f, first, second, node)
     sides = [expression(f, value, part, type_) for value, part in ((first, node.body), (second, node.orelse))]
     sides = [n.StatementExpression(type_, side.location, statements, side) if statements else side
              for side, statements in zip(sides, (before, after), strict=True)]
     return Runtime(n.Conditional(type_, f.location(node), condition, *sides))
+
+
+Side = tuple[Value, tuple[n.Statement, ...]]
+
+
+def _chosen_parts(f: FunctionCompiler, condition: n.Expression, one: Side, other: Side, node: ast.IfExp) -> Value:
+    """The choice between matrices, or between tuples and objects of one form: each part becomes a variable."""
+    location = f.location(node)
+    sides: tuple[list[n.Statement], list[n.Statement]] = ([*one[1]], [*other[1]])
+
+    def assign(place: n.Place, *values: n.Expression) -> None:
+        for side, value in zip(sides, values, strict=True):
+            side.append(n.Evaluate(location, n.Assign(place.type, location, place, value)))
+
+    def choose(first: Value, second: Value) -> Value:
+        if isinstance(first, Aggregate) and isinstance(second, Aggregate) and first.is_like(second):
+            pairs = zip(first.items, second.items, strict=True)
+            return first.with_items(choose(*(f.loaded(item, node) for item in pair)) for pair in pairs)
+        if isinstance(first, MatrixValue) and isinstance(second, MatrixValue) and is_same_type(first, second):
+            matrix = f.declare_matrix(NewMatrix(first.type), "", node)
+            assign(matrix.place, first.expression, second.expression)
+            return MatrixValue(first.type, matrix.load(location))
+        for value, part in ((first, node.body), (second, node.orelse)):
+            if isinstance(value, Matrix | NewMatrix):
+                is_whole = isinstance(part, ast.Name | ast.Attribute | ast.Subscript)
+                raise f.fail(messages.MATRIX_COPY, part, source=ast.unparse(part) if is_whole else "m")
+        if any(isinstance(value, (Aggregate, *MATRICES)) for value in (first, second)):
+            raise f.fail(messages.CHOICE_DIFFERS, node, left=first, right=second)
+        if isinstance(first, Static) and isinstance(second, Static) and first.value is second.value:
+            return first
+        type_ = common(f, first, second, node)
+        variable = f.declare("", type_, node, None)
+        assign(variable.place, expression(f, first, node.body, type_), expression(f, second, node.orelse, type_))
+        return f.loaded(variable, node)
+
+    found = choose(one[0], other[0])
+    f.emit(n.If(location, condition, *(n.Block(location, tuple(side)) for side in sides)))
+    return found
 
 
 def _layout_number(f: FunctionCompiler, node: ast.expr) -> n.Expression | None:
@@ -202,11 +263,22 @@ def common(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> t
 
 
 def _list(f: FunctionCompiler, node: ast.List) -> Value:
-    return make_list(f, tuple(f.read(item) for item in node.elts), True, node)
+    return make_list(f, tuple(_elements(f, node)), True, node)
 
 
 def _tuple(f: FunctionCompiler, node: ast.Tuple) -> Value:
-    return make_list(f, tuple(f.read(item) for item in node.elts), False, node)
+    return make_list(f, tuple(_elements(f, node)), False, node)
+
+
+def _elements(f: FunctionCompiler, node: ast.List | ast.Tuple) -> Iterator[Value]:
+    """The values between brackets: ``[a, *b]``."""
+    from coopmat.sycl.compiler.loops import known_items
+
+    for item in node.elts:
+        if isinstance(item, ast.Starred):
+            yield from (f.loaded(value, item) for value in known_items(f, f.read(item.value), item.value))
+        else:
+            yield f.read(item)
 
 
 def _comprehension(f: FunctionCompiler, node: ast.ListComp | ast.GeneratorExp) -> Value:

@@ -7,6 +7,7 @@ Expressions, statements and calls are compiled by the functions of their modules
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -89,6 +90,7 @@ class FunctionCompiler:
     are part of: what a known condition chose, the bodies of unrolled loops. left_out: those that are not compiled.
     result: what ``return`` returns; None while it is being found.
     returned: what each return statement returns, with its place.
+    rebound: the parameters that point to matrices of the caller's objects which get new ones.
     """
 
     def __init__(self, unit: Unit, source: Source, node: Definition, module: Mapping[str, Any],
@@ -106,6 +108,7 @@ class FunctionCompiler:
         self.assignments = Assignments(frozenset(captured))
         self.unconditional: set[int] = set()
         self.left_out: set[int] = set()
+        self.rebound: set[n.Variable] = set()
         self.apply_to: n.Variable | None = None  # of joint_matrix_apply: what is returned where nothing else is
 
     # ------------------------------------------------------------------ messages
@@ -248,7 +251,7 @@ class FunctionCompiler:
             raise self.fail(message, node, name=name)
         if name in self.module:
             return self.unit.parameters.captured(self, name, self.module[name], node)
-        known = [*self.names, *self.scope.names, *self.module]
+        known = [*self.names, *self.scope.names, *(one for one in self.module if not hasattr(builtins, one))]
         close = difflib.get_close_matches(name, known, n=1)
         raise self.fail(messages.UNDEFINED_NAME, node, name=name, hint=f"; did you mean '{close[0]}'?" if close else "")
 
@@ -277,6 +280,12 @@ class FunctionCompiler:
         path = self.blocks[-1].path
         home = path if facts is None else facts.common_block
         return all(part in self.unconditional for part in path[len(home):])
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether the block at hand is carried out once, whenever the function is."""
+        path = self.blocks[-1].path[len(self.blocks[0].path):]
+        return not self.loops and all(part in self.unconditional for part in path)
 
     def local(self, node: Definition) -> Local:
         """A function or lambda of this one; the defaults of its parameters are computed now."""
@@ -371,15 +380,37 @@ class FunctionCompiler:
                 return value
             if origin in self.unit.arrays:
                 return replace(arrays.made(self, value, name, node), origin=origin)
+        if variables:
+            self._refuse_copies(value, name, node)
         found = value.with_items(self.materialize(
             item if value.is_mutable else self.loaded(item, node), inner, node, variables=variables)
             for item, inner in zip(value.items, value.spelled(name), strict=True))
         return replace(found, origin=origin) if isinstance(found, ValueSequence) else found
 
+    def _refuse_copies(self, value: Aggregate, name: str, node: ast.AST) -> None:
+        """A list or object of constants, which become variables where it gets a name, must have no other name."""
+        for index, item in enumerate(value.items):
+            if not isinstance(item, Aggregate) or not item.is_mutable or not any(
+                    isinstance(leaf, Static) and leaf.is_number for leaf in leaves(item)):
+                continue
+            others = (*self.names.values(), *value.items[:index], *value.items[index + 1:])
+            if any(item is held for other in others for held in _parts_of(other)):
+                raise self.fail(messages.SHARED, node, name=value.spelled(name)[index], found=item, reason=_CONSTANTS)
+
     def assign(self, target: Element, value: n.Expression, node: ast.AST) -> None:
         """Store a value in a variable or behind a pointer."""
         converted = convert(self, value, target.type, node)
         self.perform(n.Assign(target.type, self.location(node), target.place, converted))
+
+
+_CONSTANTS = "whose parts are constants; numbers with a type, such as float32(0), make variables of them"
+
+
+def _parts_of(value: Value) -> Iterator[Value]:
+    """A value, and all that it is made of."""
+    yield value
+    for item in value.items if isinstance(value, Aggregate) else ():
+        yield from _parts_of(item)
 
 
 def body_of(f: FunctionCompiler) -> n.Block:

@@ -18,6 +18,8 @@ from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.binding import bind
 from coopmat.sycl.compiler.calls import Call
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
+from coopmat.sycl.compiler.matrix_objects import has_several_names, parameter_of
+from coopmat.sycl.compiler.numbers import negated
 from coopmat.sycl.compiler.results import NOTHING, Result, declared_result, result_of
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.source import definition_of, has_source
@@ -39,6 +41,7 @@ class Specialization:
 
     function: n.Function
     result: Result
+    rebound: frozenset[int] = frozenset()  # the parameters to matrices whose objects get new ones
 
 
 @dataclass
@@ -106,6 +109,9 @@ class Helpers:
         own = _operator(left, _BINARY.get(symbol) or _COMPARISONS.get(symbol))
         if own is not None:
             return self.call_function(f, own, [left, right], node)
+        if symbol == "!=":  # which Python has of ==
+            equal = self.overloaded(f, "==", left, right, node)
+            return None if equal is None else negated(f, equal, node)
         name = f"r{_BINARY[symbol]}" if symbol in _BINARY else _COMPARISONS.get(_SWAPPED.get(symbol, ""))
         own = _operator(right, name)
         return None if own is None else self.call_function(f, own, [right, left], node)
@@ -121,6 +127,8 @@ class Helpers:
             passed = passing.pass_values(f, {**local.closure, **bound}, node)
         key = (local.key, passed.key)
         found = self._specialization(given, local, passed, key)
+        for index in found.rebound:
+            _note_rebound(f, passed.arguments[index], passed.parameters[index].name, node)
         call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
         return Nothing(call) if found.result.is_nothing else found.result.value(f, call, node)
 
@@ -171,7 +179,8 @@ class Helpers:
             raise f.fail(messages.MISSING_RETURN, local.node, name=local.name)
         function = n.Function(name, result.type, passed.parameters, f.location(local.node), body=body)
         self.unit.functions.append(function)
-        return Specialization(function, result)
+        rebound = frozenset(index for index, one in enumerate(passed.parameters) if one in f.rebound)
+        return Specialization(function, result, rebound)
 
     def _declared_result(self, local: Local) -> Result | None:
         if not isinstance(local.node, ast.FunctionDef) or local.node.returns is None:
@@ -223,6 +232,16 @@ def _function_of(callee: Any) -> tuple[FunctionType | None, Any]:
     if isinstance(callee, MethodType):
         return (callee.__func__, callee.__self__) if isinstance(callee.__func__, FunctionType) else (None, None)
     return (None, None) if isinstance(callee, type) else (call_operator(type(callee)), callee)
+
+
+def _note_rebound(f: FunctionCompiler, argument: n.Expression, name: str, node: ast.AST) -> None:
+    """A helper gives a matrix of an object a new value: nothing else here must have that matrix."""
+    assert isinstance(argument, n.AddressOf)
+    if has_several_names(f, argument.place):
+        raise f.fail(messages.MATRIX_SHARED, node, name=name)
+    parameter = parameter_of(argument.place)
+    if parameter is not None:
+        f.rebound.add(parameter)
 
 
 _BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",

@@ -18,10 +18,12 @@ from coopmat.sycl.compiler.numbers import expression, truth, type_of
 from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.scopes import NameFacts, Path, block_path, names_in
 from coopmat.sycl.compiler.statics import static_value
-from coopmat.sycl.compiler.unrolling import needs_unrolling
+from coopmat.sycl.compiler.unrolling import is_unrolled
 from coopmat.sycl.compiler.values import (
     Element,
     Erroneous,
+    MatrixValue,
+    NewMatrix,
     Range,
     Runtime,
     Sequence,
@@ -193,7 +195,8 @@ def for_statement(f: FunctionCompiler, node: ast.For) -> None:
     iterated = f.read(node.iter)
     if isinstance(iterated, Range):
         _counted(f, node, iterated)
-    elif isinstance(iterated, Static) and isinstance(iterated.value, range) and not needs_unrolling(f, node):
+    elif isinstance(iterated, Static) and isinstance(iterated.value, range) and not is_unrolled(
+            f, node, iterated.value):
         values = iterated.value
         _counted(f, node, Range(*map(Static, (values.start, values.stop, values.step))))
     else:
@@ -303,7 +306,12 @@ def bind_target(f: FunctionCompiler, target: ast.expr, item: Value) -> None:
         for inner, part in zip(target.elts, parts, strict=True):
             bind_target(f, inner, part)
     elif isinstance(target, ast.Name):
-        f.bind(target.id, f.held(item, target))
+        value = f.held(item, target)
+        if is_number(value) and f.scope.is_changed_in_loop(target.id, f.blocks[-1].path):
+            value = f.materialize(value, target.id, target, variables=True)
+        elif isinstance(value, MatrixValue | NewMatrix):
+            value = f.declare_matrix(value, target.id, target)
+        f.bind(target.id, value)
     else:
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, target, what="this loop target", advice="use a name")
 

@@ -14,8 +14,9 @@ FIRST_PARAMETER = Message("CM6004", "error",
                           "the first parameter of a kernel must be annotated with nd_item[1], nd_item[2] or "
                           "nd_item[3]; found {found}")
 PARAMETER_TYPE = Message("CM6005", "error",
-                         "parameter '{name}' of a kernel needs a type: a scalar (int32, float32, …), ptr[T], "
-                         "local_ptr[T], annotated_ptr[T, …], local_accessor[T] or layout; found {found}")
+                         "parameter '{name}' of a kernel needs a type: a scalar (int32, float32, …), a vector "
+                         "(float4, …), ptr[T], local_ptr[T], annotated_ptr[T, …], local_accessor[T] or layout; "
+                         "found {found}")
 KERNEL_RESULT = Message("CM6006", "error", "a kernel cannot return a value; store the result through a pointer")
 BAD_ANNOTATION = Message("CM6007", "error", "the annotation '{text}' cannot be evaluated: {reason}")
 NOT_A_TYPE = Message("CM6008", "error", "expected a type, such as int32 or ptr[float32]; found {found}")
@@ -34,7 +35,7 @@ CONSTANT_UNASSIGNED = Message("CM6068", "error",
                               "no variable of the kernel; assign it before, or use it only where it is assigned")
 CANNOT_CAPTURE = Message("CM6022", "error",
                          "'{name}' is {found}, which a kernel cannot capture; it can capture numbers, types, "
-                         "functions, arrays, and tuples and lists of them")
+                         "functions, arrays, tuples and lists of them, and objects without arrays")
 NO_ATTRIBUTE = Message("CM6023", "error", "{found} has no attribute '{name}'{hint}")
 NONLOCAL = Message("CM6024", "error",
                    "'{name}' is assigned in this function and so is a variable of its own, which has no value here; "
@@ -46,11 +47,13 @@ TYPE_CHANGES = Message("CM6026", "error",
 SHARED = Message("CM6069", "error",
                  "'{name}' would be a second name of {found}, {reason}")
 MATRIX_COPY = Message("CM6027", "error",
-                      "a joint_matrix cannot be copied by assignment; declare another one and use "
-                      "joint_matrix_copy(sg, {source}, …)")
+                      "a joint_matrix cannot be copied by assignment; +{source} gives its elements, which make a new "
+                      "one, and joint_matrix_copy(sg, {source}, …) stores them in another one")
 MATRIX_SHARED = Message("CM6090", "error",
-                        "the matrix '{name}' is a caller's, or has another name here, too; change it by "
-                        "joint_matrix_copy(sg, …, {name}) or {name} += …, or give the new one a name of its own")
+                        "the matrix '{name}' is a caller's, or has another name here, too; {name} += … and "
+                        "joint_matrix_copy(sg, …, {name}) change it under all of them, r = +{name} makes another one")
+CHOICE_DIFFERS = Message("CM6091", "error",
+                         "a conditional expression chooses between values of one form; found {left} and {right}")
 NO_VALUE = Message("CM6028", "error", "{what} has no value that could be used here")
 PARAMETER_ASSIGNED = Message("CM6029", "error", "'{name}' is {found} and cannot be assigned")
 

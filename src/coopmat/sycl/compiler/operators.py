@@ -251,10 +251,12 @@ def _aggregates(f: FunctionCompiler, symbol: str, left: Value, right: Value, nod
             left, right = right, left
         assert isinstance(left, Sequence)
         count = constant_integer(f, right, node, "the length of a list")
-        if count > 1 and any(isinstance(item, MATRICES) for item in left.items):
-            raise f.fail(messages.INVALID_OPERANDS, node, operator="*", left=left, right=right,
-                         hint="; each matrix must be made by itself: [joint_matrix(…) for _ in range(n)]")
         _check_length(f, sum(1 for _ in leaves(left)) * count, node)
+        is_object = any(isinstance(item, MATRICES) or (isinstance(item, Aggregate) and item.is_mutable)
+                        for item in left.items)
+        if count > 1 and is_object:
+            raise f.fail(messages.INVALID_OPERANDS, node, operator="*", left=left, right=right,
+                         hint=f"; each object must be made by itself: [… for _ in range({count})]")
         return Sequence(left.items * max(count, 0), left.is_list)
     if isinstance(left, Sequence) and isinstance(right, Sequence):
         hint = "; join them with +, or write a loop over their elements"

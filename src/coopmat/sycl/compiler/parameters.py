@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.function import FunctionCompiler
@@ -83,14 +82,16 @@ class KernelParameters:
 
     def captured(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
         """What a name from outside of the kernel is in there; arrays become parameters of the kernel."""
-        if is_memory(value):
-            if self.function is not f:
-                found = "an array read in a helper (the kernel itself captures arrays: pass it as an argument)"
-                raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=found)
-            if name not in self.arrays:
-                self.arrays[name] = self._captured_array(f, name, value, node)
-            return self.arrays[name]
-        return static_value(f, value, node, name)
+        return static_value(f, value, node, name, memory=self._captured_memory)
+
+    def _captured_memory(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
+        """An array, or one in a tuple or list; ``name`` is what the source could call it."""
+        if self.function is not f:
+            found = "an array read in a helper (the kernel itself captures arrays: pass it as an argument)"
+            raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=found)
+        if name not in self.arrays:
+            self.arrays[name] = self._captured_array(f, name, value, node)
+        return self.arrays[name]
 
     def _captured_array(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
         if isinstance(value, LocalAccessor):

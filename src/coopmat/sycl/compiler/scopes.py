@@ -83,6 +83,11 @@ class Scope:
         facts = self.names[name]
         return len(facts.stores) == facts.looped and not facts.leaks
 
+    def is_changed_in_loop(self, name: str, body: Path) -> bool:
+        """Whether a loop's body assigns the loop's variable, too."""
+        facts = self.names.get(name)
+        return facts is not None and sum(store.path[:len(body)] == body for store in facts.stores) > 1
+
 
 def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
     """The facts of a function's names."""

@@ -12,7 +12,7 @@ from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.assignments import Names
 from coopmat.sycl.compiler.calls import METHODS, Call
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
-from coopmat.sycl.compiler.matrix_objects import assign_matrix, released
+from coopmat.sycl.compiler.matrix_objects import assign_matrix, has_other_names, is_same_type, released
 from coopmat.sycl.compiler.numbers import expression, truth, type_of
 from coopmat.sycl.compiler.operators import SYMBOLS, binary
 from coopmat.sycl.compiler.values import (
@@ -71,7 +71,9 @@ def _pass(f: FunctionCompiler, node: ast.Pass) -> None:
 def _assign(f: FunctionCompiler, node: ast.Assign) -> None:
     value = f.read(node.value)
     if isinstance(value, Nothing):
-        raise f.fail(messages.NO_VALUE, node.value, what="this call")
+        name = ast.unparse(node.value.func) if isinstance(node.value, ast.Call) else ""
+        purpose = ", which changes a matrix that it is given," if name.startswith("joint_matrix_") else ""
+        raise f.fail(messages.NO_VALUE, node.value, what=f"{name}(…){purpose}")
     if isinstance(value, Matrix) and not isinstance(node.value, ast.Subscript | ast.Attribute):
         raise f.fail(messages.MATRIX_COPY, node.value, source=ast.unparse(node.value))
     if len(node.targets) > 1:
@@ -144,6 +146,10 @@ def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, nod
     targets, items = _starred(f, target, items, node)
     is_written_out = isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(items)
     places = node.elts if isinstance(node, ast.Tuple | ast.List) and is_written_out else [node] * len(items)
+    if is_written_out:  # a, b = b, a
+        names = set(map(ast.unparse, targets))
+        items = [f.held(released(f, item, node), node) if ast.unparse(place) in names else item
+                 for item, place in zip(items, places, strict=True)]
     for part, item, place in zip(targets, items, places, strict=True):
         if isinstance(item, Matrix) and is_written_out:
             raise f.fail(messages.MATRIX_COPY, place, source=ast.unparse(place))
@@ -181,7 +187,10 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
     elif isinstance(before, Static) and isinstance(value, Static) and before.value is value.value:
         f.assignments.assign(name)
     elif isinstance(before, Matrix) and isinstance(value, MatrixValue):
-        assign_matrix(f, name, before, value, target)
+        if is_same_type(before, value) and has_other_names(f, name, before) and f.is_straight:
+            f.bind(name, f.declare_matrix(value, name, node))  # the others keep theirs
+        else:
+            assign_matrix(f, name, before, value, target)
         f.assignments.assign(name)
     elif isinstance(before, AtomicRef):
         raise f.fail(messages.ATOMIC_ASSIGNED, target, name=name, found=before)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.values import Sequence, Static, Value
 from coopmat.sycl.element_types import of_dtype
@@ -15,13 +17,22 @@ if TYPE_CHECKING:
     from coopmat.sycl.compiler.function import FunctionCompiler
 
 
-def static_value(f: FunctionCompiler, value: Any, node: ast.AST, name: str = "this") -> Value:
-    """A Python object as a value."""
+Memory = Callable[["FunctionCompiler", str, Any, ast.AST], Value]
+
+
+def static_value(f: FunctionCompiler, value: Any, node: ast.AST, name: str = "this",
+                 memory: Memory | None = None) -> Value:
+    """A Python object, which the source calls ``name``, as a value; ``memory`` tells what arrays are."""
     if isinstance(value, (tuple, list)):
         owner = type(value) if hasattr(value, "_fields") else None
-        return Sequence(tuple(static_value(f, item, node, name) for item in value), isinstance(value, list), owner)
-    if isinstance(value, np.ndarray):
-        raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found="an array inside of another object")
+        found = Sequence((), isinstance(value, list), owner)
+        names = found.with_items(map(Static, value)).spelled(name)
+        return found.with_items(static_value(f, item, node, part, memory)
+                                for item, part in zip(value, names, strict=True))
+    if is_memory(value):
+        if memory is None:
+            raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found="an array that an object has")
+        return memory(f, name, value, node)
     if isinstance(value, np.generic) and of_dtype(value.dtype) is None:
         raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=f"a number of type {value.dtype}")
     if isinstance(value, (dict, set, bytes, complex)):

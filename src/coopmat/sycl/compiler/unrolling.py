@@ -9,18 +9,26 @@ from functools import lru_cache
 
 from coopmat.sycl.compiler.function import FunctionCompiler
 from coopmat.sycl.compiler.scopes import names_in
-from coopmat.sycl.compiler.values import Sequence, Static
+from coopmat.sycl.compiler.values import Element, Runtime, Sequence, Static, is_number, leaves
+from coopmat.tree import types as t
+
+MANY_STEPS = 64
+"""So many steps, those of the loops inside included, are not unrolled for lists of numbers: these lie in memory."""
 
 
-def needs_unrolling(f: FunctionCompiler, node: ast.For, known: dict[ast.For, bool] | None = None) -> bool:
-    """Whether the loop's variable, or a constant made from it, indexes a list or is a template argument.
+def is_unrolled(f: FunctionCompiler, node: ast.For, values: range) -> bool:
+    """Whether a loop over these values is unrolled: if it has to be, unless that is for the sake of lists that can lie
+    in memory, and makes many copies."""
+    steps = max(0, -((values.start - values.stop) // values.step))  # len() has a limit
+    return _Search(f, False).needs_unrolling(node) and (
+        steps ** _depth(node) <= MANY_STEPS or _Search(f, True).needs_unrolling(node))
 
-    known: the answers for the loops inside of it, as they are found.
-    """
-    known = {} if known is None else known
-    if node not in known:
-        known[node] = _is_needed(f, node, known)
-    return known[node]
+
+@lru_cache(maxsize=256)
+def _depth(node: ast.For) -> int:
+    """How many loops are inside one another."""
+    inner = (part for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.For))
+    return 1 + max(map(_depth, inner), default=0)
 
 
 @dataclass(frozen=True)
@@ -53,21 +61,36 @@ def _body(node: ast.For) -> _Body:
     return found
 
 
-def _is_needed(f: FunctionCompiler, node: ast.For, known: dict[ast.For, bool]) -> bool:
-    body = _body(node)
-    needed = set(body.sizes)
-    for base, names in body.indexed:
-        if not names <= needed and _has_known_index(f, base):
-            needed |= names
-    for inner, names in body.inner:  # the bounds of one that is unrolled have to be known
-        if not names <= needed and (isinstance(inner, ast.comprehension) or needs_unrolling(f, inner, known)):
-            needed |= names
-    targets = set(names_in(node.target))
-    while True:
-        more = {name for stored, read in body.assigned if stored & needed for name in read} - needed
-        if not more:
-            return bool(targets & needed)
-        needed |= more
+@dataclass
+class _Search:
+    """Looks for what needs a loop's variable when the kernel is compiled. ``in_memory``: lists of numbers do not."""
+
+    f: FunctionCompiler
+    in_memory: bool
+    known: dict[ast.For, bool] = field(default_factory=dict)
+
+    def needs_unrolling(self, node: ast.For) -> bool:
+        """Whether the loop's variable, or a constant made from it, indexes a list or is a template argument."""
+        if node not in self.known:
+            self.known[node] = self._is_needed(node)
+        return self.known[node]
+
+    def _is_needed(self, node: ast.For) -> bool:
+        body = _body(node)
+        needed = set(body.sizes)
+        for base, names in body.indexed:
+            if not names <= needed and _has_known_index(self.f, base) and not (
+                    self.in_memory and _can_lie_in_memory(self.f, base)):
+                needed |= names
+        for inner, names in body.inner:  # the bounds of one that is unrolled have to be known
+            if not names <= needed and (isinstance(inner, ast.comprehension) or self.needs_unrolling(inner)):
+                needed |= names
+        targets = set(names_in(node.target))
+        while True:
+            more = {name for stored, read in body.assigned if stored & needed for name in read} - needed
+            if not more:
+                return bool(targets & needed)
+            needed |= more
 
 
 def _stored(targets: list[ast.expr]) -> Iterator[str]:
@@ -89,6 +112,17 @@ def _has_known_index(f: FunctionCompiler, base: ast.expr) -> bool:
     if isinstance(value, Sequence) and value.array is not None:
         return False
     return isinstance(value, Sequence | Static) or (value is None and base.id in f.module)
+
+
+def _can_lie_in_memory(f: FunctionCompiler, base: ast.expr) -> bool:
+    """Whether a name's list is one of numbers of one type."""
+    value = f.names.get(base.id) if isinstance(base, ast.Name) else None
+    if not isinstance(value, Sequence) or not value.is_list or value.origin is None:
+        return False
+    parts = list(leaves(value))
+    types = {part.type for part in parts if isinstance(part, Element | Runtime)}
+    return len(types) == 1 and all(isinstance(part, Element | Runtime) or is_number(part) for part in parts) \
+        and not any(isinstance(type_, t.Pointer) for type_ in types)
 
 
 def _is_made_as_list(f: FunctionCompiler, name: str) -> bool:

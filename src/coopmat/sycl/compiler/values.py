@@ -312,7 +312,8 @@ class LocalArray(Value):
     shape: tuple[int | None, ...]
 
     def __str__(self) -> str:
-        return f"a local_accessor of {len(self.shape)} dimensions"
+        count = len(self.shape)
+        return f"an array in local memory of {count} dimension{'s' * (count != 1)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import math
+from typing import TYPE_CHECKING
 
 from coopmat.sycl import local_memory as stubs
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.calls import Call, device
-from coopmat.sycl.compiler.values import Group, LocalArray, Value
+from coopmat.sycl.compiler.operators import OPERATORS, binary
+from coopmat.sycl.compiler.values import Group, LocalArray, Runtime, Value
 from coopmat.sycl.element_types import element_type, precision
 from coopmat.sycl.ranges import MAX_DIMENSIONS
 from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
+
+if TYPE_CHECKING:
+    from coopmat.sycl.compiler.function import FunctionCompiler
 
 _LIMIT = 1 << 32
 _EXPECTED = f"an element type and up to {MAX_DIMENSIONS} positive sizes, such as [float32, 16, 16]"
@@ -42,6 +48,21 @@ def group_local_memory_for_overwrite(call: Call) -> Value:
     place = n.ElementPlace(element.type, location, whole, n.Constant(t.INT, location, 0))
     pointer = n.AddressOf(t.Pointer(element.type, t.AddressSpace.LOCAL), location, place)
     return LocalArray(pointer, tuple(shape))
+
+
+def _operator(f: FunctionCompiler, symbol: str, operands: list[Value], node: ast.expr | ast.stmt) -> Value:
+    """``tile + n``: an array of one dimension is a pointer to its first element, as in C++."""
+    array = next(operand for operand in operands if isinstance(operand, LocalArray))
+    hint = "; get_multi_ptr() gives a pointer to its first element"
+    if len(operands) == 1:
+        raise f.fail(messages.INVALID_OPERAND, node, operator=symbol, found=array, hint=hint)
+    if symbol not in ("+", "-") or len(array.shape) > 1:
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=operands[0], right=operands[1], hint=hint)
+    left, right = (Runtime(one.pointer) if isinstance(one, LocalArray) else one for one in operands)
+    return binary(f, symbol, left, right, node)
+
+
+OPERATORS[LocalArray] = _operator
 
 
 def _is_size(extent: object) -> bool:

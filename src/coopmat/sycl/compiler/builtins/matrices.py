@@ -33,7 +33,7 @@ from coopmat.tree import types as t
 from coopmat.tree.effects import effect_of
 from coopmat.tree.matrices import AXES, COMBINATIONS, combination, converted, value_of
 
-ELEMENT_AND_PLACE = 3  # parameters of a function that asks for row and column
+PLACE, TWO = 2, 2  # row and column; matrices at most
 TF32_COMPONENTS = 0x20  # SPV_INTEL_joint_matrix: MatrixAAndBTF32ComponentsINTEL
 _SIGNED = {"A": 0x1, "B": 0x2, "C": 0x4, "D": 0x8}  # SPV_KHR_cooperative_matrix: Cooperative Matrix Operands
 
@@ -206,7 +206,7 @@ def apply(call: Call) -> Value:
     *matrices, function = given
     found = [matrix_argument(call, value, f"m{index}" if len(matrices) > 1 else "m", index + 1)
              for index, value in enumerate(matrices)]
-    if not 1 <= len(found) <= 2:
+    if not 1 <= len(found) <= TWO:
         raise f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="(g, m, f) or (g, m0, m1, f)",
                      reason=f"it takes one or two matrices, found {len(found)}")
     first = found[0].type
@@ -223,12 +223,12 @@ def apply(call: Call) -> Value:
 
 def _function(call: Call, function: Value, matrices: int) -> Value:
     """What is called for each element; helpers become functions whose parameters can be counted."""
-    expected = "two elements (x0, x1)" if matrices == 2 else "one element x, or x, row and col"
+    expected = f"{'two elements x0, x1' if matrices == TWO else 'one element x'}, or these, row and col"
     if isinstance(function, Static):
         function = call.f.unit.helpers.of_callable(call.f, function.value, call.node) or function
     if isinstance(function, Local):
         count = len(arguments_of(function.node)) - len(function.node.args.defaults)
-        if count not in ((2,) if matrices == 2 else (1, 3)):
+        if count not in (matrices, matrices + PLACE):
             raise call.f.fail(constraints.APPLY_CALLABLE, call.place(len(call.arguments) - 1), expected=expected,
                               found=f"{function} of {count} parameter{'s' * (count != 1)}")
     elif not isinstance(function, Static) or not callable(function.value):
@@ -274,10 +274,16 @@ def _call(call: Call, function: Local, value: Runtime, coordinates: Sequence[Run
     """The call of a function for an element, with row and column if it takes them."""
     names = [parameter.arg for parameter in arguments_of(function.node)]
     values: list[tuple[str, Value]] = [(names[0], value)]
-    if len(names) - len(function.node.args.defaults) == ELEMENT_AND_PLACE:
-        values += zip(names[1:ELEMENT_AND_PLACE], coordinates, strict=True)
+    if _takes_place(function, 1):
+        values += zip(names[1:1 + PLACE], coordinates, strict=True)
     values += [(name, value) for name, value in function.defaults.items() if name not in dict(values)]
     return call.f.unit.helpers.call_for_element(call.f, function, call, values, stored)
+
+
+def _takes_place(function: Value, elements: int) -> bool:
+    """Whether a function asks for row and column."""
+    return isinstance(function, Local) and len(arguments_of(function.node)) - len(
+        function.node.args.defaults) == elements + PLACE
 
 
 def _loop(call: Call, matrices: list[Matrix], function: Value) -> None:
@@ -295,8 +301,9 @@ def _loop(call: Call, matrices: list[Matrix], function: Value) -> None:
     try:
         elements = [Element(n.ElementPlace(matrix.type.element.storage.scalar, location, matrix.place, index))
                     for matrix in matrices]
-        if len(elements) == 2:
-            _apply_to_two(call, elements, function)
+        if len(elements) == TWO:
+            coordinates = _coordinates(call, matrices[0], index) if _takes_place(function, TWO) else []
+            _apply_to_two(call, elements, coordinates, function)
         else:
             _apply_to_one(call, matrices[0], elements[0], index, function)
     finally:
@@ -313,8 +320,8 @@ def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Express
         f.assign(element, expression(f, call_value(f, function, call.node, [value]), call.node), call.node)
         return
     assert isinstance(value, Runtime)
-    with_place = len(arguments_of(function.node)) - len(function.node.args.defaults) == ELEMENT_AND_PLACE
-    result = _call(call, function, value, _coordinates(call, matrix, index) if with_place else (), stored)
+    coordinates = _coordinates(call, matrix, index) if _takes_place(function, 1) else ()
+    result = _call(call, function, value, coordinates, stored)
     f.perform(n.Assign(stored, location, element.place, result))
 
 
@@ -328,7 +335,7 @@ def _coordinates(call: Call, matrix: Matrix, index: n.Expression) -> list[Runtim
     return [Runtime(n.Convert(t.SIZE_T, location, n.Load(t.INT, location, part))) for part in parts]
 
 
-def _apply_to_two(call: Call, elements: list[Element], function: Value) -> None:
+def _apply_to_two(call: Call, elements: list[Element], coordinates: list[Runtime], function: Value) -> None:
     """Both elements by reference; what the function returns is the second's new value."""
     f, location = call.f, call.f.location(call.node)
     held = []
@@ -336,7 +343,7 @@ def _apply_to_two(call: Call, elements: list[Element], function: Value) -> None:
         variable = f.variable("", element.type, call.node)
         f.emit(n.Declare(location, variable, n.Load(element.type, location, element.place)))
         held.append(Element(n.VariablePlace(element.type, location, variable)))
-    result = call_value(f, function, call.node, held)
+    result = call_value(f, function, call.node, [*held, *coordinates])
     if isinstance(result, Nothing):
         if result.expression is not None:
             f.perform(result.expression)

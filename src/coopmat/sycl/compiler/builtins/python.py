@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call, Handler
+from coopmat.sycl.compiler.calls import DEVICE_FUNCTIONS, PYTHON_FUNCTIONS, Call, Handler
 from coopmat.sycl.compiler.expressions import common
 from coopmat.sycl.compiler.loops import known_items
 from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.operators import binary
-from coopmat.sycl.compiler.values import LocalArray, Range, Runtime, Sequence, Static, Value, is_number
+from coopmat.sycl.compiler.values import MATRICES, LocalArray, Range, Runtime, Sequence, Static, Value, is_number
 from coopmat.sycl.compiler.vectors import common_vector, converted, spread, vector_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
@@ -107,6 +109,8 @@ def _extreme(symbol: str) -> Handler:
             raise _wrong_count(call, "two or more numbers, or a list of them")
         if not given:
             raise _wrong_count(call, "two or more numbers, or a list of at least one")
+        if len(call.arguments) == 1 and any(isinstance(value, MATRICES) for value in given):
+            return DEVICE_FUNCTIONS[symbol](replace(call, arguments=given))
         for index, value in enumerate(given):
             if not is_number(value):
                 raise call.f.fail(messages.NOT_A_NUMBER, call.place(index), found=value)
@@ -192,6 +196,15 @@ def _pow(call: Call) -> Value:
     return binary(call.f, "**", call.arguments[0], call.arguments[1], call.node)
 
 
+def _divmod(call: Call) -> Value:
+    """``(a // b, a % b)``, as these are in a kernel."""
+    _no_names(call)
+    if len(call.arguments) != 2:
+        raise _wrong_count(call, "two numbers")
+    first, second = (call.f.held(value, call.node) for value in call.arguments)
+    return Sequence(tuple(binary(call.f, symbol, first, second, call.node) for symbol in ("//", "%")), is_list=False)
+
+
 def _sequence(is_list: bool) -> Handler:
     def handler(call: Call) -> Value:
         _no_names(call)
@@ -205,5 +218,5 @@ minimum, maximum = _extreme("min"), _extreme("max")
 
 PYTHON_FUNCTIONS.update({
     range: _range, len: _len, zip: _zip, enumerate: _enumerate, reversed: _reversed, min: minimum, max: maximum,
-    abs: absolute, sum: _sum, pow: _pow, list: _sequence(True), tuple: _sequence(False),
+    abs: absolute, sum: _sum, pow: _pow, divmod: _divmod, list: _sequence(True), tuple: _sequence(False),
 })
