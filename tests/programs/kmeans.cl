@@ -1,7 +1,7 @@
-// One iteration of k-means: each point gets the number of its nearest centroid, then centroids are the means of their points.
+// An iteration of k-means: each point gets the number of its nearest centroid, then centroids become their points' means.
 //
-// |x - c|^2 = |x|^2 - 2 x.c + |c|^2, of which the first term is the same for all centroids c. The products x.c are those of
-// matrices of bfloat16; points and centroids are rows of DIMENSIONS elements.
+// |x - c|^2 = |x|^2 - 2 x.c + |c|^2, of which the first term is the same for all centroids c. Points and centroids are
+// rows of DIMENSIONS elements.
 //
 // Set with -D: CENTROIDS, DIMENSIONS and the tile TM, TN, TK; TN divides CENTROIDS, TK divides DIMENSIONS.
 
@@ -56,7 +56,8 @@ void take(struct nearest *best, matrix_c distance, int first)
 }
 
 // A sub-group for each TM points.
-kernel void assign(global const __bf16 *x, global const __bf16 *centroids, global const float *norms, global int *nearest)
+kernel void assign(global const __bf16 *x, global const __bf16 *centroids, global const float *norms,
+                   global int *nearest)
 {
     const size_t first = get_group_id(0) * TM;
     struct nearest best = { coop_mat_init(INFINITY), coop_mat_init(-1) };
