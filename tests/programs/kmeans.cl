@@ -1,4 +1,4 @@
-// An iteration of k-means: each point gets the number of its nearest centroid, then centroids become their points' means.
+// An iteration of k-means: points get the numbers of their nearest centroids, centroids become their points' means.
 //
 // |x - c|^2 = |x|^2 - 2 x.c + |c|^2, of which the first term is the same for all centroids c. Points and centroids are
 // rows of DIMENSIONS elements.
