@@ -12,7 +12,7 @@ COLUMNS = 2  # tiles of the result that a sub-group computes side by side
 
 
 class BlockSparse(NamedTuple):
-    """Blocks of r x c elements; those of block row i are starts[i] to starts[i + 1], in the columns that columns says."""
+    """Blocks of r x c elements; those of row i are starts[i] to starts[i + 1], in these columns."""
 
     starts: ptr[const[int32]]
     columns: ptr[const[int32]]
