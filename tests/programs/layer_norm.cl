@@ -1,11 +1,10 @@
-// Y = norm(X) W + bias, where norm makes each row's mean 0 and its variance 1, times gamma and plus beta: a layer norm whose
-// statistics are reduced in the registers that become the product's operand.
+// Y = norm(X) W + bias, where norm makes each row's mean 0 and its variance 1, times gamma and plus beta.
 //
-// X is M x K, W K x N, Y M x N, row-major. A group computes TM rows of Y, of which its sub-groups take tiles in turn, so
+// X is M x K, W K x N, Y M x N, row-major. A group computes TM rows of Y, of which its sub-groups take tiles in turn:
 //   global size = (S * sub-group size, M / TM),  local size = (S * sub-group size, 1).
 //
-// Set with -D: TM, TN, TK (the tile, a combination of the device), K (a multiple of TN and TK), SUB_GROUP_SIZE; NDEBUG to
-// leave assertions out.
+// Set with -D: TM, TN, TK (the tile, a combination of the device), K (a multiple of TN and TK), SUB_GROUP_SIZE;
+// NDEBUG to leave assertions out.
 
 #define MATRIX(rows, columns, use) \
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
@@ -62,7 +61,8 @@ static void normalise(global const float *X, global const float *gamma, global c
         tiles[t] = coop_mat_load(X + t * TN, ROWS, K);
     const statistics rows = statistics_of(tiles, epsilon);
     for (int t = 0; t < TILES; t++) {
-        const matrix_c x = coop_mat_apply((tiles[t] - rows.mean) / rows.deviation, affine, gamma + t * TN, beta + t * TN);
+        const matrix_c normal = (tiles[t] - rows.mean) / rows.deviation;
+        const matrix_c x = coop_mat_apply(normal, affine, gamma + t * TN, beta + t * TN);
         for (uint i = 0; i < coop_mat_length(x); i++) {
             const int2 at = coop_mat_get_coord(x, i);
             assert(isfinite(x[i]));

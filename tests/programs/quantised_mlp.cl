@@ -1,7 +1,7 @@
 // Y = gelu(X W1 + b) W2, where W1 and W2 are 8-bit integers with a scale for each column, and X and what gelu gives are
 // quantised row by row on the way, by the largest magnitude of each row.
 //
-// X is M x INPUTS, W1 INPUTS x HIDDEN, W2 HIDDEN x OUTPUTS, row-major. A group of one sub-group computes TM rows of Y, so
+// X is M x INPUTS, W1 INPUTS x HIDDEN, W2 HIDDEN x OUTPUTS, row-major. Groups of one sub-group compute TM rows of Y:
 //   global size = M / TM * sub-group size,  local size = sub-group size.
 //
 // Set with -D: TM, TN, TK (the tile, a combination of the device), INPUTS, HIDDEN (multiples of TN and TK), OUTPUTS

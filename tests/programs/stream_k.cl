@@ -1,6 +1,6 @@
-// C = A * B, where the K iterations of all tiles of C are shared out evenly (stream-K): a tile may begin in one work-group
-// and end in others. Their parts of it go to a workspace, and whoever completes the tile adds them up; with -DATOMIC all
-// parts are added to C, which has been cleared.
+// C = A * B, where the K iterations of all tiles of C are shared out evenly (stream-K): a tile may begin in one
+// work-group and end in others. Their parts of it go to a workspace, and whoever completes the tile adds them up; with
+// -DATOMIC all parts are added to C, which has been cleared.
 //
 // A is M x K, B is K x N and C is M x N, row-major; groups of one sub-group, as many as one likes.
 //
