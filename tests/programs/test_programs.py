@@ -17,15 +17,15 @@ import coopmat as cm
 
 PROGRAMS = [importlib.import_module(f"tests.programs.{file.stem}")
             for file in sorted(Path(__file__).parent.glob("*.py")) if not file.stem.startswith("test_")]
-ANY_SHAPE = (16, 16, 16)  # on devices that take all shapes
+SHAPE = (16, 16, 16)  # where a device takes it
 
 
 def shape_on(device: cm.Device, program: ModuleType) -> tuple[int, int, int] | None:
     """The first shape in a device's table that a program takes; None if the device has none for its types."""
     fits = getattr(program, "fits", lambda m, n, k: True)
-    rows = [row.largest for row in device.matrix_combinations
-            if (row.atype, row.btype, row.ctype, row.dtype) == program.TYPES]
-    return next((shape for shape in (rows if device.matrix_combinations else [ANY_SHAPE]) if fits(*shape)), None)
+    shapes = [shape for row in device.matrix_combinations if row.types == program.TYPES
+              for shape in ([SHAPE] if row.supports_sizes(*SHAPE) else []) + [row.largest]]
+    return next((shape for shape in (shapes if device.matrix_combinations else [SHAPE]) if fits(*shape)), None)
 
 
 def runs() -> Iterator[object]:
