@@ -402,8 +402,14 @@ IN_KERNEL: dict[str, tuple[Message, str, str]] = {
         "c = coop_mat_mulAdd(a, b@);"),
     "three arguments in the RFC's spelling": (
         messages.TOO_FEW_ARGUMENTS,
-        "too few arguments to 'coop_matmul_add': expected 4, have 3",
+        "too few arguments to 'coop_matmul_add': expected 4, have 3; the last is CLK_COOPERATIVE_MATRIX_OPERAND_NONE, "
+        "or call coop_mat_mulAdd, which needs none",
         "c = coop_matmul_add(a, b, c@);"),
+    "a conversion of elements": (
+        messages.CONVERTS_ELEMENTS,
+        "'convert_int_rte' changes the type of elements, which 'coop_mat_apply' keeps; coop_mat_convert converts a "
+        "matrix, a function of the program can convert back and forth",
+        "c = coop_mat_apply(c, @convert_int_rte);"),
     "D23 length of a scalar": (
         messages.NOT_A_MATRIX,
         "argument must be a valid cooperative matrix type; argument 1 of 'coop_mat_length' has type 'float'",

@@ -121,6 +121,7 @@ float signed_place(int row, short column, double x) { return x + 100 * row + col
 static float twice(float x) { return 2 * x; }
 int truncated(float x) { return (int)x; }
 float with_bias(uint row, uint column, float x, global const float *bias) { return x + bias[column]; }
+float maybe(uint row, uint column, float x, global const float *bias, float s) { return (bias ? bias[column] : x) * s; }
 float sum(float x, float y, int factor) { return x + y * factor; }
 float first(float x, float2 v) { return x * v.x + v.y; }
 float __attribute__((overloadable)) chosen(int x) { return 0; }
@@ -150,6 +151,9 @@ APPLIED: dict[str, Callable[..., np.ndarray]] = {
     "coop_mat_apply(a, twice)": lambda a, b: 2 * a,
     "coop_mat_apply(a * 0.5f, truncated)": lambda a, b: np.trunc(a / 2),
     "coop_mat_apply(a, with_bias, bias)": lambda a, b: a + BIAS,
+    "coop_mat_apply(a, maybe, bias, 0)": lambda a, b: 0 * a,
+    "coop_mat_apply(a, maybe, 0, 3)": lambda a, b: 3 * a,
+    "coop_mat_apply(a, maybe, NULL, 2)": lambda a, b: 2 * a,
     "coop_mat_apply(a, sum, b, 3)": lambda a, b: a + b * 3,
     "coop_mat_apply(a, first, (float2)(2, 5))": lambda a, b: a * 2 + 5,
     "coop_mat_apply(a, chosen)": lambda a, b: a + 1,
@@ -188,6 +192,7 @@ def test_one_function_for_all_uses() -> None:
      "coop_mat_apply(a, f)", "'f' cannot be applied to the elements of a cooperative matrix: it works together with"),
     ("float f(float x) { printf(\"%f\", x); return x; }", "coop_mat_apply(a, f)", "it prints"),
     ("", "coop_mat_apply(a)", "expected 2 or more, have 1"),
+    ("", "coop_mat_apply(a, convert_int_rte)", "'convert_int_rte' changes the type of elements"),
     ("", "coop_mat_apply(a, fmaxx, b)", "did you mean 'fmax'?"),
     ("", "coop_mat_apply(1, exp)", "argument 1 of 'coop_mat_apply' has type 'int'"),
     ("", "exp(a, a)", "no function 'exp' of scalars makes a 'float'"),

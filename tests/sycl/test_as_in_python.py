@@ -212,6 +212,8 @@ def test_lambdas_of_one_line_are_told_apart() -> None:
     ("row = [0.0] * 2; rows = [row, row]; rows[0][1] = x", "CM6069"),
     ("row = [0.0] * 2; rows = (row, n); rows[0][1] = x; B[0] = row[1]", "CM6069"),
     ("v = c if n > 3 else c * 2", "CM6027"),
+    ("s = 'a' if n > 3 else 'b'\nif s == 'a': B[0] = 1", "CM6030"),  # texts that the kernel completes
+    ("s = f'{n}'\nmatch s:\n    case '5': B[0] = 1", "CM6030"),
     ("v = (1, 2) if n > 3 else (1, 2, 3)", "CM6091"),
     ("v, w = c * 2, c * 3; v, w = w, v\nfor i in range(n): t = [v, w]\nt[0] = t[0] + 1", "CM6090"),
 ])
@@ -222,3 +224,19 @@ def test_what_would_mean_something_else_is_refused(text: str, code: str) -> None
             "    joint_matrix_fill(item.get_sub_group(), c, 0)\n")
     _, found = diagnostics_of(head + "".join(f"    {line}\n" for line in text.splitlines()))
     assert [one.code for one in found if one.severity == "error"] == [code]
+
+
+def test_chained_comparisons_stop_where_the_answer_is_known() -> None:
+    def noted(count, value):
+        count[0] += 1
+        return value
+
+    @kernel
+    def k(item: nd_item[1], count: ptr[int32], n: int32):
+        count[1] = noted(count, 1) < noted(count, n) < noted(count, 9)
+
+    for n in (0, 5, 20):
+        found, wanted = np.zeros(2, np.int32), [0, 0]
+        wanted[1] = int(noted(wanted, 1) < noted(wanted, n) < noted(wanted, 9))
+        queue("cpu").parallel_for(nd_range(1), k, found, n).wait()
+        assert found.tolist() == wanted

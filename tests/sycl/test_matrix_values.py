@@ -229,6 +229,14 @@ def test_what_objects_and_names_mean() -> None:
         m += 1
         return m
 
+    def made(sg, value):
+        m = tile()
+        joint_matrix_fill(sg, m, value)
+        return m
+
+    def activated(m, kind):
+        return m if kind == "none" else m * m
+
     def doubled(matrices):
         for i in range(2):
             matrices[i] = matrices[i] * 2
@@ -250,6 +258,14 @@ def test_what_objects_and_names_mean() -> None:
         chosen = +a if n > 3 else a - 1
         first, last = (a + 7, n) if n < 3 else (a - 7, 2 * n)
         joint_matrix_apply(sg, a, first, lambda x, y, row, col: y * int32(row) + int32(col) - x)
+        for i in range(2):
+            t = made(sg, i)
+            chosen += t
+        for _ in range(2):
+            t = tile()
+            joint_matrix_fill(sg, t, 10)
+            chosen += t
+        chosen = activated(chosen, "none") + activated(a, "square")
         results = [state.first, b, c, *pair, chosen, first * last, max([a, c, chosen])]
         for i in range(8):
             joint_matrix_store(sg, results[i], out + i * SIZE, COLUMNS, layout.row_major)
@@ -264,7 +280,7 @@ def test_what_objects_and_names_mean() -> None:
             for _ in range(2):
                 state = np.maximum(state + i, a - 5)
             b, c = c, b + c
-        chosen = a if n > 3 else a - 1
+        chosen = (a if n > 3 else a - 1) + 21 + a * a
         first = ((a + 7 if n < 3 else a - 7) * rows + columns - a) * (n if n < 3 else 2 * n)
         wanted = [state, b, c, 2 * a + 2, 2 * a + 4, chosen, first, np.maximum(np.maximum(a, c), chosen)]
         np.testing.assert_array_equal(out, wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 import linecache
 import os
 import subprocess
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.sycl import int32, kernel, nd_item, ptr
+from coopmat.sycl import float32, int32, kernel, nd_item, ptr
 from coopmat.sycl.kernel import SyclKernel
 from tests.sycl.device_kit import launch
 from tests.sycl.refused import loaded
@@ -74,6 +75,7 @@ def test_python_c_and_standard_input(tmp_path: Path) -> None:
     piped = subprocess.run([sys.executable, "-"], input=text, capture_output=True, text=True, env=environment,
                            check=False)
     assert "the source of 'k' is not available (it was defined in <stdin>)" in piped.stderr
+    assert "make it by kernel.from_source(text)" in piped.stderr
 
 
 def test_notebook_cells() -> None:
@@ -91,6 +93,52 @@ def test_code_without_source() -> None:
     exec(HEAD + "    y[0] = 1\n", names)
     with pytest.raises(cm.Error, match=r"the source of 'k' is not available \(it was defined in <string>\)"):
         cm.build(names["k"])
+
+
+SCALE = """
+    def twice(x):
+        return FACTOR * x
+
+    def scale(item: nd_item[1], y: ptr[T]):
+        y[0] = twice(y[0] + 1)
+"""
+
+
+@pytest.mark.parametrize("T", [int32, float32])
+def test_kernels_from_texts(T: object) -> None:
+    for factor in (2, 5):
+        k = kernel.from_source(SCALE, names={"FACTOR": factor, "T": T}, sub_group_size=16)
+        assert (k.name, k.sub_group_size) == ("scale", 16)
+        found = np.full(4, 3, np.int32 if T is int32 else np.float32)
+        launch(k, 1, 1, found)
+        assert found[0] == 4 * factor
+    table = np.arange(4, dtype=np.int32)
+    both = HEAD.replace("def k", "def first") + "    y[0] = table[2]\n" + HEAD + "    y[0] = 7\n"
+    assert first_result(kernel.from_source(both, "first", {"table": table})) == 2
+    assert first_result(kernel.from_source(both, "k")) == 7
+
+
+@pytest.mark.parametrize(("text", "name", "message"), [
+    ("def k(:", None, r"<kernel source \w+>:1:7: error: this is not Python"),
+    ("x = 1 / 0", None, r"<kernel source \w+>: executing it raised ZeroDivisionError: division by zero"),
+    ("x = 1", None, "expected one kernel; it defines no function whose first parameter is an nd_item"),
+    (SCALE + SCALE.replace("scale", "other"), None, "it defines scale, other: say which by its name"),
+    (SCALE, "twice", "expected the kernel 'twice'; it defines scale"),
+    (5, None, "the source of a kernel is a text, found int"),
+])
+def test_texts_that_are_no_kernels(text: object, name: str | None, message: str) -> None:
+    with pytest.raises(cm.Error, match=message):
+        kernel.from_source(text, name, {"T": int32, "FACTOR": 1})  # type: ignore[arg-type]
+    with pytest.raises(cm.CompileError, match=r"<kernel source \w+>:2:12: error: undefined name 'missing'"):
+        cm.build(kernel.from_source("def k(item: nd_item[1], y: ptr[int32]):\n    y[0] = missing"))
+
+
+def test_what_inspect_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from Python 3.13 on what was typed at the prompt, which linecache keeps by the code."""
+    text, names = HEAD + "    y[0] = 42\n", {}
+    exec(compile(text, "<python-input-3>", "exec"), names)
+    monkeypatch.setattr(inspect, "findsource", lambda function: (text.splitlines(keepends=True), 1))
+    assert first_result(names["k"]) == 42
 
 
 def test_a_file_that_changes(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from coopmat.runtime.building import build
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
 from coopmat.runtime.program import Program
-from coopmat.runtime.sizes import check_sizes
+from coopmat.runtime.sizes import check_sizes, chosen_local_size
 from coopmat.sycl.kernel import SyclKernel
 from coopmat.sycl.ranges import nd_range
 
@@ -37,7 +37,9 @@ def launch(queue: Queue, ranges: Any, kernel: Any, arguments: Sequence[Any], nam
                           f"{type(kernel).__name__}; kernels of cm.build are launched with enqueue")
     _check_dimensions(kernel, ranges)
     found = _built(kernel, queue.device).kernel(kernel.name)
-    sizes = check_sizes(ranges.global_range[::-1], ranges.local_range[::-1], queue.device.max_work_group_size)
+    whole, part = ranges.global_range[::-1], ranges.local_range
+    local = chosen_local_size(found, whole, queue.device) if part is None else part[::-1]
+    sizes = check_sizes(whole, local, queue.device.max_work_group_size)
     return queue.launch(found, sizes, kernel.arguments(arguments, named, found.names))
 
 

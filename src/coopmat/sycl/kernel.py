@@ -1,10 +1,10 @@
-"""The decorator ``kernel``: a Python function as a kernel, compiled when it is built or launched first."""
+"""``kernel``: a Python function as a kernel, compiled when it is built or launched first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from coopmat.runtime.options import Options, split_options
 from coopmat.sycl.captures import Key, Unkeyable, annotation_scope, closure_of, key_of
 from coopmat.sycl.element_types import element_type
 from coopmat.sycl.enumerations import layout
+from coopmat.sycl.from_source import defined_in, executed
 from coopmat.sycl.options import kernel_options
 from coopmat.sycl.ranges import NdItemType
 
@@ -161,22 +162,57 @@ class SyclKernel:
         return f"<coopmat.sycl.kernel {self.__qualname__}>"
 
 
-def kernel(function: Callable[..., Any] | None = None, *, sub_group_size: int | None = None,
-           work_group_size: Sequence[int] | None = None, options: Options = ()) -> Any:
-    """Make a kernel of a Python function: ``@kernel`` or ``@kernel(sub_group_size=16)``.
+class KernelDecorator:
+    """``@kernel``, or ``@kernel(sub_group_size=16)``: makes a kernel of a Python function."""
 
-    sub_group_size: ``[[sycl::reqd_sub_group_size(n)]]``; without it the device's default is used.
-    work_group_size: ``[[sycl::reqd_work_group_size(...)]]``, in SYCL's order.
-    options: build options, such as ``"-DNDEBUG"``, which turns ``assert`` off.
+    def __call__(self, function: Callable[..., Any] | None = None, *, sub_group_size: int | None = None,
+                 work_group_size: Sequence[int] | None = None, options: Options = ()) -> Any:
+        """Make a kernel of a Python function: ``@kernel`` or ``@kernel(sub_group_size=16)``.
 
-    The first parameter is annotated with nd_item[D]; the others with element types (Python's int and float are
-    int32 and float32), ptr[T], local_ptr[T], annotated_ptr[T, properties], multi_ptr or local_accessor[T].
-    """
-    if function is None:
-        return lambda found: kernel(found, sub_group_size=sub_group_size, work_group_size=work_group_size,
-                                    options=options)
-    return SyclKernel(function, sub_group_size=sub_group_size, work_group_size=work_group_size,  # type: ignore[arg-type]
-                      options=options)
+        sub_group_size: ``[[sycl::reqd_sub_group_size(n)]]``; without it the device's default is used.
+        work_group_size: ``[[sycl::reqd_work_group_size(...)]]``, in SYCL's order.
+        options: build options, such as ``"-DNDEBUG"``, which turns ``assert`` off.
+
+        The first parameter is annotated with nd_item[D]; the others with element types (Python's int and float are
+        int32 and float32), ptr[T], local_ptr[T], annotated_ptr[T, properties], multi_ptr or local_accessor[T].
+        """
+        given = {"sub_group_size": sub_group_size, "work_group_size": work_group_size, "options": options}
+        if function is None:
+            return lambda found: self(found, **given)  # type: ignore[arg-type]
+        return SyclKernel(function, **given)  # type: ignore[arg-type]
+
+    def from_source(self, text: str, name: str | None = None, names: Mapping[str, Any] = MappingProxyType({}), *,
+                    sub_group_size: int | None = None, work_group_size: Sequence[int] | None = None,
+                    options: Options = ()) -> SyclKernel:
+        """The kernel that a text of Python defines: a function whose first parameter is an nd_item, with ``@kernel`` or
+        without it. For programs that write kernels, and where Python keeps no source (exec, standard input, the prompt
+        before Python 3.13).
+
+        text: it may be indented, finds the names of coopmat.sycl and those of ``names`` (constants, arrays that the
+            kernel captures, modules), and may define helpers.
+        name: which kernel, where the text defines several.
+        The others are those of ``@kernel``; a kernel that has the decorator has its own.
+
+        Raises CompileError for a text that is not Python, and Error if it does not define that kernel.
+        """
+        file, found = executed(text, names)
+        kernels = {key: value for key, value in found.items() if isinstance(value, SyclKernel)} or {
+            key: self(value, sub_group_size=sub_group_size, work_group_size=work_group_size, options=options)
+            for key, value in found.items() if defined_in(file, value)}
+        kernels = {key: value for key, value in kernels.items() if value.item is not None}
+        chosen = [value for key, value in kernels.items() if name in (None, key)]
+        if len(chosen) != 1:
+            wanted = "one kernel" if name is None else f"the kernel '{name}'"
+            known = ", ".join(kernels) or "no function whose first parameter is an nd_item"
+            raise Error(f"{file}: expected {wanted}; it defines {known}"
+                        f"{': say which by its name' if len(chosen) > 1 else ''}")
+        return chosen[0]
+
+    def __repr__(self) -> str:
+        return "kernel"
+
+
+kernel = KernelDecorator()
 
 
 def _size(what: str, given: Any) -> int | None:

@@ -70,7 +70,8 @@ def joint_matrix_apply(g: Any, m: Any, *rest: Any) -> None:
 
     ``joint_matrix_apply(g, m, f)``: f(x) returns the new value; if it returns nothing, the last value of its
     parameter is the new one. f(x, row, col) also gets the element's coordinates. ``joint_matrix_apply(g, m0, m1, f)``
-    calls f(x0, x1) for the elements of two matrices of one shape and use; both parameters' last values are stored.
+    calls f(x0, x1), or f(x0, x1, row, col), for the elements of two matrices of one shape and use; both parameters'
+    last values are stored, unless it returns a value, which is the second element's.
     """
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import dis
+import inspect
 import linecache
 import marshal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
@@ -34,6 +36,11 @@ def _find(function: FunctionType) -> tuple[str, str]:
         text = sys.orig_argv[sys.orig_argv.index("-c") + 1]
         if _holds(name, text, function.__code__):
             return name, text
+    if name.startswith("<"):
+        with suppress(Exception):  # Python 3.13 keeps what is typed at its prompt
+            text = "".join(inspect.findsource(function)[0])
+            if _holds(name, text, function.__code__):
+                return name, text
     for _ in range(2):
         lines = linecache.getlines(name, function.__globals__)
         if lines and _holds(name, "".join(lines), function.__code__):
@@ -41,7 +48,8 @@ def _find(function: FunctionType) -> tuple[str, str]:
         linecache.checkcache(name)  # what is on the disk now
     if not lines:
         raise Error(f"the source of '{function.__qualname__}' is not available (it was defined in {name}): kernels are "
-                    "compiled from their source, so define them in a file or a notebook")
+                    "compiled from their source; define it in a file or a notebook, or make it by "
+                    "kernel.from_source(text)")
     raise Error(f"{name} does not hold '{function.__qualname__}' at line {function.__code__.co_firstlineno} as it was "
                 "defined: the file has changed since it was loaded; import it again")
 

@@ -48,7 +48,8 @@ MATRIX_IN_MEMORY = Message("CM4012", "error",
 
 # ------------------------------------------------------------------ CM402x: calls in general
 
-TOO_FEW_ARGUMENTS = Message("CM4020", "error", "too few arguments to '{name}': expected {expected}, have {found}")
+TOO_FEW_ARGUMENTS = Message("CM4020", "error",
+                            "too few arguments to '{name}': expected {expected}, have {found}{hint}")
 TOO_MANY_ARGUMENTS = Message("CM4021", "error", "too many arguments to '{name}': expected {expected}, have {found}")
 NO_MATRIX_TARGET = Message("CM4022", "error",
                            "builtin return value should be assigned to cooperative matrix type variable; "
@@ -143,6 +144,9 @@ TRANSPOSE_MISMATCH = Message("CM4055", "error",
 NO_ENUMERANT = Message("CM4060", "error",
                        "argument {index} of '{name}' must be {expected}; found {found}")
 NOT_A_FUNCTION_NAME = Message("CM4061", "error", "second argument of '{name}' must be the name of a function")
+CONVERTS_ELEMENTS = Message("CM4066", "error",
+                            "'{name}' changes the type of elements, which '{apply}' keeps; coop_mat_convert converts a "
+                            "matrix, a function of the program can convert back and forth")
 NOT_APPLICABLE = Message("CM4062", "error",
                          "'{name}' cannot be applied to the elements of a cooperative matrix: it must take arguments "
                          "of type ({types}), or two integers, row and column, before them, and return a number")

@@ -87,11 +87,14 @@ def _apply(context: Context, node: syntax.Call) -> Expression:
     given = [expressions.value(context, argument) for place, argument in enumerate(node.arguments) if place != 1]
     if len(node.arguments) < APPLY_ARGUMENTS:
         return context.error(matrix_messages.TOO_FEW_ARGUMENTS, node.close or node.location, name=matrix.APPLY,
-                             expected=f"{APPLY_ARGUMENTS} or more", found=len(node.arguments))
+                             expected=f"{APPLY_ARGUMENTS} or more", found=len(node.arguments), hint="")
     function = node.arguments[1]
     if not isinstance(function, syntax.Name):
         return context.error(matrix_messages.NOT_A_FUNCTION_NAME, start_of(function), name=matrix.APPLY)
     symbol = context.lookup(function.name)
+    if symbol is None and conversion_builtins.is_conversion(function.name):
+        return context.error(matrix_messages.CONVERTS_ELEMENTS, function.location, name=function.name,
+                             apply=matrix.APPLY)
     if symbol is None and not builtins.is_known(function.name):
         return context.misspelt(messages.UNDECLARED_FUNCTION, function.name, function.location,
                                 context.function_names())

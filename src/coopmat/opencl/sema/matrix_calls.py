@@ -359,6 +359,9 @@ FUNCTION_NAMES: frozenset[str] = frozenset({*FUNCTIONS, APPLY})
 """With the function that takes the name of another one: :mod:`.calls` looks it up."""
 
 
+_WITHOUT_OPERANDS = "; the last is CLK_COOPERATIVE_MATRIX_OPERAND_NONE, or call coop_mat_mulAdd, which needs none"
+
+
 def call(context: Context, name: str, arguments: list[Expression], location: SourceLocation | None,
          close: SourceLocation | None, target: Type | None) -> Expression:
     """The node of a call; ``target`` is the type that the result is assigned to, if there is one."""
@@ -366,11 +369,13 @@ def call(context: Context, name: str, arguments: list[Expression], location: Sou
         return context.error_expression(location)
     counts = FUNCTIONS[name].counts
     if len(arguments) not in counts:
-        too_many = len(arguments) > counts[-1]
-        place = arguments[counts[-1]].location if too_many else close
-        message = messages.TOO_MANY_ARGUMENTS if too_many else messages.TOO_FEW_ARGUMENTS
-        return context.error(message, place or location, name=name, found=len(arguments),
-                             expected=" or ".join(map(str, counts)))
+        expected = " or ".join(map(str, counts))
+        if len(arguments) > counts[-1]:
+            return context.error(messages.TOO_MANY_ARGUMENTS, arguments[counts[-1]].location or location, name=name,
+                                 found=len(arguments), expected=expected)
+        hint = _WITHOUT_OPERANDS if name == "coop_matmul_add" and len(arguments) == counts[0] - 1 else ""
+        return context.error(messages.TOO_FEW_ARGUMENTS, close or location, name=name, found=len(arguments),
+                             expected=expected, hint=hint)
     try:
         return FUNCTIONS[name].make(_Call(context, name, arguments, location, target))
     except _Reported:

@@ -6,7 +6,7 @@ else there is (:class:`coopmat.tree.nodes.MatrixApply`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl import builtins
@@ -113,16 +113,22 @@ def apply(context: Context, functions: Sequence[Function], arguments: Sequence[E
         return context.error_expression(location)
     if not isinstance(matrix.type, Matrix):
         return context.error(messages.NOT_A_MATRIX, matrix.location, index=1, name=APPLY, type=matrix.type)
-    if not all(_can_be_given(context, matrix.type, other, APPLY, place) for place, other in enumerate(others, 3)):
+    if not all(context.is_null_pointer(other) or _can_be_given(context, matrix.type, other, APPLY, place)
+               for place, other in enumerate(others, 3)):
         return context.error_expression(location)
     row, column, x = Variable("row", UINT, location), Variable("column", UINT, location), \
         Variable("x", matrix.type.scalar, location)
     more = [Variable(f"y{number}", _of_element(other.type), location) for number, other in enumerate(others)]
-    chosen = best(list(_candidates(context, functions, [x, *more], location))) \
-        or best(list(_candidates(context, functions, [row, column, x, *more], location)))
+    nulls = {variable: other for variable, other in zip(more, others, strict=True) if context.is_null_pointer(other)}
+    chosen = best(list(_candidates(context, functions, [x, *more], nulls, location))) \
+        or best(list(_candidates(context, functions, [row, column, x, *more], nulls, location)))
     if len(chosen) != 1:
         return _not_chosen(context, functions, arguments, len(chosen), location)
     [(function, given)] = chosen
+    types = dict(zip(given, (parameter.type for parameter in function.parameters), strict=True))
+    for place, variable in enumerate(more):
+        if variable in nulls and isinstance(types[variable], Pointer):
+            others[place], variable.type = context.pass_argument(nulls[variable], types[variable]), types[variable]
     context.applied.append(Applied(function, location))
     if _is_direct(function, [row, column, x, *more]):
         return _applied(context, matrix, function, others, location)
@@ -141,9 +147,10 @@ def apply(context: Context, functions: Sequence[Function], arguments: Sequence[E
 
 
 def _candidates(context: Context, functions: Sequence[Function], given: list[Variable],
-                location: SourceLocation | None) -> Iterator[tuple[Fits, tuple[Function, list[Variable]]]]:
-    """The functions that can be called with these, and that give an element."""
-    values = [value_of(variable, location) for variable in given]
+                nulls: Mapping[Variable, Expression], location: SourceLocation | None
+                ) -> Iterator[tuple[Fits, tuple[Function, list[Variable]]]]:
+    """The functions that can be called with these, some of which are null pointers, and that give an element."""
+    values = [nulls[variable] if variable in nulls else value_of(variable, location) for variable in given]
     for function in functions:
         fits = overloads.fits(context, function, values)
         if fits is not None and function.result.is_arithmetic:

@@ -165,7 +165,9 @@ def assign(f: FunctionCompiler, place: Value, value: Value, name: str, node: ast
     if isinstance(place, Matrix) and isinstance(value, MatrixValue):
         assign_matrix(f, name, place, value, node)
         return
-    if isinstance(place, Matrix) and isinstance(value, Matrix) and is_same_place(place.place, value.place):
+    if isinstance(place, Matrix) and isinstance(value, Matrix):
+        if not is_same_place(place.place, value.place):
+            raise f.fail(messages.MATRIX_COPY, node, source="m")
         return
     if not isinstance(place, Element) or not is_number(f.loaded(value, node)):
         raise f.fail(messages.REBOUND, node, name=name, before=place, after=value)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from types import ModuleType
 
 from coopmat.sycl.compiler import aggregates, arrays, messages, texts, vectors
 from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
 from coopmat.sycl.compiler.matrix_objects import is_same_type
-from coopmat.sycl.compiler.numbers import both, constant_integer, expression, integer, negated, truth, type_of
+from coopmat.sycl.compiler.numbers import constant_integer, expression, integer, negated, truth, type_of
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, make_list, offset, unary
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
@@ -73,18 +74,28 @@ def _binary(f: FunctionCompiler, node: ast.BinOp) -> Value:
 
 def _compare(f: FunctionCompiler, node: ast.Compare) -> Value:
     """``a < b < c``: every operand is evaluated once, and only as far as needed."""
-    left = f.read(node.left)
-    result: Value | None = None
-    for index, (symbol, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
-        is_last = index == len(node.ops) - 1
-        right = f.read(right_node)
-        if not is_last and isinstance(right, Runtime):
-            right = f.temporary(right.expression, right_node, right.hints)
-        test = comparison(f, SYMBOLS[type(symbol)], left, right, node)
-        result = test if result is None else both(f, result, test, node)
-        left = right
-    assert result is not None
-    return result
+    return _compared(f, node, f.read(node.left), 0)
+
+
+def _compared(f: FunctionCompiler, node: ast.Compare, left: Value, index: int) -> Value:
+    """The comparisons from one on, whose left operand is known."""
+    right = f.read(node.comparators[index])
+    is_last = index == len(node.ops) - 1
+    if not is_last:
+        right = f.held(right, node.comparators[index])
+    test = comparison(f, SYMBOLS[type(node.ops[index])], left, right, node)
+    return test if is_last else _and_or(f, True, test, node, lambda: _compared(f, node, right, index + 1))
+
+
+def _and_or(f: FunctionCompiler, is_and: bool, left: Value, node: ast.expr, right: Callable[[], Value]) -> Value:
+    """``and`` or ``or``: the right side is compiled only if it may matter, and computed only if it does."""
+    if isinstance(left, Static):
+        return right() if f.known_truth(left, node) == is_and else left
+    value, statements = f.nested(right)
+    condition = truth(f, value, node)
+    if statements:
+        condition = n.StatementExpression(t.BOOL, condition.location, statements, condition)
+    return Runtime(n.Logical(t.BOOL, f.location(node), is_and, truth(f, left, node), condition))
 
 
 def comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
@@ -158,16 +169,7 @@ def _logical(f: FunctionCompiler, node: ast.BoolOp) -> Value:
     is_and = isinstance(node.op, ast.And)
     result = f.read(node.values[0])
     for operand in node.values[1:]:
-        if isinstance(result, Static):
-            if f.known_truth(result, operand) != is_and:
-                return result
-            result = f.read(operand)
-            continue
-        value, statements = f.nested(operand)
-        right = truth(f, value, operand)
-        if statements:
-            right = n.StatementExpression(t.BOOL, right.location, statements, right)
-        result = Runtime(n.Logical(t.BOOL, f.location(node), is_and, truth(f, result, node), right))
+        result = _and_or(f, is_and, result, operand, partial(f.read, operand))
     return result
 
 
@@ -180,7 +182,7 @@ def _choice(f: FunctionCompiler, node: ast.IfExp) -> Value:
     layouts = [_layout_number(f, part) for part in (node.body, node.orelse)]
     if all(side is not None for side in layouts):
         return LayoutValue(n.Conditional(t.INT, f.location(node), condition, *layouts))  # type: ignore[arg-type]
-    (first, before), (second, after) = f.nested(node.body), f.nested(node.orelse)
+    (first, before), (second, after) = (f.nested(partial(f.read, part)) for part in (node.body, node.orelse))
     text = texts.chosen(f, condition, (first, second), node)
     if text is not None:
         return text

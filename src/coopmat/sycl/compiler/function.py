@@ -179,11 +179,11 @@ class FunctionCompiler:
             return MatrixValue(value.type, self.declare_matrix(value, "", node).load(self.location(node)))
         return value
 
-    def nested(self, node: ast.expr) -> tuple[Value, tuple[n.Statement, ...]]:
+    def nested(self, compute: Callable[[], Value]) -> tuple[Value, tuple[n.Statement, ...]]:
         """The value of an expression that may not be evaluated at all, and the statements that it takes."""
         self.blocks.append(Block(self.blocks[-1].path))
         try:
-            value = self.read(node)
+            value = compute()
         finally:
             block = self.blocks.pop()
         return value, (*block.declarations, *block.statements)

@@ -138,7 +138,7 @@ def _has_jump(statements: list[ast.stmt], kinds: type[ast.Break] | UnionType = a
 
 def while_statement(f: FunctionCompiler, node: ast.While) -> None:
     """``while``; statements that the condition takes are carried out in every step."""
-    value, statements = f.nested(node.test)
+    value, statements = f.nested(lambda: f.read(node.test))
     known = isinstance(value, Static)
     if isinstance(value, Static) and not f.known_truth(value, node.test):
         f.blocks[-1].statements += statements

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.values import Aggregate, Matrix, MatrixValue, NewMatrix, Value, leaves, root_of
+from coopmat.sycl.compiler.values import Aggregate, Matrix, MatrixValue, NewMatrix, Value, leaves
 from coopmat.tree import nodes as n
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def matrix_value(f: FunctionCompiler, value: Value, node: ast.AST) -> MatrixValu
     return value if isinstance(value, MatrixValue) else None
 
 
-def is_same_type(one: Matrix | MatrixValue, other: Matrix | MatrixValue) -> bool:
+def is_same_type(one: Matrix | MatrixValue, other: Matrix | MatrixValue | NewMatrix) -> bool:
     """Whether two matrices can meet: their shape, use and elements are the same."""
     return (one.type.tree, one.type.element) == (other.type.tree, other.type.element)
 
@@ -44,12 +44,10 @@ def parameter_of(place: n.Place) -> n.Variable | None:
 
 
 def released(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
-    """What a function returns of its own matrices, which end with it: their elements."""
+    """What a function returns of matrices: their elements, which make new ones where it is called."""
     if isinstance(value, Aggregate):
         return value.with_items(released(f, item, node) for item in value.items)
-    if isinstance(value, Matrix) and isinstance(root_of(value.place), n.VariablePlace):
-        return MatrixValue(value.type, value.load(f.location(node)))
-    return value
+    return matrix_value(f, value, node) or value
 
 
 def assign_matrix(f: FunctionCompiler, name: str, place: Matrix, value: MatrixValue, node: ast.AST, *,

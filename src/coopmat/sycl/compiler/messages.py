@@ -118,9 +118,6 @@ RESULT_DIFFERS = Message("CM6054", "error",
 RESULT_SHARED = Message("CM6048", "error",
                         "'{name}' cannot return {found} that it got from where it is called; functions get lists and "
                         "structures by reference, so there is no need to")
-MATRIX_RESULT = Message("CM6065", "error",
-                        "'{name}' cannot return {found}; make the matrix where '{name}' is called, and pass it: "
-                        "functions get matrices by reference")
 RESULT_KIND = Message("CM6066", "error",
                       "'{name}' cannot return {found}; a function returns numbers, pointers, tuples and structures of "
                       "them, or nothing")

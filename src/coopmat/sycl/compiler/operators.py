@@ -19,6 +19,7 @@ from coopmat.sycl.compiler.values import (
     Runtime,
     Sequence,
     Static,
+    Text,
     Value,
     leaves,
 )
@@ -241,6 +242,9 @@ def _aggregates(f: FunctionCompiler, symbol: str, left: Value, right: Value, nod
     overloaded = f.unit.helpers.overloaded(f, symbol, left, right, node)
     if overloaded is not None:
         return overloaded
+    if isinstance(left, Text) or isinstance(right, Text):
+        raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right,
+                     hint="; compare what decides about it, such as the number in it")
     if symbol in ("==", "!="):
         found = _equal(f, left, right, node)
         return found if symbol == "==" else negated(f, found, node)

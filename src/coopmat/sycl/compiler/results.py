@@ -19,9 +19,7 @@ from coopmat.sycl.compiler.values import (
     Aggregate,
     Group,
     Item,
-    Matrix,
     MatrixValue,
-    NewMatrix,
     Runtime,
     Static,
     Structure,
@@ -137,8 +135,6 @@ def _checked(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
             if value.is_mutable and is_shared(value):
                 raise f.fail(messages.RESULT_SHARED, node, name=_name(f), found=value)
             return value.with_items(_checked(f, item, node) for item in items)
-        case Matrix() | NewMatrix():
-            raise f.fail(messages.MATRIX_RESULT, node, name=_name(f), found=value)
         case Runtime() | Static() | Group() | Item() | MatrixValue():
             return value
     raise f.fail(messages.RESULT_KIND, node, name=_name(f), found=value)

@@ -24,6 +24,7 @@ from coopmat.sycl.compiler.values import (
     Matrix,
     MatrixValue,
     Method,
+    NewMatrix,
     Nothing,
     Runtime,
     Sequence,
@@ -186,6 +187,10 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
         f.bind(name, _first_value(f, name, value, node))
     elif isinstance(before, Static) and isinstance(value, Static) and before.value is value.value:
         f.assignments.assign(name)
+    elif isinstance(before, Matrix) and isinstance(value, NewMatrix) and is_same_type(before, value):
+        if has_other_names(f, name, before):
+            raise f.fail(messages.MATRIX_SHARED, node, name=name)
+        f.assignments.assign(name)  # it is as undefined as a new one
     elif isinstance(before, Matrix) and isinstance(value, MatrixValue):
         if is_same_type(before, value) and has_other_names(f, name, before) and f.is_straight:
             f.bind(name, f.declare_matrix(value, name, node))  # the others keep theirs
