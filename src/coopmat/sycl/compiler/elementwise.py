@@ -48,10 +48,12 @@ def _operator(f: FunctionCompiler, symbol: str, operands: list[Value], node: ast
     """An operator with at least one matrix."""
     given = [matrix_value(f, operand, node) for operand in operands]
     found = [one for one in given if one is not None]
+    if symbol == "@":
+        raise _no_operator(f, symbol, operands, node, "; joint_matrix_mad(sg, D, A, B, C) multiplies matrices")
     _one_type(f, f"'{symbol}'", found, node)
     type_ = found[0].type
     is_float = type_.tree.scalar.is_float
-    if symbol in COMPARISONS or symbol == "@" or (symbol not in _ARITHMETIC and is_float and symbol != "**") \
+    if symbol in COMPARISONS or (symbol not in _ARITHMETIC and is_float and symbol != "**") \
             or (symbol == "//" and is_float) or (len(operands) == 1 and symbol == "~" and is_float):
         raise _no_operator(f, symbol, operands, node)
     if len(operands) == 2 and symbol in _ARITHMETIC:
@@ -70,10 +72,11 @@ def _operator(f: FunctionCompiler, symbol: str, operands: list[Value], node: ast
                        lambda values: binary(f, symbol, values[0], values[1], node))
 
 
-def _no_operator(f: FunctionCompiler, symbol: str, operands: Sequence[Value], node: ast.AST) -> Exception:
+def _no_operator(f: FunctionCompiler, symbol: str, operands: Sequence[Value], node: ast.AST,
+                 hint: str = _HINT) -> Exception:
     if len(operands) == 1:
-        return f.fail(messages.INVALID_OPERAND, node, operator=symbol, hint=_HINT, found=operands[0])
-    return f.fail(messages.INVALID_OPERANDS, node, operator=symbol, hint=_HINT, left=operands[0], right=operands[1])
+        return f.fail(messages.INVALID_OPERAND, node, operator=symbol, hint=hint, found=operands[0])
+    return f.fail(messages.INVALID_OPERANDS, node, operator=symbol, hint=hint, left=operands[0], right=operands[1])
 
 
 def _computed(type_: t.Matrix, operands: list[n.Expression],

@@ -112,6 +112,9 @@ def comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node
 
 def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     """Identity and membership, of what is known when the kernel is compiled."""
+    if symbol.endswith("in") and all(isinstance(side, Static) and isinstance(side.value, str)
+                                     for side in (left, right)):
+        return Static((left.value in right.value) == (symbol == "in"))  # type: ignore[attr-defined]
     if symbol.endswith("in") and not isinstance(right, Sequence):
         right = _items_of_range(f, symbol, left, right, node)
     if symbol.endswith("in") and isinstance(right, Sequence) and not all(
@@ -417,7 +420,7 @@ def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
     receiver = f.loaded(place, node.value)
     if isinstance(receiver, Aggregate) and owner_of(receiver) is not None:
         return aggregates.attribute(f, receiver, node.attr, node)
-    if isinstance(receiver, (Item, Group, Runtime, Sequence, LocalArray, AtomicRef, Matrix)):
+    if isinstance(receiver, (Item, Group, Runtime, Sequence, LocalArray, AtomicRef)):
         return Method(receiver, node.attr)
     if not isinstance(receiver, Static):
         raise f.fail(messages.NO_ATTRIBUTE, node, found=receiver, name=node.attr, hint="")
