@@ -79,7 +79,7 @@ HAS_LAYOUT = Message("CM6115", "error",
                      "{name}: the layout of this matrix is part of its type ({layout}); leave the argument out")
 MEMORY_LAYOUT = Message("CM6116", "error",
                         "{name}: the layout in memory must be layout.row_major or layout.col_major; found {found}")
-STRIDE = Message("CM6117", "error", "{name}: the stride must be a positive number of elements; found {found}")
+STRIDE = Message("CM6117", "error", "{name}: the stride must be {expected} number of elements; found {found}")
 STORE_ACCUMULATOR = Message("CM6118", "error",
                             "joint_matrix_store with a layout is for matrices of use.accumulator; this one is a "
                             "{found}, which is stored without one, with the layout of its type")

@@ -103,10 +103,11 @@ def hinted(value: Runtime, location: object) -> n.Expression:
 
 
 def stride_argument(call: Call, stride: Value, index: int) -> n.Expression:
-    """The stride, in elements: a size_t."""
+    """The stride, in elements: a size_t. A load may take one row for all (0), as a bias is."""
     f, node = call.f, call.place(index)
-    if not type_of(f, stride, node).is_integer or (isinstance(stride, Static) and stride.value < 1):
-        raise f.fail(constraints.STRIDE, node, name=call.name, found=stride)
+    least, expected = (0, "a") if call.name.startswith("joint_matrix_load") else (1, "a positive")
+    if not type_of(f, stride, node).is_integer or (isinstance(stride, Static) and stride.value < least):
+        raise f.fail(constraints.STRIDE, node, name=call.name, expected=expected, found=stride)
     return integer(f, stride, node, t.SIZE_T)
 
 
