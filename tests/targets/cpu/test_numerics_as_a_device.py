@@ -225,7 +225,7 @@ def test_formats_without_a_model(architecture: str) -> None:
     device = cm.device("cpu", options=cm.CpuOptions(numerics=architecture))
     with pytest.raises(cm.KernelNotSupported) as found:
         cm.build(source, device=device)
-    assert str(found.value) == str(expected.value)
+    assert str(found.value) == f"{expected.value} (kernel kernel)"
     kernel = cm.build(source, device="cpu").kernel("kernel")
     with pytest.raises(cm.KernelNotSupported, match="there is no model of fp32"):
         cm.Queue(device).enqueue(kernel, 16, 16, *[np.ones((16, 16), np.float32)] * 4)

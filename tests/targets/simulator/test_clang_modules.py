@@ -13,6 +13,7 @@ from coopmat import llvm
 from coopmat.devices import describe
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
+from coopmat.targets.local_memory import LocalMemory
 from tests.cases import ASYNC_COPIES, CASES, CONTROL, MEMORY, Case, copies
 
 # What opencl-c-base.h would declare, as far as the kernels need it: ziglang ships no OpenCL headers.
@@ -106,5 +107,5 @@ def test_asynchronous_copies_in_clangs_module(level: str, tmp_path: Path) -> Non
     module = compile_with_clang(ONE_NULL_EVENT, level, tmp_path)
     data, out = np.arange(96, dtype=np.int32) ** 2, np.zeros(32, np.int32)
     simulator.compile(module, describe("generic")).launch(
-        "k", (32,), (16,), [out, data, simulator.LocalMemory(128), 3])
+        "k", (32,), (16,), [out, data, LocalMemory(128), 3])
     np.testing.assert_array_equal(out, data[::3] - data[:32].reshape(2, 16)[:, ::-1].ravel())
