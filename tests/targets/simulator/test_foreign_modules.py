@@ -491,7 +491,7 @@ OpFunctionEnd
 def test_parameters_of_formats_that_nobody_here_has(number: str, parameter: str) -> None:
     program = cm.build(Module.from_text(NUMBER.format(number=number, parameter=parameter)).to_bytes())
     argument = 1 if parameter == "%number" else np.zeros(4, np.int32)
-    with pytest.raises(Error, match="bits are not supported|integers of 17 bits cannot be passed"):
+    with pytest.raises(Error, match=r"bits are not supported|integers of 17 bits cannot be passed"):
         cm.Queue("sim:generic").enqueue(program.kernel("kernel"), 1, 1, argument).wait()
 
 
