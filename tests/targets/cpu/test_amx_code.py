@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -13,12 +15,15 @@ import pytest
 
 import coopmat as cm
 from coopmat.llvm import client
+from coopmat.runtime.executable import executable
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.families import HANDLERS
-from coopmat.targets.cpu.features import cpu_features
+from coopmat.targets.cpu.features import CpuFeatures, cpu_features
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
 from coopmat.targets.cpu.large_values import Prepared
 from coopmat.targets.cpu.matrix.lowering import lower
+from coopmat.targets.cpu.program import CpuProgram
+from tests.fuzz import kernels_for_targets, modelled_matrices
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FEATURES = frozenset({"amx-tile", "amx-int8", "amx-bf16", "avx", "avx2", "avx512f", "avx512bw", "avx512vl"})
@@ -138,6 +143,37 @@ def test_no_tile_is_moved_in_a_loop_over_components() -> None:
 ])
 def test_only_memory_that_is_not_written_is_kept(change: str, reused: list[int]) -> None:
     assert code_of(KERNEL.replace("CHANGE", change)).reused == reused
+
+
+ATTENTION = ("-DIN=__bf16", "-DTM=8", "-DTN=8", "-DD=32")
+
+
+def for_amx(program: cm.Program) -> CpuProgram:
+    """A program for a processor with AMX, which need not be this one: for a look at its code."""
+    features = frozenset({*FEATURES, "avx512dq", "fma", "f16c", "avx512bf16"})
+    return CpuProgram(executable(program.module), CpuFeatures("sapphirerapids", features, features))
+
+
+@on_x86
+def test_more_matrices_than_tiles() -> None:
+    """LLVM finds no place for all of them: each multiplication puts its own into tiles."""
+    program = for_amx(cm.build(EXAMPLES / "flash_attention.cl", ATTENTION))
+    code = program.assembly()
+    products = len(re.findall(r"\btdpbf16ps\b", code))
+    assert products == 8
+    assert len(re.findall(r"\btileloadd", code)) == 3 * products
+    with pytest.raises(cm.CompileError, match="ran out of registers"):
+        program._by_llvm("k", program._translated("flash_attention", program.variant(
+            program.signatures["flash_attention"], (16, 1, 1)))[1], "asm")
+
+
+@on_x86
+@pytest.mark.parametrize(("make", "seeds"), [(kernels_for_targets.generate, range(2600, 2604)),
+                                             (modelled_matrices.generate, range(8, 11))], ids=["kernels", "in memory"])
+def test_random_kernels_have_code_for_amx(make: Callable[[int], Any], seeds: range) -> None:
+    """Also such that use more matrices than there are tiles, and zeros where other names have numbers, too."""
+    code = "".join(for_amx(cm.build(make(seed).source)).assembly() for seed in seeds)
+    assert re.search(r"\btdpb", code)
 
 
 @with_amx

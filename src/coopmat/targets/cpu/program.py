@@ -29,6 +29,7 @@ from coopmat.targets.cpu.half_conversions import with_vector_conversions
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
 from coopmat.targets.cpu.large_values import Prepared, prepared
 from coopmat.targets.cpu.launch import CompiledKernel, Geometry, Plan
+from coopmat.targets.cpu.matrix.amx import TILE
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.native import NativeCode
@@ -100,9 +101,8 @@ class CpuProgram:
 
     def _made(self, name: str, variant: Variant) -> CompiledKernel:
         with self._validated(name):
-            code, ir = self._translated(name, variant)
+            code, ir, object_ = self._emitted(name, variant, "object")
             dump(name, "asm", lambda: self._by_llvm(name, ir, "asm"))
-            object_ = self._by_llvm(name, ir, "object")
         kernel = _loaded(code, object_)
         self.cache.put(self._key(name, variant), saved.to_bytes(code, object_))
         return kernel
@@ -130,7 +130,20 @@ class CpuProgram:
 
         return [one for one in validate(self.module) if one.severity == "error"] if self.validates else []
 
-    def _translated(self, name: str, variant: Variant) -> tuple[KernelCode, str]:
+    def _emitted(self, name: str, variant: Variant, emit: str) -> tuple[KernelCode, str, bytes]:
+        """What is known of a kernel, its LLVM IR, and what LLVM makes of that. Where more matrices are in use than
+        there are tiles, LLVM may find no place for some, or break down: then they are in tiles only while they are
+        multiplied."""
+        code, ir = self._translated(name, variant)
+        try:
+            return code, ir, self._by_llvm(name, ir, emit)
+        except CompileError:
+            if f" {TILE} " not in ir:
+                raise
+        code, ir = self._translated(name, variant, stay_in_tiles=False)
+        return code, ir, self._by_llvm(name, ir, emit)
+
+    def _translated(self, name: str, variant: Variant, *, stay_in_tiles: bool = True) -> tuple[KernelCode, str]:
         """A kernel as LLVM IR: what is known of it, and the IR without matrix operations."""
         entry = next(entry for entry in self.module.entry_points
                      if entry.name == name and entry.model == ExecutionModel.Kernel)
@@ -140,7 +153,7 @@ class CpuProgram:
         if code.matrices:
             ir = self._by_llvm(name, ir, "ir").decode()
             dump(name, "optimized.ll", lambda: ir.encode())
-            ir, stack_bytes = lower(ir, code.matrices, self.features.used)
+            ir, stack_bytes = lower(ir, code.matrices, self.features.used, stay_in_tiles=stay_in_tiles)
             code = replace(code, stack_bytes=code.stack_bytes + stack_bytes)
             if code.stack_bytes > MOST_MEMORY:
                 raise Error(f"kernel '{name}' needs {code.stack_bytes} bytes for the variables and large matrices of a "
@@ -180,7 +193,7 @@ class CpuProgram:
             size = signature.sub_group_size or CPU.sub_group_sizes[0]
             variant = self.variant(signature, signature.work_group_size or (size, 1, 1))
             with self._validated(name):
-                text = self._by_llvm(name, self._translated(name, variant)[1], "asm").decode()
+                text = self._emitted(name, variant, "asm")[2].decode()
             parts.append(f"# kernel '{name}' for {self.features.cpu}, sub-groups of {size}\n{text}")
         return "\n".join(parts)
 

@@ -143,10 +143,13 @@ class Call:
 
 
 class Tiles:
-    """Rewrites a kernel's text so that some matrix types live in tiles."""
+    """Rewrites a kernel's text so that some matrix types live in tiles, or, if they do not stay there (``stay``), are
+    in tiles while they are multiplied."""
 
-    def __init__(self, kinds: dict[MatrixType, Shape], names: dict[str, MatrixType], features: Features) -> None:
-        self.kinds = kinds
+    def __init__(self, kinds: dict[MatrixType, Shape], names: dict[str, MatrixType], features: Features, *,
+                 stay: bool = True) -> None:
+        self.shapes = kinds
+        self.kinds = kinds if stay else {}  # those that live in tiles
         self.types = names  # text of a type → the matrix type
         self.features = features
         self.declarations: set[str] = set()
@@ -227,9 +230,6 @@ class Tiles:
                 self.load(call.result, self.kinds[kind], f"ptr {address}", f"i64 {PITCH}")]
 
     def _multiply(self, operation: Operation, call: Call, name: str) -> list[str]:
-        a_tile, c_tile = (self.kinds[operation.operands[place]] for place in (0, 2))
-        sizes = f"i16 {a_tile.rows}, i16 {c_tile.row_bytes}, i16 {a_tile.row_bytes}"
-        self.intrinsic(f"{TILE} @llvm.x86.{name}.internal(i16, i16, i16, {TILE}, {TILE}, {TILE})")
         before: list[str] = []
         tiles = []
         for operand, kind in zip(call.operands, operation.operands, strict=True):
@@ -237,9 +237,34 @@ class Tiles:
             if not text.startswith("%"):  # it is not defined
                 text = self.fresh()
                 before.append(self.zero(text, self.kinds[kind]))
-            tiles.append(f"{TILE} {text}")
-        a, b, c = tiles
-        return [*before, f"  {call.result} = call {TILE} @llvm.x86.{name}.internal({sizes}, {c}, {a}, {b})"]
+            tiles.append(text)
+        return [*before, self._product(call.result or "", operation, name, tiles)]
+
+    def _product(self, result: str, operation: Operation, name: str, tiles: Sequence[str]) -> str:
+        """A line that multiplies the tiles of A and B, and adds that of C."""
+        a_tile, c_tile = (self.shapes[operation.operands[place]] for place in (0, 2))
+        sizes = f"i16 {a_tile.rows}, i16 {c_tile.row_bytes}, i16 {a_tile.row_bytes}"
+        self.intrinsic(f"{TILE} @llvm.x86.{name}.internal(i16, i16, i16, {TILE}, {TILE}, {TILE})")
+        a, b, c = (f"{TILE} {tile}" for tile in tiles)
+        return f"  {result} = call {TILE} @llvm.x86.{name}.internal({sizes}, {c}, {a}, {b})"
+
+    def multiply_in_tiles(self, operation: Operation, call: Call) -> list[str] | None:
+        """The lines for a multiply-accumulate of plain matrices, which are put into tiles for it; None if AMX has no
+        such one."""
+        name = instruction_of(operation, self.features)
+        if name is None or operation.result is None:
+            return None
+        lines, tiles = [], []
+        for operand, kind in zip(call.operands, operation.operands, strict=True):
+            slot, tile = self.slot(), self.fresh()
+            lines += [f"  call void @{self.converter(kind)}.put(ptr {slot}, {operand})",
+                      self.load(tile, self.shapes[kind], f"ptr {slot}", f"i64 {PITCH}")]
+            tiles.append(tile)
+        slot, tile = self.slot(), self.fresh()
+        return [*lines, self._product(tile, operation, name, tiles),
+                self.store(tile, self.shapes[operation.result], f"ptr {slot}", f"i64 {PITCH}"),
+                f"  {call.result} = call {plain_type(operation.result)} @{self.converter(operation.result)}.take("
+                f"ptr {slot})"]
 
     def _through_memory(self, operation: Operation, call: Call) -> list[str]:
         """The plain operation, on operands that are taken out of their tiles."""

@@ -32,15 +32,16 @@ class Lowered(NamedTuple):
     stack_bytes: int
 
 
-def lower(ir: str, operations: Mapping[str, Operation], features: Features) -> Lowered:
-    """The IR with every matrix type and operation in the form that the features allow."""
+def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, stay_in_tiles: bool = True) -> Lowered:
+    """The IR with every matrix type and operation in the form that the features allow. ``stay_in_tiles``: matrices that
+    AMX multiplies live in tiles; otherwise each multiplication puts them there."""
     loops = ComponentLoops(operations)
     ir = "\n".join(line for function in _functions(ir.splitlines()) for line in loops.rewritten(function))
     operations = loops.operations
     kinds = dict.fromkeys(kind for operation in operations.values() for kind in (*operation.operands, operation.result)
                           if kind is not None)
     names = {matrix_type(kind): kind for kind in kinds}
-    tiles = Tiles(tile_kinds(operations.values(), features), names, features)
+    tiles = Tiles(tile_kinds(operations.values(), features), names, features, stay=stay_in_tiles)
     large = LargeValues({name: kind for name, kind in names.items() if is_large(kind)})
     for kind in kinds:
         ir = ir.replace(slot_type(kind), f"[{slot_bytes(kind)} x i8]")
@@ -103,7 +104,7 @@ def _with_own_zeros(lines: list[str], operations: Mapping[str, Operation], tiles
     pattern = re.compile(f"(?:{'|'.join(map(re.escape, copies))})(?![\\w.$-])")
 
     def own(use: re.Match[str]) -> str:
-        copies[use[0]].append(f"{use[0]}.{len(copies[use[0]])}")
+        copies[use[0]].append(f"{use[0]}.zero.{len(copies[use[0]])}")
         return copies[use[0]][-1]
 
     rewritten = [line if place in definitions else pattern.sub(own, line) for place, line in enumerate(lines)]
@@ -145,6 +146,8 @@ def _line(line: str, operations: Mapping[str, Operation], tiles: Tiles) -> list[
         kinds = (*operation.operands, operation.result)
         if any(kind in tiles.kinds for kind in kinds) and not _passes(found, operation, operands, tiles):
             return tiles.operation(operation, Call(found[1], found[3], operands))
+        if operation.name == "multiply" and tiles.shapes and not tiles.kinds:
+            return tiles.multiply_in_tiles(operation, Call(found[1], found[3], operands)) or [line]
         return [line]
     for name, kind in tiles.types.items():
         if name in line and kind in tiles.kinds:
