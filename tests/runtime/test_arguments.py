@@ -7,6 +7,7 @@ import ctypes
 import mmap
 import re
 import struct
+import sys
 
 import ml_dtypes
 import numpy as np
@@ -277,6 +278,37 @@ def test_arrays_of_structures_of_another_layout(program: cm.Program) -> None:
     wrong = np.zeros(3, np.dtype([("weight", "f4", 2), ("tag", "i2"), ("gap", "i2")]))
     with pytest.raises(cm.LaunchError, match=r"member 'tag' is int16 at byte 0, and 'weight\[0\]' is float32"):
         program.kernel("of_many").bound([np.zeros(3, np.float32), wrong])
+
+
+OTHER_ORDER = "<" if sys.byteorder == "big" else ">"
+OTHER_STRUCTURE = ctypes.LittleEndianStructure if sys.byteorder == "big" else ctypes.BigEndianStructure
+OTHER_INNER = np.dtype([("tag", "i2"), ("weight", f"{OTHER_ORDER}f4", 2)], align=True)  # an array inside alone
+
+
+class COtherScale(OTHER_STRUCTURE):
+    _fields_ = CScale._fields_[:4] + [("tag", ctypes.c_int16), ("weight", ctypes.c_float * 2), ("end", ctypes.c_int32)]
+
+
+@pytest.mark.parametrize(("value", "remedy"), [
+    (scale().astype(SCALE.newbyteorder(OTHER_ORDER)),
+     "pass a copy made with value.astype(value.dtype.newbyteorder('='))"),
+    (COtherScale(), "derive it from ctypes.Structure"),
+], ids=["numpy", "ctypes"])
+def test_structures_of_another_byte_order(program: cm.Program, value: np.void, remedy: str) -> None:
+    kernel = program.kernel("scaled")
+    with pytest.raises(cm.LaunchError, match=f"the structure's byte order is not this machine's.*{re.escape(remedy)}"):
+        kernel.bound([np.zeros(6, np.float32), value])
+    if isinstance(value, np.void):
+        kernel.bound([np.zeros(6, np.float32), value.astype(value.dtype.newbyteorder("="))])
+
+
+@pytest.mark.parametrize("dtype", [INNER.newbyteorder(OTHER_ORDER), OTHER_INNER])
+def test_arrays_of_structures_of_another_byte_order(program: cm.Program, dtype: np.dtype) -> None:
+    kernel, array = program.kernel("of_many"), np.zeros(3, dtype)
+    message = "pass a copy made with array.astype(array.dtype.newbyteorder('='))"
+    with pytest.raises(cm.LaunchError, match=f"byte order is not this machine's.*{re.escape(message)}"):
+        kernel.bound([np.zeros(3, np.float32), array])
+    kernel.bound([np.zeros(3, np.float32), array.astype(array.dtype.newbyteorder("="))])
 
 
 def test_the_bytes_of_integers(program: cm.Program) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from coopmat.diagnostics import LaunchError
 from coopmat.runtime.arrays import EXPECTED, array_over, is_of_bytes, what_is_wrong
-from coopmat.runtime.records import difference
+from coopmat.runtime.records import difference, is_native
 from coopmat.spirv.kernels import Parameter
 from coopmat.targets.local_memory import LocalMemory
 
@@ -141,9 +141,10 @@ def _array(position: Position, argument: Any) -> np.ndarray:
         array = _of_elements(position, array)
     elif not _fits(parameter, array.dtype):
         raise position.error(_misfit(parameter, array.dtype))
-    if not array.dtype.isnative:
-        raise position.error(f"the array's byte order is not this machine's: found {array.dtype.str}; pass a copy made "
-                             f"with array.astype('{array.dtype.name}')")
+    if not is_native(array.dtype):
+        dtype = "array.dtype.newbyteorder('=')" if array.dtype.kind == "V" else f"'{array.dtype.name}'"
+        raise position.error(f"the array's byte order is not this machine's: found {array.dtype}; pass a copy made "
+                             f"with array.astype({dtype})")
     return array
 
 
@@ -278,7 +279,9 @@ def _record(position: Position, argument: Any) -> bytes:
         if len(argument) != type_.size:
             raise position.error(f"expected a structure of {type_.size} bytes, found {len(argument)} bytes")
         return bytes(argument)
+    native = "pass a copy made with value.astype(value.dtype.newbyteorder('='))"
     if isinstance(argument, ctypes.Structure | ctypes.Union):
+        native = f"derive it from {'ctypes.Structure' if isinstance(argument, ctypes.Structure) else 'ctypes.Union'}"
         argument = _of_ctypes(argument)
     if not isinstance(argument, np.ndarray | np.void):
         raise position.error(f"expected a structure of {type_.size} bytes: a structured scalar of numpy, one of "
@@ -287,6 +290,8 @@ def _record(position: Position, argument: Any) -> bytes:
     wrong = difference(type_, whole)
     if wrong is not None:
         raise position.error(f"expected a structure of {type_.size} bytes, found {argument.dtype}: {wrong}")
+    if not is_native(whole):
+        raise position.error(f"the structure's byte order is not this machine's: found {argument.dtype}; {native}")
     return argument.tobytes()
 
 

@@ -51,6 +51,15 @@ def difference(kernels: DataType, dtype: np.dtype[Any]) -> str | None:
     return None
 
 
+def is_native(dtype: np.dtype[Any]) -> bool:
+    """Whether all numbers of a dtype have this machine's byte order; numpy itself does not look into subarrays."""
+    if dtype.subdtype is not None:
+        return is_native(dtype.subdtype[0])
+    if dtype.fields is not None:
+        return all(is_native(field[0]) for field in dtype.fields.values())
+    return dtype.isnative
+
+
 def _numbers(name: str, offset: int, kind: DataType) -> Iterator[_Number]:
     """The numbers of a kernel's type, as far as they are known."""
     if kind.kind == "record":
