@@ -8,6 +8,7 @@ user of the package can meet derives from :class:`Error`.
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -41,6 +42,28 @@ def _ends(text: str, length: int) -> str:
 def number_text(value: float) -> str:
     """A number as messages show it: in hexadecimal digits if it has more than Python makes decimal ones of."""
     return f"{value:#x}" if _is_long(value) else str(value)
+
+
+def value_text(value: object) -> str:
+    """What messages quote of a value that a caller gave: its ``repr``, of a long one a line's worth."""
+    return _ends(_QUOTATION.repr(value), SNIPPET_WIDTH)
+
+
+class _Quotation(reprlib.Repr):
+    """Takes no time over long values, and integers of any length."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxother = 2 * SNIPPET_WIDTH  # so that it is not this class that shortens
+
+    def repr_int(self, x: int, level: int) -> str:
+        return _ends(number_text(x), SNIPPET_WIDTH)
+
+    def repr_str(self, x: str, level: int) -> str:
+        return repr(_ends(x, SNIPPET_WIDTH))
+
+
+_QUOTATION = _Quotation()
 
 
 def _is_long(value: object) -> bool:

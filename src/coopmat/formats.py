@@ -26,7 +26,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 
 Kind = Literal["float", "uint", "sint"]
 Rounding = Literal["rte", "rtz", "rtp", "rtn"]
@@ -161,7 +161,7 @@ def format_of(name: str | Format) -> Format:
         return FORMATS[name]
     meant = OTHER_NAMES.get(str(name)) or next(iter(difflib.get_close_matches(str(name), FORMATS, n=1)), None)
     hint = f"; did you mean '{meant}'?" if meant else ""
-    raise Error(f"unknown element type {name!r}{hint} (known: {', '.join(FORMATS)})")
+    raise Error(f"unknown element type {value_text(name)}{hint} (known: {', '.join(FORMATS)})")
 
 
 class matrix_type(StrEnum):

@@ -8,6 +8,7 @@ import mmap
 import re
 import struct
 import sys
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -106,6 +107,11 @@ def test_components_of_vectors_are_rounded(queue: cm.Queue, program: cm.Program)
     ("keep_half", 65520, "65520 is too large for float16"),
     ("keep_bfloat", 3.4e38, "3.4e+38 is too large for bfloat16"),
     ("keep_double", 10**400, "is too large for float64"),
+    ("keep_float", 2**128, f"{2**128} is too large for float32"),
+    ("keep_half", 2**70, f"{2**70} is too large for float16"),
+    ("keep_vector", [1, 2, -10**50], f"{-10**50} is too large for float32"),
+    ("keep_float", Fraction(10**400), "too large for float32"),
+    ("keep_double", np.finfo(np.longdouble).max, "too large for float64"),
     ("keep_int", 1.5, "1.5 is not an integer: convert it first"),
     ("keep_int", 2**31, "2147483648 is out of range: -2147483648 to 2147483647"),
     ("keep_int", None, "expected a number, found None of type NoneType"),
@@ -116,6 +122,35 @@ def test_numbers_that_do_not_fit(program: cm.Program, name: str, value: object, 
     out = np.zeros(1, np.int32 if name == "keep_int" else FLOATS.get(name, np.float32))
     with pytest.raises(cm.LaunchError, match=re.escape(message)):
         program.kernel(name).bound([out, value])
+
+
+HUGE = {"number": 10**5000, "negative": -10**5000, "list": [1.0] * 10**6, "numbers": [10**5000] * 3,
+        "text": "1" * 10**6, "fraction": Fraction(10**5000), "array": np.zeros(10**6), "tuples": ((1,) * 10**6,) * 3}
+
+
+@pytest.mark.parametrize("value", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize("name", ["keep_float", "keep_half", "keep_double", "keep_bfloat", "keep_int", "keep_vector",
+                                  "scaled"])
+def test_messages_quote_a_line_of_a_value(program: cm.Program, name: str, value: object) -> None:
+    """Also of numbers that Python itself makes no decimal digits of."""
+    with pytest.raises(cm.LaunchError, match=f"argument 1 of kernel '{name}'") as caught:
+        program.kernel(name).bound([bytearray(48), value])
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("size", [10**5000, [10**5000], (1,) * 10**6, "1" * 10**6, [[1] * 10**6]],
+                         ids=["int", "ints", "long", "text", "nested"])
+def test_messages_quote_a_line_of_a_size(queue: cm.Queue, program: cm.Program, size: object) -> None:
+    for sizes in ((size, 1), (1, size)):
+        with pytest.raises(cm.LaunchError, match="size") as caught:
+            queue.enqueue(program.kernel("keep_int"), *sizes, np.zeros(1, np.int32), 1)
+        assert len(str(caught.value)) < 500
+
+
+def test_surplus_arguments_and_defaults_of_any_size(program: cm.Program) -> None:
+    with pytest.raises(cm.LaunchError, match="are too much") as caught:
+        cm.Queue("sim:generic").enqueue(program.kernel("keep_int"), 1, 1, bytearray(4), 1, 10**5000, [1] * 10**6)
+    assert len(str(caught.value)) < 700
 
 
 # ------------------------------------------------------------------ memory

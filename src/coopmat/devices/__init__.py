@@ -11,7 +11,7 @@ from typing import Protocol
 
 from coopmat.devices import amd, intel_amx, intel_xmx, nvidia
 from coopmat.devices.model import USES, Combination, DeviceDescription, Use
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 
 __all__ = ["ARCHITECTURES", "CPU", "USES", "Combination", "DeviceDescription", "HasDescription", "Use", "describe",
            "description_of"]
@@ -67,4 +67,4 @@ def describe(name: str) -> DeviceDescription:
         return ARCHITECTURES[bare]
     close = difflib.get_close_matches(bare, ARCHITECTURES, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
-    raise Error(f"unknown architecture {bare!r}{hint} (known: {', '.join(ARCHITECTURES)}, {CPU.name})")
+    raise Error(f"unknown architecture {value_text(bare)}{hint} (known: {', '.join(ARCHITECTURES)}, {CPU.name})")

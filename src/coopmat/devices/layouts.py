@@ -16,7 +16,7 @@ from coopmat.devices.model import USES, Combination, DeviceDescription, Use, sha
 from coopmat.devices.nvidia_fragments import INSTRUCTIONS, Instruction, instruction_layout
 from coopmat.devices.subgroup_layout import matrix_rows_of
 from coopmat.devices.subgroup_matrices import M_SIZES
-from coopmat.diagnostics import Error, KernelNotSupported
+from coopmat.diagnostics import Error, KernelNotSupported, value_text
 from coopmat.formats import Format, format_of
 
 MOST_ELEMENTS = 1 << 20  # of a matrix
@@ -71,7 +71,7 @@ def layout_of(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, k: 
     """
     described = format_of(fmt)
     if use not in USES:
-        raise Error(f"unknown matrix use {use!r} (known: {', '.join(USES)})")
+        raise Error(f"unknown matrix use {value_text(use)} (known: {', '.join(USES)})")
     size = _sub_group_size(device, sub_group_size)
     if _has_combination(device, use, fmt, m, n, k):
         return matrix_layout(device.name, use, fmt, *shape_of(use, m, n, k), size)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from coopmat.devices.features import XMX_SIZES, feature_macros
-from coopmat.diagnostics import Error, KernelNotSupported
+from coopmat.diagnostics import Error, KernelNotSupported, value_text
 from coopmat.formats import format_of, matrix_type
 
 Use = Literal["a", "b", "accumulator"]
@@ -266,7 +266,7 @@ class DeviceDescription:
         """Whether a matrix of this element type, use and shape is part of any supported combination."""
         format_of(fmt)
         if use not in USES:
-            raise Error(f"unknown matrix use {use!r} (known: {', '.join(USES)})")
+            raise Error(f"unknown matrix use {value_text(use)} (known: {', '.join(USES)})")
         if self.any_combination:
             return min(rows, columns) >= 1
         return any(row.supports_matrix(fmt, use, rows, columns) for row in self.combinations)

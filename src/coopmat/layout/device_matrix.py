@@ -11,7 +11,7 @@ from typing import SupportsIndex
 
 from coopmat.devices import USES, DeviceDescription, HasDescription, Use, description_of
 from coopmat.devices.layouts import layout_of
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.formats import format_of
 from coopmat.layout.elements import entries
 from coopmat.layout.picture import Picture
@@ -88,7 +88,7 @@ def _use(name: str) -> Use:
     written = str(name).lower()
     close = ["accumulator"] if written in ("c", "d", "acc") else difflib.get_close_matches(written, USES, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
-    raise Error(f"unknown matrix use {name!r}{hint} (known: {', '.join(USES)})")
+    raise Error(f"unknown matrix use {value_text(name)}{hint} (known: {', '.join(USES)})")
 
 
 def _size(name: str, size: SupportsIndex) -> int:
@@ -97,5 +97,5 @@ def _size(name: str, size: SupportsIndex) -> int:
     except TypeError:
         number = 0
     if number < 1:
-        raise Error(f"{name} is an integer, 1 or more; found {size!r}")
+        raise Error(f"{name} is an integer, 1 or more; found {value_text(size)}")
     return number

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.formats import Format
 from coopmat.numerics.exact import matrix_multiply_accumulate_exact
 from coopmat.numerics.hardware import ROWS, XMX, multiply_accumulate
@@ -33,11 +33,12 @@ def model_of(architecture: str, xmx: XmxArithmetic | None = None) -> Model:
     """
     model = MODELS.get(architecture)
     if model is None:
-        raise Error(f"no arithmetic model for architecture {architecture!r} (there are: {', '.join(MODELS)})")
+        raise Error(f"no arithmetic model for architecture {value_text(architecture)} (there are: {', '.join(MODELS)})")
     if xmx is None:
         return model
     if not isinstance(xmx, XmxArithmetic):
-        raise Error(f"xmx must be a coopmat.XmxArithmetic or None; found {xmx!r} of type {type(xmx).__name__}")
+        raise Error(f"xmx must be a coopmat.XmxArithmetic or None; "
+                    f"found {value_text(xmx)} of type {type(xmx).__name__}")
     if ROWS.get(architecture) is not XMX:
         with_xmx = ", ".join(name for name, rows in ROWS.items() if rows is XMX)
         raise Error(f"xmx says how Intel's XMX computes, which {architecture} does not have; these do: {with_xmx}")

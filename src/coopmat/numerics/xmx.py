@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.formats import Format, Rounding, round_pair, round_to
 from coopmat.numerics.float32_steps import flushed, to_float32
 from coopmat.numerics.summation import two_sum
@@ -72,7 +72,8 @@ class XmxArithmetic:
         for row in fields(self):
             value, known = getattr(self, row.name), row.metadata["meanings"]
             if not isinstance(value, str) or value not in known:
-                raise Error(f"XmxArithmetic: {row.name} must be {' or '.join(map(repr, known))}; found {value!r}")
+                raise Error(f"XmxArithmetic: {row.name} must be {' or '.join(map(repr, known))}; "
+                            f"found {value_text(value)}")
 
 
 @dataclass(frozen=True, slots=True)

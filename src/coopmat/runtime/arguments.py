@@ -7,6 +7,7 @@ is taken on a short way; everything else, and every mistake, on the long one.
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import LaunchError, value_text
 from coopmat.runtime.arrays import EXPECTED, array_over, is_of_bytes, what_is_wrong
 from coopmat.runtime.records import difference, is_native
 from coopmat.spirv.kernels import Parameter
@@ -45,7 +46,7 @@ def local(nbytes: int) -> LocalMemory:
     """An argument for a local pointer parameter: ``nbytes`` bytes of memory for each work-group."""
     if isinstance(nbytes, bool) or not isinstance(nbytes, (int, np.integer)) or not (
             1 <= nbytes < 2**32):
-        raise LaunchError(f"local memory needs a size of 1 to {2**32 - 1} bytes, as an int; found {nbytes!r}")
+        raise LaunchError(f"local memory needs a size of 1 to {2**32 - 1} bytes, as an int; found {value_text(nbytes)}")
     return LocalMemory(int(nbytes))
 
 
@@ -267,7 +268,7 @@ def _vector(position: Position, argument: Any) -> bytes:
     type_ = position.parameter.type
     values = argument.tolist() if isinstance(argument, np.ndarray) else argument
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or len(values) != type_.count:
-        raise position.error(f"expected {type_.count} numbers, found {argument!r}")
+        raise position.error(f"expected {type_.count} numbers, found {value_text(argument)}")
     numbers = np.array([_number(position, value) for value in values], array_dtype(position.parameter))
     return numbers.tobytes().ljust(type_.size, b"\0")  # three components take the place of four
 
@@ -285,7 +286,7 @@ def _record(position: Position, argument: Any) -> bytes:
         argument = _of_ctypes(argument)
     if not isinstance(argument, np.ndarray | np.void):
         raise position.error(f"expected a structure of {type_.size} bytes: a structured scalar of numpy, one of "
-                             f"ctypes, or bytes; found {argument!r}")
+                             f"ctypes, or bytes; found {value_text(argument)}")
     whole = np.dtype((argument.dtype, argument.shape)) if argument.shape else argument.dtype
     wrong = difference(type_, whole)
     if wrong is not None:
@@ -304,21 +305,28 @@ def _of_ctypes(structure: Any) -> Any:
 
 
 def as_number(argument: Any) -> int | float | None:
-    """A number of Python's for a number of any kind; None for what is none."""
+    """A number of Python's for a number of any kind; None for what is none. OverflowError for a finite one that a float
+    does not hold."""
     value = argument[()] if isinstance(argument, np.ndarray) and argument.ndim == 0 else argument
     if isinstance(value, (bool, np.bool_, Integral)):
         return int(value)
-    if isinstance(value, (Real, ml_dtypes.bfloat16)):
-        return float(value)
-    return None
+    if not isinstance(value, (Real, ml_dtypes.bfloat16)):
+        return None
+    number = float(value)
+    if math.isinf(number) and value != number:
+        raise OverflowError
+    return number
 
 
 def _number(position: Position, argument: Any) -> Any:
     """``argument`` as a number of the parameter's type: integers exactly, floating-point numbers rounded as numpy does.
     """
-    value = as_number(argument)
+    try:
+        value = as_number(argument)
+    except OverflowError:
+        raise position.error(f"{value_text(argument)} is too large for {array_dtype(position.parameter)}") from None
     if value is None:
-        raise position.error(f"expected a number, found {argument!r} of type {type(argument).__name__}")
+        raise position.error(f"expected a number, found {value_text(argument)} of type {type(argument).__name__}")
     type_ = position.parameter.type
     if type_.kind in ("float", "bfloat"):
         return _floating(position, value, argument)
@@ -327,10 +335,10 @@ def _number(position: Position, argument: Any) -> Any:
 
 def _integer(position: Position, value: int | float, argument: Any) -> int:
     if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
-        raise position.error(f"{argument!r} is not an integer: convert it first, for example with int()")
+        raise position.error(f"{value_text(argument)} is not an integer: convert it first, for example with int()")
     low, high = integer_range(position.parameter)
     if not low <= value <= high:
-        raise position.error(f"{argument!r} is out of range: {low} to {high}")
+        raise position.error(f"{value_text(argument)} is out of range: {low} to {high}")
     bits = position.parameter.type.bits
     wrapped = int(value) & (1 << bits) - 1
     unsigned = is_unsigned(position.parameter)
@@ -350,13 +358,14 @@ def integer_range(parameter: Parameter) -> tuple[int, int]:
 def _floating(position: Position, value: int | float, argument: Any) -> Any:
     dtype = array_dtype(position.parameter)
     try:
+        number = float(value)
         with np.errstate(all="ignore"):
-            rounded = dtype.type(float(value))
-        is_too_large = np.isinf(float(rounded)) and not np.isinf(value)
+            rounded = dtype.type(number)
+        is_too_large = math.isinf(rounded) and not math.isinf(number)
     except OverflowError:
         is_too_large = True
     if is_too_large:
-        raise position.error(f"{argument!r} is too large for {dtype}")
+        raise position.error(f"{value_text(argument)} is too large for {dtype}")
     return rounded
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import LaunchError, value_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class CallForm:
             values[name] = value
         surplus = given[self.positional:]
         if surplus:
-            self._refuse(given, named, f"{_listed([f'{value!r:.40}' for value in surplus])} "
+            self._refuse(given, named, f"{_listed([value_text(value) for value in surplus])} "
                                        f"{'are' if len(surplus) > 1 else 'is'} too much")
         missing = [name for name in self.names if name not in values and name not in self.defaults]
         if missing:
@@ -51,7 +51,7 @@ class CallForm:
         return [values[name] if name in values else self.defaults[name] for name in self.names]
 
     def __str__(self) -> str:
-        parameters = [shown + (f" = {self.defaults[name]!r}" if name in self.defaults else "")
+        parameters = [shown + (f" = {value_text(self.defaults[name])}" if name in self.defaults else "")
                       for name, shown in zip(self.names, self.shown, strict=True)]
         if self.positional < len(self.names):
             parameters.insert(self.positional, "*")

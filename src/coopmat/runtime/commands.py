@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import LaunchError, value_text
 from coopmat.runtime.arguments import as_number
 from coopmat.runtime.arrays import EXPECTED, array_over, what_is_wrong
 from coopmat.runtime.device import Device
@@ -70,7 +70,7 @@ class MemoryCommands:
         count = _count("memset", "bytes", num_bytes)
         byte = _index(value)
         if byte is None or not -128 <= byte <= 255:
-            raise LaunchError(f"memset: the value must be a byte, an int from -128 to 255; found {value!r}")
+            raise LaunchError(f"memset: the value must be a byte, an int from -128 to 255; found {value_text(value)}")
         target = _bytes("memset", "destination", ptr, count, writes=True)
         return Event.of(lambda: target.fill(byte & 0xFF))
 
@@ -99,7 +99,8 @@ class MemoryCommands:
         LaunchError for more than one command; a group without any is an event that has happened.
         """
         if not callable(command_group):
-            raise LaunchError(f"submit takes a function of one parameter, the handler; found {command_group!r}")
+            raise LaunchError(f"submit takes a function of one parameter, the handler; "
+                              f"found {value_text(command_group)}")
         handler = Handler(self)
         command_group(handler)
         return handler.execute()
@@ -181,7 +182,8 @@ class Handler:
 def _check_events(command: str, given: Any) -> None:
     for one in given if isinstance(given, (list, tuple)) else (given,):
         if not isinstance(one, Event):
-            raise LaunchError(f"{command}: expected an event, or a list of events, to depend on; found {one!r}")
+            raise LaunchError(f"{command}: expected an event, or a list of events, to depend on; "
+                              f"found {value_text(one)}")
 
 
 def _index(given: Any) -> int | None:
@@ -197,7 +199,7 @@ def _index(given: Any) -> int | None:
 def _count(command: str, unit: str, given: Any) -> int:
     count = _index(given)
     if count is None or count < 0:
-        raise LaunchError(f"{command}: the number of {unit} must be an int, 0 or more; found {given!r}")
+        raise LaunchError(f"{command}: the number of {unit} must be an int, 0 or more; found {value_text(given)}")
     return count
 
 
@@ -228,7 +230,8 @@ def _template(command: str, given: Any) -> ElementType:
     found = element_type(given)
     if found is None or found.is_abstract:
         stored = f": memory has its storage type, {found.storage}" if found is not None else ""
-        raise LaunchError(f"{command}[T] takes an element type, such as {command}[float32]; found {given!r}{stored}")
+        raise LaunchError(f"{command}[T] takes an element type, such as {command}[float32]; "
+                          f"found {value_text(given)}{stored}")
     return found
 
 
@@ -245,10 +248,13 @@ def _element_of(command: str, role: str, given: Any) -> ElementType:
 
 def _pattern(element: ElementType, given: Any) -> np.ndarray:
     """A value as one element: integers exactly, floating-point numbers rounded, but not to infinity."""
-    value = as_number(given)
-    stored = None if value is None else _stored(element, value)
+    try:
+        value = as_number(given)
+        stored = None if value is None else _stored(element, value)
+    except OverflowError:
+        stored = None
     if stored is None:
-        raise LaunchError(f"fill[{element}]: {given!r} is no value of type {element}")
+        raise LaunchError(f"fill[{element}]: {value_text(given)} is no value of type {element}")
     return stored
 
 

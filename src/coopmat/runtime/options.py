@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from coopmat.build_options import LANGUAGES, BuildOptions
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 
 Options = str | Sequence[str] | None
 """Options as :func:`coopmat.build` takes them: one text, or a sequence of words."""
@@ -233,11 +233,11 @@ def split_options(options: Options) -> list[str]:
             raise Error(f"options '{options}' cannot be split into words: {str(error).lower()}") from None
     if not isinstance(options, Sequence):
         raise Error('options are a str such as "-DK=64 -I include" or a sequence such as ("-DK=64", "-I", "include"); '
-                    f"found {options!r}")
+                    f"found {value_text(options)}")
     words = []
     for option in options:
         if not isinstance(option, str | os.PathLike):
-            raise Error(f"options are strings, found {option!r}")
+            raise Error(f"options are strings, found {value_text(option)}")
         words.append(os.fspath(option))
     return words
 

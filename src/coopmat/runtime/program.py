@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from coopmat.cache import Cache
 from coopmat.cached import cached_property
-from coopmat.diagnostics import Diagnostic, Error, KernelNotSupported, LaunchError, SourceFile, SourceLocation
+from coopmat.diagnostics import (
+    Diagnostic,
+    Error,
+    KernelNotSupported,
+    LaunchError,
+    SourceFile,
+    SourceLocation,
+    value_text,
+)
 from coopmat.runtime import sources
 from coopmat.runtime.arguments import Binder, Bound, Position, binder
 from coopmat.runtime.calls import CallForm
@@ -124,7 +132,7 @@ class Program:
         Where LLVM cannot make a valid module at that level, it is a lower one, of which a warning tells.
         """
         if level not in range(4):
-            raise Error(f"the level of optimisation is 0, 1, 2 or 3, not {level!r}")
+            raise Error(f"the level of optimisation is 0, 1, 2 or 3, not {value_text(level)}")
         made = sources.optimize(self.llvm_ir, level, self.source_name, self._cache)
         module = made.module
         if self._values is not None:

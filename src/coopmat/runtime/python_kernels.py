@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import LaunchError, value_text
 from coopmat.runtime.building import build
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
@@ -29,7 +29,7 @@ def launch(queue: Queue, ranges: Any, kernel: Any, arguments: Sequence[Any], nam
     """Queue.parallel_for."""
     if not isinstance(ranges, nd_range):
         raise LaunchError("parallel_for takes an nd_range, such as nd_range((64, 16), (1, 16)); found "
-                          f"{type(ranges).__name__} {ranges!r}")
+                          f"{type(ranges).__name__} {value_text(ranges)}")
     if isinstance(kernel, FunctionType):
         kernel = SyclKernel(kernel)
     if not isinstance(kernel, SyclKernel):

@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from coopmat.devices import ARCHITECTURES, CPU
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.runtime.cpu_device import CpuDevice
 from coopmat.runtime.device import Device
 from coopmat.runtime.simulated_device import SimulatedDevice
@@ -94,4 +94,4 @@ def _score(selector: Selector, one: Device) -> int:
     try:
         return operator.index(score)
     except TypeError:
-        raise Error(f"a device selector returns a score, an int; found {score!r} for {one.name}") from None
+        raise Error(f"a device selector returns a score, an int; found {value_text(score)} for {one.name}") from None

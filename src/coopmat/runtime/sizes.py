@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import LaunchError, value_text
 from coopmat.runtime.device import Device
 from coopmat.runtime.program import Kernel
 
@@ -83,12 +83,15 @@ def _divided(sizes: Sizes, sub_group: int, most: int) -> Sizes:
 def _size_tuple(label: str, size: Size) -> Sizes:
     sizes = (size,) if isinstance(size, (int, np.integer)) else size
     if isinstance(sizes, (str, bytes)) or not isinstance(sizes, (Sequence, np.ndarray)):
-        raise LaunchError(f"the {label} size must be an int or a sequence of one to three ints, found {size!r}")
+        raise LaunchError(f"the {label} size must be an int or a sequence of one to three ints, "
+                          f"found {value_text(size)}")
     if not 1 <= len(sizes) <= 3:
-        raise LaunchError(f"the {label} size must have one to three dimensions, found {len(sizes)}: {size!r}")
+        raise LaunchError(f"the {label} size must have one to three dimensions, found {len(sizes)}: {value_text(size)}")
     for value in sizes:
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise LaunchError(f"the {label} size must consist of ints, found {value!r} in {size!r}")
+            raise LaunchError(f"the {label} size must consist of ints, found {value_text(value)} in {value_text(size)}")
         if value < 1:
-            raise LaunchError(f"the {label} size must be at least 1 in each dimension, found {size!r}")
+            raise LaunchError(f"the {label} size must be at least 1 in each dimension, found {value_text(size)}")
+        if value > MAX_GLOBAL_SIZE:
+            raise LaunchError(f"{label} size {value_text(size)}: more than {MAX_GLOBAL_SIZE} work-items in one launch")
     return tuple(int(value) for value in sizes)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from ml_dtypes import bfloat16
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.spirv.grammar import Decoration, Op
 from coopmat.spirv.instruction import Instruction, encode_number
 from coopmat.spirv.literals import FloatLayout, decode_float, encode_float, float_layout
@@ -62,7 +62,8 @@ def resolve(module: Module, values: Values) -> dict[int, Value]:
     for key, value in values.items():
         number = _number_of(module, by_number, key)
         if number in found:
-            raise Error(f"specialisation constant {number} has two values: {found[number]!r} and {value!r}")
+            raise Error(f"specialisation constant {number} has two values: {value_text(found[number])} and "
+                        f"{value_text(value)}")
         found[number] = value
     return found
 
@@ -115,10 +116,11 @@ def _number_of(module: Module, by_number: Mapping[int, list[Instruction]], key: 
     if len(named) == 1:
         return named.pop()
     if named:
-        raise Error(f"the name {key!r} is that of the specialisation constants {', '.join(map(str, sorted(named)))}: "
+        raise Error(f"the name {value_text(key)} is that of the specialisation constants "
+                    f"{', '.join(map(str, sorted(named)))}: "
                     "choose one by its number")
     known = "; ".join(map(str, spec_constants(module)))
-    raise Error(f"the module has no specialisation constant {key!r}: " +
+    raise Error(f"the module has no specialisation constant {value_text(key)}: " +
                 (f"its constants are {known}" if known else "it has none"))
 
 
@@ -159,7 +161,8 @@ def _encoded(module: Module, item: Instruction, value: Value) -> tuple[Op, tuple
         if bits is not None:
             return Op.Constant, encode_number(bits, (kind.words[0] + 31) // 32)
         expected = "a number in its range"
-    raise Error(f"specialisation constant {_described(module, item)}: {value!r} does not fit; expected {expected}")
+    raise Error(f"specialisation constant {_described(module, item)}: {value_text(value)} does not fit; expected "
+                f"{expected}")
 
 
 def _is_integer(value: Value) -> bool:

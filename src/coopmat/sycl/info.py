@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coopmat.devices import DeviceDescription
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.sycl.enumerations import aspect, device_type, event_command_status
 from coopmat.sycl.queries import architecture_of
 from coopmat.version import __version__
@@ -33,7 +33,7 @@ def aspects_of(device: DeviceDescription) -> list[aspect]:
 def has_aspect(device: DeviceDescription, given: Any) -> bool:
     """Whether a device has an aspect; Error, naming the aspects, for what is none."""
     if not isinstance(given, aspect):
-        raise Error(f"expected one of {', '.join(map(str, aspect))}; found {given!r}")
+        raise Error(f"expected one of {', '.join(map(str, aspect))}; found {value_text(given)}")
     return given in aspects_of(device)
 
 
@@ -70,7 +70,7 @@ class _Descriptors:
         """The answer to ``descriptor``; Error, naming those that there are, if it is none of these."""
         if not isinstance(descriptor, Descriptor) or descriptor not in self.descriptors.values():
             known = ", ".join(map(repr, self.descriptors.values()))
-            raise Error(f"expected one of {known}; found {descriptor!r}")
+            raise Error(f"expected one of {known}; found {value_text(descriptor)}")
         return descriptor.answer(subject)
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from coopmat.cached import cached_property
 from coopmat.devices import ARCHITECTURES, DeviceDescription
-from coopmat.diagnostics import Diagnostic, Error, LaunchError
+from coopmat.diagnostics import Diagnostic, Error, LaunchError, value_text
 from coopmat.runtime.calls import CallForm
 from coopmat.runtime.options import Options, split_options
 from coopmat.sycl.captures import Key, Unkeyable, annotation_scope, closure_of, key_of
@@ -151,7 +151,7 @@ class SyclKernel:
         """An argument of type layout: its number."""
         if not isinstance(given, layout) or given not in (layout.row_major, layout.col_major):
             raise LaunchError(f"argument '{name}: layout' of kernel '{self.name}': expected layout.row_major or "
-                              f"layout.col_major; found {given!r}")
+                              f"layout.col_major; found {value_text(given)}")
         return given.value
 
     def __call__(self, *_: Any, **__: Any) -> None:
@@ -219,7 +219,7 @@ def _size(what: str, given: Any) -> int | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 1:
-        raise Error(f"{what} must be a positive int, found {given!r}")
+        raise Error(f"{what} must be a positive int, found {value_text(given)}")
     return int(given)
 
 
@@ -230,8 +230,8 @@ def _sizes(given: Any) -> tuple[int, int, int] | None:
     sizes = [_size("each part of work_group_size", size) for size in
              (given if isinstance(given, Sequence) else (given,))]
     if not 1 <= len(sizes) <= 3:
-        raise Error(f"work_group_size has one to three dimensions, found {given!r}")
+        raise Error(f"work_group_size has one to three dimensions, found {value_text(given)}")
     x, y, z = [*(size or 1 for size in reversed(sizes)), 1, 1][:3]
     if x * y * z > MAX_WORK_GROUP:
-        raise Error(f"work_group_size {given!r} has more than {MAX_WORK_GROUP} work-items")
+        raise Error(f"work_group_size {value_text(given)} has more than {MAX_WORK_GROUP} work-items")
     return x, y, z

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from coopmat.diagnostics import Error, LaunchError
+from coopmat.diagnostics import Error, LaunchError, value_text
 from coopmat.runtime.commands import Context
 from coopmat.runtime.device import Device
 from coopmat.runtime.queue import Queue
@@ -104,7 +104,7 @@ def _allocate(what: str, T: Any, alignment: int, count: Any, where: tuple[Any, .
     element = _element(what, T)
     for one in where:
         if not isinstance(one, (Queue, Device, Context)):
-            raise Error(f"{what} takes a queue, or a device and a context; found {one!r}")
+            raise Error(f"{what} takes a queue, or a device and a context; found {value_text(one)}")
     if len(where) > 2:
         raise Error(f"{what} takes a queue, or a device and a context; found {len(where)} arguments after the size")
     unit = "bytes" if T is None else "elements"
@@ -122,7 +122,7 @@ def _element(what: str, T: Any) -> ElementType:
         return uint8
     found = element_type(T)
     if found is None:
-        raise Error(f"{what}[T] takes an element type, such as {what}[float32]; found {T!r}")
+        raise Error(f"{what}[T] takes an element type, such as {what}[float32]; found {value_text(T)}")
     if found.is_abstract:
         raise Error(f"{what}[{found}]: memory has the storage type, {what}[{found.storage}]")
     return found
@@ -134,7 +134,7 @@ def _whole(what: str, given: Any, least: int) -> int:
     except TypeError:
         value = -1
     if isinstance(given, (bool, np.bool_)) or value < least:
-        raise Error(f"{what} must be an int, {least} or more; found {given!r}")
+        raise Error(f"{what} must be an int, {least} or more; found {value_text(given)}")
     return value
 
 
@@ -166,7 +166,8 @@ def _aligned(name: str, make: Make, text: str) -> Template:
     def allocate(T: Any, alignment: int, count: int, *where: Any) -> Any:
         exact = _whole(f"{name}: the alignment", alignment, 1)
         if exact & (exact - 1) or exact > _LARGEST_ALIGNMENT:
-            raise Error(f"{name}: the alignment must be a power of two up to {_LARGEST_ALIGNMENT}; found {alignment!r}")
+            raise Error(f"{name}: the alignment must be a power of two up to {_LARGEST_ALIGNMENT}; "
+                        f"found {value_text(alignment)}")
         return make(name, T, exact, count, where)
 
     return _named(allocate, name, f"``{name}[T](alignment, count, q)``: {text}, aligned to so many bytes.")
@@ -196,7 +197,7 @@ def free(memory: Any, where: Any = None) -> None:
     Error for other memory, and for what was freed already.
     """
     if where is not None and not isinstance(where, (Queue, Context)):
-        raise Error(f"free takes memory and a queue or a context; found {where!r}")
+        raise Error(f"free takes memory and a queue or a context; found {value_text(where)}")
     if memory is None:
         return
     if isinstance(memory, DeviceMemory):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.enumerations import address_space, decorated
 from coopmat.sycl.properties import CacheHint, properties
@@ -37,7 +37,8 @@ def _element(what: str, given: Any) -> ElementType | VectorType:
         return given
     found = element_type(given)
     if found is None:
-        raise Error(f"{what}[T] takes an element type, such as {what}[float32], or a vector type; found {given!r}")
+        raise Error(f"{what}[T] takes an element type, such as {what}[float32], or a vector type; "
+                    f"found {value_text(given)}")
     if found.is_abstract:
         raise Error(f"{what}[{found}]: memory has the storage type, {what}[{found.storage}]")
     return found
@@ -113,7 +114,7 @@ class multi_ptr:
         space = rest.pop(0) if rest else address_space.generic_space
         if not isinstance(space, address_space) or (rest and not (len(rest) == 1 and isinstance(rest[0], decorated))):
             raise Error("multi_ptr takes a type, an address space and decorated, such as multi_ptr[float32, "
-                        f"access.address_space.global_space, access.decorated.no]; found {arguments!r}")
+                        f"access.address_space.global_space, access.decorated.no]; found {value_text(arguments)}")
         return PointerType.of("multi_ptr", given, space)
 
     @property
@@ -146,7 +147,7 @@ class annotated_ptr:
     def __class_getitem__(cls, arguments: Any) -> PointerType:
         given, *rest = arguments if isinstance(arguments, tuple) else (arguments,)
         if len(rest) > 1:
-            raise Error(f"annotated_ptr takes a type and properties; found {arguments!r}")
+            raise Error(f"annotated_ptr takes a type and properties; found {value_text(arguments)}")
         return PointerType.of("annotated_ptr", given, address_space.global_space,
                               cache_hints(rest[0] if rest else NO_PROPERTIES))
 
@@ -170,10 +171,10 @@ class annotated_ptr:
 def cache_hints(annotations: Any) -> properties:
     """The properties of an annotated_ptr, checked."""
     if not isinstance(annotations, properties):
-        raise Error(f"annotated_ptr takes properties(...); found {annotations!r}")
+        raise Error(f"annotated_ptr takes properties(...); found {value_text(annotations)}")
     for item in annotations.items:
         if not isinstance(item, CacheHint):
-            raise Error(f"annotated_ptr takes read_hint[...] and write_hint[...]; {item!r} is for "
+            raise Error(f"annotated_ptr takes read_hint[...] and write_hint[...]; {value_text(item)} is for "
                         "joint_matrix_prefetch")
     return annotations
 
@@ -189,7 +190,8 @@ def array_of(what: str, given: Any) -> np.ndarray[Any, Any]:
     """The array of a pointer, or of memory; Error for anything else."""
     found = given.__coopmat_array__() if hasattr(type(given), "__coopmat_array__") else given
     if not isinstance(found, np.ndarray):
-        raise Error(f"{what} takes memory, such as what malloc_shared returns or a numpy array; found {given!r}")
+        raise Error(f"{what} takes memory, such as what malloc_shared returns or a numpy array; "
+                    f"found {value_text(given)}")
     return found
 
 
@@ -198,7 +200,8 @@ def _after(what: str, memory: Any, elements: Any) -> Any:
     if not isinstance(memory, np.ndarray):
         return memory + elements
     if isinstance(elements, bool) or not hasattr(elements, "__index__") or not 0 <= elements <= memory.size:
-        raise Error(f"{what} + n: n must be an int from 0 to {memory.size}, the number of elements; found {elements!r}")
+        raise Error(f"{what} + n: n must be an int from 0 to {memory.size}, the number of elements; "
+                    f"found {value_text(elements)}")
     if not memory.flags.c_contiguous:
         raise Error(f"{what} + n: the array of shape {memory.shape} is not contiguous; make a copy of it first, with "
                     "numpy.ascontiguousarray")
@@ -217,9 +220,10 @@ def cast_address_space(space: Any, is_decorated: Any, pointer: Any) -> multi_ptr
     """
     if not isinstance(space, address_space):
         raise Error("address_space_cast takes an address space, such as access.address_space.global_space; "
-                    f"found {space!r}")
+                    f"found {value_text(space)}")
     if not isinstance(is_decorated, decorated):
-        raise Error(f"address_space_cast takes access.decorated.no or access.decorated.yes; found {is_decorated!r}")
+        raise Error(f"address_space_cast takes access.decorated.no or access.decorated.yes; "
+                    f"found {value_text(is_decorated)}")
     if space not in _SPACES_OF_MEMORY:
         raise Error(f"address_space_cast cannot make a pointer to {space}: memory that the host program passes to a "
                     f"kernel is in {' or '.join(map(str, _SPACES_OF_MEMORY))}")
@@ -240,7 +244,7 @@ class LocalAccessorType:
         """The accessor of an array of this shape; ``handler`` is there as in C++ and says nothing."""
         extents = sizes("local_accessor's range", shape)
         if len(extents) != self.dimensions or min(extents) < 1:
-            raise Error(f"{self} takes {self.dimensions} positive sizes; found {shape!r}")
+            raise Error(f"{self} takes {self.dimensions} positive sizes; found {value_text(shape)}")
         return LocalAccessor(self, extents)
 
     @property
@@ -277,5 +281,5 @@ class local_accessor:
         given, *rest = arguments if isinstance(arguments, tuple) else (arguments,)
         dimensions = rest[0] if rest else 1
         if len(rest) > 1 or dimensions not in range(1, MAX_DIMENSIONS + 1):
-            raise Error(f"local_accessor takes a type and 1 to 3 dimensions; found {arguments!r}")
+            raise Error(f"local_accessor takes a type and 1 to 3 dimensions; found {value_text(arguments)}")
         return LocalAccessorType(_element("local_accessor", given), int(dimensions))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.sycl.enumerations import cache_level, cache_mode
 
 LOAD_CONTROLS = {cache_mode.uncached: 0, cache_mode.cached: 1, cache_mode.streaming: 2, cache_mode.invalidate: 3,
@@ -68,7 +68,7 @@ class _CacheControlTemplate:
         mode, *levels = arguments if isinstance(arguments, tuple) else (arguments,)
         if not isinstance(mode, cache_mode) or not levels or not all(isinstance(x, cache_level) for x in levels):
             raise Error("cache_control takes a mode and one or more levels, such as "
-                        f"cache_control[cache_mode.cached, cache_level.L2]; found {arguments!r}")
+                        f"cache_control[cache_mode.cached, cache_level.L2]; found {value_text(arguments)}")
         return CacheControl(mode, tuple(levels))
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ class _HintTemplate:
         for control in controls:
             if not isinstance(control, CacheControl):
                 raise Error(f"{self.name} takes cache controls, such as {self.name}[cache_control[cache_mode."
-                            f"{next(iter(allowed)).name}, cache_level.L1]]; found {control!r}")
+                            f"{next(iter(allowed)).name}, cache_level.L1]]; found {value_text(control)}")
             if control.mode not in allowed:
                 raise Error(f"{self.name} cannot have {control.mode}; it can have {', '.join(map(str, allowed))}")
             twice = seen.intersection(control.levels)
@@ -117,7 +117,7 @@ class properties:
         for item in items:
             if not isinstance(item, (CacheHint, PrefetchHint)):
                 raise Error("properties takes read_hint[...], write_hint[...] and prefetch_hint_L1 to _L4; "
-                            f"found {item!r}")
+                            f"found {value_text(item)}")
             kind = item.name if isinstance(item, CacheHint) else "prefetch_hint"
             if kind in kinds:
                 raise Error(f"properties has two of the kind {kind}: {', '.join(map(repr, items))}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coopmat.devices import DeviceDescription, describe
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.sycl import constraints
 from coopmat.sycl.constraints import BrokenConstraint
 from coopmat.sycl.element_types import ElementType, element_type
@@ -35,7 +35,7 @@ class JointMatrixAlias:
         given = arguments if isinstance(arguments, tuple) else (arguments,)
         if not 1 <= len(given) <= 2:
             raise Error("a matrix of matrix_params takes a Group and, for A and B, a Layout, such as "
-                        f"[sub_group, layout.row_major]; found {arguments!r}")
+                        f"[sub_group, layout.row_major]; found {value_text(arguments)}")
         return self(*given)
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class matrix_params:
         given = arguments if isinstance(arguments, tuple) else (arguments,)
         if not 4 <= len(given) <= 8:
             raise Error("matrix_params takes an architecture, three or four types and no or three sizes, such as "
-                        f"[architecture.intel_gpu_pvc, int8, int8, int32]; found {arguments!r}")
+                        f"[architecture.intel_gpu_pvc, int8, int8, int32]; found {value_text(arguments)}")
         return cls(*given)
 
     @property

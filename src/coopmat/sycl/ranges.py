@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coopmat.diagnostics import Error, LaunchError
+from coopmat.diagnostics import Error, LaunchError, value_text
 
 MAX_DIMENSIONS = 3
 
@@ -18,10 +18,11 @@ def sizes(what: str, given: Any) -> tuple[int, ...]:
     """``given``, one number or one to three, as a tuple of ints."""
     values = tuple(given) if isinstance(given, (Sequence, set)) or hasattr(given, "__iter__") else (given,)
     if not 1 <= len(values) <= MAX_DIMENSIONS:
-        raise LaunchError(f"the {what} of an nd_range has one to three dimensions; found {given!r}")
+        raise LaunchError(f"the {what} of an nd_range has one to three dimensions; found {value_text(given)}")
     for value in values:
         if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise LaunchError(f"the {what} of an nd_range consists of ints; found {value!r} in {given!r}")
+            raise LaunchError(f"the {what} of an nd_range consists of ints; "
+                              f"found {value_text(value)} in {value_text(given)}")
     return tuple(int(value) for value in values)
 
 
@@ -53,7 +54,7 @@ class nd_range:
     def __class_getitem__(cls, dimensions: Any) -> Callable[..., nd_range]:
         """``nd_range[2](G, L)``: one of that number of dimensions."""
         if dimensions not in range(1, MAX_DIMENSIONS + 1):
-            raise Error(f"nd_range has 1, 2 or 3 dimensions, such as nd_range[2]; found {dimensions!r}")
+            raise Error(f"nd_range has 1, 2 or 3 dimensions, such as nd_range[2]; found {value_text(dimensions)}")
 
         def made(global_range: int | Sequence[int], local_range: int | Sequence[int] | None = None) -> nd_range:
             found = cls(global_range, local_range)
@@ -113,7 +114,7 @@ class nd_item:
 
     def __class_getitem__(cls, dimensions: Any) -> NdItemType:
         if dimensions not in range(1, MAX_DIMENSIONS + 1):
-            raise Error(f"nd_item has 1, 2 or 3 dimensions, such as nd_item[2]; found {dimensions!r}")
+            raise Error(f"nd_item has 1, 2 or 3 dimensions, such as nd_item[2]; found {value_text(dimensions)}")
         return NdItemType(int(dimensions))
 
 
@@ -122,7 +123,7 @@ class group:
 
     def __class_getitem__(cls, dimensions: Any) -> GroupType:
         if dimensions not in range(1, MAX_DIMENSIONS + 1):
-            raise Error(f"group has 1, 2 or 3 dimensions, such as group[2]; found {dimensions!r}")
+            raise Error(f"group has 1, 2 or 3 dimensions, such as group[2]; found {value_text(dimensions)}")
         return GroupType(int(dimensions))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.runtime.device import Device
 from coopmat.runtime.selection import device as find_device
 from coopmat.sycl.enumerations import aspect
@@ -44,6 +44,6 @@ def aspect_selector(*wanted: Any) -> DeviceSelector:
     """A selector of devices that have all of these aspects."""
     for one in wanted:
         if not isinstance(one, aspect):
-            raise Error(f"aspect_selector takes aspects, such as aspect.fp64; found {one!r}")
+            raise Error(f"aspect_selector takes aspects, such as aspect.fp64; found {value_text(one)}")
     name = f"aspect_selector({', '.join(map(str, wanted))})"
     return DeviceSelector(name, lambda device: all(device.has(one) for one in wanted))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.sycl.element_types import (
     BY_SCALAR,
     ElementType,
@@ -76,7 +76,7 @@ class _VectorTemplate:
         found = element_type(element)
         if found is None or found.is_abstract or found == boolean or count not in COUNTS:
             raise Error("vec[T, N] takes an element type and a length of 2, 3, 4, 8 or 16, such as vec[float32, 4]; "
-                        f"found {given!r}")
+                        f"found {value_text(given)}")
         return VectorType(found, int(count))
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.numerics.hardware import ROWS
 from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
 
@@ -60,7 +60,8 @@ class CpuOptions:
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
         value = getattr(self, name)
-        raise Error(f"the CPU's option {name} must be {expected}; found {value!r} of type {type(value).__name__}")
+        raise Error(f"the CPU's option {name} must be {expected}; "
+                    f"found {value_text(value)} of type {type(value).__name__}")
 
 
 def default_threads(environment: Mapping[str, str] = os.environ) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from coopmat.devices import DeviceDescription
-from coopmat.diagnostics import LaunchError
+from coopmat.diagnostics import LaunchError, value_text
 from coopmat.spirv.grammar import StorageClass
 from coopmat.spirv.kernels import KernelSignature, Parameter
 from coopmat.spirv.types import PointerType, Type
@@ -152,7 +152,7 @@ def _by_value(label: str, kind: Type, argument: Any) -> Argument:
     try:
         content = as_bytes(pointee, argument)
     except (TypeError, ValueError, OverflowError) as error:
-        raise LaunchError(f"{label}: {argument!r} is no value of type {pointee}") from error
+        raise LaunchError(f"{label}: {value_text(argument)} is no value of type {pointee}") from error
     if content.size != pointee.size:
         raise LaunchError(f"{label}: a value of {pointee.size} bytes is needed, found {content.size} bytes")
     if isinstance(kind, ByValue):

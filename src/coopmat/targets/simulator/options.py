@@ -8,7 +8,7 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, value_text
 from coopmat.numerics import EXACT, Model, XmxArithmetic, model_of
 from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
 
@@ -73,7 +73,7 @@ class SimulatorOptions:
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
         value = getattr(self, name)
-        raise Error(f"the simulator's option {name} must be {expected}; found {value!r} of type "
+        raise Error(f"the simulator's option {name} must be {expected}; found {value_text(value)} of type "
                     f"{type(value).__name__}")
 
 
