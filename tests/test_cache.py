@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import random
 import signal
@@ -11,12 +12,14 @@ import sys
 import tempfile
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import coopmat as cm
 from coopmat import cache as module
 from coopmat.cache import Cache, find_cache, key
 
@@ -214,9 +217,11 @@ def _foreign(folder: Path) -> None:
         pytest.skip("only root can give a folder away")
 
 
-def _link(folder: Path) -> None:
-    folder.rename(folder.with_name("elsewhere"))
-    folder.symlink_to("elsewhere", target_is_directory=True)
+def _link(path: Path) -> None:
+    elsewhere = path.with_name(f"elsewhere-{path.name}")
+    is_folder = path.is_dir()
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere.name, target_is_directory=is_folder)
 
 
 def _file(folder: Path) -> None:
@@ -227,10 +232,10 @@ def _file(folder: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
 @pytest.mark.parametrize("spoil", [_writable, _foreign, _link, _file])
 def test_a_folder_that_others_may_have_written_to_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture,
-                                                              spoil: object) -> None:
+                                                              spoil: Callable[[Path], None]) -> None:
     cache = Cache(tmp_path)
     cache.put(ONE, b"content")
-    spoil(tmp_path / "compiled")  # type: ignore[operator]
+    spoil(tmp_path / "compiled")
     before = sorted(tmp_path.rglob("*"))
     assert cache.get(ONE) is None
     cache.put(key("two"), b"content")
@@ -242,40 +247,58 @@ def test_a_folder_that_others_may_have_written_to_is_not_used(tmp_path: Path, ca
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
-@pytest.mark.parametrize("spoil", [_writable, _foreign])
+@pytest.mark.parametrize(("spoil", "reason"), [(_writable, "others may write to it"),
+                                               (_foreign, "it belongs to another user")])
 @pytest.mark.parametrize("where", ["", "compiled", "shard", "entry"])
 def test_what_others_may_have_written_is_neither_read_nor_written(tmp_path: Path, caplog: pytest.LogCaptureFixture,
-                                                                  where: str, spoil: object) -> None:
+                                                                  where: str, spoil: Callable[[Path], None],
+                                                                  reason: str) -> None:
     """The cache's folder itself, each folder inside and each file; one warning says so."""
     folder = tmp_path / "cache"
     cache = Cache(folder, quiet=True)
     cache.put(ONE, b"content")
     (entry,) = entry_files(cache)
     spoiled = {"": folder, "compiled": folder / "compiled", "shard": entry.parent, "entry": entry}[where]
-    spoil(spoiled)  # type: ignore[operator]
-    before = entry.read_bytes()
+    spoil(spoiled)
+    before = entry.read_bytes(), entry.stat()
     for _ in range(2):
         assert cache.get(ONE) is None
         assert Cache(folder).get(ONE) is None
-        if where != "entry":
-            cache.put(ONE, b"other")
-    assert entry.read_bytes() == before
+        cache.put(ONE, b"other")
+    assert (entry.read_bytes(), entry.stat().st_ino) == (before[0], before[1].st_ino)
+    assert entry_files(cache) == [entry]
     (record,) = caplog.records
-    assert f"'{spoiled}': it belongs to another user, or others may write to it" in record.getMessage()
+    assert f"'{spoiled}': {reason} (" in record.getMessage()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
-def test_an_entry_that_is_a_link_or_a_pipe_is_none(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    cache.put(ONE, b"content")
-    (entry,) = entry_files(cache)
-    elsewhere = tmp_path / "elsewhere"
-    entry.rename(elsewhere)
-    entry.symlink_to(elsewhere)
-    assert cache.get(ONE) is None
+def _pipe(entry: Path) -> None:
     entry.unlink()
     os.mkfifo(entry)
-    assert cache.get(ONE) is None
+
+
+def _dangling(entry: Path) -> None:
+    entry.unlink()
+    entry.symlink_to("nowhere")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and links are POSIX's")
+@pytest.mark.parametrize("spoil", [_link, _dangling, _pipe], ids=["link", "dangling", "pipe"])
+def test_an_entry_that_is_a_link_or_a_pipe_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture,
+                                                         spoil: Callable[[Path], None]) -> None:
+    """It is not waited for, not followed and not replaced; a build goes on."""
+    build = functools.partial(cm.build, "kernel void k() {}", device="sim:generic", cache_dir=tmp_path)
+    build()
+    entries = entry_files(Cache(tmp_path))
+    contents = [entry.read_bytes() for entry in entries]
+    for entry in entries:
+        spoil(entry)
+    before = [(path, path.lstat().st_ino) for path in sorted(tmp_path.rglob("*"))]
+    build()
+    assert [(path, path.lstat().st_ino) for path in sorted(tmp_path.rglob("*"))] == before
+    if spoil is _link:
+        assert [entry.read_bytes() for entry in entries] == contents
+    (record,) = caplog.records
+    assert "': it is not a file (" in record.getMessage()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")

@@ -7,7 +7,8 @@ reader gets the content or nothing. The files that were used last stay; older on
 A cache never fails. If its folder cannot be used, nothing is kept.
 
 Entries hold native code, which runs in this process. So only what belongs to this user and nobody else can write to is
-read: the folders on the way, and each file when it is open. What is not so is left alone, and said once.
+read: the folders on the way, and each file when it is open. What is not so is left alone, neither read nor replaced,
+and said once.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from coopmat.diagnostics import Error
-from coopmat.files import write_atomically
+from coopmat.files import replace
 from coopmat.version import __version__
 
 CACHE_VARIABLE = "COOPMAT_CACHE_DIR"
@@ -114,7 +114,7 @@ class Cache:
         try:
             stored = _read_own(path)
         except PermissionError as error:
-            self._complain(str(error.filename), error.strerror or _FOREIGN)
+            self._complain(path, error.strerror or str(error))
             return None
         except (OSError, ValueError):  # ValueError: a name that no file can have
             return None
@@ -137,16 +137,17 @@ class Cache:
             path = self._path(name)  # somebody may have been faster
             if path is None:
                 return
-            write_atomically(path, _checksum(name, content) + content, mode=0o600)
+            distrust = _distrust(path)
+            if distrust is not None:
+                self._complain(path, distrust)
+                return
+            replace(path, _checksum(name, content) + content, mode=0o600)
             _mark_used(path)
             self._shrink(path.parent)
         except FileNotFoundError:
             pass  # another process emptied the cache in between
         except (OSError, ValueError) as error:  # ValueError: a name that no folder can have
             self._complain(self._entries, getattr(error, "strerror", None) or str(error), is_quiet=self._quiet)
-        except Error as error:
-            if not isinstance(error.__cause__, FileNotFoundError):
-                self._complain(self._entries, str(error), is_quiet=self._quiet)
 
     def unusable(self) -> str | None:
         """Why nothing can be kept; None if it can, as far as one can tell without doing so."""
@@ -154,7 +155,8 @@ class Cache:
             return "it is turned off"
         foreign = self._foreign(*self._folders())
         if foreign is not None:
-            return f"'{foreign}' {_FOREIGN}"
+            where, reason = foreign
+            return f"'{where}': {reason}"
         present = next(folder for folder in (self._entries, *self._entries.parents) if os.path.lexists(folder))
         if not present.is_dir():
             return f"'{present}' is not a folder"
@@ -198,7 +200,7 @@ class Cache:
             return None
         foreign = self._foreign(*folders)
         if foreign is not None:
-            self._complain(foreign, _FOREIGN)
+            self._complain(*foreign)
             return None
         return folders[-1] / name[1:]
 
@@ -208,14 +210,16 @@ class Cache:
         return [self._entries / shard for shard in _SHARDS]
 
     @staticmethod
-    def _foreign(root: Path, *inner: Path) -> Path | None:
-        """The first of the folders that this user cannot trust; None if all are good, or do not exist."""
+    def _foreign(root: Path, *inner: Path) -> tuple[Path, str] | None:
+        """The first of the folders that this user cannot trust, and why; None if all are good, or do not exist."""
         try:
-            if not _is_safe_root(os.stat(root)):
-                return root
-            return next((folder for folder in inner if not _is_own(os.lstat(folder), stat.S_ISDIR)), None)
+            reason = _distrust_of_root(os.stat(root))
         except (OSError, ValueError):  # ValueError: a name that no folder can have
             return None
+        if reason is not None:
+            return root, reason
+        return next(((folder, reason) for folder in inner
+                     if (reason := _distrust(folder, stat.S_ISDIR, "a folder")) is not None), None)
 
     def _shrink(self, shard: Path) -> None:
         """Remove what was used longest ago until the rest is within the limit. What a killed process left
@@ -238,7 +242,6 @@ class Cache:
 
 
 _complaints: set[Path] = set()
-_FOREIGN = "it belongs to another user, or others may write to it"
 
 
 def find_cache(folder: str | Path | None = None, environment: Mapping[str, str] = os.environ) -> Cache:
@@ -292,8 +295,9 @@ def _read_own(path: Path) -> bytes:
     """The content of a file. PermissionError if it is not this user's alone: looked at when it is open, so that nobody
     can exchange it in between."""
     with open(path, "rb", opener=_open_itself) as stream:
-        if not _is_own(os.fstat(stream.fileno()), stat.S_ISREG):
-            raise PermissionError(errno.EPERM, _FOREIGN, str(path))
+        distrust = _distrust(stream.fileno())
+        if distrust is not None:
+            raise PermissionError(errno.EPERM, distrust)
         return stream.read()
 
 
@@ -302,18 +306,28 @@ def _open_itself(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
-def _is_own(state: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
-    """Whether this is a file of a kind that belongs to this user and that nobody else can write to."""
-    return is_kind(state.st_mode) and (os.name != "posix" or
-                                       (state.st_uid == os.getuid() and not state.st_mode & _OTHERS_WRITE))
+def _distrust(what: Path | int, is_kind: Callable[[int], bool] = stat.S_ISREG, kind: str = "a file") -> str | None:
+    """Why a path or an open file is not of this kind, this user's, and writable for nobody else; None if it is all
+    that, or not there."""
+    try:
+        state = os.fstat(what) if isinstance(what, int) else os.lstat(what)
+    except (OSError, ValueError):  # ValueError: a name that no file can have
+        return None
+    if not is_kind(state.st_mode):
+        return f"it is not {kind}"
+    if os.name == "posix" and state.st_uid != os.getuid():
+        return "it belongs to another user"
+    return "others may write to it" if os.name == "posix" and state.st_mode & _OTHERS_WRITE else None
 
 
-def _is_safe_root(state: os.stat_result) -> bool:
-    """Whether nobody else can exchange what is in the folder that the cache is in: it is this user's or the system's,
-    and others cannot write there, or may not touch what is not theirs, as in /tmp."""
+def _distrust_of_root(state: os.stat_result) -> str | None:
+    """Why others may exchange what is in the folder that the cache is in; None if they cannot: it is this user's or the
+    system's, and others cannot write there, or may not touch what is not theirs, as in /tmp."""
     if not stat.S_ISDIR(state.st_mode) or os.name != "posix":
-        return True  # what is no folder is told by the attempt to use it
-    return state.st_uid in (os.getuid(), 0) and bool(state.st_mode & stat.S_ISVTX or not state.st_mode & _OTHERS_WRITE)
+        return None  # what is no folder is told by the attempt to use it
+    if state.st_uid not in (os.getuid(), 0):
+        return "it belongs to another user"
+    return "others may write to it" if state.st_mode & _OTHERS_WRITE and not state.st_mode & stat.S_ISVTX else None
 
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH

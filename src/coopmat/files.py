@@ -38,7 +38,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666) -> None:
         if path.exists() and not path.is_file():
             _write_in_place(path, content)
         else:
-            _replace(path.resolve(), content, mode)
+            replace(path.resolve(), content, mode=mode)
     except OSError as error:
         raise Error(f"cannot write '{path}': {error.strerror or error}") from error
 
@@ -48,7 +48,9 @@ def _write_in_place(target: Path, content: bytes) -> None:
         stream.write(content)
 
 
-def _replace(target: Path, content: bytes, mode: int) -> None:
+def replace(target: Path, content: bytes, *, mode: int = 0o666) -> None:
+    """Give a name to a new file with ``content``, whole or not at all. What had the name before, a link or a pipe, too,
+    is neither followed nor written to. OSError if that cannot be done."""
     temporary = target.with_name(f".coopmat-{uuid.uuid4().hex[:12]}.tmp")
     try:
         with open(temporary, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
