@@ -321,7 +321,7 @@ OTHER_INNER = np.dtype([("tag", "i2"), ("weight", f"{OTHER_ORDER}f4", 2)], align
 
 
 class COtherScale(OTHER_STRUCTURE):
-    _fields_ = CScale._fields_[:4] + [("tag", ctypes.c_int16), ("weight", ctypes.c_float * 2), ("end", ctypes.c_int32)]
+    _fields_ = [*CScale._fields_[:4], ("tag", ctypes.c_int16), ("weight", ctypes.c_float * 2), ("end", ctypes.c_int32)]
 
 
 @pytest.mark.parametrize(("value", "remedy"), [

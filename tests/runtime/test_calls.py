@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -137,7 +138,51 @@ def test_a_kernel_of_sub_groups_gets_one(queue: cm.Queue) -> None:
     for name, size in (("shape", 16), ("wide", 32)):
         queue.enqueue(program.kernel(name), 4096, None, out).wait()
         assert out[0] == size
-    assert cm.build("kernel void k(global int *p) { p[0] = 1; }").uses_sub_groups is False
+
+
+TOGETHER = """
+#define TILE __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)))
+int sum(int x) { return sub_group_reduce_add(x); }
+int outer(int x) { return sum(x) + 1; }
+kernel void direct(global int *p) { p[0] = sub_group_reduce_add(1); }
+kernel void called(global int *p) { p[0] = outer(1); }
+kernel void number(global int *p) { p[0] = get_sub_group_local_id(); }
+kernel void matrix(global int *p) { int TILE m = coop_mat_init(1); m = m + m; }
+kernel void needs(global int *p) __attribute__((intel_reqd_sub_group_size(16))) { p[0] = 1; }
+kernel void alone(global int *p) { p[get_global_id(0) & 3] = get_local_size(0); }
+kernel void barriers(global int *p) { barrier(CLK_GLOBAL_MEM_FENCE); p[0] = 1; }
+"""
+
+
+@pytest.mark.parametrize("device", ["sim:intel_gpu_pvc", "sim:generic", "cpu"])
+def test_what_other_kernels_do_is_no_matter(device: str) -> None:
+    """Each kernel by itself decides its local size, together with the functions that it calls."""
+    program, alone = cm.build(TOGETHER, device=device), cm.build(TOGETHER[TOGETHER.index("kernel void alone"):])
+    assert [name for name, one in program.kernels.items() if not one.uses_sub_groups] == ["alone", "barriers"]
+    for size, local_size in ((1000, 250), (4096, 256)):
+        for one in (program.kernel("alone"), alone.kernel("alone")):
+            out = np.zeros(4, np.int32)
+            cm.Queue(device).enqueue(one, size, None, out).wait()
+            assert out[0] == local_size
+
+
+def test_modules_of_other_compilers_tell_who_uses_sub_groups(tmp_path: Path) -> None:
+    """Functions of OpenCL C are imports in them."""
+    path = tmp_path / "two.ll"
+    path.write_text("""target triple = "spirv64-unknown-unknown"
+declare spir_func i32 @_Z22get_sub_group_local_idv()
+define spir_kernel void @with(ptr addrspace(1) %p) {
+  %n = call spir_func i32 @_Z22get_sub_group_local_idv()
+  store i32 %n, ptr addrspace(1) %p
+  ret void
+}
+define spir_kernel void @without(ptr addrspace(1) %p) {
+  store i32 1, ptr addrspace(1) %p
+  ret void
+}
+""")
+    kernels = cm.build(path).kernels
+    assert (kernels["with"].uses_sub_groups, kernels["without"].uses_sub_groups) == (True, False)
 
 
 def test_a_required_size_is_chosen(queue: cm.Queue, program: cm.Program) -> None:

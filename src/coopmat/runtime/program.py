@@ -25,9 +25,10 @@ from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
 from coopmat.runtime.saved import Optimization
 from coopmat.spirv import matrix_addresses
-from coopmat.spirv.kernels import KernelSignature, uses_sub_groups
+from coopmat.spirv.kernels import KernelSignature
 from coopmat.spirv.module import Module
 from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
+from coopmat.spirv.sub_group_kernels import uses_sub_groups
 
 if TYPE_CHECKING:
     from coopmat.sycl.kernel import SyclKernel
@@ -149,11 +150,6 @@ class Program:
                    f"it is optimised at -O{made.level} instead")
         return [Diagnostic("warning", message, SourceLocation.whole(SourceFile(self.source_name, "")))]
 
-    @cached_property
-    def uses_sub_groups(self) -> bool:
-        """Whether kernels may count on what a sub-group is: it has matrices, functions or numbers of them."""
-        return uses_sub_groups(self.module)
-
     def forget_source(self) -> None:
         """Let go of what the program was made from, and with it of its LLVM IR."""
         self._make_llvm_ir = self._python = self._text_of = None
@@ -221,6 +217,12 @@ class Kernel:
     def form(self) -> CallForm:
         """How a launch gives its arguments."""
         return CallForm(self.name, self.names, self.shown, len(self.names))
+
+    @cached_property
+    def uses_sub_groups(self) -> bool:
+        """Whether it may count on what a sub-group is: it has matrices, functions or numbers of them, or requires their
+        size."""
+        return uses_sub_groups(self.program._executable, self.name)
 
     @cached_property
     def _binders(self) -> list[Binder]:

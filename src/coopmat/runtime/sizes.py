@@ -67,7 +67,7 @@ def chosen_local_size(kernel: Kernel, global_size: Size, device: Device) -> Size
     if required is not None:
         return required[:len(sizes)] if all(size == 1 for size in required[len(sizes):]) else required
     sub_group = kernel.signature.sub_group_size or device.sub_group_sizes[0]
-    most = sub_group if kernel.program.uses_sub_groups else max(CHOSEN_SIZE, sub_group)
+    most = sub_group if kernel.uses_sub_groups else max(CHOSEN_SIZE, sub_group)
     return _divided(sizes, sub_group, min(most, device.max_work_group_size))
 
 

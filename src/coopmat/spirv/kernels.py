@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.limits import DEEPEST_TYPE
 from coopmat.spirv.grammar import (
-    BuiltIn,
-    Capability,
     Decoration,
     ExecutionMode,
     ExecutionModel,
@@ -42,11 +40,6 @@ _OPAQUE: dict[int, str] = {
     Op.TypeQueue: "queue", Op.TypeDeviceEvent: "device event", Op.TypeReserveId: "reservation",
 }
 """Types of parameters of which a host has no bytes."""
-
-_OF_GROUPS = ("CooperativeMatrix", "Group", "Subgroup")
-"""How the names of capabilities begin that are for what work-items do together."""
-_SUB_GROUP_BUILT_INS = frozenset(one for one in BuiltIn if "Subgroup" in one.name)
-
 
 @dataclass(frozen=True, slots=True)
 class DataType:
@@ -147,14 +140,6 @@ def kernel_signatures(module: Module) -> dict[str, KernelSignature]:
             (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None,
             sub_group[0] if sub_group else None)
     return found
-
-
-def uses_sub_groups(module: Module) -> bool:
-    """Whether the module has matrices or functions of sub-groups, or asks for numbers and sizes of them."""
-    if any(isinstance(one, Capability) and one.name.startswith(_OF_GROUPS) for one in module.capabilities):
-        return True
-    return any(row.words[1] == Decoration.BuiltIn and row.words[2] in _SUB_GROUP_BUILT_INS
-               for row in module.of_opcode(Op.Decorate))
 
 
 def _constants(module: Module, ids: tuple[int, ...] | None) -> tuple[int, ...] | None:
