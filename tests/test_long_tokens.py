@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 import coopmat as cm
 from coopmat.diagnostics import CompileError
 from coopmat.spirv import Module
+from coopmat.sycl import kernel
 from tests.sycl.refused import loaded
 
 MEGABYTE = 1 << 20
@@ -129,8 +132,8 @@ def of_python(text: str) -> object:
         names = loaded(text)[1]
     except Exception:  # of Python's own, before there is a kernel
         return None
-    kernel = names.get("k")
-    return kernel if kernel is None or isinstance(kernel, (str, bytes)) else cm.build(kernel)
+    found = names.get("k")
+    return found if found is None or isinstance(found, (str, bytes)) else cm.build(found)
 
 
 def of_spirv(text: str) -> object:
@@ -187,6 +190,77 @@ def test_a_token_of_a_megabyte(name: str, data: st.DataObject, tmp_path_factory:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.getbasetemp())
         check(language, text, f"{word!r} at {start} becomes {kind}")
+
+
+@pytest.mark.parametrize("length", [2000, 4000])
+@pytest.mark.parametrize("source", [
+    "kernel void k(global int *{right}) {{ {wrong}[0] = 1; }}",
+    "struct s {{ int {right}; }}; kernel void k(global struct s *p) {{ p->{wrong} = 1; }}",
+    "void {right}() {{}} kernel void k() {{ {wrong}(); }}",
+    "enum e {{ {right} }}; kernel void k(global int *p) {{ p[0] = {wrong}; }}",
+    "typedef int {right}; kernel void k(global int *p) {{ {wrong} i = 1; p[0] = i; }}",
+    "#define {right} 1\n#if {wrong}\n#endif\nkernel void k(global int *p) {{ p[0] = {wrong}; }}",
+], ids=["variable", "member", "function", "enumerator", "type", "macro"])
+def test_a_long_name_is_misspelt(source: str, length: int) -> None:
+    right = "q" * length
+    check(LANGUAGES["OpenCL C"], source.format(right=right, wrong=f"{right[:-1]}z"), "a misspelt name")
+
+
+TEXTS = {"print": f'print("{WORD}")', "f-string": f'print(f"{WORD}{{A[0]}}")', "printf": f'printf("{WORD}")',
+         "a printed value": f'printf("%s", "{WORD}")', "assert": f'assert A[0] > 1, "{WORD}"'}
+
+
+@pytest.mark.parametrize("statement", TEXTS.values(), ids=TEXTS)
+def test_a_kernel_in_python_with_a_long_text(statement: str) -> None:
+    source = f"from coopmat.sycl import *\n\n@kernel\ndef k(item: nd_item[1], A: ptr[float32]):\n    {statement}\n"
+    check(LANGUAGES["Python"], source, statement[:20])
+    with pytest.raises(CompileError, match=r":5:\d+: error: a text of \d+ bytes is too long .*CM6084"):
+        of_python(source)
+
+
+def test_long_names_of_kernels(tmp_path: Path) -> None:
+    names = loaded(f"from coopmat.sycl import *\n\n@kernel\ndef {WORD}(item: nd_item[1], A: ptr[float32]):\n"
+                   "    A[0] = 1\n")[1]
+    with pytest.raises(CompileError, match=":4:1: error: the name of a kernel has 1048576 characters; at most 4096"):
+        cm.build(names[WORD])
+    path = tmp_path / "long.ll"
+    for name in (WORD, f'"{WORD}"'):
+        path.write_text(f"define spir_kernel void @{name}() {{\n  ret void\n}}\n")
+        with pytest.raises(CompileError, match=r":1:26: error: the name of a function has \d+ characters; at most"):
+            cm.build(path)
+
+
+OPTIONS = ("-D{}=1", "-D{}", "-W{}", "-I{}", "-include {}", "-cl-std={}", "-cl-ext=+{}", "-cl-ext={}",
+           "-ferror-limit={}", "-O{}", "-x {}", "-Wp,{}", "-M{}", "-{}", "{}", "-cl-intel-{}", "'{}", "-D '{}'")
+
+
+@pytest.mark.filterwarnings("ignore::coopmat.CompileWarning")
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_of_a_megabyte(option: str) -> None:
+    """As a text, as a word, and of a kernel in Python; also one that is only as long as a file's name may be."""
+    for long in (WORD, WORD[:4000]):
+        text = option.format(long)
+        for options in (text, [text]):
+            for build in (functools.partial(cm.build, options=options), lambda _, given=options: kernel(options=given)):
+                check(Language("", re.compile(""), {}, build), "kernel void k() {}", option)
+
+
+def test_names_of_any_length_in_messages() -> None:
+    """Of kernels, parameters and devices: neither whole nor often."""
+    name, other = "k" * 4000, "z" * 4000
+    program = cm.build(f"kernel void {name}(global float *{other}, int n) {{ {other}[n] = n; }}")
+    queue, memory = cm.Queue("sim:generic"), np.zeros(1, np.float32)
+    attempts: list[Callable[[], object]] = [
+        lambda: queue.enqueue(program.kernel(name), 1, 1),
+        lambda: queue.enqueue(program.kernel(name), 1, 1, **{other[1:]: 1}),
+        lambda: queue.enqueue(program.kernel(name), 1, 1, 3.0, 1),
+        lambda: queue.enqueue(program.kernel(name), 1, 1, memory, 1).wait(),
+        lambda: program.kernel(other), lambda: cm.device(other), lambda: cm.device(f"sim:{other}"),
+    ]
+    for attempt in attempts:
+        with pytest.raises(cm.Error) as caught:
+            attempt()
+        assert len(str(caught.value)) < 1500
 
 
 @pytest.mark.slow

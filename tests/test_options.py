@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import coopmat as cm
 from coopmat.build_options import LANGUAGES, BuildOptions
 from coopmat.opencl import compile_source
-from coopmat.runtime.options import GROUPS, OPTIONS, Form, parse_options
+from coopmat.runtime.options import GROUPS, OPTIONS, Form, parse_options, split_options
 
 ROOT = Path(__file__).parent.parent
 
@@ -47,6 +50,17 @@ ROOT = Path(__file__).parent.parent
 ])
 def test_what_options_say(options: cm.runtime.options.Options, expected: dict[str, object]) -> None:
     assert parse_options(options) == BuildOptions(**expected)  # type: ignore[arg-type]
+
+
+@given(st.text(st.sampled_from(" \t\n\r'\"\\ab\v\u2003"), max_size=12) | st.text())
+def test_a_text_is_split_as_a_shell_does(text: str) -> None:
+    try:
+        expected = shlex.split(text)
+    except ValueError:
+        with pytest.raises(cm.Error, match=r"cannot be split into words: no (closing quotation|escaped character)"):
+            split_options(text)
+    else:
+        assert split_options(text) == expected
 
 
 def test_every_row_of_the_table_has_been_tried() -> None:

@@ -409,8 +409,10 @@ def _position(location: SourceLocation | None) -> tuple[int, int]:
 class Error(Exception):
     """Root of every error that coopmat raises on purpose; ``str()`` is the message for the user."""
 
+    _longest_word, _longest = LONGEST_NAME, None  # a file's name may be as long
+
     def __init__(self, message: str = "") -> None:
-        super().__init__(shortened(message, LONGEST_NAME, len(message)))
+        super().__init__(shortened(message, self._longest_word, self._longest or len(message)))
 
     def code(self) -> Any:
         """SYCL's error code, a member of ``coopmat.sycl.errc`` (SYCL 4.13.2)."""
@@ -464,7 +466,7 @@ class KernelNotSupported(Error):
         self.message = message
         self.kernel = kernel
         self.location = location
-        text = message if kernel is None else f"{message} (kernel {kernel})"
+        text = shortened(message if kernel is None else f"{message} (kernel {kernel})")
         super().__init__(text if location is None else str(Diagnostic("error", text, location)))
 
     def with_source(self, text: str) -> KernelNotSupported:
@@ -480,6 +482,8 @@ _WORD = re.compile(r"\w+")
 
 class LaunchError(Error):
     """A kernel cannot be launched like this: arguments, sizes, or the kernel's name."""
+
+    _longest_word, _longest = LONGEST_WORD, LONGEST_MESSAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,6 +502,8 @@ class Where:
         names = ("kernel", "location", "work_group", "sub_group", "lane", "buffer", "element")
         labels = ("kernel", "at", "work-group", "sub-group", "lane", "buffer", "element")
         known = [(label, getattr(self, name)) for name, label in zip(names, labels, strict=True)]
+        known = [(label, shortened(value) if label in ("kernel", "buffer") and value else value)
+                 for label, value in known]
         return ", ".join(f"{label} {value}" for label, value in known if value is not None)
 
 

@@ -9,6 +9,7 @@ from tests.sycl.refused import CLOSE, OPEN, Case, check, codes, codes_of, diagno
 
 CASES = read_cases("messages.txt")
 ELSEWHERE = ("vectors.txt", "printing.txt")  # cases of which tests of their own make use
+TOO_LONG = {"CM6009", "CM6084"}  # for a file of cases: tests/test_long_tokens.py
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.code}: {' '.join(case.text.split())}")
@@ -19,7 +20,7 @@ def test_a_message(case: Case) -> None:
 
 def test_every_message_has_a_case() -> None:
     others = [case for name in ELSEWHERE for case in read_cases(name)]
-    assert codes_of(messages) <= codes([*CASES, *others])
+    assert codes_of(messages) <= codes([*CASES, *others]) | TOO_LONG
 
 
 def test_an_error_in_a_helper_names_the_calls() -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
 from coopmat.llvm import aggregates, client, imports, matrix_memory, variadic
-from coopmat.llvm.checks import check_addresses, check_matrix_addresses, check_matrix_types
+from coopmat.llvm.checks import check_addresses, check_matrix_addresses, check_matrix_types, check_names
 from coopmat.llvm.metadata import kernel_argument_types
 from coopmat.llvm.repairs import (
     constants_from_memory,
@@ -55,6 +55,7 @@ def to_spirv(ir: str, *, source_name: str = "<llvm>", keeps_imports: bool = Fals
     nothing defines, and for what SPIR-V cannot express; :class:`coopmat.diagnostics.Error` when LLVM
     takes too long or cannot be started.
     """
+    check_names(SourceFile(source_name, ir))
     declared = client.declarations(ir, source_name=source_name)
     hidden = imports.hidden_names(declared)
     compiled = ir

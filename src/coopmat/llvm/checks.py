@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from coopmat.diagnostics import CompileError, Diagnostic, SourceFile, SourceLocation
+from coopmat.limits import LONGEST_SYMBOL
 from coopmat.spirv.grammar import CooperativeMatrixUse, Op, Scope
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.matrix_addresses import counted_in_bytes
 from coopmat.spirv.module import Module
 
+_MORE = f"{{{LONGEST_SYMBOL + 1},}}"
+_LONG_NAME = re.compile(rf"""^(?:define|declare)\b[^@\n]*@([-\w$.]{_MORE}|"[^"\n]{_MORE}")""", re.MULTILINE)
 _SCOPES = (Scope.Workgroup, Scope.Subgroup)
 _ORDER = ("after the element type come scope, rows, columns and use, as in "
           'target("spirv.CooperativeMatrixKHR", float, 3, 8, 16, 2) for an accumulator of a sub-group')
@@ -36,6 +39,14 @@ def check_matrix_addresses(module: Module, source: SourceFile) -> None:
                        "in SPIR-V, and it can no longer be told which matrices are meant; take the code as it was "
                        "before LLVM optimised it (coopmat compile -O hides matrices from LLVM's optimiser)")
             raise CompileError([Diagnostic("error", message, SourceLocation.whole(source))])
+
+
+def check_names(source: SourceFile) -> None:
+    """Raise CompileError for a function whose name is too long for an instruction of SPIR-V."""
+    found = _LONG_NAME.search(source.text)
+    if found is not None:
+        message = f"the name of a function has {len(found[1])} characters; at most {LONGEST_SYMBOL} are supported"
+        raise CompileError([Diagnostic("error", message, _place(source, *found.span(1)))])
 
 
 def check_matrix_types(module: Module, source: SourceFile) -> None:
@@ -68,8 +79,10 @@ def _find(source: SourceFile, numbers: list[int]) -> SourceLocation:
     pattern = r'target\(\s*"spirv\.CooperativeMatrixKHR"\s*,[^,()]+' + "".join(
         rf",\s*{number}\s*" for number in numbers) + r"\)"
     found = re.search(pattern, source.text)
-    if found is None:
-        return SourceLocation.whole(source)
-    line = source.text.count("\n", 0, found.start()) + 1
-    column = found.start() - (source.text.rfind("\n", 0, found.start()) + 1) + 1
-    return SourceLocation(source, line, column, len(found.group()))
+    return SourceLocation.whole(source) if found is None else _place(source, *found.span())
+
+
+def _place(source: SourceFile, start: int, stop: int) -> SourceLocation:
+    """A part of the text, which is in one line."""
+    line = source.text.count("\n", 0, start) + 1
+    return SourceLocation(source, line, start - source.text.rfind("\n", 0, start), stop - start)

@@ -13,12 +13,12 @@ from bisect import bisect_right
 from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, DiagnosticSink, SourceFile, SourceLocation
+from coopmat.limits import LONGEST_IDENTIFIER
 from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.tokens import PUNCTUATORS, Token, TokenKind
 
 MAX_SOURCE_CHARACTERS = 16 * 1024 * 1024
 
-MAX_IDENTIFIER = 4096
 
 MAX_TOKENS = 1_000_000
 """Limit on the tokens that all files and all macro expansions of one run make together."""
@@ -199,8 +199,8 @@ def report_malformed(token: Token, sink: DiagnosticSink) -> bool:
         sink.report(messages.UNTERMINATED_LITERAL, token.location, quote=token.text[0])
     elif token.kind is TokenKind.OTHER:
         sink.report(messages.UNEXPECTED_CHARACTER, token.location, character=_describe(token.text))
-    elif token.kind is TokenKind.IDENTIFIER and len(token.text) > MAX_IDENTIFIER:
-        sink.report(messages.IDENTIFIER_TOO_LONG, token.location, length=len(token.text), limit=MAX_IDENTIFIER)
+    elif token.kind is TokenKind.IDENTIFIER and len(token.text) > LONGEST_IDENTIFIER:
+        sink.report(messages.IDENTIFIER_TOO_LONG, token.location, length=len(token.text), limit=LONGEST_IDENTIFIER)
     elif token.kind is TokenKind.IDENTIFIER and not token.text.isidentifier():
         sink.report(messages.INVALID_IDENTIFIER, token.location, text=token.text)
     else:

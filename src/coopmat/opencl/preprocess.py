@@ -18,10 +18,11 @@ from typing import Any
 
 from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, Message, SourceFile, SourceLocation, note
+from coopmat.limits import LONGEST_IDENTIFIER
 from coopmat.opencl.builtin_macros import BuiltinMacros, Names, file_name_literal, parse_header_name
 from coopmat.opencl.conditions import evaluate
 from coopmat.opencl.includes import HeaderName, IncludeSearch, read_source
-from coopmat.opencl.lex import MAX_IDENTIFIER, normalize, report_malformed, tokenize, would_paste
+from coopmat.opencl.lex import normalize, report_malformed, tokenize, would_paste
 from coopmat.opencl.literals import FloatingConstant, IntegerConstant, parse_literal
 from coopmat.opencl.macros import Builtin, DefinitionParser, Expander, Macro, MacroTable
 from coopmat.opencl.messages import lexical as messages
@@ -558,7 +559,7 @@ class Preprocessor:
         if kind is TokenKind.PUNCTUATOR:
             text = DIGRAPHS.get(token.text, token.text)
             return token if text is token.text else replace(token, text=text)
-        if kind is TokenKind.IDENTIFIER and len(token.text) <= MAX_IDENTIFIER and token.text.isascii():
+        if kind is TokenKind.IDENTIFIER and len(token.text) <= LONGEST_IDENTIFIER and token.text.isascii():
             return token
         if kind is TokenKind.UNTERMINATED and token.value is not None:
             return token  # reported where it was read

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+LONGEST_MEANT = 100
+"""Characters of a name for which a nearer one is looked for: what finds it takes time with the square of them."""
+
 
 def edit_distance(left: str, right: str, limit: int) -> int:
     """Insertions, deletions, replacements and swaps of neighbours that turn ``left`` into ``right``;
@@ -28,10 +31,11 @@ def edit_distance(left: str, right: str, limit: int) -> int:
 def closest(name: str, candidates: Iterable[str]) -> str | None:
     """The first of the candidates that are nearest to ``name``, if one is near enough to be meant.
 
-    A third of the name's letters may differ, which is what clang allows; one-letter names never match.
+    A third of the name's letters may differ, which is what clang allows; names of one letter and very long ones never
+    match.
     """
     limit = (len(name) + 2) // 3
-    if len(name) < 2:
+    if not 2 <= len(name) <= LONGEST_MEANT:
         return None
     best, best_distance = None, limit + 1
     for candidate in candidates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-import shlex
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -12,12 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from coopmat.build_options import LANGUAGES, BuildOptions
-from coopmat.diagnostics import Error, value_text
+from coopmat.diagnostics import SNIPPET_WIDTH, Error, shortened, value_text
 
 Options = str | Sequence[str] | None
 """Options as :func:`coopmat.build` takes them: one text, or a sequence of words."""
 
 MAX_ERROR_LIMIT = 1_000_000
+
+
+def _wrong(message: str) -> Error:
+    """What is said of an option, which may be of any length."""
+    return Error(shortened(message))
 
 
 # ------------------------------------------------------------------ what options do
@@ -87,14 +92,14 @@ def _language(settings: Settings, value: str) -> None:
         versions = ", ".join(LANGUAGES)
         reason = (f"C++ for OpenCL is not supported; kernels are written in OpenCL C: {versions}"
                   if "++" in value else f"the versions are {versions}")
-        raise Error(f"invalid value '{value}' in '-cl-std={value}': {reason}")
+        raise _wrong(f"invalid value '{value}' in '-cl-std={value}': {reason}")
     settings.values["language"] = LANGUAGES[name]
 
 
 def _extensions(settings: Settings, value: str) -> None:
     for item in value.split(","):
         if item[:1] not in ("+", "-") or not item[1:].isidentifier():
-            raise Error(f"invalid value '{value}' in '-cl-ext={value}': it is a list of +NAME and -NAME, such as "
+            raise _wrong(f"invalid value '{value}' in '-cl-ext={value}': it is a list of +NAME and -NAME, such as "
                         "-cl-ext=-all,+cl_khr_fp16")
         settings.append("extensions", (item[1:], item[0] == "+"))
 
@@ -106,24 +111,24 @@ def _warning(settings: Settings, value: str) -> None:
 
 def _error_limit(settings: Settings, value: str) -> None:
     if not value.isdecimal() or int(value) > MAX_ERROR_LIMIT:
-        raise Error(f"invalid value '{value}' in '-ferror-limit={value}': it is a number of errors, 0 for no limit")
+        raise _wrong(f"invalid value '{value}' in '-ferror-limit={value}': it is a number of errors, 0 for no limit")
     settings.values["error_limit"] = int(value)
 
 
 def _optimization(settings: Settings, value: str) -> None:
     if value not in ("-O", "-O0", "-O1", "-O2", "-O3", "-Os"):
-        raise Error(f"invalid value in '{value}': the levels are -O0, -O1, -O2 and -O3")
+        raise _wrong(f"invalid value in '{value}': the levels are -O0, -O1, -O2 and -O3")
 
 
 def _source_language(settings: Settings, value: str) -> None:
     if value != "cl":
-        raise Error(f"invalid value '{value}' in '-x {value}': kernels are written in OpenCL C, which is '-x cl'")
+        raise _wrong(f"invalid value '{value}' in '-x {value}': kernels are written in OpenCL C, which is '-x cl'")
 
 
 def _refuse(reason: str) -> Apply:
     """An option that is known and cannot be obeyed."""
     def apply(settings: Settings, value: str) -> None:
-        raise Error(f"option '{value}' is not supported: {reason}")
+        raise _wrong(f"option '{value}' is not supported: {reason}")
     return apply
 
 
@@ -227,19 +232,39 @@ def split_options(options: Options) -> list[str]:
     if options is None:
         return []
     if isinstance(options, str):
-        try:
-            return shlex.split(options)
-        except ValueError as error:
-            raise Error(f"options '{options}' cannot be split into words: {str(error).lower()}") from None
+        return _words(options)
     if not isinstance(options, Sequence):
-        raise Error('options are a str such as "-DK=64 -I include" or a sequence such as ("-DK=64", "-I", "include"); '
+        raise _wrong('options are a str such as "-DK=64 -I include" or a sequence such as ("-DK=64", "-I", "include"); '
                     f"found {value_text(options)}")
     words = []
     for option in options:
         if not isinstance(option, str | os.PathLike):
-            raise Error(f"options are strings, found {value_text(option)}")
+            raise _wrong(f"options are strings, found {value_text(option)}")
         words.append(os.fspath(option))
     return words
+
+
+_PARTS = re.compile(r"""(?P<plain>[^ \t\r\n'"\\]+)|\\(?P<escaped>.)|'(?P<single>[^']*)'|
+                        "(?P<double>[^"\\]*(?:\\.[^"\\]*)*)"|(?P<blanks>[ \t\r\n]+)|(?P<open>.)""",
+                    re.DOTALL | re.VERBOSE)
+"""What a shell's line consists of; what begins none of it is ``open``."""
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text as :func:`shlex.split` finds them, which takes time with the square of a word's length."""
+    words: list[list[str]] = []
+    is_inside = False
+    for part in _PARTS.finditer(text):
+        kind, found = part.lastgroup, part[part.lastindex or 0]
+        if kind == "open":
+            missing = "escaped character" if found == "\\" else "closing quotation"
+            raise _wrong(f"options '{shortened(text, whole=SNIPPET_WIDTH)}' cannot be split into words: no {missing}")
+        if kind != "blanks":
+            if not is_inside:
+                words.append([])
+            words[-1].append(re.sub(r'\\(["\\])', r"\1", found) if kind == "double" else found)
+        is_inside = kind != "blanks"
+    return ["".join(parts) for parts in words]
 
 
 def parse_options(options: Options) -> BuildOptions:
@@ -250,7 +275,7 @@ def parse_options(options: Options) -> BuildOptions:
     while position < len(words):
         option, value, used = match_option(words[position:])
         if option is None:
-            raise Error(unknown_option(words[position]))
+            raise _wrong(unknown_option(words[position]))
         option.apply(settings, value)
         position += used
     return settings.build()
@@ -275,7 +300,7 @@ def match_option(words: Sequence[str]) -> tuple[Option | None, str, int]:
         if not rest and option.form in (Form.SEPARATE, Form.EITHER) and len(words) > 1 and words[1]:
             return option, words[1], 2
         if not rest:
-            raise Error(f"option {option.name} needs a value: {option}")
+            raise _wrong(f"option {option.name} needs a value: {option}")
     return None, "", 0
 
 

@@ -74,7 +74,7 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
         return _MAKERS[name]()
     close = difflib.get_close_matches(name.lower(), _MAKERS, n=1, cutoff=0.75)
     hint = f"; did you mean '{close[0]}'?" if close else ""
-    raise Error(f"no device '{name}'{hint} (this version runs kernels on the CPU and on simulated devices: "
+    raise Error(f"no device {value_text(name)}{hint} (this version runs kernels on the CPU and on simulated devices: "
                 f"{', '.join(_MAKERS)})")
 
 

@@ -17,6 +17,8 @@ PARAMETER_TYPE = Message("CM6005", "error",
                          "parameter '{name}' of a kernel needs a type: a scalar (int32, float32, …), a vector "
                          "(float4, …), ptr[T], local_ptr[T], annotated_ptr[T, …], local_accessor[T] or layout; "
                          "found {found}")
+NAME_TOO_LONG = Message("CM6009", "error",
+                        "the name of a kernel has {length} characters; at most {limit} are supported")
 KERNEL_RESULT = Message("CM6006", "error", "a kernel cannot return a value; store the result through a pointer")
 BAD_ANNOTATION = Message("CM6007", "error", "the annotation '{text}' cannot be evaluated: {reason}")
 NOT_A_TYPE = Message("CM6008", "error", "expected a type, such as int32 or ptr[float32]; found {found}")
@@ -145,6 +147,8 @@ FORMAT_SPECIFICATION = Message("CM6081", "error",
 CONVERSION = Message("CM6082", "error", "the format of printf has '{text}': {reason}")
 NOT_A_STRING = Message("CM6083", "error",
                        "the text {found} cannot be printed: it has a zero, or half of a character, in it")
+TEXT_TOO_LONG = Message("CM6084", "error",
+                        "a text of {length} bytes is too long for a kernel; at most {limit} are supported")
 
 # ------------------------------------------------------------------ CM607x: built-in functions
 

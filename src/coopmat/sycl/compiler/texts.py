@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from coopmat.limits import MOST_LISTED
 from coopmat.printf import FLOATS, INTEGER_BITS, INTEGERS
 from coopmat.sycl.compiler import messages, vectors
 from coopmat.sycl.compiler.numbers import convert_scalar, expression
@@ -121,6 +122,8 @@ def string(f: FunctionCompiler, text: str, node: ast.AST,
         octets = b"\0"
     if b"\0" in octets:
         raise f.fail(messages.NOT_A_STRING, node, found=ascii(text))
+    if len(octets) >= MOST_LISTED:
+        raise f.fail(messages.TEXT_TOO_LONG, node, length=len(octets), limit=MOST_LISTED - 1)
     if (text, space) not in f.unit.strings:
         type_ = t.Array(t.CHAR, len(octets) + 1)
         characters = tuple(n.Constant(t.CHAR, location, octet - 256 if octet > 127 else octet)

@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from coopmat.diagnostics import DiagnosticSink, SourceLocation
+from coopmat.limits import LONGEST_IDENTIFIER
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
@@ -71,6 +72,8 @@ class Unit:
         f.result = NOTHING
         location = f.location(node)
         name = self.unique(node.name if isinstance(node, ast.FunctionDef) else "lambda_kernel")
+        if len(name) > LONGEST_IDENTIFIER:
+            f.fail(messages.NAME_TOO_LONG, node, length=len(name), limit=LONGEST_IDENTIFIER)
         try:
             body = body_of(f)
         except GaveUp:
