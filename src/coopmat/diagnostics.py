@@ -12,7 +12,7 @@ import reprlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from coopmat.warning_levels import Level, WarningLevels
 
@@ -409,7 +409,8 @@ def _position(location: SourceLocation | None) -> tuple[int, int]:
 class Error(Exception):
     """Root of every error that coopmat raises on purpose; ``str()`` is the message for the user."""
 
-    _longest_word, _longest = LONGEST_NAME, None  # a file's name may be as long
+    _longest_word: ClassVar[int] = LONGEST_NAME  # a file's name may be as long
+    _longest: ClassVar[int | None] = None
 
     def __init__(self, message: str = "") -> None:
         super().__init__(shortened(message, self._longest_word, self._longest or len(message)))
