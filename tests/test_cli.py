@@ -101,6 +101,39 @@ def test_compile(tmp_path: Path, emit: str) -> None:
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.parametrize("emit", ["spirv", "spirv-asm"])
+def test_spirv_is_not_optimised(tmp_path: Path, emit: str) -> None:
+    assert coopmat("compile", GEMM, "-o", tmp_path / "gemm.spv").returncode == 0
+    message = failure("compile", tmp_path / "gemm.spv", "-O2", "--emit", emit, "-o", tmp_path / "out")
+    assert "gemm.spv cannot be optimised (-O2): LLVM optimises OpenCL C, LLVM IR and kernels in Python" in message
+    assert coopmat("compile", tmp_path / "gemm.spv", "-O0", "--emit", emit, "-o", tmp_path / "out").returncode == 0
+
+
+def test_the_only_kernel_needs_no_name(tmp_path: Path) -> None:
+    one, two, none = tmp_path / "one.cl", tmp_path / "two.cl", tmp_path / "none.cl"
+    one.write_text("kernel void only(int n) { printf(\"%d\\n\", n); }")
+    two.write_text("kernel void first() {} kernel void second() {}")
+    none.write_text("int f(int i) { return i; }")
+    arguments = ("--global", "1", "--device", "sim:generic")
+    result = coopmat("run", one, *arguments, "--arg", "5")
+    assert result.stdout.splitlines()[0] == "5"
+    assert result.stdout.splitlines()[1].startswith("only on sim:generic: ")
+    assert f"choose a kernel of {two} with --kernel: first, second" in failure("run", two, *arguments)
+    assert f"{none} has no kernels" in failure("run", none, *arguments)
+
+
+@pytest.mark.parametrize("device", ["cpu", "sim:generic"])
+def test_run_reports_accesses_outside_of_buffers(tmp_path: Path, device: str) -> None:
+    source = tmp_path / "far.cl"
+    source.write_text("kernel void far(global int *p) { p[get_global_id(0) * 100] = 1; }")
+    arguments = (source, "--global", "99999", "--local", "1", "--device", device, "--arg", "zeros:int32:4")
+    message = failure("run", *arguments)
+    assert "write of 4 bytes at byte 400; the buffer has 16 bytes" in message
+    assert "far.cl:1:" in message
+    if device.startswith("sim:"):  # the CPU would end with a signal, or not
+        assert coopmat("run", *arguments, "--no-bounds").returncode == 0
+
+
 def test_a_failed_compile_writes_nothing(tmp_path: Path) -> None:
     source = tmp_path / "bad.cl"
     source.write_text("kernel void f( {")
@@ -153,11 +186,15 @@ ARRAYS = ("--arg", "zeros:int8:8x32", "--arg", "zeros:int8:32x16", "--arg", "zer
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "9=c.npy"), "argument 9 is not an array"),
     ((*RUN, *ARRAYS, "--arg", "16", "--arg", "32", "--out", "c.npy"), "expected INDEX=FILE.npy"),
     ((*RUN, "--device", "sim:generic", *ARRAYS, "--arg", "16", "--arg", "64"), "argument 0 'A', element 256"),
-    (("run", GEMM), "Missing option"),
+    (("run", GEMM), "Missing option '--global'. (see `coopmat run --help`)"),
+    (("run", GEMM, "--glob", "1"), "(see `coopmat run --help`)"),
+    (("run", GEMM, "--global"), "(see `coopmat run --help`)"),
+    (("cache", "--size"), "(see `coopmat cache --help`)"),
+    (("compile", GEMM, "-O", "high"), "(see `coopmat compile --help`)"),
     (("compile", GEMM, "-o", "x", "--emit", "ptx"), "cannot emit 'ptx'"),
     (("check", GEMM, "-Wno-such-thing", "-Q"), "unknown option '-Q'"),
     (("devices", "sim:none"), "no device 'sim:none'"),
-    (("frobnicate",), "No such command"),
+    (("frobnicate",), "No such command 'frobnicate'. (see `coopmat --help`)"),
 ])
 def test_each_mistake_has_a_message(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
     assert message in failure(*arguments, cwd=tmp_path)

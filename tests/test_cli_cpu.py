@@ -28,6 +28,7 @@ def test_run(source: Path, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("scale on cpu: ")
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.arange(64) * np.float32(2.5))
+    assert coopmat("run", source, *RUN, "--no-bounds", "--arg", "in.npy", "--arg", "2.5", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize("level", ["0", "2"])

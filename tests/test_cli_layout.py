@@ -166,7 +166,7 @@ def test_a_refusal_as_a_user_sees_it(tmp_path: Path) -> None:
     assert failure(*words(PVC, "a", "bf16", (0, 16, 16)), "-o", "a.svg", cwd=tmp_path) == (
         "coopmat: error: m is an integer, 1 or more; found 0\n")
     assert list(tmp_path.iterdir()) == []
-    assert failure(*words(PVC, *BF16)[:-2]) == "coopmat: error: Missing option '-k'. (see `coopmat --help`)\n"
+    assert failure(*words(PVC, *BF16)[:-2]) == "coopmat: error: Missing option '-k'. (see `coopmat layout --help`)\n"
     assert "cannot write 'nowhere/a.svg'" in failure(*words(PVC, *BF16), "-o", "nowhere/a.svg", cwd=tmp_path)
 
 

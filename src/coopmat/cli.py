@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -20,7 +21,7 @@ from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_
 from coopmat.command_line.options import BuildCommand, build_options
 from coopmat.diagnostics import Diagnostic, Error, render
 from coopmat.files import check_output, read_input, write_output
-from coopmat.runtime import Device, Program, Queue, device, devices
+from coopmat.runtime import Device, Kernel, Program, Queue, device, devices
 from coopmat.runtime.building import make_program
 from coopmat.terminal import console, progress, table
 
@@ -54,7 +55,9 @@ def main() -> None:
         code = app(standalone_mode=False, prog_name="coopmat")
         sys.stdout.flush()
     except typer.TyperException as error:
-        fail(f"{error.format_message()} (see `coopmat --help`)")
+        context = getattr(error, "ctx", None)  # none where an option's value is missing
+        command = context.command_path if context is not None else " ".join(["coopmat", *sys.argv[1:2]])
+        fail(f"{error.format_message()} (see `{command} --help`)")
     except (typer.Abort, KeyboardInterrupt):
         fail("interrupted")
     except Error as error:
@@ -222,14 +225,15 @@ def cache(
 def run(
     context: typer.Context,
     file: Source,
-    kernel: Annotated[str, typer.Option(metavar="NAME", help="The kernel to run.")],
     global_size: Annotated[str, typer.Option("--global", metavar="X[,Y[,Z]]", help="Number of work-items.")],
+    kernel: Annotated[str | None, typer.Option(metavar="NAME", help="The kernel, if there are several.")] = None,
     local_size: Annotated[str | None, typer.Option(
         "--local", metavar="X[,Y[,Z]]", help="Work-items in a work-group; chosen if it is left out.")] = None,
     argument: Annotated[list[str] | None, typer.Option(
         "--arg", metavar="VALUE|null|FILE.npy|zeros:DTYPE:SHAPE|local:BYTES", help="The next argument.")] = None,
     out: Annotated[list[str] | None, typer.Option(
         "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
+    bounds: Annotated[bool, typer.Option(help="Report accesses outside of buffers.")] = True,
     device_name: DeviceName = None,
     linked: Linked = None,
     values: Specialized = None,
@@ -237,17 +241,26 @@ def run(
 ) -> None:
     """Run one kernel on a device, with arguments from the command line and files."""
     target = device(device_name)
+    target = device(target, options=replace(target.options, bounds=bounds))
     sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size) if local_size else None
     program = _build(file, build_options(context), target, cache_dir, linked, values)
-    chosen = program.kernel(kernel)
+    chosen = program.kernel(kernel) if kernel is not None else _only_kernel(program)
     parameters = chosen.signature.parameters
     arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
                  for index, text in enumerate(argument or ())]
     outputs = parse_outputs(out or [], arguments)
-    with progress(f"running {kernel} on {target.name}"):
+    with progress(f"running {chosen.name} on {target.name}"):
         event = Queue(target).enqueue(chosen, *sizes, *arguments).wait()
     save_outputs(outputs, arguments)
-    print(f"{kernel} on {target.name}: {event.elapsed * 1e3:.1f} ms")
+    print(f"{chosen.name} on {target.name}: {event.elapsed * 1e3:.1f} ms")
+
+
+def _only_kernel(program: Program) -> Kernel:
+    if len(program.kernels) != 1:
+        names = ", ".join(program.kernels)
+        raise Error(f"choose a kernel of {program.source_name} with --kernel: {names}" if names else
+                    f"{program.source_name} has no kernels")
+    return next(iter(program.kernels.values()))
 
 
 @app.command()

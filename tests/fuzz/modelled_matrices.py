@@ -1,8 +1,9 @@
 """A seeded generator of kernels that keep matrices in arrays and structures, and a model of each in numpy.
 
 ``generate(seed)`` gives a kernel ``k(out, in, n, m)`` of one sub-group, and what it writes to ``out``. All numbers but
-the components of matrices are the same in all work-items, so that a model carries the kernel out statement by
-statement; integers wrap, so that results are exact.
+the components of matrices, and the indices by which work-items choose matrices for components of their own, are the
+same in all work-items, so that a model carries the kernel out statement by statement; integers wrap, so that results
+are exact.
 """
 
 from __future__ import annotations
@@ -246,14 +247,25 @@ class _Generator:
         if isinstance(type_, Struct):
             yield from ((name, *rest) for name, member in type_.members for rest in self.paths(member, wanted))
 
-    def place(self, wanted: Any, depth: int = 0) -> Place:
-        """A place of one type; there must be a variable with one."""
-        found = [(name, path) for name, type_ in self.variables for path in self.paths(type_, wanted)]
+    def own_index(self, count: int) -> Expression:
+        """An index into ``count`` elements that differs between work-items."""
+        factor, number = self.random.randrange(1, 6), self.small()
+        return Expression(f"(own * {factor} + {number.text}) % {count}",
+                          lambda env: (env["own"] * factor + number.value(env)) % count)
+
+    def place(self, wanted: Any, depth: int = 0, *, own: bool = False) -> Place:
+        """A place of one type; there must be a variable with one. ``own``: one of each work-item's own, in an array."""
+        found = [(name, path) for name, type_ in self.variables for path in self.paths(type_, wanted)
+                 if not own or any(isinstance(step, int) for step in path)]
         name, path = self.random.choice(found)
         text, steps = name, list[str | Expression]([name])
-        for step in path:
+        varying = self.random.choice([at for at, step in enumerate(path) if isinstance(step, int)]) if own else None
+        for at, step in enumerate(path):
             if isinstance(step, str):
                 text, part = f"{text}.{step}", step
+            elif at == varying:
+                part = self.own_index(step)
+                text = f"{text}[{part.text}]"
             else:
                 part = self.index(step) if depth < 2 else Expression("0", lambda env: 0)
                 text = f"{text}[{part.text}]"
@@ -307,8 +319,8 @@ class _Generator:
     # -- Statements ------------------------------------------------------------------
 
     def statement(self, depth: int) -> Statement:
-        makers = [self.assignment, self.assignment, self.assignment, self.components, self.components, self.of_numbers,
-                  self.of_structures, self.through_pointer, self.copy_loop]
+        makers = [self.assignment, self.assignment, self.assignment, self.components, self.components,
+                  self.own_components, self.of_numbers, self.of_structures, self.through_pointer, self.copy_loop]
         if depth:
             makers += [lambda: self.loop(depth), lambda: self.loop(depth), lambda: self.branch(depth),
                        lambda: self.switch(depth), lambda: self.inner_block(depth)]
@@ -350,6 +362,28 @@ class _Generator:
         return Statement(f"for (uint e = 0; e < coop_mat_length({p.text}); ++e) "
                          f"{{ int2 at = coop_mat_get_coord({p.text}, e); {change} }}", run)
 
+    def own_components(self) -> Statement:
+        """Components of matrices that each work-item chooses on its own."""
+        p, q, k, turn = self.place("tile", own=True), self.place("tile", own=True), self.number(), self.small()
+        guard = self.random.choice(("", "if (own & 1) ", "if (own > 2) "))
+        length = self.rows * self.columns // self.lanes
+
+        def run(env: Env) -> None:
+            factor = np.int32(k.value(env))
+            for own in range(self.lanes):
+                env["own"] = own
+                if guard and not (own & 1 if "&" in guard else own > 2):
+                    continue
+                for e in range(length):
+                    new = p.value(env).copy()
+                    other = q.value(env).flat[(e + own * turn.value(env)) % length * self.lanes + own]
+                    new.flat[e * self.lanes + own] = new.flat[e * self.lanes + own] * factor + other
+                    p.store(env, new)
+
+        change = f"{p.text}[e] = {p.text}[e] * {k.text} + {q.text}[(e + own * {turn.text}) % {length}];"
+        return Statement(f"{{ uint own = get_sub_group_local_id(); "
+                         f"{guard}for (uint e = 0; e < {length}; ++e) {change} }}", run)
+
     def through_pointer(self) -> Statement:
         """A function that changes what pointers lead to."""
         if self.has(INNER) and self.random.random() < 0.4:
@@ -363,6 +397,8 @@ class _Generator:
 
             return Statement(f"swap(&{a.text}, &{b.text});", swap)
         arrays = [array for array in (Array("tile", count) for count in (2, 3, 4)) if self.has(array)]
+        if self.random.random() < 0.2:
+            return self.chosen_pointer()
         if self.random.random() < 0.5:
             array = self.random.choice(arrays)
             p = self.place(array)
@@ -371,6 +407,23 @@ class _Generator:
         p, k = self.place("tile"), self.number()
         return Statement(f"bump(&{p.text}, {k.text});",
                          lambda env: p.store(env, 2 * (p.value(env) * np.int32(k.value(env)) + 1)))
+
+    def chosen_pointer(self) -> Statement:
+        """A pointer to one of two matrices, in a variable or passed on."""
+        chosen, a, b, c, k = self.condition(), self.place("tile"), self.place("tile"), self.place("tile"), self.number()
+        which = f"{chosen.text} ? &{a.text} : &{b.text}"
+
+        def add(env: Env) -> None:
+            target = (a if chosen.value(env) else b).pointer(env)
+            target.store(env, target.value(env) + c.value(env))
+
+        def bump(env: Env) -> None:
+            target = (a if chosen.value(env) else b).pointer(env)
+            target.store(env, 2 * (target.value(env) * np.int32(k.value(env)) + 1))
+
+        if self.random.random() < 0.5:
+            return Statement(f"bump({which}, {k.text});", bump)
+        return Statement(f"{{ tile *p = {which}; *p = *p + {c.text}; }}", add)
 
     def copy_loop(self) -> Statement:
         """What LLVM may take for a copy of bytes, or for setting them."""

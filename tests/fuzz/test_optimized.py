@@ -46,5 +46,5 @@ def test_what_is_generated() -> None:
     text = "".join(modelled_matrices.generate(seed).source for seed in LONG[targets.of_model][:60])
     for word in ("tile v0[2][3][2]", "inner v0[2][2]", "outer v0[2]", "break;", "continue;", "switch", "swap(&",
                  "turn(", "bump(&", "made(", "middle(", "pick(", "coop_mat_mulAdd", "(uint)i[", "[e] ^=", "[x][y] =",
-                 "? v1"):
+                 "? v1", "[(own *", "tile *p = (", "bump(("):
         assert word in text, word

@@ -403,6 +403,15 @@ def test_what_is_behind_a_null_pointer_is_out_of_bounds(any_queue: cm.Queue, whe
         any_queue.enqueue(kernel, 16, 8, out, None, where).wait()
 
 
+@pytest.mark.parametrize("distance", [2**20, 2**36, 2**42, 2**46, -(2**42)])
+def test_an_address_far_from_a_null_pointer_is_told_truly(any_queue: cm.Queue, distance: int) -> None:
+    kernel = cm.build("kernel void k(global char *p, long d) { p[d] = 1; }").kernel("k")
+    how = f"{'plus' if distance > 0 else 'minus'} {abs(distance)} bytes"
+    address = f"{distance & 2**64 - 1:#x}"
+    with pytest.raises(cm.OutOfBounds, match=rf"the address {address}, which is in no buffer \(a null pointer {how}\)"):
+        any_queue.enqueue(kernel, 1, 1, None, distance).wait()
+
+
 def test_a_pointer_that_may_be_null(any_queue: cm.Queue) -> None:
     kernel, out = cm.build(OPTIONAL).kernel("either"), np.arange(16, dtype=np.float32)
     any_queue.enqueue(kernel, 16, 16, out, None, 5).wait()

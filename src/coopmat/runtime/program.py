@@ -134,6 +134,9 @@ class Program:
         """
         if level not in range(4):
             raise Error(f"the level of optimisation is 0, 1, 2 or 3, not {value_text(level)}")
+        if self._make_llvm_ir is None:
+            raise Error(f"{self.source_name} cannot be optimised (-O{level}): LLVM optimises OpenCL C, LLVM IR and "
+                        "kernels in Python; SPIR-V and what is linked stay as they are, at -O0")
         made = sources.optimize(self.llvm_ir, level, self.source_name, self._cache)
         module = made.module
         if self._values is not None:

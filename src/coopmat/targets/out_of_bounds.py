@@ -28,13 +28,13 @@ def access_verb(writing: bool) -> str:
 
 def no_buffer(address: int, near_null: int, offset: int | None = None) -> str:
     """An address that is in no buffer. Less than ``near_null`` bytes from null it is a null pointer that was moved, by
-    ``offset`` bytes where that is not what the address says."""
+    ``offset`` bytes where the address itself stands for what is too far away to be one."""
     if address == 0:
         return "a null pointer"
-    text = f"the address {address & MOST_ADDRESS:#x}, which is in no buffer"
+    offset = address if offset is None else offset
+    text = f"the address {offset & MOST_ADDRESS:#x}, which is in no buffer"
     if abs(address) >= near_null:
         return text
-    offset = address if offset is None else offset
     return f"{text} (a null pointer {'plus' if offset > 0 else 'minus'} {abs(offset)} bytes)"
 
 

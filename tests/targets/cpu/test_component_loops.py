@@ -6,12 +6,16 @@ depend on that: they treat all components alike.
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.spirv.types import IntType, MatrixType
+from coopmat.targets.cpu.matrix.component_loops import ComponentLoops
+from coopmat.targets.cpu.matrix.operations import Operation
 
 LANGUAGE = """
 #define ROWS CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
@@ -67,6 +71,46 @@ def test_every_form(name: str, shape: tuple[int, int]) -> None:
     found, expected = (run(cm.device(device), LOOPS[name], shape) for device in ("cpu", "sim:generic"))
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+JOINED = """
+define void @f(M %a, M %b, <16 x i32> %v, <16 x i1> %m, i1 %c, ptr %p) {
+entry:
+  br label %head
+
+head:                                             ; preds = %join, %entry
+  %n = phi i32 [ 0, %entry ], [ %next, %join ]
+  %one = phi M [ %a, %entry ], [ %one.joined, %join ]
+  %two = phi M [ %b, %entry ], [ %two.joined, %join ]
+  br i1 %c, label %change, label %join
+
+change:                                           ; preds = %head
+  %changed = call M @matrix.insert.0(M %one, i32 %n, <16 x i32> %v, <16 x i1> %m)
+  br label %join
+
+join:                                             ; preds = %change, %head
+  %one.joined = phi M [ %one, %head ], [ %changed, %change ]
+  %two.joined = phi M [ %two, %head ], [ %changed, %change ]
+  %next = add i32 %n, 1
+  %done = icmp eq i32 %next, 8
+  br i1 %done, label %end, label %head
+
+end:                                              ; preds = %join
+  store M %two.joined, ptr %p, align 64
+  ret void
+}
+"""
+
+
+def test_a_matrix_that_another_one_becomes() -> None:
+    """What a phi of another matrix takes has to stay a value."""
+    kind = MatrixType(IntType(32), 8, 16, 2, 16)
+    text = JOINED.replace("M ", 'target("spirv.CooperativeMatrixKHR", i32, 3, 8, 16, 2) ')
+    loops = ComponentLoops({"matrix.insert.0": Operation("insert", kind, (kind,), ("uniform",))})
+    lines = loops.rewritten(text.strip().splitlines())
+    defined = {found[1] for found in (re.match(r"  (%[\w.]+) = ", line) for line in lines) if found}
+    used = {name for line in lines for name in re.findall(r"%[\w.]+", line.partition(";")[0])}
+    assert used <= defined | {"%a", "%b", "%v", "%m", "%c", "%p", "%entry", "%head", "%change", "%join", "%end"}
 
 
 def test_time() -> None:

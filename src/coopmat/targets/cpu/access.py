@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from coopmat.spirv.types import BoolType, Type
+from coopmat.spirv.types import BoolType, MatrixType, Type
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.loops import for_each_lane
 from coopmat.targets.cpu.values import Leaf, LeafType, Matrix, Number, Value, bits_of, leaves_of, llvm_type, suffix
@@ -77,11 +77,15 @@ def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, ali
 def _alignment(alignment: int, leaf: LeafType) -> int:
     """What is known of a number's address in a value that is aligned so far: no more than its own size, as the host's
     arrays are not aligned to what vectors need. The processor does not mind."""
-    known = min(alignment, leaf.kind.size)
+    known = min(alignment, leaf.kind.scalar.size)
     return min(known, leaf.offset & -leaf.offset) if leaf.offset else known
 
 
 def _load_leaf(emitter: Emitter, pointer: Number, kind: Type, alignment: int, volatile: bool) -> Leaf:
+    if isinstance(kind, MatrixType):
+        from coopmat.targets.cpu.matrix.slices import load_slices
+
+        return load_slices(emitter, pointer, kind, alignment)
     number = load_number(emitter, pointer, in_memory(kind), alignment, volatile=volatile, is_checked=True)
     if isinstance(kind, BoolType):
         return emitter.apply("icmp ne {t} {0}, {1}", "i1", number, emitter.constant("i8", 0))
@@ -89,7 +93,11 @@ def _load_leaf(emitter: Emitter, pointer: Number, kind: Type, alignment: int, vo
 
 
 def _store_leaf(emitter: Emitter, pointer: Number, value: Leaf, kind: Type, alignment: int, volatile: bool) -> None:
-    assert not isinstance(value, Matrix)
+    if isinstance(value, Matrix):
+        from coopmat.targets.cpu.matrix.slices import store_slices
+
+        store_slices(emitter, pointer, value, alignment)
+        return
     if isinstance(kind, BoolType):
         value = emitter.apply("zext {t} {0} to {r}", "i8", value)
     store_number(emitter, pointer, value, alignment, volatile=volatile, is_checked=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from coopmat.spirv.grammar import Op, SourceLanguage, StorageClass
 from coopmat.spirv.kernels import Parameter
-from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorType
+from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type
 from coopmat.targets.cpu.access import addresses
 from coopmat.targets.cpu.bounds_functions import ENTRY_WORDS, IN_BUFFERS, NOTED_WORDS, OUT_OF_BOUNDS
 from coopmat.targets.cpu.emitter import Emitter
@@ -77,7 +77,6 @@ class Bounds:
         self._body = emitter.writer.lines
         self._buffers: dict[int, Buffer] = {}
         self._limits: dict[tuple[str, str], str] = {}
-        self._locations: dict[int, dict[int, str | None]] = {}
         self._language = next((row.words[0] for row in emitter.module.of_opcode(Op.Source)), SourceLanguage.Unknown)
 
     # --- accesses ---------------------------------------------------------------------
@@ -329,22 +328,7 @@ class Bounds:
         row = self.emitter.row
         assert row is not None
         name = None if target.buffer is None else target.buffer.name
-        return AccessSite(kind, in_words(row.name, self._language), self._location(), target.writing, size, name)
-
-    def _location(self) -> str | None:
-        """The source line of the instruction."""
-        emitter = self.emitter
-        if emitter.block not in self._locations:
-            self._locations[emitter.block] = found = {}
-            location = None
-            for row in emitter.flat.blocks[emitter.block].instructions:
-                if row.opcode == Op.Line:
-                    name = emitter.module.strings.get(row.words[0], "")
-                    location = f"{name}:{row.words[1]}" + (f":{row.words[2]}" if row.words[2] else "")
-                elif row.opcode == Op.NoLine:
-                    location = None
-                found[id(row)] = location
-        return self._locations[emitter.block][id(emitter.row)]
+        return AccessSite(kind, in_words(row.name, self._language), self.emitter.location(), target.writing, size, name)
 
     def _fail_if(self, bad: Number, site: AccessSite, pointer: Number, target: Target, values: Sequence[Number] = (),
                  good: str | None = None) -> None:
@@ -398,11 +382,10 @@ def _as_integer(emitter: Emitter, pointer: Number) -> Number:
 
 
 def _parts(kind: Type, offset: int) -> list[tuple[int, int]]:
-    """Offset and bytes of each scalar and vector in a type."""
+    """Offset and bytes of each scalar, vector and slice of a matrix in a type."""
     if isinstance(kind, StructType):
         return [part for member, start in zip(kind.members, kind.offsets, strict=True)
                 for part in _parts(member, offset + start)]
     if isinstance(kind, ArrayType):
         return [part for number in range(kind.length) for part in _parts(kind.element, offset + number * kind.stride)]
-    count = kind.length if isinstance(kind, VectorType) else 1
-    return [(offset, count * kind.scalar.size)]
+    return [(offset, kind.size if isinstance(kind, MatrixType) else kind.count * kind.scalar.size)]

@@ -117,6 +117,7 @@ class Emitter(NumberWriter):
         self.mask: str | None = None  # the work-items that are here; None: all of them
         self.whole_mask = None if variant.is_whole else "%exists"
         self.stored = self._stored_values()
+        self._locations: dict[int, dict[int, str | None]] = {}  # of each block's instructions
 
     # --- types ------------------------------------------------------------------------
 
@@ -144,6 +145,22 @@ class Emitter(NumberWriter):
     def decorations(self, row: Instruction) -> Sequence[tuple[Any, tuple[int, ...]]]:
         """The decorations of an instruction's result."""
         return self.module.decorations(self.flat.original(row.result_id or 0))
+
+    def location(self) -> str | None:
+        """The source line of the instruction."""
+        if self.block >= len(self.flat.blocks):
+            return None
+        if self.block not in self._locations:
+            self._locations[self.block] = found = {}
+            location = None
+            for row in self.flat.blocks[self.block].instructions:
+                if row.opcode == Op.Line:
+                    name = self.module.strings.get(row.words[0], "")
+                    location = f"{name}:{row.words[1]}" + (f":{row.words[2]}" if row.words[2] else "")
+                elif row.opcode == Op.NoLine:
+                    location = None
+                found[id(row)] = location
+        return self._locations[self.block].get(id(self.row))
 
     # --- masks ------------------------------------------------------------------------
 

@@ -80,10 +80,27 @@ def kernel_code(prepared: Prepared, entry: EntryPoint, variant: Variant, handler
     for _ in range(MOST_PASSES):
         assumptions.changed = False
         maker = _Maker(flat, entry, Emitter(flat, variant, handlers, assumptions, architecture))
-        code = maker.make()
+        try:
+            code = maker.make()
+        except Error as error:
+            if type(error) is not Error:
+                raise
+            raise Error(f"{error} ({_where(maker.emitter, entry.name)})") from None
         if not assumptions.changed:
             return code
     raise Error(f"kernel '{entry.name}' is too involved: what varies in it is not settled after {MOST_PASSES} passes")
+
+
+def _where(emitter: Emitter, kernel: str) -> str:
+    """The kernel, and the line or the variable for which no code can be made."""
+    row = emitter.row
+    if row is None:
+        return f"kernel {kernel}"
+    if row.opcode == Op.Variable:
+        name = emitter.module.names.get(emitter.flat.original(row.result_id or 0))
+        return f"kernel {kernel}, variable '{name or f'%{row.result_id}'}'"
+    location = emitter.location()
+    return f"kernel {kernel}" + (f", at {location}" if location else "")
 
 
 class _Maker:

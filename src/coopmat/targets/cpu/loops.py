@@ -1,4 +1,4 @@
-"""Work that is done for one work-item after the other: a function with a loop over those that are here."""
+"""Work that is done for one work-item after the other, in a function of its own, or for those together that agree."""
 
 from __future__ import annotations
 
@@ -66,3 +66,25 @@ def _function(emitter: Emitter, name: str, types: Sequence[str], result: str | N
     kind = emitter.vector(result) if result else "void"
     head = f"define internal {kind} @{name}({', '.join([f'{bits} %mask', *parameters])}) noinline nounwind {{"
     return "\n".join([head, "entry:", *writer.entry, "  br label %each", *writer.lines, "}"])
+
+
+def for_each_value(emitter: Emitter, number: Number, body: Callable[[Number], None]) -> None:
+    """Do something once for each value that a number has among the work-items that are here. ``body`` gets the value
+    that some of them share, and writes code for these only: they are the mask meanwhile."""
+    writer, mask = emitter.writer, emitter.mask
+    number = emitter.varying(number.type, emitter.lanes(number))
+    left = writer.slot(emitter.mask_type)
+    writer.do(f"store {emitter.mask_type} {emitter.mask_text}, ptr {left}")
+    turn, end = writer.fresh("value")[1:], writer.fresh("values.end")[1:]
+    writer.do(f"br label %{turn}")
+    writer.label(turn)
+    waiting = emitter.mask = writer.let(f"load {emitter.mask_type}, ptr {left}")
+    value = Number(number.type, emitter.lane_of(number, emitter.first_lane()))
+    same = emitter.lanes(emitter.apply("icmp eq {t} {0}, {1}", "i1", number, value))
+    emitter.mask = writer.let(f"and {emitter.mask_type} {waiting}, {same}")
+    body(value)
+    rest = writer.let(f"xor {emitter.mask_type} {waiting}, {emitter.mask}")
+    writer.do(f"store {emitter.mask_type} {rest}, ptr {left}")
+    writer.do(f"br i1 {emitter.any_of(rest)}, label %{turn}, label %{end}")
+    writer.label(end)
+    emitter.mask = mask

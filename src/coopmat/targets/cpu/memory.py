@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coopmat.diagnostics import Error, ValidationError
+from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import CHAINS, MemoryAccess, MemorySemantics, Op, StorageClass
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import (
@@ -73,9 +73,6 @@ def _function_variable(emitter: Emitter, row: Instruction) -> Value | None:
         elif initial is not None:
             write_place(emitter, place, initial)
         return None
-    if contains_matrix(kind):
-        raise Error("a cooperative matrix has no address: the pointer to a variable that holds one may only be used by "
-                    "loads, stores and access chains")
     pointer = private_memory(emitter, kind)
     if len(row.words) > 1:
         store_value(emitter, pointer, emitter.value(row.words[1]), kind, kind.alignment)

@@ -15,6 +15,7 @@ from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Typ
 from coopmat.targets.cpu.access import load_number, offset_pointer, store_number
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
+from coopmat.targets.cpu.loops import for_each_value
 from coopmat.targets.cpu.pointer_uses import is_homogeneous, users_of
 from coopmat.targets.cpu.values import (
     UNIFORM,
@@ -170,9 +171,7 @@ def zero_value(emitter: Emitter, kind: Type) -> Value:
 def read_place(emitter: Emitter, place: Place) -> Value:
     """The value at a place."""
     if place.component is not None:
-        from coopmat.targets.cpu.matrix.operations import extract_component
-
-        return (extract_component(emitter, _matrix_at(emitter, place), _component(emitter, place.component)),)
+        return (_read_component(emitter, place, _component(emitter, place.component)),)
     parts = _parts(place)
     if parts is not None:
         return tuple(leaf for part in parts for leaf in read_place(emitter, part))
@@ -202,12 +201,8 @@ def write_place(emitter: Emitter, place: Place, value: Value) -> None:
     """Replace the value at a place, for the work-items that are here."""
     mask = emitter.mask
     if place.component is not None:
-        from coopmat.targets.cpu.matrix.operations import insert_component
-
-        matrix = _matrix_at(emitter, place)
         assert isinstance(value[0], Number)
-        changed = insert_component(emitter, matrix, _component(emitter, place.component), value[0])
-        write_place(emitter, replace(place, component=None), (changed,))
+        _write_component(emitter, place, _component(emitter, place.component), value[0])
         return
     for part in _parts(place) or ():
         write_place(emitter, part, value[:leaf_count(part.kind)])
@@ -219,10 +214,62 @@ def write_place(emitter: Emitter, place: Place, value: Value) -> None:
             _write_element(emitter, place, number, leaf, leaves_of(place.kind)[number])
 
 
-def _matrix_at(emitter: Emitter, place: Place) -> Matrix:
-    found = read_place(emitter, replace(place, component=None))[0]
+def _read_component(emitter: Emitter, place: Place, component: Number) -> Number:
+    """A component of each work-item, of the matrix under the work-item's own indices."""
+    from coopmat.targets.cpu.matrix.operations import element_type, extract_component
+
+    assert isinstance(place.kind, MatrixType)
+    index, kind = _element(emitter, place, 0), place.kind
+    if index.is_uniform:
+        return extract_component(emitter, _matrix_at(emitter, place, kind, index), component)
+    vector = emitter.vector(element_type(kind))
+    found = emitter.writer.slot(vector, initial="zeroinitializer")
+    for_each_value(emitter, index, lambda one: emitter.store_masked(
+        extract_component(emitter, _matrix_at(emitter, place, kind, one), component), found, emitter.mask))
+    return emitter.varying(element_type(kind), emitter.writer.let(f"load {vector}, ptr {found}"))
+
+
+def _write_component(emitter: Emitter, place: Place, component: Number, value: Number) -> None:
+    """Replace a component of each work-item, of the matrix under the work-item's own indices."""
+    from coopmat.targets.cpu.matrix.operations import insert_component
+
+    assert isinstance(place.kind, MatrixType)
+    index, kind = _element(emitter, place, 0), place.kind
+
+    def change(one: Number) -> None:
+        matrix = insert_component(emitter, _matrix_at(emitter, place, kind, one), component, value)
+        _replace_matrix(emitter, place, one, matrix)
+
+    if index.is_uniform:
+        change(index)
+    else:
+        for_each_value(emitter, index, change)
+
+
+def _matrix_at(emitter: Emitter, place: Place, kind: MatrixType, index: Number) -> Matrix:
+    """A matrix of a variable, the one of this number among its leaves."""
+    if place.is_array:
+        address = _matrix_address(emitter, place, index)
+        return Matrix(kind, emitter.writer.let(f"load {emitter.matrix_type(kind)}, ptr {address}"))
+    found = emitter.load_slot((place.key, int(index.base)), kind)
     assert isinstance(found, Matrix)
     return found
+
+
+def _replace_matrix(emitter: Emitter, place: Place, index: Number, matrix: Matrix) -> None:
+    """Store a matrix of a variable, the one of this number among its leaves."""
+    if not place.is_array:
+        emitter.store_slot((place.key, int(index.base)), matrix, emitter.mask)
+        return
+    address = _matrix_address(emitter, place, index)
+    emitter.writer.do(f"store {emitter.matrix_type(matrix.kind)} {matrix.text}, ptr {address}")
+
+
+def _matrix_address(emitter: Emitter, place: Place, index: Number) -> str:
+    """The address of a matrix in an array: all work-items need the same."""
+    slot, llvm, _ = _array_slot(emitter, place)
+    text = index.base if index.is_uniform else emitter.lane_of(index, emitter.first_lane())
+    return emitter.writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {text}")
 
 
 def _component(emitter: Emitter, word: int) -> Number:
@@ -234,7 +281,8 @@ def reserve_stack(emitter: Emitter, nbytes: int) -> None:
     used = emitter.extra["memory"] = emitter.extra.get("memory", 0) + nbytes
     if used > MOST_MEMORY:
         raise Error(f"the variables of a sub-group of {emitter.size} work-items take {used} bytes, more than "
-                    f"{MOST_MEMORY >> 20} MiB; keep them in global or local memory, or require smaller sub-groups")
+                    f"{MOST_MEMORY >> 20} MiB; keep them in global or local memory, use fewer or smaller ones, or "
+                    "require smaller sub-groups")
 
 
 def _array_slot(emitter: Emitter, place: Place) -> tuple[str, str, bool]:
@@ -301,12 +349,11 @@ def _leaf_number(emitter: Emitter, place: Place, number: int) -> Number:
 
 
 def _read_element(emitter: Emitter, place: Place, number: int, leaf: LeafType) -> Leaf:
-    slot, llvm, varies = _array_slot(emitter, place)
     index = _element(emitter, place, number)
-    writer = emitter.writer
     if isinstance(leaf.kind, MatrixType):
-        address = writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {_one_index(emitter, index)}")
-        return Matrix(leaf.kind, writer.let(f"load {emitter.matrix_type(leaf.kind)}, ptr {address}"))
+        return _matrix_at(emitter, place, leaf.kind, index)
+    slot, llvm, varies = _array_slot(emitter, place)
+    writer = emitter.writer
     scalar = "i8" if isinstance(leaf.kind, BoolType) else llvm_type(leaf.kind)
     if index.is_uniform:
         address = writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {index.base}")
@@ -319,18 +366,16 @@ def _read_element(emitter: Emitter, place: Place, number: int, leaf: LeafType) -
 
 
 def _write_element(emitter: Emitter, place: Place, number: int, value: Leaf, leaf: LeafType) -> None:
-    writer = emitter.writer
     index = _element(emitter, place, number)
     if isinstance(value, Matrix):
-        slot, llvm, _ = _array_slot(emitter, place)
-        address = writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {_one_index(emitter, index)}")
-        writer.do(f"store {emitter.matrix_type(value.kind)} {value.text}, ptr {address}")
+        _replace_matrix(emitter, place, index, value)
         return
     is_split = emitter.mask is not None and emitter.mask != emitter.whole_mask
     emitter.known.join(place.key, UNIFORM if value.is_uniform and index.is_uniform and not is_split else VARYING)
     slot, llvm, varies = _array_slot(emitter, place)
     if isinstance(leaf.kind, BoolType):
         value = emitter.apply("zext {t} {0} to {r}", "i8", value)
+    writer = emitter.writer
     if not varies:
         address = writer.let(f"getelementptr {llvm}, ptr {slot}, i64 {index.base}")
         writer.do(f"store {llvm} {value.base}, ptr {address}")
@@ -339,11 +384,6 @@ def _write_element(emitter: Emitter, place: Place, number: int, value: Leaf, lea
         emitter.store_masked(value, address, emitter.mask)
     else:
         store_number(emitter, _lane_address(emitter, slot, value.type, index, varies), value, 1, is_checked=True)
-
-
-def _one_index(emitter: Emitter, index: Number) -> str:
-    """The index of a matrix: all work-items have the same."""
-    return index.base if index.is_uniform else emitter.lane_of(index, emitter.first_lane())
 
 
 def _lane_address(emitter: Emitter, slot: str, scalar: str, index: Number, varies: bool) -> Number:

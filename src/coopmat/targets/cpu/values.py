@@ -114,18 +114,13 @@ def _collect(kind: Type, offset: int, found: list[LeafType]) -> None:
         for member, start in zip(kind.members, kind.offsets, strict=True):
             _collect(member, offset + start, found)
     elif isinstance(kind, ArrayType):
-        stride = 0 if _has_no_size(kind.element) else kind.stride
         for index in range(kind.length):
-            _collect(kind.element, offset + index * stride, found)
+            _collect(kind.element, offset + index * kind.stride, found)
     elif isinstance(kind, VectorType):
         for index in range(kind.length):
             found.append(LeafType(kind.component, offset + index * kind.component.size))
     elif not isinstance(kind, VoidType):
         found.append(LeafType(kind, offset))
-
-
-def _has_no_size(kind: Type) -> bool:
-    return isinstance(kind, MatrixType) or (isinstance(kind, ArrayType) and _has_no_size(kind.element))
 
 
 def first_leaf(kind: Type) -> Type:

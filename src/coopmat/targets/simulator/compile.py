@@ -32,12 +32,12 @@ from coopmat.spirv.imports import imported_name, unresolved
 from coopmat.spirv.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
-from coopmat.spirv.types import MatrixType, Type, VoidType
+from coopmat.spirv.types import MatrixType, Type, VoidType, contains_matrix
 from coopmat.targets.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
 from coopmat.targets.simulator.builtins import check_input, read_input
-from coopmat.targets.simulator.convergence import require_full_sub_groups
+from coopmat.targets.simulator.convergence import require_full_sub_groups, uniform_value
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.registers import (
     Index,
@@ -345,8 +345,8 @@ class FunctionCompiler:
             known = place
             return lambda frame: known.load(frame, site)
         kind = self.types.pointee(self.type_of(pointer))
-        slot, least = self.slot(pointer), alignment or kind.alignment
-        return lambda frame: frame.memory.read(frame, frame.slots[slot], kind, least, site)
+        address, least = self._address(pointer, kind, site), alignment or kind.alignment
+        return lambda frame: frame.memory.read(frame, address(frame), kind, least, site)
 
     def writer(self, pointer: int, row: Instruction, alignment: int | None = None) -> Writer:
         """A closure that writes a value to where ``pointer`` points."""
@@ -358,8 +358,22 @@ class FunctionCompiler:
             known = place
             return lambda frame, value: known.store(frame, value, site)
         kind = self.types.pointee(self.type_of(pointer))
-        slot, least = self.slot(pointer), alignment or kind.alignment
-        return lambda frame, value: frame.memory.write(frame, frame.slots[slot], value, kind, least, site)
+        address, least = self._address(pointer, kind, site), alignment or kind.alignment
+        return lambda frame, value: frame.memory.write(frame, address(frame), value, kind, least, site)
+
+    def _address(self, pointer: int, kind: Type, site: Site) -> Callable[[Frame], Array]:
+        """The addresses that a pointer has; of a matrix all work-items of a sub-group have the same."""
+        slot = self.slot(pointer)
+        if not contains_matrix(kind):
+            return lambda frame: frame.slots[slot]
+
+        def agreed(frame: Frame) -> Array:
+            address: Array = frame.slots[slot]
+            uniform_value(frame, address, site, "pointer",
+                          lambda address: frame.memory.describe(int(address), kind.size))
+            return address
+
+        return agreed
 
     def place(self, pointer: int) -> Place | None:
         """The register variable or built-in input (or part of it) that a pointer is known to point to."""

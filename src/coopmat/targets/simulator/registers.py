@@ -27,6 +27,7 @@ from coopmat.spirv.types import (
 )
 from coopmat.targets.out_of_bounds import index_outside
 from coopmat.targets.simulator.address_space import first_of
+from coopmat.targets.simulator.convergence import uniform_value
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, Value, blend, from_slices, slices_of
 
@@ -99,8 +100,9 @@ class _Access:
         """Read the member that a run-time index chooses, lane by lane if it must be."""
         assert isinstance(kind, ArrayType)
         index = self._checked(step, kind.length)
-        chosen = np.unique(self.frame.mask.active(index)).tolist()
         leaf = path_type(kind, (step, *rest))
+        self._check_agreement(index, leaf)
+        chosen = np.unique(self.frame.mask.active(index)).tolist()
         result = self.read(kind.element, value[chosen[0]], rest)
         for number in chosen[1:]:
             result = blend(leaf, index == number, self.read(kind.element, value[number], rest), result)
@@ -127,6 +129,7 @@ class _Access:
             return tuple(members)
         assert isinstance(kind, ArrayType)
         index = self._checked(step, kind.length)
+        self._check_agreement(index, path_type(kind, (step, *rest)))
         chosen = np.unique(self.frame.mask.active(index)).tolist()
         for number in chosen:
             there = index == number if lanes is None else lanes & (index == number)
@@ -140,6 +143,12 @@ class _Access:
         else:
             index = self._checked(step, old.shape[-1])
         return put_component(old, index, new, lanes)
+
+    def _check_agreement(self, index: Array, leaf: Type) -> None:
+        """UndefinedBehavior if work-items of a sub-group choose different matrices where they need a whole one; a
+        component is each one's own."""
+        if index.shape[1] > 1 and contains_matrix(leaf):
+            uniform_value(self.frame, index, self.site, "index")
 
     def _checked(self, step: Index, length: int) -> Array:
         """The run-time index, brought into range where lanes are not active; OutOfBounds if an active lane's is not

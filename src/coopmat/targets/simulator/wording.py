@@ -5,6 +5,8 @@ from __future__ import annotations
 from coopmat.spirv.grammar import Op, SourceLanguage
 
 AUTHORS_WORDS: dict[int, str] = {
+    Op.Load: "use of a matrix",
+    Op.Store: "assignment to a matrix",
     Op.ControlBarrier: "barrier",
     Op.ControlBarrierArriveEXT: "barrier's arrival",
     Op.ControlBarrierWaitEXT: "barrier's wait",

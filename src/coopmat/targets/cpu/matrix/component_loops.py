@@ -194,8 +194,8 @@ class ComponentLoops:
             label = waiting.pop()
             name = at_start[label]
             for number, line in enumerate(self._blocks[label].lines):
-                access = accesses.get((label, number))
-                if _PHI.match(line) or not names & set(_NAME.findall(line)):
+                access, joined = accesses.get((label, number)), _PHI.match(line)
+                if not names & set(_NAME.findall(line)) or (joined and joined[1] in names):
                     continue
                 if access is None or access.matrix != name:
                     return {}
