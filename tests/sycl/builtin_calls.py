@@ -129,6 +129,7 @@ _STRUCTURAL: dict[Any, tuple[str, ...]] = {
     list: ("len(list((lane, 2)))",), tuple: ("len(tuple([lane, 2]))",),
     all: ("all([lane < 9, lane > 2])", "all(vec[int32, 4](lane) > 3)"),
     any: ("any([lane < 2, lane > 9])", "any(vec[int32, 4](lane) > 30)"),
+    divmod: ("divmod(lane, 5)[0] * 8 + divmod(lane, 5)[1]",),
     round: ("int32(round(lane * 0.3))",), dataclasses.replace: ("dataclasses.replace(Pair(lane, 2), y=5).y",),
     str: ("len([str(lane)])",), repr: ("len([repr(lane)])",), format: ("len([format(lane, 'd')])",),
     print: (),  # no expression: with printf

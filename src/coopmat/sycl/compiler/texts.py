@@ -146,19 +146,19 @@ def formatted_string(f: FunctionCompiler, node: ast.JoinedStr) -> Value:
     parts: list[Text] = []
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
-            parts.append(_formatted(f, part))
+            parts.append(_formatted(f, part, node))
         else:
             assert isinstance(part, ast.Constant)
             parts.append(literal(str(part.value)))
     return value_of(joined(parts))
 
 
-def _formatted(f: FunctionCompiler, node: ast.FormattedValue) -> Text:
+def _formatted(f: FunctionCompiler, node: ast.FormattedValue, whole: ast.JoinedStr) -> Text:
     value = f.read(node.value)
     specification = "" if node.format_spec is None else f.read(node.format_spec)
     spec = specification if isinstance(specification, str) else getattr(specification, "value", None)
     if not isinstance(spec, str):
-        raise f.fail(messages.NOT_CONSTANT, node, what="a format specification", found=specification)
+        raise f.fail(messages.NOT_CONSTANT, whole, what="a format specification", found=specification)
     if node.conversion != -1:
         value = value_of(shown(f, value, node.value, is_quoted=node.conversion in (ord("r"), ord("a"))))
         if node.conversion == ord("a") and isinstance(value, Static):
