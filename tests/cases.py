@@ -484,7 +484,7 @@ CASES = (
          lambda args: {0: np.bincount(args[1] & 15, minlength=16).astype(np.int32)}),
     Case(MEMORY, "private_array", (N,), (16,), lambda rng: [np.zeros(N, np.int32), 30],
          lambda args: {0: _each(_private_array, range(N), [args[1]] * N)}),
-    Case(MEMORY, "views", (N,), (16,), lambda rng: [np.zeros((6, N), np.int32), _ints(rng, -99, 99, 6), 6, N],
+    Case(KERNELS / "pointers.cl", "views", (N,), (16,), lambda rng: [np.zeros((6, N), np.int32), _ints(rng, -99, 99, 6), 6, N],
          lambda args: {0: args[1][:, None] * np.arange(N, dtype=np.int32)}),
     Case(ASYNC_COPIES, "reverse", (N,), (24,), lambda rng: [np.zeros(N, np.int32), _ints(rng, *WHOLE_INT, N),
                                                             cm.local(24 * 4)],
