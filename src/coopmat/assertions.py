@@ -15,6 +15,15 @@ ASSERTION_FUNCTIONS = frozenset({DEVICELIB_ASSERT_FAIL, "__assert_fail"})
 LONGEST_EXPRESSION = 1 << 12  # bytes of it that a message has
 
 
+EXPRESSION, FILE, LINE = range(3)
+"""The arguments that messages use, by their position."""
+
+
+def place(file: bytes | None, line: int | None) -> str | None:
+    """Where an assertion says that it is, for modules that have no source lines."""
+    return f"{file.decode('utf-8', 'replace')}:{line}" if file and line else None
+
+
 def message(expression: bytes | None) -> str:
     """What an error says of a failed assertion, whose text may not be known."""
     shown = (expression or b"").decode("utf-8", "replace")

@@ -201,3 +201,20 @@ def test_filters_decide_about_warnings() -> None:
     for _ in range(2):
         with pytest.warns(cm.CompileWarning, match="unsigned"):
             cm.build(WARNS)
+
+
+@pytest.mark.parametrize("device", ["sim:generic", "cpu", "checked"])
+def test_memory_is_free_after_an_error(device: str) -> None:
+    """Nothing waits for the collector: what showed its memory can be changed in its size at once."""
+    queue = cm.Queue(cm.device("cpu", options=cm.CpuOptions(bounds=True)) if device == "checked" else device)
+    kernel = cm.build("kernel void k(global int *p, global int *q, int n) { (q ? p : q)[n] = 1; }").kernel("k")
+    gc.collect()
+    gc.disable()
+    try:
+        for second, n in ((None, 0), (np.zeros(1, np.int32), 10**6))[:1 if device == "cpu" else 2]:
+            memory = bytearray(16)
+            with pytest.raises(cm.OutOfBounds):
+                queue.enqueue(kernel, 1, 1, memory, second, n).wait()
+            memory.append(1)
+    finally:
+        gc.enable()

@@ -169,6 +169,20 @@ def test_assert_fail_of_c(device: str) -> None:
     assert (caught.value.where.work_group, caught.value.where.lane) == ((1, 0, 0), 4)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_failed_assertion_of_an_optimised_module_has_a_place(device: str) -> None:
+    """LLVM's SPIR-V has no source lines, but the call has file and line as arguments."""
+    found = DEVICES[device]()
+    program = cm.build(OPENCL_C, device=found).optimized(2)
+    with pytest.raises(cm.KernelAssertion) as caught:
+        cm.Queue(found).enqueue(program.kernel("k"), 32, 16, 20, np.zeros(32, np.int32)).wait()
+    assert str(caught.value).startswith("assertion failed: get_global_id(0) < n (kernel k, at <source>:6, work-group")
+    null = OPENCL_C.replace("__FILE__", "(__constant char *)0")
+    with pytest.raises(cm.KernelAssertion, match=r"get_global_id\(0\) < n \(kernel k, work-group"):
+        cm.Queue(found).enqueue(cm.build(null, device=found).optimized(2).kernel("k"), 32, 16, 20,
+                                np.zeros(32, np.int32)).wait()
+
+
 def test_the_llvm_form_does_the_same(tmp_path) -> None:
     path = tmp_path / "k.ll"
     path.write_text(cm.build(checked).llvm_ir)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coopmat.assertions import EXPRESSION, FILE, LINE, place
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.targets.cpu.bounds import bounds_of
@@ -14,8 +15,10 @@ def _call(emitter: Emitter, row: Instruction) -> Value | None:
     """The only calls that a kernel without calls has."""
     bounds = bounds_of(emitter)
     assert bounds is not None
-    text = known_string(emitter, row.words[1]) if len(row.words) > 1 else None
-    bounds.assertion((text or b"").decode("utf-8", "replace"))
+    given = row.words[1:]
+    text, file = (known_string(emitter, given[index]) if len(given) > index else None for index in (EXPRESSION, FILE))
+    line = emitter.constant_of(given[LINE]) if len(given) > LINE else None
+    bounds.assertion((text or b"").decode("utf-8", "replace"), place(file, line))
     return None
 
 

@@ -155,10 +155,11 @@ class Bounds:
         site = replace(self._site(kind, target, size), matrix=matrix, layout=layout, detail=tuple(detail))
         self._fail_if(outside, site, Number("ptr", address), target, [Number("i64", value) for value in values])
 
-    def assertion(self, text: str) -> None:
-        """An assertion that has failed; ``text``: its condition."""
+    def assertion(self, text: str, place: str | None) -> None:
+        """An assertion that has failed; ``text``: its condition, ``place``: where it says that it is."""
         target = Target(None, StorageClass.Function, False)
-        site = replace(self._site("assertion", target, 0), instruction=text)
+        site = self._site("assertion", target, 0)
+        site = replace(site, instruction=text, location=site.location or place)
         self._fail_if(Number("i1", "true"), site, Number("ptr", "null"), target)
 
     def leave_if_stopped(self) -> None:

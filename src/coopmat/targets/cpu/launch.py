@@ -170,7 +170,10 @@ class Plan:
         if output is not None:
             output.show()
         if fault is not None:
-            raise fault
+            try:
+                raise fault
+            finally:
+                del fault  # whose traceback has this frame, and with it the arguments
 
     def _bind(self, frame: Frame, arguments: Sequence[Any]) -> int:
         """Put the arguments into the frame; the bytes of local memory of a work-group."""

@@ -7,10 +7,11 @@ group have happened.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from coopmat.assertions import LONGEST_EXPRESSION, message
+from coopmat.assertions import EXPRESSION, FILE, LINE, LONGEST_EXPRESSION, message, place
 from coopmat.diagnostics import KernelAssertion
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, Scope, StorageClass
 from coopmat.spirv.group_scopes import known_barrier_scope
@@ -54,16 +55,20 @@ def _call(compiler: FunctionCompiler, row: Instruction) -> Step:
 def _assertion(compiler: FunctionCompiler, row: Instruction) -> Step:
     """A failed assertion: an error for the first work-item that is here."""
     site = compiler.site(row)
-    text = compiler.slot(row.words[1]) if len(row.words) > 1 else None
+    slots = [compiler.slot(word) for word in row.words[1:2 + LINE]]
 
     def fail(frame: Frame) -> None:
         sub_group, lane = frame.mask.first
-        found = None
-        if text is not None:
-            address = np.broadcast_to(frame.slots[text], frame.mask.expanded.shape)[sub_group, lane]
-            found = string_at(frame, site, int(address), LONGEST_EXPRESSION, LONGEST_EXPRESSION, (sub_group, lane),
-                              "an assertion")
-        raise KernelAssertion(message(found), site.where(frame, sub_group, lane))
+        given = [int(np.broadcast_to(frame.slots[slot], frame.mask.expanded.shape)[sub_group, lane]) for slot in slots]
+
+        def text(index: int) -> bytes | None:
+            return string_at(frame, site, given[index], LONGEST_EXPRESSION, LONGEST_EXPRESSION, (sub_group, lane),
+                             "an assertion") if len(given) > index else None
+
+        found = site
+        if site.location is None and len(given) > LINE and given[FILE]:
+            found = replace(site, location=place(text(FILE), given[LINE]))
+        raise KernelAssertion(message(text(EXPRESSION)), found.where(frame, sub_group, lane))
 
     return fail
 
