@@ -57,8 +57,8 @@ from coopmat.spirv.tables.operands import (
 )
 
 __all__ = [
-    "ANY_IDS", "CHAINS", "ENUMERATIONS", "EXTENDED_INSTRUCTIONS", "ID_KINDS", "LIFETIMES", "MAGIC", "OPENCL_STD",
-    "OPENCL_STD_NAMES", "PAIRS", "POINTER_CASTS", "TERMINATORS",
+    "ANY_IDS", "CHAINS", "CONVERSIONS", "ENUMERATIONS", "EXTENDED_INSTRUCTIONS", "ID_KINDS", "LIFETIMES", "MAGIC",
+    "OPENCL_STD", "OPENCL_STD_NAMES", "PAIRS", "POINTER_CASTS", "TERMINATORS",
     "AccessQualifier", "AddressingModel", "BuiltIn", "Capability", "CooperativeMatrixLayout",
     "CooperativeMatrixOperands", "CooperativeMatrixReduce", "CooperativeMatrixUse", "Decoration", "Dim",
     "ExecutionMode", "ExecutionModel", "FPDenormMode", "FPEncoding", "FPFastMathMode", "FPOperationMode",
@@ -93,6 +93,10 @@ CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 2, Op
 
 POINTER_CASTS = frozenset({Op.Bitcast, Op.CopyObject, Op.PtrCastToGeneric, Op.GenericCastToPtr})
 """Instructions that make of a pointer another one to the same place."""
+
+CONVERSIONS = frozenset({Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert,
+                         Op.FConvert})
+"""Conversions of numbers, vectors and cooperative matrices."""
 
 LIFETIMES = frozenset({Op.LifetimeStart, Op.LifetimeStop})
 """What tells where a variable is in use, and nothing else."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from coopmat.diagnostics import Error, ValidationError
+from coopmat.spirv.grammar import CONVERSIONS, Op
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
-from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.places import reachable_instructions
 from coopmat.spirv.sub_group_uses import SubGroupMultiply, multiply_of
@@ -27,9 +27,7 @@ INTERPRETATIONS: dict[Flags, tuple[str, tuple[int, ...]]] = {
 BLOCK_2D_INSTRUCTIONS = (
     Op.Subgroup2DBlockLoadINTEL, Op.Subgroup2DBlockLoadTransformINTEL, Op.Subgroup2DBlockLoadTransposeINTEL,
     Op.Subgroup2DBlockPrefetchINTEL, Op.Subgroup2DBlockStoreINTEL)
-MATRIX_CONVERSIONS = frozenset({
-    Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert, Op.Bitcast,
-    Op.CooperativeMatrixConvertUseEXT})
+MATRIX_CONVERSIONS = frozenset({*CONVERSIONS, Op.Bitcast, Op.CooperativeMatrixConvertUseEXT})
 CARRIERS: dict[str, Type] = {"tf32": FloatType(32), "bf16": IntType(16)}
 
 

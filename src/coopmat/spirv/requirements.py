@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from coopmat.spirv.grammar import (
+    CONVERSIONS,
     ENUMERATIONS,
     OPENCL_STD,
     BuiltIn,
@@ -78,8 +79,6 @@ _LAYOUT_OPERAND = {Op.CooperativeMatrixLoadKHR: 1, Op.CooperativeMatrixStoreKHR:
                    Op.CooperativeMatrixLoadCheckedINTEL: 3, Op.CooperativeMatrixStoreCheckedINTEL: 4,
                    Op.CooperativeMatrixPrefetchINTEL: 6}
 """Instruction → the place of a cooperative matrix's layout (of a prefetch with offsets)."""
-_CONVERSIONS = frozenset({Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert,
-                          Op.FConvert})
 _CONVERTING_BACK = (Capability.CooperativeMatrixConversionsEXT,)
 _CONVERTING = (*_CONVERTING_BACK, Capability.CooperativeMatrixConversionsNV)
 DECIDED_BY_LATER_OPERANDS = frozenset({Op.AtomicStore, *_LAYOUT_OPERAND})
@@ -271,7 +270,7 @@ class Needs:
             yield (Capability.Vector16, *large) if words[1] in _KERNEL_VECTORS else large
         elif opcode == Op.TypeCooperativeMatrixKHR:
             yield from self._matrix_component(words[0])
-        elif opcode in _CONVERSIONS:
+        elif opcode in CONVERSIONS:
             yield from self._change_of_use(item)
         elif opcode in _LAYOUT_OPERAND:
             without_offsets = opcode == Op.CooperativeMatrixPrefetchINTEL and len(words) <= _LAYOUT_OPERAND[opcode]

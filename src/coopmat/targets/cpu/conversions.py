@@ -7,7 +7,7 @@ from collections.abc import Callable
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import Rounding
 from coopmat.spirv.conversions import is_saturated, rounding_of
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import CONVERSIONS, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
 from coopmat.targets.cpu.emitter import Emitter, Handler
@@ -343,8 +343,7 @@ def _convert_format(convert: Callable[[Emitter, Number], Number], source: Type, 
 FLOAT32, INT16 = FloatType(32), IntType(16)
 
 OPERATIONS: dict[int, Handler] = {
-    **dict.fromkeys((Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert,
-                     Op.FConvert, Op.SatConvertSToU, Op.SatConvertUToS), _convert),
+    **dict.fromkeys((*CONVERSIONS, Op.SatConvertSToU, Op.SatConvertUToS), _convert),
     Op.RoundFToTF32INTEL: _convert_format(to_tf32, FLOAT32, FLOAT32, "tf32-rounding"),
     Op.ConvertFToBF16INTEL: _convert_format(to_bf16, FLOAT32, INT16, "bfloat16-conversion"),
     Op.ConvertBF16ToFINTEL: _convert_format(from_bf16, INT16, FLOAT32, "bfloat16-conversion"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.grammar import Op, SourceLanguage
+from coopmat.spirv.grammar import CONVERSIONS, Op, SourceLanguage
 
 AUTHORS_WORDS: dict[int, str] = {
     Op.Load: "use of a matrix",
@@ -32,8 +32,7 @@ AUTHORS_WORDS: dict[int, str] = {
     **dict.fromkeys((Op.FMul, Op.IMul, Op.MatrixTimesScalar), "matrix '*'"),
     **dict.fromkeys((Op.FDiv, Op.SDiv, Op.UDiv), "matrix '/'"),
     **dict.fromkeys((Op.FNegate, Op.SNegate), "matrix negation"),
-    **dict.fromkeys((Op.ConvertFToS, Op.ConvertFToU, Op.ConvertSToF, Op.ConvertUToF, Op.FConvert, Op.SConvert,
-                     Op.UConvert, Op.Bitcast), "conversion of a matrix"),
+    **dict.fromkeys((*CONVERSIONS, Op.Bitcast), "conversion of a matrix"),
 }
 """What the author wrote for each instruction that concerns a whole group; on other instructions' values
 (scalars, vectors) no message speaks of the instruction."""
@@ -51,8 +50,7 @@ SYCL_WORDS: dict[int, str] = {
     Op.CooperativeMatrixReduceEXT: "joint_matrix_reduce",
     Op.CooperativeMatrixPrefetchINTEL: "joint_matrix_prefetch",
     Op.CompositeConstruct: "joint_matrix_fill",
-    **dict.fromkeys((Op.ConvertFToS, Op.ConvertFToU, Op.ConvertSToF, Op.ConvertUToF, Op.FConvert, Op.SConvert,
-                     Op.UConvert, Op.Bitcast), "joint_matrix_copy"),
+    **dict.fromkeys((*CONVERSIONS, Op.Bitcast), "joint_matrix_copy"),
 }
 """What the author of a SYCL kernel wrote instead."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.spirv.grammar import AddressingModel, Op, StorageClass
+from coopmat.spirv.grammar import CONVERSIONS, AddressingModel, Op, StorageClass
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS, Types
@@ -19,7 +19,6 @@ _KINDS = {
     Op.FConvert: (Op.TypeFloat, Op.TypeFloat), Op.SatConvertSToU: (Op.TypeInt, Op.TypeInt),
     Op.SatConvertUToS: (Op.TypeInt, Op.TypeInt),
 }
-_OF_MATRICES = (Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert)
 _CHANGES_WIDTH = (Op.UConvert, Op.SConvert, Op.FConvert)
 _UNSIGNED = (Op.ConvertFToU, Op.UConvert)
 _WHAT = {Op.TypeInt: "integers", Op.TypeFloat: "floating-point numbers"}
@@ -32,7 +31,7 @@ def number_conversion(group: Group) -> Findings:
     opcode = group.opcode
     given, wanted = _KINDS[opcode]
     operand, result = group.value(0), group.result
-    matrices = operand.is_matrix & result.is_matrix & (opcode in _OF_MATRICES)
+    matrices = operand.is_matrix & result.is_matrix & (opcode in CONVERSIONS)
     takes = operand.scalars_of(given) | (matrices & operand.element.is_kind(given))
     gives = result.scalars_of(wanted) | (matrices & result.element.is_kind(wanted))
     mixed = operand.is_matrix != result.is_matrix  # matrix-conversion says so

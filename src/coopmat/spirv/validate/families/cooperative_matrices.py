@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coopmat.spirv.grammar import (
+    CONVERSIONS,
     Capability,
     CooperativeMatrixUse,
     Decoration,
@@ -199,8 +200,6 @@ def matrix_saturation(group: Group) -> Findings:
 # Arithmetic and conversions
 # --------------------------------------------------------------------------------------
 
-CONVERSIONS = (Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert, Op.FConvert)
-
 
 @rule("matrix-arithmetic", "Operands and result of integer arithmetic on cooperative matrices have one type, but for "
       "the signedness of their components.", f"{SECTION}, 3.3.13 Arithmetic Instructions",
@@ -238,7 +237,7 @@ def matrix_times_scalar(group: Group) -> Findings:
 
 @rule("matrix-conversion", "A conversion keeps the scope and shape of a cooperative matrix, and its use but where an "
       "accumulator becomes A or B, or the other way.",
-      f"{SECTION}, 3.3.11 Conversion Instructions", *CONVERSIONS)
+      f"{SECTION}, 3.3.11 Conversion Instructions", *sorted(CONVERSIONS))
 def matrix_conversion(group: Group) -> Findings:
     given, result = group.value(0), group.result
     yield given.is_matrix != result.is_matrix, "{op} converts matrices to matrices only: {type0} to {type}"
@@ -265,7 +264,7 @@ def transposed(group: Group) -> Booleans:
 
 @rule("matrix-transposition", "A conversion that transposes turns an accumulator into an A or B with rows and columns "
       "swapped.", "SPV_EXT_cooperative_matrix_maintenance1, CooperativeMatrixTransposeEXT",
-      *CONVERSIONS, Op.CooperativeMatrixConvertUseEXT)
+      *sorted(CONVERSIONS), Op.CooperativeMatrixConvertUseEXT)
 def matrix_transposition(group: Group) -> Findings:
     turned, given, result = transposed(group), group.value(0), group.result
     both = turned & given.is_matrix & result.is_matrix

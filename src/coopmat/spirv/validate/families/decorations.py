@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from coopmat.spirv.grammar import (
+    CONVERSIONS,
     OPENCL_STD,
     AddressingModel,
     BuiltIn,
@@ -33,7 +34,7 @@ _ROUNDED = (Op.FConvert, Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.Conv
 _TO_FLOATS = (Op.FConvert, Op.ConvertSToF, Op.ConvertUToF)
 _FLOATS8 = (int(FPEncoding.Float8E4M3EXT), int(FPEncoding.Float8E5M2EXT))
 _SATURATED = (Op.ConvertFToU, Op.ConvertFToS, Op.UConvert, Op.SConvert, Op.SatConvertSToU, Op.SatConvertUToS)
-_TRANSPOSING = (*_ROUNDED, Op.UConvert, Op.SConvert, Op.CooperativeMatrixConvertUseEXT)
+_TRANSPOSING = (*CONVERSIONS, Op.CooperativeMatrixConvertUseEXT)
 _VARIABLES = (Op.Variable, Op.UntypedVariableKHR)
 _MEMORY_OBJECTS = (*_VARIABLES, Op.FunctionParameter, Op.BufferPointerEXT)
 _ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray, *POINTERS)

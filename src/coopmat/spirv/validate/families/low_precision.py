@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coopmat.spirv.grammar import (
+    CONVERSIONS,
     EXTENDED_INSTRUCTIONS,
     OPENCL_STD_NAMES,
     Capability,
@@ -62,8 +63,7 @@ _MOVING = frozenset(op for op in Op
     Op.MaskedScatterINTEL, Op.Select, Op.Phi, Op.ReturnValue, Op.LifetimeStart, Op.LifetimeStop, Op.Bitcast,
     Op.Transpose, Op.ConditionalCopyObjectINTEL,
 }
-_CONVERTING = frozenset({Op.ConvertFToU, Op.ConvertFToS, Op.ConvertSToF, Op.ConvertUToF, Op.UConvert, Op.SConvert,
-                         Op.FConvert, Op.SatConvertSToU, Op.SatConvertUToS, Op.BitcastExtractEXT})
+_CONVERTING = CONVERSIONS | {Op.SatConvertSToU, Op.SatConvertUToS, Op.BitcastExtractEXT}
 _OF_MATRICES = frozenset(op for op in Op if op.spelling.startswith("CooperativeMatrix"))
 _MIXED = frozenset({Op.FDot2MixAcc32VALVE, Op.FDot2MixAcc16VALVE, Op.FDot4MixAcc32VALVE})
 """Dot products that SPV_VALVE_mixed_float_dot_product defines for small floats."""
