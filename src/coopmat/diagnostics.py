@@ -123,6 +123,12 @@ class SourceLocation:
         """A file, where a message has no line."""
         return cls(file, 0, 0)
 
+    @classmethod
+    def at(cls, file: SourceFile, offset: int, length: int = 1) -> SourceLocation:
+        """So many characters at an offset of a file's text, all in one line."""
+        line = file.text.count("\n", 0, offset) + 1
+        return cls(file, line, offset - file.text.rfind("\n", 0, offset), length)
+
     @property
     def name(self) -> str:
         """The file name that messages and ``__FILE__`` show."""

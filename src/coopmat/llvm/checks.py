@@ -45,8 +45,9 @@ def check_names(source: SourceFile) -> None:
     """Raise CompileError for a function whose name is too long for an instruction of SPIR-V."""
     found = _LONG_NAME.search(source.text)
     if found is not None:
-        message = f"the name of a function has {len(found[1])} characters; at most {LONGEST_SYMBOL} are supported"
-        raise CompileError([Diagnostic("error", message, _place(source, *found.span(1)))])
+        length = len(found[1])
+        message = f"the name of a function has {length} characters; at most {LONGEST_SYMBOL} are supported"
+        raise CompileError([Diagnostic("error", message, SourceLocation.at(source, found.start(1), length))])
 
 
 def check_matrix_types(module: Module, source: SourceFile) -> None:
@@ -79,10 +80,4 @@ def _find(source: SourceFile, numbers: list[int]) -> SourceLocation:
     pattern = r'target\(\s*"spirv\.CooperativeMatrixKHR"\s*,[^,()]+' + "".join(
         rf",\s*{number}\s*" for number in numbers) + r"\)"
     found = re.search(pattern, source.text)
-    return SourceLocation.whole(source) if found is None else _place(source, *found.span())
-
-
-def _place(source: SourceFile, start: int, stop: int) -> SourceLocation:
-    """A part of the text, which is in one line."""
-    line = source.text.count("\n", 0, start) + 1
-    return SourceLocation(source, line, start - source.text.rfind("\n", 0, start), stop - start)
+    return SourceLocation.whole(source) if found is None else SourceLocation.at(source, found.start(), len(found[0]))

@@ -229,20 +229,13 @@ def _encode(source: SourceFile) -> bytes:
     very many digits."""
     bad = re.search("[\0\ud800-\udfff]", source.text)
     if bad is not None:
-        raise _wrong_text(source, bad.start(), f"character U+{ord(bad.group()):04X} cannot stand in LLVM IR; expected "
-                          "UTF-8 text without NUL")
+        message = f"character U+{ord(bad.group()):04X} cannot stand in LLVM IR; expected UTF-8 text without NUL"
+        raise CompileError([Diagnostic("error", message, SourceLocation.at(source, bad.start()))])
     for found in _OUTSIDE_TEXT.finditer(source.text) if _LONG_NUMBER.search(source.text) else ():
         if found[1] is not None:
-            raise _wrong_text(source, found.start(), f"a number of {len(found[1])} digits is too long; at most "
-                              f"{MOST_DIGITS} are supported")
+            message = f"a number of {len(found[1])} digits is too long; at most {MOST_DIGITS} are supported"
+            raise CompileError([Diagnostic("error", message, SourceLocation.at(source, found.start()))])
     return source.text.encode()
-
-
-def _wrong_text(source: SourceFile, offset: int, message: str) -> CompileError:
-    """The error about a place in a text."""
-    line = source.text.count("\n", 0, offset) + 1
-    column = offset - (source.text.rfind("\n", 0, offset) + 1) + 1
-    return CompileError([Diagnostic("error", message, SourceLocation(source, line, column))])
 
 
 # --------------------------------------------------------------------------------------

@@ -26,6 +26,12 @@ def place_of(module: Module, wanted: Instruction) -> SourceLocation | None:
     return SourceLocation(SourceFile(module.strings.get(file, ""), ""), number, max(1, column))
 
 
+def line_text(module: Module, line: Instruction) -> str:
+    """The place that an OpLine tells, as messages show it."""
+    file, number, column = line.words
+    return f"{module.strings.get(file, '')}:{number}" + (f":{column}" if column else "")
+
+
 def reachable_instructions(module: Module, kernel: str | None) -> Iterator[Instruction]:
     """The parameters and instructions of all functions that a kernel (None: any kernel) can reach."""
     functions = {function.id: function for function in module.functions}

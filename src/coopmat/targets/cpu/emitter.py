@@ -19,6 +19,7 @@ from coopmat.spirv.control_flow import RETURNED
 from coopmat.spirv.grammar import CHAINS, POINTER_CASTS, Op
 from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
+from coopmat.spirv.places import line_text
 from coopmat.spirv.types import MatrixType, Type, TypeTable
 from coopmat.targets.cpu.flatten import Flat, labels_of
 from coopmat.targets.cpu.number_writer import NumberWriter
@@ -155,8 +156,7 @@ class Emitter(NumberWriter):
             location = None
             for row in self.flat.blocks[self.block].instructions:
                 if row.opcode == Op.Line:
-                    name = self.module.strings.get(row.words[0], "")
-                    location = f"{name}:{row.words[1]}" + (f":{row.words[2]}" if row.words[2] else "")
+                    location = line_text(self.module, row)
                 elif row.opcode == Op.NoLine:
                     location = None
                 found[id(row)] = location

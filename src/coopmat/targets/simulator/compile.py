@@ -32,6 +32,7 @@ from coopmat.spirv.imports import imported_name, unresolved
 from coopmat.spirv.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.module import Instruction, Module
 from coopmat.spirv.names import source_name
+from coopmat.spirv.places import line_text
 from coopmat.spirv.types import MatrixType, Type, VoidType, contains_matrix
 from coopmat.targets.output import Output
 from coopmat.targets.simulator import control
@@ -495,8 +496,7 @@ class FunctionCompiler:
 
     def _note_line(self, row: Instruction) -> bool:
         if row.opcode == Op.Line:
-            name = self.module.strings.get(row.words[0], "")
-            self._location = f"{name}:{row.words[1]}" + (f":{row.words[2]}" if row.words[2] else "")
+            self._location = line_text(self.module, row)
         elif row.opcode == Op.NoLine:
             self._location = None
         else:
