@@ -20,7 +20,7 @@ from pathlib import Path
 from figures import Figure, seconds
 
 import coopmat as cm
-from coopmat.terminal import console, table
+from coopmat.support.terminal import console, table
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "large_kernel.cl"

@@ -21,9 +21,9 @@ import numpy as np
 from figures import Figure, seconds
 
 import coopmat as cm
-from coopmat import bench
+from coopmat.command_line import gemm_bench as bench
+from coopmat.support.terminal import console, table
 from coopmat.targets.cpu.options import available_cores
-from coopmat.terminal import console, table
 
 HERE = Path(__file__).parent
 SIZES = (1024, 2048, 4096)

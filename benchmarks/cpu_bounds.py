@@ -10,7 +10,7 @@ import numpy as np
 from figures import Figure, seconds
 
 import coopmat as cm
-from coopmat.terminal import console, table
+from coopmat.support.terminal import console, table
 
 HERE = Path(__file__).parent
 SIZE = 512  # of the matrices

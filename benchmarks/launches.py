@@ -18,8 +18,8 @@ import numpy as np
 from figures import Figure, seconds
 
 import coopmat as cm
+from coopmat.support.terminal import console, table
 from coopmat.sycl import float32, kernel, nd_item, nd_range, ptr
-from coopmat.terminal import console, table
 
 SOURCE = "kernel void nothing(global float *p) { }"
 SEVEN = "kernel void seven(global float *a, global const float *b, global float *c, int m, int n, int k, float x) { }"

@@ -13,7 +13,7 @@ from coopmat.devices import ARCHITECTURES
 from coopmat.formats import FORMATS
 from coopmat.numerics import EXACT, MODELS
 from coopmat.numerics.hardware import ROWS
-from coopmat.terminal import console, table
+from coopmat.support.terminal import console, table
 
 PRODUCTS = 512
 SIZE = 16

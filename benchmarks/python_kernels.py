@@ -15,7 +15,7 @@ from figures import Figure, seconds
 from hello_gemm import gemm
 
 import coopmat as cm
-from coopmat.terminal import console, table
+from coopmat.support.terminal import console, table
 
 HERE = Path(__file__).parent
 PEER = HERE.parent / "examples" / "gemm.cl"

@@ -23,7 +23,7 @@ from figures import Figure, seconds
 import coopmat as cm
 from coopmat.spirv import Module, ModuleBuilder, Op
 from coopmat.spirv.grammar import FunctionControl, SelectionControl, StorageClass
-from coopmat.terminal import console, table
+from coopmat.support.terminal import console, table
 
 PEERS = {"read and validate": "spirv-val", "read": "spirv-val", "read and disassemble": "spirv-dis",
          "disassemble": "spirv-dis", "assemble": "spirv-as"}

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coopmat as cm
-from coopmat import cache as cache_module
 from coopmat import llvm, opencl
-from coopmat.build_options import BuildOptions
-from coopmat.cache import Cache
 from coopmat.diagnostics import CompileError
 from coopmat.runtime import sources
 from coopmat.runtime.saved import Compilation, join
 from coopmat.runtime.sources import OpenCLSource
+from coopmat.support import cache as cache_module
+from coopmat.support.build_options import BuildOptions
+from coopmat.support.cache import Cache
 
 ROOT = Path(__file__).parent.parent
 SCALE = """

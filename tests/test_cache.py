@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coopmat as cm
-from coopmat import cache as module
-from coopmat.cache import Cache, find_cache, key
+from coopmat.support import cache as module
+from coopmat.support.cache import Cache, find_cache, key
 
 ONE = key("one")
 
@@ -55,7 +55,7 @@ def test_the_state_of_the_package_shows_an_edit(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "inner").mkdir()
     for name in ("cache.py", "inner/a.py", "data.txt"):
         (tmp_path / name).write_text("1")
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "cache.py"))
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "inner" / "cache.py"))
     states = [module._package_state()]
     for name, text in (("inner/a.py", "12"), ("inner/b.py", ""), ("cache.py", "123")):
         (tmp_path / name).write_text(text)
@@ -375,7 +375,7 @@ def test_a_folder_that_cannot_exist(tmp_path: Path, folder: str, caplog: pytest.
 
 
 def test_the_message_goes_to_standard_error() -> None:
-    code = "from pathlib import Path; from coopmat.cache import *; Cache(Path('/dev/null/x')).put(key('a'), b'')"
+    code = "from coopmat.support.cache import *; Cache(Path('/dev/null/x')).put(key('a'), b'')"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == ""
     assert result.stderr.startswith("coopmat: warning: compiled kernels are not kept: ")
@@ -406,7 +406,7 @@ def test_which_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 WRITER = """
     import os, random, sys
     from pathlib import Path
-    from coopmat.cache import Cache, key
+    from coopmat.support.cache import Cache, key
 
     folder, (seed, rounds, limit) = sys.argv[1], map(int, sys.argv[2:])
     chance = random.Random(seed)

@@ -123,7 +123,7 @@ def test_bench_refuses(arguments: tuple[str, ...], message: str) -> None:
 
 
 def test_bench_sees_wrong_results(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from coopmat import bench
+    from coopmat.command_line import gemm_bench as bench
     from coopmat.command_line.bench import bench as command
 
     wrong = bench.Measurement("s8", 64, 1, "tuned", 0.5, 1e-9)
@@ -134,7 +134,7 @@ def test_bench_sees_wrong_results(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 
 def test_bench_shows_what_its_process_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    from coopmat import bench
+    from coopmat.command_line import gemm_bench as bench
 
     monkeypatch.setenv("COOPMAT_CPU_FEATURES", "nonsense")
     with pytest.raises(Error, match=r"s8, 64: .*COOPMAT_CPU_FEATURES"):

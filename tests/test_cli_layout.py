@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from coopmat.cli import app
+from coopmat.command_line.main import app
 from coopmat.diagnostics import Error
 from coopmat.layout import of
 from tests.test_cli import coopmat, failure

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.cache import Cache
-from coopmat.llvm import client
-from coopmat.spirv import types
+from coopmat.llvm.process import client
+from coopmat.spirv.analysis import types
+from coopmat.support.cache import Cache
 from coopmat.targets.cpu import saved
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.features import VARIABLE, cpu_features

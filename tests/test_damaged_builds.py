@@ -10,8 +10,8 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv import Module
-from coopmat.spirv.linker import link
-from coopmat.spirv.specialization import spec_constants, specialize
+from coopmat.spirv.edit.linker import link
+from coopmat.spirv.edit.specialization import spec_constants, specialize
 from tests.spirv.test_link import EXPORT, KERNEL
 from tests.targets.simulator.test_foreign_modules import BUILTINS, IMAGE
 from tests.test_specialized_programs import ARRAY, EXAMPLE

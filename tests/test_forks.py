@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coopmat.cached import cached_property
+from coopmat.support.cached import cached_property
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
 
@@ -75,7 +75,7 @@ def test_no_child_hangs(tmp_path: Path, device: str, count: int) -> None:
 
 FORK_IN_A_PROPERTY = """
 import os, signal, threading
-from coopmat.cached import cached_property
+from coopmat.support.cached import cached_property
 
 class Slow:
     def __init__(self, wait):

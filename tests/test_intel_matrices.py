@@ -14,8 +14,8 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv.grammar import CooperativeMatrixLayout, CooperativeMatrixUse, Op
-from coopmat.spirv.instruction import Instruction, make
 from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction, make
 from tests import intel_runtime
 
 GEMM = Path(__file__).parent.parent / "examples" / "gemm.cl"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.cli import main
+from coopmat.command_line.main import main
 from coopmat.devices import describe
 from coopmat.diagnostics import KernelNotSupported
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coopmat as cm
-from coopmat.build_options import LANGUAGES, BuildOptions
 from coopmat.opencl import compile_source
 from coopmat.runtime.options import GROUPS, OPTIONS, Form, parse_options, split_options
+from coopmat.support.build_options import LANGUAGES, BuildOptions
 
 ROOT = Path(__file__).parent.parent
 

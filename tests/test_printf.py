@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coopmat.printf import FLAGS, FLOATS, INTEGERS, Fault, Specifier, Value, parse, text_of
+from coopmat.support.printf import FLAGS, FLOATS, INTEGERS, Fault, Specifier, Value, parse, text_of
 
 
 def written(format: str, *values: Value | list[Value]) -> str:

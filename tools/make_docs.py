@@ -16,6 +16,7 @@ from coopmat.devices import ARCHITECTURES
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
 from coopmat.devices.subgroup_matrices import SubgroupMatrixMad
 from coopmat.diagnostics import TOO_MANY_ERRORS, Message
+from coopmat.diagnostics.warning_levels import members
 from coopmat.formats import format_of
 from coopmat.lowering import messages as lowering_messages
 from coopmat.opencl.builtins import atomics, block_io, dot_products, matrix_mad, sub_groups, synchronization
@@ -25,7 +26,6 @@ from coopmat.opencl.messages import rows as message_rows
 from coopmat.runtime.options import GROUPS as GROUPS_OF_OPTIONS
 from coopmat.sycl import constraints
 from coopmat.sycl.compiler import messages as python_messages
-from coopmat.warning_levels import members
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 

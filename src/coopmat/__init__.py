@@ -6,7 +6,6 @@
     cm.Queue(device).enqueue(program.kernel("gemm"), global_size, local_size, a, b, c).wait()
 """
 
-from coopmat import forks as forks  # from now on children of this process are whole
 from coopmat import layout as layout
 from coopmat.devices import Combination
 from coopmat.diagnostics import (
@@ -27,9 +26,10 @@ from coopmat.diagnostics import (
 )
 from coopmat.numerics import XmxArithmetic, matrix_multiply_accumulate
 from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, build, device, devices, local
+from coopmat.support import forks as forks  # from now on children of this process are whole
+from coopmat.support.version import __version__ as __version__
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.simulator import SimulatorOptions
-from coopmat.version import __version__ as __version__
 
 __all__ = [
     "Combination",

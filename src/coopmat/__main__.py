@@ -1,5 +1,5 @@
 """``python -m coopmat`` is the command ``coopmat``."""
 
-from coopmat.cli import main
+from coopmat.command_line.main import main
 
 main()

@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 
 from coopmat.spirv import Module
-from coopmat.spirv.dominators import immediate_dominators, preorder
+from coopmat.spirv.analysis.dominators import immediate_dominators, preorder
 
 GEOMETRIES = ((4, 12, 4), (8, 16, 16), (8, 20, 10), (16, 64, 32), (16, 36, 18), (32, 64, 64), (64, 64, 64))
 STATE = ("x", "y", "f")  # two numbers and the fuel

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from coopmat import llvm
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction
 
 
 def matrix(element: str = "float", rows: int = 8, columns: int = 16, use: int = 2) -> str:

@@ -18,8 +18,8 @@ import pytest
 
 from coopmat import llvm
 from coopmat.diagnostics import CompileError, Error
-from coopmat.llvm import client
-from coopmat.llvm.worker import EXTENSIONS
+from coopmat.llvm.process import client
+from coopmat.llvm.process.worker import EXTENSIONS
 
 GOOD = """\
 target triple = "spirv64-unknown-unknown"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coopmat.llvm.names import parse
+from coopmat.llvm.to_spirv.names import parse
 from coopmat.spirv.grammar import Op
 from tests.llvm.modules import code, compiled
 

@@ -6,7 +6,8 @@ import pytest
 
 from coopmat import llvm
 from coopmat.diagnostics import CompileError
-from coopmat.llvm import client, imports
+from coopmat.llvm.process import client
+from coopmat.llvm.to_spirv import imports
 from coopmat.spirv.grammar import Capability, Decoration, Op
 from coopmat.spirv.module import Module
 from tests.llvm.modules import called, code, compiled, describe, kernel, matrix

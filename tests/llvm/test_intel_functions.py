@@ -8,7 +8,7 @@ import pytest
 
 from coopmat import llvm
 from coopmat.diagnostics import CompileError
-from coopmat.lowering.llvm_builder_names import mangled
+from coopmat.lowering.llvm.names import mangled
 from coopmat.opencl.builtins.patterns import Overload, PointerPattern
 from coopmat.spirv.module import Module
 from coopmat.tree.types import VOID, Pointer, Type, Vector

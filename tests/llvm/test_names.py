@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coopmat.llvm.names import BuiltinName, OtherCode, PointerCode, ScalarCode, parse, parse_parameters
-from coopmat.lowering.llvm_builder_names import mangled, matrix_instruction_name, opencl_call, parameter_codes
+from coopmat.llvm.to_spirv.names import BuiltinName, OtherCode, PointerCode, ScalarCode, parse, parse_parameters
+from coopmat.lowering.llvm.names import mangled, matrix_instruction_name, opencl_call, parameter_codes
 from coopmat.tree import types as t
 
 INT, ULONG, FLOAT = ScalarCode("sint", 32), ScalarCode("uint", 64), ScalarCode("float", 32)

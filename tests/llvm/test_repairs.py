@@ -9,7 +9,7 @@ import pytest
 
 import coopmat as cm
 from coopmat import llvm
-from coopmat.llvm.repairs import null_events_from_memory, without_surplus_operands
+from coopmat.llvm.to_spirv.repairs import null_events_from_memory, without_surplus_operands
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 

@@ -7,8 +7,8 @@ import pytest
 
 import coopmat as cm
 from coopmat import llvm
-from coopmat.llvm import client
-from coopmat.llvm.variadic import is_variadic, with_plain_arguments
+from coopmat.llvm.process import client
+from coopmat.llvm.to_spirv.variadic import is_variadic, with_plain_arguments
 
 HEAD = """\
 target triple = "spirv64-unknown-unknown"

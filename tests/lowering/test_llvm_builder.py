@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from coopmat import llvm
 from coopmat.diagnostics import SourceFile, SourceLocation
 from coopmat.lowering import to_llvm_ir
-from coopmat.lowering.llvm_builder_types import quoted, scalar_constant
+from coopmat.lowering.llvm.types import quoted, scalar_constant
 from coopmat.opencl import compile_source
 from coopmat.spirv.grammar import Decoration, ExecutionMode, Op
 from coopmat.spirv.module import Module

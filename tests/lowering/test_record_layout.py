@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from llvmlite import binding, ir
 
 from coopmat.lowering.memory import is_empty_array, memory_type, natural_alignment, physical_record
-from coopmat.lowering.spirv_types import TypeLowering
-from coopmat.spirv.builder import ModuleBuilder
+from coopmat.lowering.spirv.types import TypeLowering
+from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.grammar import Op
 from coopmat.tree import types as t
 

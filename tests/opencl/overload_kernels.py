@@ -16,8 +16,8 @@ from coopmat.opencl import compile_source
 from coopmat.opencl.builtins import TABLE
 from coopmat.opencl.builtins.patterns import Overload, PointerPattern, expand
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.tree.nodes import Program
 from coopmat.tree.types import VOID, AddressSpace
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.build_options import LANGUAGES
 from coopmat.diagnostics import CompileError
 from coopmat.opencl import BuildOptions, builtins, compile_source
+from coopmat.support.build_options import LANGUAGES
 from tests.opencl import language_corpus as corpus
 
 CLANG = (sys.executable, "-m", "ziglang", "clang", "-cc1", "-fno-caret-diagnostics", "-ferror-limit", "0", "-x", "cl",

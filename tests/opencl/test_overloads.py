@@ -13,10 +13,10 @@ import pytest
 import coopmat as cm
 from coopmat import llvm
 from coopmat.diagnostics import Message
-from coopmat.lowering.llvm_builder import to_llvm_ir
+from coopmat.lowering.llvm.builder import to_llvm_ir
 from coopmat.opencl import compile_source
 from coopmat.opencl.messages import overloads as messages
-from coopmat.spirv.names import source_name
+from coopmat.spirv.text.names import source_name
 from tests.opencl.test_sema_diagnostics import reports
 
 DEFINES = "#define O __attribute__((overloadable))\n#line 1\n"

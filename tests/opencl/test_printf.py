@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import coopmat as cm
-from coopmat.build_options import BuildOptions
 from coopmat.devices import describe
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.lowering import to_llvm_ir
 from coopmat.lowering.analysis import descendants
 from coopmat.opencl import compile_source, is_builtin_function
 from coopmat.opencl.messages import printf as messages
+from coopmat.support.build_options import BuildOptions
 from coopmat.tree import nodes as n
 
 PARAMETERS = ("int i, uint u, long l, ulong ul, char c, short s, float f, double d, half h, float2 f2, float4 f4, "

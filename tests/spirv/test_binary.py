@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv import Module, Op, make
-from coopmat.spirv.binary import MAX_BOUND
 from coopmat.spirv.grammar import MAGIC, StorageClass
+from coopmat.spirv.module.binary import MAX_BOUND
 
 FILES = sorted((Path(__file__).parent / "data").glob("*.spv"))
 MODULES = {path.stem: path.read_bytes() for path in FILES}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coopmat.spirv import Module, Op
-from coopmat.spirv.builder import ModuleBuilder
+from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.grammar import (
     OPENCL_STD,
     BuiltIn,

@@ -6,8 +6,8 @@ import pytest
 
 from coopmat.devices import ARCHITECTURES, describe
 from coopmat.diagnostics import KernelNotSupported
-from coopmat.spirv.device_support import check_supported
-from coopmat.spirv.matrix_uses import MultiplyAccumulate, required_matrix_uses
+from coopmat.spirv.analysis.device_support import check_supported
+from coopmat.spirv.analysis.matrix_uses import MultiplyAccumulate, required_matrix_uses
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
 from tests.targets.simulator.kit import module

@@ -10,8 +10,8 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv import Module
+from coopmat.spirv.edit.linker import link
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.linker import link
 from tests.targets.simulator.test_clang_modules import run_clang
 
 HEAD = """OpCapability Kernel

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coopmat.spirv.grammar import FPEncoding
-from coopmat.spirv.literals import (
+from coopmat.spirv.module.literals import (
     FloatLayout,
     decode_float,
     encode_float,

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from coopmat.spirv.control_flow import RETURNED, postorder, predecessors_of
-from coopmat.spirv.dominators import immediate_dominators
-from coopmat.spirv.lock_step import Flow, flow_of, kept_in_loops
+from coopmat.spirv.analysis.control_flow import RETURNED, postorder, predecessors_of
+from coopmat.spirv.analysis.dominators import immediate_dominators
 from coopmat.spirv.module import Module
+from coopmat.targets.analysis.lock_step import Flow, flow_of, kept_in_loops
 
 
 @pytest.mark.parametrize(("graph", "order", "meetings"), [

@@ -9,8 +9,8 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv import Module
+from coopmat.spirv.edit.specialization import spec_constants, specialize
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.specialization import spec_constants, specialize
 from tests.spirv.validation.cases import kernel
 
 NAMES = ("IAdd", "ISub", "IMul", "UDiv", "SDiv", "UMod", "SRem", "SMod", "BitwiseAnd", "BitwiseOr", "BitwiseXor",

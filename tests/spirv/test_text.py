@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv import Module, Op, make
-from coopmat.spirv.generators import GENERATOR, TOOLS, generator_text, generator_word
 from coopmat.spirv.grammar import (
     OPENCL_STD,
     Capability,
@@ -25,6 +24,7 @@ from coopmat.spirv.grammar import (
     MatrixMultiplyAccumulateOperands,
     MemoryAccess,
 )
+from coopmat.spirv.module.generators import GENERATOR, TOOLS, generator_text, generator_word
 
 FILES = sorted((Path(__file__).parent / "data").glob("*.spv"))
 MODULES = {path.stem: path.read_bytes() for path in FILES}

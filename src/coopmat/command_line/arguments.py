@@ -11,11 +11,11 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.diagnostics import Error, LaunchError
-from coopmat.files import read_bytes, write_atomically
 from coopmat.formats import FORMATS
 from coopmat.runtime import local
-from coopmat.spirv.kernels import Parameter
-from coopmat.spirv.literals import parse_integer
+from coopmat.spirv.analysis.kernels import Parameter
+from coopmat.spirv.module.literals import parse_integer
+from coopmat.support.files import read_bytes, write_atomically
 
 MAX_ARRAY_BYTES = 2**32
 NPY_MAGIC = b"\x93NUMPY"

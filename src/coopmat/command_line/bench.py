@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coopmat.diagnostics import Error
-from coopmat.terminal import console, progress, table
+from coopmat.support.terminal import console, progress, table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from coopmat.bench import Measurement
+    from coopmat.command_line.gemm_bench import Measurement
 
 MOST_REPETITIONS = 1000
 LARGEST_SIZE = 16384
@@ -33,7 +33,7 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Time the matrix products of examples/, beside numpy and, if it is installed, PyTorch; check the results."""
-    from coopmat.bench import ELEMENTS, measure_apart, tolerance
+    from coopmat.command_line.gemm_bench import ELEMENTS, measure_apart, tolerance
 
     jobs = _jobs(name, sizes or [1024], types or list(ELEMENTS), threads, repetitions)
     found: list[Measurement] = []
@@ -54,7 +54,7 @@ def bench(
 def _jobs(name: str, sizes: list[int], types: list[str], threads: list[int] | None,
           repetitions: int) -> list[tuple[str, int, int]]:
     """Elements, size and threads of each measurement; Error for what cannot be measured."""
-    from coopmat.bench import ELEMENTS, SIZE_STEP
+    from coopmat.command_line.gemm_bench import ELEMENTS, SIZE_STEP
     from coopmat.runtime import device
     from coopmat.targets.cpu.options import MOST_THREADS, default_threads
 

@@ -15,8 +15,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from coopmat.cache import CACHE_VARIABLE, find_cache
-from coopmat.version import __version__
+from coopmat.support.cache import CACHE_VARIABLE, find_cache
+from coopmat.support.version import __version__
 
 State = Literal["ok", "no", "absent"]
 """Whether something works; what is optional may be absent."""
@@ -89,7 +89,7 @@ def _llvm(name: str) -> Iterator[Finding]:
 
 
 def _helper_process(name: str) -> Iterator[Finding]:
-    from coopmat.llvm import client
+    from coopmat.llvm.process import client
 
     start = time.perf_counter()
     client.printed("define void @f() {\n  ret void\n}\n")

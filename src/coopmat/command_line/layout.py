@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coopmat.diagnostics import Error
-from coopmat.files import write_atomically
+from coopmat.support.files import write_atomically
 
 if TYPE_CHECKING:
     from coopmat.layout import DeviceMatrix

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.files import STANDARD_STREAM, check_output, read_bytes, read_input_bytes, write_output
 from coopmat.runtime import device
 from coopmat.runtime.building import make_program
 from coopmat.spirv import Module
+from coopmat.support.files import STANDARD_STREAM, check_output, read_bytes, read_input_bytes, write_output
 
 if TYPE_CHECKING:
     from coopmat.spirv import Violation

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 from coopmat.diagnostics import Error
 from coopmat.runtime.options import GROUPS, match_option, unknown_option
 
-_KEY = "coopmat.build_options"
+_KEY = "coopmat.support.build_options"
 
 
 def split_command_line(words: list[str], own: Mapping[str, bool]) -> tuple[list[str], list[str]]:

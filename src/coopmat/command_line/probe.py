@@ -14,7 +14,7 @@ from coopmat.devices.model import Combination, types_text
 from coopmat.diagnostics import Error
 from coopmat.formats import format_of
 from coopmat.runtime import Device, device
-from coopmat.terminal import console, progress, table
+from coopmat.support.terminal import console, progress, table
 
 if TYPE_CHECKING:
     from rich.table import Table

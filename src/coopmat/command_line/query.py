@@ -12,7 +12,7 @@ import typer
 
 from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error
-from coopmat.terminal import console, table
+from coopmat.support.terminal import console, table
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coopmat.cached import cached_property
+from coopmat.support.cached import cached_property
 
 WORD_BITS = 32
 """Width of the words that narrow rows of B are packed into ("packed" or "VNNI" order)."""

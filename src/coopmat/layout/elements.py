@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from coopmat.cached import cached_property
 from coopmat.devices.lane_layout import Indices, LaneLayout
 from coopmat.diagnostics import Error
+from coopmat.support.cached import cached_property
 
 Naming = Literal["component", "vector", "array"]
 """How a kernel names a place: by the component of a matrix (``[3]``), which is one element; or by the register, which

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-from coopmat.cached import cached_property
 from coopmat.diagnostics import Error
 from coopmat.layout.elements import Element, ElementLayout, bits_name
 from coopmat.layout.palette import COLOURS, DARK, LIGHT, Scheme, colour_of
+from coopmat.support.cached import cached_property
 
 MOST_WIDTH = 800  # what pages of code hosts show without scaling
 LEAST_WIDTH = 400  # room for the lines below the matrix

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, SourceFile, SourceLocation
-from coopmat.llvm import aggregates, client, imports, matrix_memory, variadic
-from coopmat.llvm.checks import check_addresses, check_matrix_addresses, check_matrix_types, check_names
-from coopmat.llvm.metadata import kernel_argument_types
-from coopmat.llvm.repairs import (
+from coopmat.llvm.process import client
+from coopmat.llvm.to_spirv import aggregates, imports, matrix_memory, variadic
+from coopmat.llvm.to_spirv.checks import check_addresses, check_matrix_addresses, check_matrix_types, check_names
+from coopmat.llvm.to_spirv.metadata import kernel_argument_types
+from coopmat.llvm.to_spirv.repairs import (
     constants_from_memory,
     null_events_from_memory,
     with_undefined_phis,
@@ -33,7 +34,7 @@ def verify(ir: str, *, source_name: str = "<llvm>") -> None:
 def optimize(ir: str, level: int, *, source_name: str = "<llvm>") -> str:
     """The IR after LLVM's optimiser at ``level`` (0 to 3); raises as :func:`verify` does.
 
-    Of matrices in memory it sees only where they are used (:mod:`coopmat.llvm.matrix_memory`).
+    Of matrices in memory it sees only where they are used (:mod:`coopmat.llvm.to_spirv.matrix_memory`).
     """
     if not level or imports.MATRIX_TYPE not in ir:
         return client.optimize(ir, level, source_name=source_name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coopmat.lowering.llvm_builder import to_llvm_ir
-from coopmat.lowering.spirv_builder import SpirvBuilder
+from coopmat.lowering.llvm.builder import to_llvm_ir
+from coopmat.lowering.spirv.builder import SpirvBuilder
 from coopmat.lowering.walk import lower
 from coopmat.spirv.module import Module
 from coopmat.tree.nodes import Program

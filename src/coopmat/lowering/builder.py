@@ -1,8 +1,8 @@
 """The interface between the walk over the kernel tree and what it produces.
 
 :mod:`coopmat.lowering.walk` decides *what* is computed and calls a :class:`Builder`, which decides how
-that is written down: :mod:`coopmat.lowering.spirv_builder` as a SPIR-V module,
-:mod:`coopmat.lowering.llvm_builder` as LLVM IR in the form that the cooperative-matrix RFC gives.
+that is written down: :mod:`coopmat.lowering.spirv.builder` as a SPIR-V module,
+:mod:`coopmat.lowering.llvm.builder` as LLVM IR in the form that the cooperative-matrix RFC gives.
 
 Every value carries its tree type, with these conventions, which the walk keeps and a builder relies on:
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from coopmat.assertions import ASSERTION_FUNCTIONS
 from coopmat.diagnostics import CompileError, Diagnostic, Message, SourceLocation
 from coopmat.lowering.builder import BasicBlock, Builder, LoopMerge, Value
+from coopmat.support.assertions import ASSERTION_FUNCTIONS
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 

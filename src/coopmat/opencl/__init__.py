@@ -6,18 +6,18 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from coopmat.build_options import LATEST, BuildOptions, Language
 from coopmat.devices import DeviceDescription, describe
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, SourceFile, SourceLocation
+from coopmat.diagnostics.warning_levels import levels_of
 from coopmat.opencl import builtins, parse, preprocess, sema
 from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages.semantic import TOO_DEEP_FOR_PYTHON
 from coopmat.opencl.options import check_options, features_of
 from coopmat.opencl.recursion import deep_recursion
 from coopmat.opencl.sema import attributes, compiler_builtins, conversion_builtins, matrix
-from coopmat.source_files import SourceFiles
+from coopmat.support.build_options import LATEST, BuildOptions, Language
+from coopmat.support.source_files import SourceFiles
 from coopmat.tree.nodes import Program
-from coopmat.warning_levels import levels_of
 
 __all__ = ["BuildOptions", "compile_source", "is_builtin_function"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from coopmat.diagnostics import Diagnostic, SourceFile, SourceLocation
 from coopmat.opencl.lex import MAX_SOURCE_CHARACTERS
 from coopmat.opencl.messages import lexical as messages
-from coopmat.source_files import SourceFiles
+from coopmat.support.source_files import SourceFiles
 
 _UTF8_BYTES = 4  # at most, for one character
 

@@ -13,9 +13,9 @@ from bisect import bisect_right
 from dataclasses import replace
 
 from coopmat.diagnostics import CompileError, DiagnosticSink, SourceFile, SourceLocation
-from coopmat.limits import LONGEST_IDENTIFIER
 from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.tokens import PUNCTUATORS, Token, TokenKind
+from coopmat.support.limits import LONGEST_IDENTIFIER
 
 MAX_SOURCE_CHARACTERS = 16 * 1024 * 1024
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from coopmat.build_options import BuildOptions
 from coopmat.devices import DeviceDescription
 from coopmat.devices.features import macros_of_version
 from coopmat.diagnostics import DiagnosticSink
+from coopmat.diagnostics.warning_levels import name_in
 from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.messages import warning_names
 from coopmat.opencl.spelling import closest
-from coopmat.warning_levels import name_in
+from coopmat.support.build_options import BuildOptions
 
 
 def check_options(options: BuildOptions, sink: DiagnosticSink) -> None:

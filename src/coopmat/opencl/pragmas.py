@@ -10,13 +10,13 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from coopmat.diagnostics import DiagnosticSink
+from coopmat.diagnostics.warning_levels import Level, WarningLevels
 from coopmat.opencl.conditions import Value, evaluate
 from coopmat.opencl.messages import GROUPS, warning_names
 from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.predefined import CORE_EXTENSIONS
 from coopmat.opencl.spelling import closest
 from coopmat.opencl.tokens import Token, TokenKind, spell
-from coopmat.warning_levels import Level, WarningLevels
 
 MAX_UNROLL = 2**31 - 1
 

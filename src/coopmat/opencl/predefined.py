@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from coopmat.build_options import Language
+from coopmat.support.build_options import Language
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, Message, SourceFile, SourceLocation, note
-from coopmat.limits import LONGEST_IDENTIFIER
 from coopmat.opencl.builtin_macros import BuiltinMacros, Names, file_name_literal, parse_header_name
 from coopmat.opencl.conditions import evaluate
 from coopmat.opencl.includes import HeaderName, IncludeSearch, read_source
@@ -29,7 +27,9 @@ from coopmat.opencl.messages import lexical as messages
 from coopmat.opencl.pragmas import PragmaParser
 from coopmat.opencl.predefined import definitions
 from coopmat.opencl.tokens import DIGRAPHS, Origin, Token, TokenKind, spell, use_site
-from coopmat.source_files import SourceFiles
+from coopmat.support.build_options import LATEST, Language
+from coopmat.support.limits import LONGEST_IDENTIFIER
+from coopmat.support.source_files import SourceFiles
 
 MAX_INCLUDE_DEPTH = 200
 MAX_LINE_NUMBER = 2**31 - 1

@@ -19,10 +19,10 @@ import numpy as np
 
 from coopmat.devices.model import types_text
 from coopmat.diagnostics import Error
-from coopmat.files import read_bytes, write_atomically
 from coopmat.formats import FORMATS, Format, from_bits
 from coopmat.probing.report import experiments, inputs, matrices, setup_of
 from coopmat.probing.setup import Bits, Dot, Setup
+from coopmat.support.files import read_bytes, write_atomically
 
 Types = tuple[str, str, str, str]
 Shape = tuple[int, int, int]

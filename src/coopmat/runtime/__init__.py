@@ -7,6 +7,6 @@ from coopmat.runtime.events import Event
 from coopmat.runtime.program import Kernel, Program
 from coopmat.runtime.queue import Queue
 from coopmat.runtime.selection import device, devices
-from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.base.local_memory import LocalMemory
 
 __all__ = ["Device", "Event", "Kernel", "LocalMemory", "Program", "Queue", "build", "device", "devices", "local"]

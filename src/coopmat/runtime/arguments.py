@@ -20,8 +20,8 @@ import numpy as np
 from coopmat.diagnostics import LaunchError, value_text
 from coopmat.runtime.arrays import EXPECTED, array_over, is_of_bytes, what_is_wrong
 from coopmat.runtime.records import difference, is_native
-from coopmat.spirv.kernels import Parameter
-from coopmat.targets.local_memory import LocalMemory
+from coopmat.spirv.analysis.kernels import Parameter
+from coopmat.targets.base.local_memory import LocalMemory
 
 Bound = np.ndarray | LocalMemory | bytes | None
 """An argument as targets take it: the array of a pointer, None for a null pointer, the bytes of a value."""

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from coopmat.cache import Cache, find_cache
-from coopmat.collector import collector_paused
 from coopmat.devices import describe
 from coopmat.diagnostics import CompileWarning, Diagnostic, Error, ValidationError
-from coopmat.files import read_bytes, read_text
 from coopmat.runtime.device import Device
 from coopmat.runtime.options import Options, parse_options, split_options
 from coopmat.runtime.program import Program
 from coopmat.runtime.selection import device as find_device
 from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.runtime.sources import OpenCLSource, PythonSource, llvm_to_spirv
+from coopmat.spirv.edit.specialization import Value
 from coopmat.spirv.module import Module
-from coopmat.spirv.specialization import Value
+from coopmat.support.cache import Cache, find_cache
+from coopmat.support.collector import collector_paused
+from coopmat.support.files import read_bytes, read_text
 
 if TYPE_CHECKING:
     from coopmat.sycl.kernel import SyclKernel
@@ -101,7 +101,7 @@ def _is_opencl_c(source: Source) -> bool:
 
 
 def _linked(programs: Sequence[Program]) -> Program:
-    from coopmat.spirv.linker import link
+    from coopmat.spirv.edit.linker import link
 
     names = [program.source_name for program in programs]
     module = link([program.module for program in programs], names)

@@ -17,7 +17,7 @@ from coopmat.runtime.arguments import as_number
 from coopmat.runtime.arrays import EXPECTED, array_over, what_is_wrong
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
-from coopmat.templates import template_method
+from coopmat.support.templates import template_method
 
 if TYPE_CHECKING:
     from coopmat.sycl.element_types import ElementType

@@ -6,11 +6,11 @@ import os
 import platform
 from typing import TYPE_CHECKING, Any
 
-from coopmat.cache import Cache
 from coopmat.devices import CPU, Combination
 from coopmat.diagnostics import Error
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.spirv.module import Module
+from coopmat.support.cache import Cache
 from coopmat.targets import simulator
 from coopmat.targets.cpu.features import VARIABLE as FEATURES_VARIABLE
 from coopmat.targets.cpu.options import THREADS_VARIABLE, CpuOptions

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
-from coopmat.cache import Cache
-from coopmat.cached import cached_property
 from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error
 from coopmat.spirv.module import Module
+from coopmat.support.cache import Cache
+from coopmat.support.cached import cached_property
+from coopmat.support.templates import template_method
 from coopmat.targets import simulator
-from coopmat.templates import template_method
 
 Launcher = Callable[[Sequence[Any]], None]
 """Runs a kernel that is ready, with arguments; returns when it is done."""

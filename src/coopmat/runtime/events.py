@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from coopmat.templates import template_method
+from coopmat.support.templates import template_method
 
 
 class Event:

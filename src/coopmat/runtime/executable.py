@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from coopmat.spirv.analysis.imports import is_assertion
+from coopmat.spirv.analysis.matrix_addresses import counted_in_bytes
+from coopmat.spirv.edit.specialization import frozen
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
-from coopmat.spirv.imports import is_assertion
-from coopmat.spirv.malformed import well_formed
-from coopmat.spirv.matrix_addresses import counted_in_bytes
 from coopmat.spirv.module import Module
-from coopmat.spirv.specialization import frozen
+from coopmat.spirv.module.malformed import well_formed
 
 
 def executable(module: Module) -> Module:
@@ -15,7 +15,7 @@ def executable(module: Module) -> Module:
     OpenCL C's built-in functions, which clang leaves as imports where LLVM's back end does not know them, and instead
     of counts of bytes that lead LLVM to matrices."""
     if _imports_functions(module) or counted_in_bytes(module):
-        from coopmat.llvm.imports import resolve_known
+        from coopmat.llvm.to_spirv.imports import resolve_known
 
         with well_formed("the module"):
             module = resolve_known(module)

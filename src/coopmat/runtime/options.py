@@ -11,8 +11,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from coopmat.build_options import LANGUAGES, BuildOptions
 from coopmat.diagnostics import SNIPPET_WIDTH, Error, shortened, value_text
+from coopmat.support.build_options import LANGUAGES, BuildOptions
 
 Options = str | Sequence[str] | None
 """Options as :func:`coopmat.build` takes them: one text, or a sequence of words."""

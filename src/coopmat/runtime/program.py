@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from coopmat.cache import Cache
-from coopmat.cached import cached_property
 from coopmat.diagnostics import (
     Diagnostic,
     Error,
@@ -24,11 +22,13 @@ from coopmat.runtime.calls import CallForm
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
 from coopmat.runtime.saved import Optimization
-from coopmat.spirv import matrix_addresses
-from coopmat.spirv.kernels import KernelSignature
+from coopmat.spirv.analysis import matrix_addresses
+from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.analysis.sub_group_kernels import uses_sub_groups
+from coopmat.spirv.edit.specialization import SpecConstant, Value, resolve, spec_constants, specialize
 from coopmat.spirv.module import Module
-from coopmat.spirv.specialization import SpecConstant, Value, resolve, spec_constants, specialize
-from coopmat.spirv.sub_group_kernels import uses_sub_groups
+from coopmat.support.cache import Cache
+from coopmat.support.cached import cached_property
 
 if TYPE_CHECKING:
     from coopmat.sycl.kernel import SyclKernel

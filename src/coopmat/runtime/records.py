@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from coopmat.spirv.kernels import DataType
+from coopmat.spirv.analysis.kernels import DataType
 
 MOST_NUMBERS = 1 << 16
 """Structures of more numbers are told apart by their size only."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from coopmat import diagnostics
 from coopmat.diagnostics import Diagnostic, Error
-from coopmat.spirv import kernels
+from coopmat.spirv.analysis import kernels
 from coopmat.spirv.module import Module
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from coopmat.cache import Cache
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error
 from coopmat.runtime.device import Device
 from coopmat.spirv.module import Module
+from coopmat.support.cache import Cache
 from coopmat.targets import simulator
 from coopmat.targets.simulator import SimulatorOptions
 

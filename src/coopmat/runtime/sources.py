@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coopmat.build_options import BuildOptions
-from coopmat.cache import Cache, key
-from coopmat.cached import cached_property
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.runtime.device import Device
 from coopmat.runtime.saved import Compilation, Optimization
-from coopmat.source_files import SourceFiles
+from coopmat.spirv.analysis.types import VECTOR_LENGTHS
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
-from coopmat.spirv.types import VECTOR_LENGTHS
+from coopmat.support.build_options import BuildOptions
+from coopmat.support.cache import Cache, key
+from coopmat.support.cached import cached_property
+from coopmat.support.source_files import SourceFiles
 
 if TYPE_CHECKING:
     from coopmat.sycl.kernel import SyclKernel

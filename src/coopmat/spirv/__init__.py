@@ -6,13 +6,13 @@ from nothing.  docs/spirv.md shows both.
 
 from typing import TYPE_CHECKING, Any
 
-from coopmat.spirv.builder import ModuleBuilder
+from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Block, EntryPoint, Function, Instruction, Module, Operand, make
 
 if TYPE_CHECKING:
-    from coopmat.spirv.linker import link
-    from coopmat.spirv.specialization import SpecConstant, spec_constants, specialize
+    from coopmat.spirv.edit.linker import link
+    from coopmat.spirv.edit.specialization import SpecConstant, spec_constants, specialize
     from coopmat.spirv.validate.rules import Violation
 
 __all__ = ["Block", "EntryPoint", "Function", "Instruction", "Module", "ModuleBuilder", "Op", "Operand",

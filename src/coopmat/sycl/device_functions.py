@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
-from coopmat.cached import cached_property
 from coopmat.diagnostics import Error
+from coopmat.support.cached import cached_property
 
 
 class DeviceFunction:

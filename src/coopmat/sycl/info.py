@@ -11,9 +11,9 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, value_text
+from coopmat.support.version import __version__
 from coopmat.sycl.enumerations import aspect, device_type, event_command_status
 from coopmat.sycl.queries import architecture_of
-from coopmat.version import __version__
 
 _DEPENDING: dict[aspect, Callable[[DeviceDescription], bool]] = {
     aspect.cpu: lambda device: device.kind == "cpu",

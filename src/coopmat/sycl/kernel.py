@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.cached import cached_property
 from coopmat.devices import ARCHITECTURES, DeviceDescription
 from coopmat.diagnostics import Diagnostic, Error, LaunchError, value_text
 from coopmat.runtime.calls import CallForm
 from coopmat.runtime.options import Options, split_options
+from coopmat.support.cached import cached_property
 from coopmat.sycl.captures import Key, Unkeyable, annotation_scope, closure_of, key_of
 from coopmat.sycl.element_types import element_type
 from coopmat.sycl.enumerations import layout

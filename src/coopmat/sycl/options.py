@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from coopmat.build_options import ERROR_LIMIT, BuildOptions
 from coopmat.diagnostics import Error
+from coopmat.diagnostics.warning_levels import WarningLevels, levels_of
 from coopmat.runtime.options import Options, parse_options, split_options
-from coopmat.warning_levels import WarningLevels, levels_of
+from coopmat.support.build_options import ERROR_LIMIT, BuildOptions
 
 NDEBUG = "NDEBUG"
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.llvm import client
+from coopmat.llvm.process import client
 from coopmat.runtime.executable import executable
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.families import HANDLERS
@@ -163,7 +163,7 @@ def test_more_matrices_than_tiles() -> None:
     assert products == 8
     assert len(re.findall(r"\btileloadd", code)) == 3 * products
     with pytest.raises(cm.CompileError, match="ran out of registers"):
-        program._by_llvm("k", program._translated("flash_attention", program.variant(
+        program._by_llvm("k", program.translated("flash_attention", program.variant(
             program.signatures["flash_attention"], (16, 1, 1)))[1], "asm")
 
 

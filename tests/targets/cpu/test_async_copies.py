@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.cpu.program import CpuProgram
-from coopmat.targets.local_memory import LocalMemory
 
 
 @pytest.mark.parametrize("local", [1, 16, 40, 128])

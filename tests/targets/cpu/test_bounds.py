@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.cache import Cache
 from coopmat.devices import describe
 from coopmat.diagnostics import OutOfBounds, SimulationError
 from coopmat.spirv.grammar import CooperativeMatrixLayout
 from coopmat.spirv.module import Module
+from coopmat.support.cache import Cache
 from coopmat.targets import simulator
+from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
-from coopmat.targets.local_memory import LocalMemory
 from tests.cases import CASES, Case, copies
 from tests.targets.simulator import kit
 
@@ -293,7 +293,7 @@ def test_the_cache_keeps_the_messages(tmp_path: Path) -> None:
 def test_without_the_option_the_code_is_the_same() -> None:
     """No check, and no word about one."""
     program = CpuProgram(cm.build(source("for (int j = 0; j < d; ++j) out[I] += in[I + j];"))._executable)
-    code, ir = program._translated("k", Variant(16, True, True))
+    code, ir = program.translated("k", Variant(16, True, True))
     assert not code.sites
     assert "out_of_bounds" not in ir
     assert "fault" not in ir

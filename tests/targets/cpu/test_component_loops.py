@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.spirv.types import IntType, MatrixType
+from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.component_loops import ComponentLoops
 from coopmat.targets.cpu.matrix.operations import Operation
 

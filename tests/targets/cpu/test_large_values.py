@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.spirv.types import ArrayType, StructType, Type, contains_matrix
+from coopmat.spirv.analysis.types import ArrayType, StructType, Type, contains_matrix
 from coopmat.targets.cpu import large_values, memory, pointer_uses
 from tests.targets.cpu import test_shared
 from tests.targets.simulator import kit

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError
-from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.base.local_memory import LocalMemory
 from tests.targets.simulator.kit import DTYPES, module, run
 from tests.targets.simulator.values import unsigned
 

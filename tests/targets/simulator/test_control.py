@@ -16,7 +16,7 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
-from coopmat.spirv.control_flow import RETURNED, post_dominators
+from coopmat.spirv.analysis.control_flow import RETURNED, post_dominators
 from coopmat.targets.simulator import SimulatorOptions
 from tests.targets.simulator.kit import module, run
 

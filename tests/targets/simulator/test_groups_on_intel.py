@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from coopmat.spirv.edit.requirements import Needs
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import make
 from coopmat.spirv.module import Module
-from coopmat.spirv.requirements import Needs
+from coopmat.spirv.module.instruction import make
 from tests import intel_runtime
 from tests.targets.simulator.kit import DTYPES, module, run
 

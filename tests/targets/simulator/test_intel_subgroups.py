@@ -13,7 +13,7 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
-from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.base.local_memory import LocalMemory
 from tests.targets.simulator.kit import DTYPES, evaluate, module, run
 
 RNG = np.random.default_rng(5)

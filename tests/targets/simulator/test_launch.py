@@ -11,7 +11,7 @@ from coopmat.devices import describe
 from coopmat.diagnostics import Error, LaunchError, OutOfBounds, ValidationError
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
-from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.simulator import SimulatorOptions, launch
 from tests.targets.simulator import kit
 from tests.targets.simulator.kit import DTYPES, module, refuses, run

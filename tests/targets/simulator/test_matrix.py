@@ -14,7 +14,7 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
-from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.simulator import SimulatorOptions
 from tests.targets.simulator.kit import DTYPES, module, run
 

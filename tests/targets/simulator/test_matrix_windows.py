@@ -16,7 +16,7 @@ from coopmat.diagnostics import (
     ValidationError,
 )
 from coopmat.spirv.module import Module
-from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.simulator import SimulatorOptions
 from tests.targets.simulator.kit import module, run
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
-from coopmat.targets.local_memory import LocalMemory
+from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.simulator import SimulatorOptions
 from tests.targets.simulator.kit import DTYPES, module, run
 

@@ -19,7 +19,7 @@ from coopmat.diagnostics import (
     UndefinedBehavior,
     ValidationError,
 )
-from coopmat.spirv.matrix_uses import required_matrix_uses
+from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
 from coopmat.targets import simulator
 from coopmat.targets.cpu.sub_group_matrix import a_word
 from tests.targets.simulator import kit

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import Diagnostic, SourceLocation
 from coopmat.opencl.builtins import (
     arithmetic,
@@ -29,6 +28,7 @@ from coopmat.opencl.builtins.patterns import Overload, Row
 from coopmat.opencl.builtins.resolution import BuiltinFamily, build, resolve
 from coopmat.opencl.messages import builtins as messages
 from coopmat.opencl.overloading import Fits
+from coopmat.support.build_options import LATEST, Language
 from coopmat.tree.nodes import Expression
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ The global scope of the semantic analysis declares them; the parser knows the na
 
 from __future__ import annotations
 
-from coopmat.build_options import Language
+from coopmat.support.build_options import Language
 from coopmat.tree.types import (
     DOUBLE,
     EVENT,

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coopmat.build_options import Language
 from coopmat.diagnostics import Diagnostic, SourceLocation, note
 from coopmat.opencl.builtins.patterns import (
     WRITABLE_SPACES,
@@ -25,6 +24,7 @@ from coopmat.opencl.builtins.patterns import (
 from coopmat.opencl.messages import builtins as messages
 from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.overloading import Fit, Fits, Rank, best
+from coopmat.support.build_options import Language
 from coopmat.tree.nodes import Expression, Undefined
 from coopmat.tree.types import DOUBLE, EVENT, HALF, AddressSpace, Pointer, Type
 

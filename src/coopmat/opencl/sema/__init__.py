@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import DiagnosticSink
 from coopmat.opencl import builtins, syntax
 from coopmat.opencl.builtins import predefined_types
 from coopmat.opencl.sema import matrix, program
 from coopmat.opencl.sema.context import Context, Scope
 from coopmat.opencl.sema.declarators import PREDEFINED_TYPES
+from coopmat.support.build_options import LATEST, Language
 from coopmat.tree.nodes import Program
 
 

@@ -29,7 +29,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coopmat.build_options import LATEST, Language
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, FixIt, Marks, Message, SourceLocation, note
 from coopmat.opencl import syntax
 from coopmat.opencl.extents import ranges_at
@@ -39,6 +38,7 @@ from coopmat.opencl.sema import conversions, ranking
 from coopmat.opencl.sema.conversions import Purpose
 from coopmat.opencl.sema.values import ERROR, Error, Operand, is_error, value_of
 from coopmat.opencl.spelling import closest
+from coopmat.support.build_options import LATEST, Language
 from coopmat.tree import constants
 from coopmat.tree.conversions import promote
 from coopmat.tree.nodes import Case, Constant, Expression, Function, Label, Program, Variable

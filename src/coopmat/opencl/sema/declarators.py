@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.limits import DEEPEST_DECLARED_TYPE
 from coopmat.opencl import keywords, syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
 from coopmat.opencl.sema import attributes, enumerations, expressions, records
 from coopmat.opencl.sema.context import Context, QualifiedType, Typedef
 from coopmat.opencl.sema.values import AUTO, ERROR, is_error, qualifiers_of
+from coopmat.support.limits import DEEPEST_DECLARED_TYPE
 from coopmat.tree.nodes import Expression
 from coopmat.tree.types import (
     BFLOAT16,

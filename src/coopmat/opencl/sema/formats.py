@@ -11,7 +11,7 @@ from coopmat.opencl.literals import place_in_string
 from coopmat.opencl.messages import printf as messages
 from coopmat.opencl.sema import declarators
 from coopmat.opencl.sema.context import Context
-from coopmat.printf import (
+from coopmat.support.printf import (
     FLAGS,
     FLOATS,
     FOREIGN_BITS,

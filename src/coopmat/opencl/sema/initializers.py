@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import SourceLocation, note
-from coopmat.limits import MOST_LISTED
 from coopmat.opencl import syntax
 from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import events as event_messages
@@ -17,6 +16,7 @@ from coopmat.opencl.sema.checks.initializers import missing_field, suggest_brace
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.conversions import Purpose, convert, splat
 from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.support.limits import MOST_LISTED
 from coopmat.tree.constants import wrap
 from coopmat.tree.nodes import (
     Aggregate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from coopmat.build_options import Language
 from coopmat.diagnostics import SourceLocation
 from coopmat.opencl import syntax
 from coopmat.opencl.builtins import PRINTF, SINCE
@@ -14,6 +13,7 @@ from coopmat.opencl.sema import calls, declarators, expressions, formats
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.conversions import Purpose, convert
 from coopmat.opencl.sema.values import is_error
+from coopmat.support.build_options import Language
 from coopmat.tree.conversions import make_convert, promote
 from coopmat.tree.nodes import Expression, Operation
 from coopmat.tree.types import BFLOAT16, CHAR, DOUBLE, FLOAT, INT, VOID, AddressSpace, Pointer, Vector

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.assertions import ASSERTION_FUNCTIONS
 from coopmat.diagnostics import SourceLocation, note
-from coopmat.limits import DEEPEST_CALL
 from coopmat.opencl import syntax
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import (
@@ -20,6 +18,8 @@ from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.declarations import declare_function, function_attributes, make_function
 from coopmat.opencl.sema.values import ERROR
+from coopmat.support.assertions import ASSERTION_FUNCTIONS
+from coopmat.support.limits import DEEPEST_CALL
 from coopmat.tree.nodes import Function
 from coopmat.tree.types import VOID
 

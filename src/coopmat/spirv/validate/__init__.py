@@ -10,17 +10,17 @@ from types import ModuleType
 
 import numpy as np
 
-from coopmat.collector import collector_paused
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families import device_support, structure
 from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation, rules_by_opcode
 from coopmat.spirv.validate.sections import BEFORE_DECLARATIONS
 from coopmat.spirv.validate.text import Fields
 from coopmat.spirv.validate.types import Integers
 from coopmat.spirv.validate.view import ModuleView
+from coopmat.support.collector import collector_paused
 
 __all__ = ["RULES", "Rule", "Violation", "validate"]
 

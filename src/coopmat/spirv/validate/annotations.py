@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
-from coopmat.spirv.instruction import decode_string
+from coopmat.spirv.module.instruction import decode_string
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate.view import ModuleView

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coopmat.spirv.edit.requirements import DECIDED_BY_LATER_OPERANDS, Needs, implied
 from coopmat.spirv.grammar import OPENCL_STD, Capability, Op
-from coopmat.spirv.requirements import DECIDED_BY_LATER_OPERANDS, Needs, implied
 from coopmat.spirv.validate.forms import enumerants
 from coopmat.spirv.validate.types import TYPES
 

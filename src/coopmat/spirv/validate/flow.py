@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coopmat.cached import cached_property
-from coopmat.spirv.dominators import immediate_dominators
+from coopmat.spirv.analysis.dominators import immediate_dominators
 from coopmat.spirv.grammar import TERMINATORS, Op, instruction
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.types import Integers
+from coopmat.support.cached import cached_property
 
 _BETWEEN = frozenset({Op.Line, Op.NoLine, Op.ExtInst, Op.ExtInstWithForwardRefsKHR})
 """What may stand outside blocks: lines and non-semantic information."""

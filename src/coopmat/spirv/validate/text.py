@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from coopmat.spirv.disassembler import instruction_to_text
 from coopmat.spirv.grammar import Op, instruction
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.text.disassembler import instruction_to_text
 from coopmat.spirv.validate.types import SCALARS
 
 if TYPE_CHECKING:

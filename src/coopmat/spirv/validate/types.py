@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from coopmat.cached import cached_property
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.disassembler import Writer
 from coopmat.spirv.grammar import Capability, ExecutionModel, Op, instruction, requirements
-from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
-from coopmat.spirv.names import FriendlyNames
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.text.disassembler import Writer
+from coopmat.spirv.text.names import FriendlyNames
 from coopmat.spirv.validate.annotations import Annotations
 from coopmat.spirv.validate.declared import Declared
 from coopmat.spirv.validate.entry_points import EntryPoint, entry_points
@@ -28,6 +27,7 @@ from coopmat.spirv.validate.forms import Form, forms
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.roles import role
 from coopmat.spirv.validate.types import TYPES, Integers, TypeColumns, Types, TypeTable
+from coopmat.support.cached import cached_property
 
 _T = TypeVar("_T")
 

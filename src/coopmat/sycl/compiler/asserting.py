@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import partial
 
-from coopmat.assertions import DEVICELIB_ASSERT_FAIL
+from coopmat.support.assertions import DEVICELIB_ASSERT_FAIL
 from coopmat.sycl.compiler import texts
 from coopmat.sycl.compiler.builtins.printing import print_operation
 from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler

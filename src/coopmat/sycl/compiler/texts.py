@@ -10,8 +10,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coopmat.limits import MOST_LISTED
-from coopmat.printf import FLOATS, INTEGER_BITS, INTEGERS
+from coopmat.support.limits import MOST_LISTED
+from coopmat.support.printf import FLOATS, INTEGER_BITS, INTEGERS
 from coopmat.sycl.compiler import messages, vectors
 from coopmat.sycl.compiler.numbers import convert_scalar, expression
 from coopmat.sycl.compiler.values import Aggregate, Element, Runtime, Sequence, Static, Text, Value, owner_of

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from coopmat.diagnostics import DiagnosticSink, SourceLocation
-from coopmat.limits import LONGEST_IDENTIFIER
+from coopmat.support.limits import LONGEST_IDENTIFIER
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of

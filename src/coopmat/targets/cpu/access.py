@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from coopmat.spirv.types import BoolType, MatrixType, Type
+from coopmat.spirv.analysis.types import BoolType, MatrixType, Type
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.loops import for_each_lane
 from coopmat.targets.cpu.values import Leaf, LeafType, Matrix, Number, Value, bits_of, leaves_of, llvm_type, suffix

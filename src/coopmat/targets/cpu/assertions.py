@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coopmat.assertions import EXPRESSION, FILE, LINE, place
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.support.assertions import EXPRESSION, FILE, LINE, place
 from coopmat.targets.cpu.bounds import bounds_of
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.printing import known_string

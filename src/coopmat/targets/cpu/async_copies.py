@@ -6,11 +6,11 @@ that is not the null event's.
 
 from __future__ import annotations
 
-from coopmat.spirv.async_copies import check_events, copied_type, scatters
+from coopmat.spirv.analysis.types import round_up
 from coopmat.spirv.grammar import Op, Scope
-from coopmat.spirv.group_scopes import known_scope
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import round_up
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.async_copies import check_events, copied_type, scatters
+from coopmat.targets.analysis.group_scopes import known_scope
 from coopmat.targets.cpu.bounds import bounds_of
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.extents import FARTHEST, product, rows_of_bytes

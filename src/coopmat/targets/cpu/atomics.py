@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from coopmat.diagnostics import ValidationError
+from coopmat.spirv.analysis.types import FloatType, IntType, Type
 from coopmat.spirv.grammar import MemorySemantics, Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType, IntType, Type
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.access import checked
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import through_float

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from coopmat.devices.subgroup_layout import block_elements
-from coopmat.spirv.blocks_2d import Block, block_of
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.blocks_2d import Block, block_of
 from coopmat.targets.cpu.bounds import bounds_of
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.extents import overlap, rows_of_bytes

@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from coopmat.spirv.analysis.kernels import Parameter
+from coopmat.spirv.analysis.types import ArrayType, MatrixType, StructType, Type
 from coopmat.spirv.grammar import Op, SourceLanguage, StorageClass
-from coopmat.spirv.kernels import Parameter
-from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type
+from coopmat.targets.base.out_of_bounds import argument_name
+from coopmat.targets.base.wording import in_words
 from coopmat.targets.cpu.access import addresses
 from coopmat.targets.cpu.bounds_functions import ENTRY_WORDS, IN_BUFFERS, NOTED_WORDS, OUT_OF_BOUNDS
 from coopmat.targets.cpu.emitter import Emitter
@@ -26,8 +28,6 @@ from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.loops import for_each_lane
 from coopmat.targets.cpu.origins import origin
 from coopmat.targets.cpu.values import Number
-from coopmat.targets.out_of_bounds import argument_name
-from coopmat.targets.simulator.wording import in_words
 
 PRIVATE = frozenset({StorageClass.Function, StorageClass.Private})
 GLOBAL = frozenset({StorageClass.CrossWorkgroup, StorageClass.UniformConstant})

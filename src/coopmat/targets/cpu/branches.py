@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.control_flow import RETURNED, switch_cases
+from coopmat.spirv.analysis.control_flow import RETURNED, switch_cases
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.values import Number, literal
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import SimulationError
-from coopmat.spirv.kernels import KernelSignature, Parameter
+from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
+from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.cpu.bounds_functions import ENTRY_WORDS
 from coopmat.targets.cpu.faults import AccessSite, Fault, Region, fault_of
 from coopmat.targets.cpu.frame import Field
 from coopmat.targets.cpu.globals import GlobalMemory
-from coopmat.targets.out_of_bounds import argument_name
 
 
 class Checks:

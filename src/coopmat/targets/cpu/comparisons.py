@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from coopmat.spirv.analysis.types import BoolType
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import BoolType
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import bits, from_bf16, infinity
 from coopmat.targets.cpu.integers import Function, each, elementwise, is_bf16, plain

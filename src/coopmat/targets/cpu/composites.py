@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coopmat.diagnostics import Error, ValidationError
+from coopmat.spirv.analysis.types import MatrixType, Type
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction, decode_number
-from coopmat.spirv.types import MatrixType, Type
+from coopmat.spirv.module.instruction import Instruction, decode_number
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.memory import find_place, nothing
 from coopmat.targets.cpu.places import choose, places_of, zero_value

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import Rounding
-from coopmat.spirv.conversions import is_saturated, rounding_of
+from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type
 from coopmat.spirv.grammar import CONVERSIONS, Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.conversions import is_saturated, rounding_of
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import bits, from_bf16, is_nan, of_bits, to_bf16
 from coopmat.targets.cpu.integers import is_bf16, resized

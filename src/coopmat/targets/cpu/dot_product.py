@@ -5,8 +5,8 @@ The saturating forms are undefined where a product or a partial sum overflows th
 
 from __future__ import annotations
 
-from coopmat.spirv.dot_products import DOT_PRODUCTS, DotProduct, dot_shape
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.dot_products import DOT_PRODUCTS, DotProduct, dot_shape
 from coopmat.targets.cpu import vnni
 from coopmat.targets.cpu.conversions import reinterpreted
 from coopmat.targets.cpu.emitter import Emitter, Handler

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from coopmat.diagnostics import Error
-from coopmat.files import write_atomically
+from coopmat.support.files import write_atomically
 
 VARIABLE = "COOPMAT_DUMP"
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.control_flow import RETURNED
+from coopmat.spirv.analysis.control_flow import RETURNED
+from coopmat.spirv.analysis.places import line_text
+from coopmat.spirv.analysis.types import MatrixType, Type, TypeTable
 from coopmat.spirv.grammar import CHAINS, POINTER_CASTS, Op
-from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import Module
-from coopmat.spirv.places import line_text
-from coopmat.spirv.types import MatrixType, Type, TypeTable
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.base.unsupported import reason_against
 from coopmat.targets.cpu.flatten import Flat, labels_of
 from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.options import HARDWARE
@@ -39,7 +40,6 @@ from coopmat.targets.cpu.values import (
     zero_of,
 )
 from coopmat.targets.cpu.writer import Writer
-from coopmat.targets.unsupported import reason_against
 
 Handler = Callable[["Emitter", Instruction], "Value | None"]
 

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coopmat import assertions
 from coopmat.devices.subgroup_layout import block_elements
 from coopmat.diagnostics import KernelAssertion, OutOfBounds, SimulationError, Where
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
-from coopmat.spirv.types import MatrixType
-from coopmat.targets import out_of_bounds as say
-from coopmat.targets.matrix_grid import PACKED_WORD, grid_of
+from coopmat.support import assertions
+from coopmat.targets.base import out_of_bounds as say
+from coopmat.targets.base.matrix_grid import PACKED_WORD, grid_of
 
 NEAR_NULL = 1 << 16  # bytes around address 0 that belong to nobody
 NEARBY = 1 << 20  # bytes from a buffer that an address is still told by it

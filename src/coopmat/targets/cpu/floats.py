@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import MatrixType
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, Function, each, is_bf16, plain
 from coopmat.targets.cpu.number_writer import NumberWriter

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.types import IntType, Type
 from coopmat.spirv.grammar import BuiltIn, Decoration
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import IntType, Type
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.places import Place

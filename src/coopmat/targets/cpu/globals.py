@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from coopmat.diagnostics import Error
-from coopmat.forks import UNBROKEN
+from coopmat.spirv.analysis.imports import imported_name, unresolved
+from coopmat.spirv.analysis.types import ArrayType, StructType, Type, TypeTable, VectorType, contains_matrix, round_up
 from coopmat.spirv.grammar import CHAINS, Op, StorageClass
-from coopmat.spirv.imports import imported_name, unresolved
-from coopmat.spirv.instruction import Instruction, decode_number
 from coopmat.spirv.module import Module
-from coopmat.spirv.types import ArrayType, StructType, Type, TypeTable, VectorType, contains_matrix, round_up
+from coopmat.spirv.module.instruction import Instruction, decode_number
+from coopmat.support.forks import UNBROKEN
 from coopmat.targets.cpu.kernel import ALIGNMENT
 
 NULLS = frozenset({Op.ConstantNull, Op.Undef, Op.PoisonKHR, Op.ConstantFalse, Op.SpecConstantFalse})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coopmat.spirv.grammar import GroupOperation, Op, Scope
-from coopmat.spirv.group_scopes import known_scan, known_scope
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.group_scopes import known_scan, known_scope
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.frame import Field, field
 from coopmat.targets.cpu.groups import Shared, wait

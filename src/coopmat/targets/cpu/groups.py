@@ -8,8 +8,8 @@ over a work-group are made like that. And memory is in order without fences, exc
 from __future__ import annotations
 
 from coopmat.spirv.grammar import MemorySemantics, Op, Scope
-from coopmat.spirv.group_scopes import known_barrier_scope
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.group_scopes import known_barrier_scope
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.values import Number, Value
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coopmat.diagnostics import ValidationError
+from coopmat.spirv.analysis.types import FloatType, MatrixType
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType, MatrixType
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Number, Value, bits_of, literal

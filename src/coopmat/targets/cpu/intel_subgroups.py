@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import ValidationError
+from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import Type
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.access import load_number, moved, store_number
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.memory import nothing

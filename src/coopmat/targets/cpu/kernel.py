@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.imports import imported_name, unresolved
+from coopmat.spirv.analysis.kernels import Parameter
+from coopmat.spirv.analysis.types import Type, contains_matrix, round_up
 from coopmat.spirv.grammar import Op, StorageClass
-from coopmat.spirv.imports import imported_name, unresolved
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.kernels import Parameter
 from coopmat.spirv.module import EntryPoint
-from coopmat.spirv.types import Type, contains_matrix, round_up
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.access import load_value, store_value
 from coopmat.targets.cpu.bounds import Bounds
 from coopmat.targets.cpu.emitter import Assumptions, Emitter, Handler, Variant

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error
-from coopmat.llvm.editor import Editor
+from coopmat.spirv.analysis.types import ArrayType, StructType, Type, TypeTable
+from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import Op, StorageClass
-from coopmat.spirv.instruction import Instruction, make
 from coopmat.spirv.module import Block, Module
-from coopmat.spirv.types import ArrayType, StructType, Type, TypeTable
+from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.targets.cpu.flatten import Flat
 from coopmat.targets.cpu.values import MOST_LEAVES, is_large
 

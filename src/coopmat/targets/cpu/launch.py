@@ -19,7 +19,9 @@ import numpy as np
 
 from coopmat.devices import CPU
 from coopmat.diagnostics import LaunchError
-from coopmat.spirv.kernels import DataType, KernelSignature, Parameter
+from coopmat.spirv.analysis.kernels import DataType, KernelSignature, Parameter
+from coopmat.targets.base.local_memory import check_local_memory
+from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.cpu.checks import Checks
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.frame import Field
@@ -27,8 +29,6 @@ from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.print_buffer import PrintBuffer
 from coopmat.targets.cpu.threads import POOL, aligned
-from coopmat.targets.local_memory import check_local_memory
-from coopmat.targets.out_of_bounds import argument_name
 
 SMALLEST_STACK = 1 << 18  # bytes
 CHUNKS_PER_THREAD = 16  # work-groups are taken in so many portions, so that threads end at about the same time

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.grammar import CHAINS, MemoryAccess, MemorySemantics, Op, StorageClass
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import (
+from coopmat.spirv.analysis.types import (
     ArrayType,
     MatrixType,
     StructType,
@@ -20,6 +18,8 @@ from coopmat.spirv.types import (
     contains_matrix,
     round_up,
 )
+from coopmat.spirv.grammar import CHAINS, MemoryAccess, MemorySemantics, Op, StorageClass
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.access import load_value, offset_pointer, store_value
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import resized

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from coopmat.diagnostics import Error
-from coopmat.forks import ForkSafeLock
+from coopmat.support.forks import ForkSafeLock
 
 LIBRARY = frozenset({
     "memcpy", "memmove", "memset", "fmod", "fmodf", "fmin", "fminf", "fmax", "fmaxf",

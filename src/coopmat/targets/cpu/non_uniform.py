@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.types import FloatType
 from coopmat.spirv.grammar import GroupOperation, Op, Scope
-from coopmat.spirv.group_scopes import known_cluster, known_scan, known_scope
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.group_scopes import known_cluster, known_scan, known_scope
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.group_operations import broadcast

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType, Type
+from coopmat.spirv.analysis.types import FloatType, Type
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.conversions import neighbour, to_float
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16, to_bf16

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.conversions import rounding_named
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType, Type
+from coopmat.spirv.analysis.types import FloatType, Type
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.conversions import rounding_named
 from coopmat.targets.cpu.access import checked, load_number, moved, offset_pointer, store_number
 from coopmat.targets.cpu.conversions import to_float
 from coopmat.targets.cpu.emitter import Emitter, Handler

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import Error, ValidationError
+from coopmat.spirv.analysis.types import VectorType
 from coopmat.spirv.grammar import OPENCL_STD_NAMES, Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import VectorType
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu import opencl_integer, opencl_math, opencl_memory, printing
 from coopmat.targets.cpu.conversions import reinterpreted
 from coopmat.targets.cpu.emitter import Emitter, Handler

@@ -11,7 +11,7 @@ import numpy as np
 
 from coopmat.diagnostics import Error, value_text
 from coopmat.numerics.hardware import ROWS
-from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
+from coopmat.targets.base.output import DEFAULT_PRINTF_LIMIT
 
 THREADS_VARIABLE = "COOPMAT_NUM_THREADS"
 MOST_THREADS = 4096

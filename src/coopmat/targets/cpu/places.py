@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType
+from coopmat.spirv.analysis.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.access import load_number, offset_pointer, store_number
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.integers import resized

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from coopmat.spirv.analysis.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
 from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.values import is_large, part_of
 

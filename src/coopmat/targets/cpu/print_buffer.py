@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error, OutOfBounds, UndefinedBehavior, Where
-from coopmat.spirv.types import FloatType, PointerType, Type
-from coopmat.targets.output import Output
-from coopmat.targets.printing import FormatFault, conversions, formatted
+from coopmat.spirv.analysis.types import FloatType, PointerType, Type
+from coopmat.targets.base.output import Output
+from coopmat.targets.base.printing import FormatFault, conversions, formatted
 
 WORD = 8  # bytes
 BYTES_PER_CHARACTER = 24  # of records: a number and its call, which print at least one

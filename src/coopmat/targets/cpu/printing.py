@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from coopmat.printf import FLOATS, INTEGERS, Specifier, parse
+from coopmat.spirv.analysis.types import FloatType, Type
 from coopmat.spirv.grammar import CHAINS, Decoration, Op, StorageClass
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import FloatType, Type
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.support.printf import FLOATS, INTEGERS, Specifier, parse
+from coopmat.targets.base.printing import Conversion, FormatFault, check_printable, conversions
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.frame import Field, field
@@ -17,7 +18,6 @@ from coopmat.targets.cpu.integers import is_bf16, resized
 from coopmat.targets.cpu.loops import for_each_lane
 from coopmat.targets.cpu.print_buffer import NO_STRING, WORD, Header, PrintCall
 from coopmat.targets.cpu.values import Number, Value, llvm_type
-from coopmat.targets.printing import Conversion, FormatFault, check_printable, conversions
 
 LONGEST_FORMAT = 1 << 20  # bytes of a format that is not known before
 

@@ -8,16 +8,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coopmat.cache import Cache
-from coopmat.cached import cached_property
 from coopmat.devices import CPU
 from coopmat.diagnostics import CompileError, Error, LaunchError, ValidationError
-from coopmat.forks import ForkSafeLock
-from coopmat.llvm import client
+from coopmat.llvm.process import client
+from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
-from coopmat.spirv.kernels import KernelSignature
-from coopmat.spirv.malformed import MALFORMED, well_formed
 from coopmat.spirv.module import Module
+from coopmat.spirv.module.malformed import MALFORMED, well_formed
+from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.support.cache import Cache
+from coopmat.support.cached import cached_property
+from coopmat.support.forks import ForkSafeLock
 from coopmat.targets.cpu import saved
 from coopmat.targets.cpu.checks import Checks
 from coopmat.targets.cpu.dump import dump, wanted_stages
@@ -35,7 +36,6 @@ from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.places import MOST_MEMORY
-from coopmat.targets.matrix_functions import with_loops
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate import Violation
@@ -134,16 +134,16 @@ class CpuProgram:
         """What is known of a kernel, its LLVM IR, and what LLVM makes of that. Where more matrices are in use than
         there are tiles, LLVM may find no place for some, or break down: then they are in tiles only while they are
         multiplied."""
-        code, ir = self._translated(name, variant)
+        code, ir = self.translated(name, variant)
         try:
             return code, ir, self._by_llvm(name, ir, emit)
         except CompileError:
             if f" {TILE} " not in ir:
                 raise
-        code, ir = self._translated(name, variant, stay_in_tiles=False)
+        code, ir = self.translated(name, variant, stay_in_tiles=False)
         return code, ir, self._by_llvm(name, ir, emit)
 
-    def _translated(self, name: str, variant: Variant, *, stay_in_tiles: bool = True) -> tuple[KernelCode, str]:
+    def translated(self, name: str, variant: Variant, *, stay_in_tiles: bool = True) -> tuple[KernelCode, str]:
         """A kernel as LLVM IR: what is known of it, and the IR without matrix operations."""
         entry = next(entry for entry in self.module.entry_points
                      if entry.name == name and entry.model == ExecutionModel.Kernel)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.group_scopes import QUAD, QUAD_SWAPS
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.group_scopes import QUAD, QUAD_SWAPS
 from coopmat.targets.cpu import non_uniform
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.non_uniform import SHUFFLES, Evaluate, scoped

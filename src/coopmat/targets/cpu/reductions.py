@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from coopmat.diagnostics import ValidationError
+from coopmat.spirv.analysis.types import BoolType, FloatType, IntType, Type
 from coopmat.spirv.grammar import GroupOperation
-from coopmat.spirv.types import BoolType, FloatType, IntType, Type
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.floats import through_float
 from coopmat.targets.cpu.integers import Function, is_bf16, plain

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from coopmat.cached import cached_property
-from coopmat.spirv.control_flow import RETURNED, Graph
-from coopmat.spirv.dominators import immediate_dominators
-from coopmat.spirv.lock_step import Flow
+from coopmat.spirv.analysis.control_flow import RETURNED, Graph
+from coopmat.spirv.analysis.dominators import immediate_dominators
+from coopmat.support.cached import cached_property
+from coopmat.targets.analysis.lock_step import Flow
 
 
 @dataclass

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from coopmat.cache import key
-from coopmat.spirv import types
+from coopmat.spirv.analysis import types
+from coopmat.support.cache import key
 from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.faults import AccessSite
 from coopmat.targets.cpu.features import CpuFeatures

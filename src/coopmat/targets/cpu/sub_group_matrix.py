@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from coopmat.devices.lane_layout import WORD_BITS, LaneLayout
 from coopmat.devices.subgroup_layout import SubGroupMatrixRow
 from coopmat.formats import format_of
-from coopmat.spirv.device_support import not_supported
+from coopmat.spirv.analysis.device_support import not_supported
+from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
+from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.matrix_uses import required_matrix_uses
-from coopmat.spirv.sub_group_uses import SubGroupMultiply, multiply_of
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu import vnni
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.floats import from_bf16, to_bf16

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from coopmat.spirv.types import FloatType
+from coopmat.spirv.analysis.types import FloatType
 from coopmat.targets.cpu.conversions import to_float
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.number_writer import NumberWriter

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from coopmat.forks import after_fork
+from coopmat.support.forks import after_fork
 from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILES
 
 ALIGNMENT = 64

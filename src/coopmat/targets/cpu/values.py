@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.types import (
+from coopmat.spirv.analysis.types import (
     ArrayType,
     BoolType,
     EventType,

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError
-from coopmat.spirv.types import ArrayType, MatrixType, StructType, Type, round_up
-from coopmat.targets import out_of_bounds as say
+from coopmat.spirv.analysis.types import ArrayType, MatrixType, StructType, Type, round_up
+from coopmat.targets.base import out_of_bounds as say
 from coopmat.targets.simulator.state import Frame, Mask, Site
 from coopmat.targets.simulator.values import Array, Value, from_slices, members_of, slices_of
 

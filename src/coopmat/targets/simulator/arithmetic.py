@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.spirv.analysis.types import MatrixType, Type, VectorType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import MatrixType, Type, VectorType
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active, uniform_value
 from coopmat.targets.simulator.state import Frame, Site, Step

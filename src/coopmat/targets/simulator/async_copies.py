@@ -12,12 +12,12 @@ from typing import NoReturn
 import numpy as np
 
 from coopmat.diagnostics import Error, OutOfBounds, SimulationError, UndefinedBehavior
-from coopmat.spirv.async_copies import check_events, copied_type, scatters
+from coopmat.spirv.analysis.types import Type, round_up
 from coopmat.spirv.grammar import Op, Scope
-from coopmat.spirv.group_scopes import known_scope
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import Type, round_up
-from coopmat.targets import out_of_bounds as say
+from coopmat.targets.analysis.async_copies import check_events, copied_type, scatters
+from coopmat.targets.analysis.group_scopes import known_scope
+from coopmat.targets.base import out_of_bounds as say
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import group_uniform_value, require_work_groups
 from coopmat.targets.simulator.events import NULL_EVENT, Region, Transfer

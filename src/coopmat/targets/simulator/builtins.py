@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import BuiltIn
-from coopmat.spirv.types import Type
 from coopmat.targets.simulator.state import Batch, Frame
 from coopmat.targets.simulator.values import Array
 

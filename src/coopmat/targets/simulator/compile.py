@@ -12,13 +12,13 @@ from functools import partial
 
 import numpy as np
 
-from coopmat.cached import cached_property
 from coopmat.devices.model import DeviceDescription
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.limits import DEEPEST_CALL
 from coopmat.numerics import EXACT, MODELS, Model
-from coopmat.spirv import module as spirv
-from coopmat.spirv.control_flow import RETURNED, successors_of, switch_cases
+from coopmat.spirv.analysis.control_flow import RETURNED, successors_of, switch_cases
+from coopmat.spirv.analysis.imports import imported_name, unresolved
+from coopmat.spirv.analysis.places import line_text
+from coopmat.spirv.analysis.types import MatrixType, Type, VoidType, contains_matrix
 from coopmat.spirv.grammar import (
     CHAINS,
     BuiltIn,
@@ -28,13 +28,13 @@ from coopmat.spirv.grammar import (
     SourceLanguage,
     StorageClass,
 )
-from coopmat.spirv.imports import imported_name, unresolved
-from coopmat.spirv.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.module import Instruction, Module
-from coopmat.spirv.names import source_name
-from coopmat.spirv.places import line_text
-from coopmat.spirv.types import MatrixType, Type, VoidType, contains_matrix
-from coopmat.targets.output import Output
+from coopmat.spirv.module import module as spirv
+from coopmat.spirv.text.names import source_name
+from coopmat.support.cached import cached_property
+from coopmat.support.limits import DEEPEST_CALL
+from coopmat.targets.analysis.lock_step import Flow, flow_of, kept_in_loops
+from coopmat.targets.base.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
 from coopmat.targets.simulator.builtins import check_input, read_input

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from coopmat.diagnostics import ValidationError
+from coopmat.spirv.analysis.types import MatrixType, Type
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import MatrixType, Type
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler, compose, replicate
 from coopmat.targets.simulator.convergence import uniform_value

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
-from coopmat.spirv.control_flow import RETURNED, postorder, predecessors_of
-from coopmat.spirv.malformed import MALFORMED
-from coopmat.spirv.types import Type
+from coopmat.spirv.analysis.control_flow import RETURNED, postorder, predecessors_of
+from coopmat.spirv.analysis.types import Type
+from coopmat.spirv.module.malformed import MALFORMED
 from coopmat.targets.simulator.state import Batch, Frame, Mask, Site, Step
 from coopmat.targets.simulator.values import Array, Value, blend
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import FORMATS, Rounding, round_to
-from coopmat.spirv.conversions import is_saturated, is_transposed, rounding_of
+from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
+from coopmat.targets.analysis.conversions import is_saturated, is_transposed, rounding_of
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior
-from coopmat.spirv.dot_products import DOT_PRODUCTS, DotProduct, DotShape, dot_shape
 from coopmat.spirv.module import Instruction
+from coopmat.targets.analysis.dot_products import DOT_PRODUCTS, DotProduct, DotShape, dot_shape
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.state import Frame, Site, Step

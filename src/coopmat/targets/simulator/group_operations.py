@@ -8,8 +8,8 @@ import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.spirv.grammar import Op, Scope
-from coopmat.spirv.group_scopes import known_scan, known_scope
 from coopmat.spirv.module import Instruction
+from coopmat.targets.analysis.group_scopes import known_scan, known_scope
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_sub_groups, require_work_groups
 from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from coopmat.assertions import EXPRESSION, FILE, LINE, LONGEST_EXPRESSION, message, place
 from coopmat.diagnostics import KernelAssertion
+from coopmat.spirv.analysis.imports import is_assertion
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, Scope, StorageClass
-from coopmat.spirv.group_scopes import known_barrier_scope
-from coopmat.spirv.imports import is_assertion
 from coopmat.spirv.module import Instruction
+from coopmat.support.assertions import EXPRESSION, FILE, LINE, LONGEST_EXPRESSION, message, place
+from coopmat.targets.analysis.group_scopes import known_barrier_scope
 from coopmat.targets.simulator.address_space import BufferRow, Extent
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing

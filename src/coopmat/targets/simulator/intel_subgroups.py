@@ -8,9 +8,9 @@ import numpy as np
 
 from coopmat.devices.subgroup_layout import block_io_element
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import Type
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active, require_sub_groups, uniform_value

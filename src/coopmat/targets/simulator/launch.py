@@ -12,12 +12,12 @@ import numpy as np
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import LaunchError, value_text
+from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
+from coopmat.spirv.analysis.types import PointerType, Type
 from coopmat.spirv.grammar import StorageClass
-from coopmat.spirv.kernels import KernelSignature, Parameter
-from coopmat.spirv.types import PointerType, Type
-from coopmat.targets.local_memory import check_local_memory
-from coopmat.targets.out_of_bounds import argument_name
-from coopmat.targets.output import Output
+from coopmat.targets.base.local_memory import check_local_memory
+from coopmat.targets.base.out_of_bounds import argument_name
+from coopmat.targets.base.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, member_offsets
 from coopmat.targets.simulator.options import SimulatorOptions

@@ -14,11 +14,12 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
-from coopmat.spirv.conversions import is_transposed
+from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
+from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type
 from coopmat.spirv.grammar import CooperativeMatrixOperands, CooperativeMatrixUse, Op
-from coopmat.spirv.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import FloatType, IntType, MatrixType, Type
+from coopmat.targets.analysis.conversions import is_transposed
+from coopmat.targets.base.wording import SYCL_LANGUAGES
 from coopmat.targets.simulator.address_space import FARTHEST
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
@@ -26,7 +27,6 @@ from coopmat.targets.simulator.matrix_memory import MatrixAccess, StrideRule, lo
 from coopmat.targets.simulator.matrix_windows import Window, inside_window, load_window, store_window
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, unsigned
-from coopmat.targets.simulator.wording import SYCL_LANGUAGES
 
 
 def matrix_type(kind: Type, row: Instruction) -> MatrixType:

@@ -10,9 +10,9 @@ import numpy as np
 
 from coopmat.diagnostics import ValidationError
 from coopmat.numerics.folding import fold
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixReduce, Op
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import MatrixType
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.control import Function
 from coopmat.targets.simulator.convergence import require_full_sub_groups

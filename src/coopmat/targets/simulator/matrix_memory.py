@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError, UndefinedBehavior
-from coopmat.spirv.types import MatrixType
-from coopmat.targets import out_of_bounds as say
-from coopmat.targets.matrix_grid import Grid, grid_of
+from coopmat.spirv.analysis.types import MatrixType
+from coopmat.targets.base import out_of_bounds as say
+from coopmat.targets.base.matrix_grid import Grid, grid_of
 from coopmat.targets.simulator.address_space import BIAS, OFFSET_BITS, Buffer, Extent
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, sign_extend_nibble

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
-from coopmat.spirv.types import MatrixType
-from coopmat.targets.matrix_grid import PACKED_WORD
-from coopmat.targets.out_of_bounds import InMemory
+from coopmat.targets.base.matrix_grid import PACKED_WORD
+from coopmat.targets.base.out_of_bounds import InMemory
 from coopmat.targets.simulator.address_space import BIAS, FARTHEST, OFFSET_BITS, Buffer
 from coopmat.targets.simulator.matrix_memory import (
     MatrixAccess,

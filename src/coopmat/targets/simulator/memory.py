@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.spirv.analysis.types import ArrayType, StructType, Type, round_up
 from coopmat.spirv.grammar import CHAINS, MemorySemantics, Op, StorageClass
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import ArrayType, StructType, Type, round_up
 from coopmat.targets.simulator.address_space import member_offsets
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing

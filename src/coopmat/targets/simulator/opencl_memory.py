@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.spirv.conversions import rounding_named
+from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import Type
+from coopmat.targets.analysis.conversions import rounding_named
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.conversions import to_float
 from coopmat.targets.simulator.state import Frame, Step

@@ -10,7 +10,7 @@ import numpy as np
 
 from coopmat.diagnostics import Error, value_text
 from coopmat.numerics import EXACT, Model, XmxArithmetic, model_of
-from coopmat.targets.output import DEFAULT_PRINTF_LIMIT
+from coopmat.targets.base.output import DEFAULT_PRINTF_LIMIT
 
 DEFAULT_STEP_LIMIT = 1_000_000  # ten to fifteen seconds of an endless loop in a few work-groups
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import OutOfBounds, UndefinedBehavior
+from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import Type
-from coopmat.targets.printing import Conversion, FormatFault, check_printable, conversions, formatted
+from coopmat.targets.base.printing import Conversion, FormatFault, check_printable, conversions, formatted
 from coopmat.targets.simulator.compile import FunctionCompiler
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Array

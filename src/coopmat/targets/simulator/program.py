@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from coopmat.cached import cached_property
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.numerics import Model
-from coopmat.spirv.device_support import check_supported
+from coopmat.spirv.analysis.device_support import check_supported
+from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
+from coopmat.spirv.analysis.matrix_uses import MatrixUses, required_matrix_uses
+from coopmat.spirv.analysis.types import MatrixType, Type, TypeTable
 from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
-from coopmat.spirv.kernels import KernelSignature, Parameter
-from coopmat.spirv.malformed import well_formed
-from coopmat.spirv.matrix_uses import MatrixUses, required_matrix_uses
 from coopmat.spirv.module import EntryPoint, Module
-from coopmat.spirv.types import MatrixType, Type, TypeTable
+from coopmat.spirv.module.malformed import well_formed
+from coopmat.support.cached import cached_property
 from coopmat.targets.simulator import (
     arithmetic,
     async_copies,

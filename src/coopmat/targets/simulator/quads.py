@@ -11,8 +11,8 @@ import numpy as np
 
 from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op, Scope
-from coopmat.spirv.group_scopes import QUAD, QUAD_SWAPS, known_scope
 from coopmat.spirv.module import Instruction
+from coopmat.targets.analysis.group_scopes import QUAD, QUAD_SWAPS, known_scope
 from coopmat.targets.simulator import non_uniform
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active

@@ -14,9 +14,7 @@ from typing import NoReturn
 import numpy as np
 
 from coopmat.diagnostics import OutOfBounds, ValidationError
-from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
-from coopmat.spirv.module import Function, Instruction, Module
-from coopmat.spirv.types import (
+from coopmat.spirv.analysis.types import (
     ArrayType,
     MatrixType,
     StructType,
@@ -25,7 +23,9 @@ from coopmat.spirv.types import (
     VectorType,
     contains_matrix,
 )
-from coopmat.targets.out_of_bounds import index_outside
+from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
+from coopmat.spirv.module import Function, Instruction, Module
+from coopmat.targets.base.out_of_bounds import index_outside
 from coopmat.targets.simulator.address_space import first_of
 from coopmat.targets.simulator.convergence import uniform_value
 from coopmat.targets.simulator.state import Frame, Site

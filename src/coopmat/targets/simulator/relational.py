@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.types import Type
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from coopmat.cached import cached_property
 from coopmat.diagnostics import SimulationError, Where
-from coopmat.targets.output import Output
+from coopmat.support.cached import cached_property
+from coopmat.targets.base.output import Output
+from coopmat.targets.base.wording import in_words
 from coopmat.targets.simulator.events import PendingCopies
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.values import Array, Value
-from coopmat.targets.simulator.wording import in_words
 
 if TYPE_CHECKING:
     from coopmat.targets.simulator.address_space import AddressSpace

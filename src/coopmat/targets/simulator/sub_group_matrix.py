@@ -13,10 +13,10 @@ from coopmat.devices.subgroup_layout import SubGroupMatrixRow
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.formats import storage_from_bits
 from coopmat.numerics import Model
+from coopmat.spirv.analysis.sub_group_uses import multiply_of
+from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
-from coopmat.spirv.sub_group_uses import multiply_of
-from coopmat.spirv.types import Type
 from coopmat.targets.simulator.compile import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_full_sub_groups
 from coopmat.targets.simulator.state import Frame, Step

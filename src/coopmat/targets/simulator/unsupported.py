@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.types import Type, TypeTable
 from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.module import Instruction, Module
-from coopmat.spirv.types import Type, TypeTable
-from coopmat.targets.unsupported import reason_against
+from coopmat.targets.base.unsupported import reason_against
 
 
 def unsupported(row: Instruction, location: str | None = None) -> Error:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.types import (
+from coopmat.spirv.analysis.types import (
     ArrayType,
     MatrixType,
     StructType,

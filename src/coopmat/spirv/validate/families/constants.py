@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op, StorageClass, instruction
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families.declarations import parts
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule

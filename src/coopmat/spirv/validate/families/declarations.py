@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, FPEncoding, Op
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import AGGREGATES, NO_ENCODING, POINTERS, TYPES

@@ -18,8 +18,8 @@ from coopmat.spirv.grammar import (
     Op,
     StorageClass,
 )
-from coopmat.spirv.instruction import Instruction
 from coopmat.spirv.module import BUILT_IN_STORAGE
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS
 from coopmat.spirv.validate.view import ModuleView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.device_support import (
+from coopmat.spirv.analysis.device_support import (
     Finding,
     simulated_capabilities,
     unsupported_capabilities,

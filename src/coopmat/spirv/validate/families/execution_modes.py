@@ -17,7 +17,7 @@ from coopmat.spirv.grammar import (
     Row,
     StorageClass,
 )
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families.cooperative_matrices import holds_matrix
 from coopmat.spirv.validate.families.functions import reached
 from coopmat.spirv.validate.group import Group

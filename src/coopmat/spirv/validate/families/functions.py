@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.callees import CALLING, callees_of
+from coopmat.spirv.analysis.callees import CALLING, callees_of
 from coopmat.spirv.grammar import FunctionControl, LinkageType, Op, StorageClass
 from coopmat.spirv.validate.entry_points import EntryPoint
 from coopmat.spirv.validate.group import Group

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from coopmat.spirv.analysis.matrix_uses import BLOCK_2D_INSTRUCTIONS
 from coopmat.spirv.grammar import Op, StorageClass
-from coopmat.spirv.matrix_uses import BLOCK_2D_INSTRUCTIONS
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 

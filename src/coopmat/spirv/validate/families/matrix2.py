@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.spirv.callees import CALLING, callees_of
+from coopmat.spirv.analysis.callees import CALLING, callees_of
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
 from coopmat.spirv.grammar import CooperativeMatrixUse, Op
-from coopmat.spirv.instruction import Instruction
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families.cooperative_matrices import (
     UNKNOWN,
     Shapes,

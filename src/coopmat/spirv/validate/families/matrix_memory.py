@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from coopmat.spirv.analysis.matrix_addresses import counted_in_bytes
 from coopmat.spirv.grammar import Capability, CooperativeMatrixLayout, Op, StorageClass
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.matrix_addresses import counted_in_bytes
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families.cooperative_matrices import SECTION, UNKNOWN, shapes
 from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Op, extended_numbers
-from coopmat.spirv.instruction import MAX_WORDS
+from coopmat.spirv.module.instruction import MAX_WORDS
 from coopmat.spirv.validate.roles import FORWARD, Role
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.sections import (

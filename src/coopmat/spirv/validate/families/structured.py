@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coopmat.spirv.dominators import immediate_dominators
+from coopmat.spirv.analysis.dominators import immediate_dominators
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.validate.flow import FunctionRange
 from coopmat.spirv.validate.rules import Findings, rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from coopmat.printf import FLOATS, INTEGERS, Specifier, parse
+from coopmat.support.printf import FLOATS, INTEGERS, Specifier, parse
 from coopmat.sycl import printing as stubs
 from coopmat.sycl.compiler import messages, texts, vectors
 from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call, Handler, device

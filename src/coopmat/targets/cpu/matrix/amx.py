@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from coopmat.devices.lane_layout import rows_per_word
+from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
-from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.body import Body, Features, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type
 from coopmat.targets.cpu.matrix.packing import interleaved, separated

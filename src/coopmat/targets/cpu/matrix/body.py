@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from coopmat.spirv.types import IntType, MatrixType
+from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.operations import Operation, element_type
 from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.values import Number

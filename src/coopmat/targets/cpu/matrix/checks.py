@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
-from coopmat.spirv.types import MatrixType
+from coopmat.targets.base.matrix_grid import grid_of
 from coopmat.targets.cpu.bounds import bounds_of
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.extents import Extent, overlap, rows_of_bytes
-from coopmat.targets.matrix_grid import grid_of
 
 
 def check_matrix(emitter: Emitter, kind: MatrixType, pointer: int, layout: Layout, address: str, stride: str,

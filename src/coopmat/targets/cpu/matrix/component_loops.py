@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from coopmat.spirv.types import MatrixType
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import is_large
 from coopmat.targets.cpu.matrix.operations import Operation, component_bytes, matrix_type
 from coopmat.targets.cpu.matrix.text import CALL, operands_of

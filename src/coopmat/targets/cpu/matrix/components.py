@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coopmat.spirv.types import MatrixType
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
 from coopmat.targets.cpu.matrix.operations import element_type

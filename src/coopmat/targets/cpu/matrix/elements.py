@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.conversions import converted
 from coopmat.targets.cpu.floats import through_float
 from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, is_bf16

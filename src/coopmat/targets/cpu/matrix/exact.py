@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coopmat.spirv.types import Type
+from coopmat.spirv.analysis.types import Type
 from coopmat.targets.cpu.conversions import narrowed
 from coopmat.targets.cpu.matrix.fixed_point import OF_DOUBLES, OF_FLOATS, quiet_nan, sum_function
 from coopmat.targets.cpu.matrix.rows import DOUBLE, Factors, Forms, Pair

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from coopmat.spirv.types import MatrixType
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.text import CALL, move_of, operands_of
 
 ZEROS = "@matrix.zeros"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from coopmat.spirv.types import MatrixType
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix import reuse
 from coopmat.targets.cpu.matrix.amx import PITCH, TILE, Call, Shape, Tiles, conversions, is_direct, tile_kinds
 from coopmat.targets.cpu.matrix.body import is_large, plain_type

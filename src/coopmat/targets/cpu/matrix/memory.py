@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from coopmat.devices.lane_layout import rows_per_word
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
-from coopmat.spirv.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import Operation, element_type
 from coopmat.targets.cpu.matrix.packing import interleaved, separated

@@ -17,7 +17,7 @@ from coopmat.numerics.aligned_sum import AlignedSum
 from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
 from coopmat.numerics.hardware import Row
 from coopmat.numerics.xmx import STAGES, Chain, XmxArithmetic
-from coopmat.spirv.types import Type
+from coopmat.spirv.analysis.types import Type
 from coopmat.targets.cpu.conversions import narrowed
 from coopmat.targets.cpu.matrix.fixed_point import FRACTION, INFINITY_BITS, quiet_nan
 from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, to_work

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from coopmat.formats import Format, format_of
-from coopmat.spirv.matrix_uses import FLOAT_FORMATS
-from coopmat.spirv.types import IntType, MatrixType, Type
+from coopmat.spirv.analysis.matrix_uses import FLOAT_FORMATS
+from coopmat.spirv.analysis.types import IntType, MatrixType, Type
 from coopmat.targets.cpu.conversions import narrowed, saturated
 from coopmat.targets.cpu.floats import from_bf16
 from coopmat.targets.cpu.integers import resized

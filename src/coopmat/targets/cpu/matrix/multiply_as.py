@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from coopmat.diagnostics import Error, KernelNotSupported
 from coopmat.formats import Format, format_of
 from coopmat.numerics.hardware import ROWS, row_of
-from coopmat.spirv.device_support import not_supported
-from coopmat.spirv.matrix_uses import required_matrix_uses
+from coopmat.spirv.analysis.device_support import not_supported
+from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
+from coopmat.spirv.analysis.types import MatrixType, round_up
 from coopmat.spirv.module import Module
-from coopmat.spirv.types import MatrixType, round_up
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.exact import Exact
 from coopmat.targets.cpu.matrix.models import AsDevice

@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from coopmat.devices.lane_layout import rows_per_word
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import format_of
-from coopmat.spirv.combinations import combination_of
-from coopmat.spirv.conversions import is_transposed
+from coopmat.spirv.analysis.combinations import combination_of
+from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
+from coopmat.spirv.analysis.types import IntType, MatrixType, Type, round_up
 from coopmat.spirv.grammar import (
     CooperativeMatrixLayout,
     CooperativeMatrixOperands,
     CooperativeMatrixUse,
     Op,
 )
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.matrix_uses import multiply_accumulate_of
-from coopmat.spirv.types import IntType, MatrixType, Type, round_up
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.conversions import is_transposed
 from coopmat.targets.cpu.emitter import Emitter, Handler
 from coopmat.targets.cpu.integers import divide, remainder, resized
 from coopmat.targets.cpu.options import HARDWARE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.types import MatrixType
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.operations import element_type
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from coopmat.numerics.folding import halves
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
-from coopmat.spirv.types import MatrixType
 from coopmat.targets.cpu.floats import through_float
 from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, Function, is_bf16, plain
 from coopmat.targets.cpu.matrix.body import CHUNK, Body, Made, is_large, plain_type, row_type
@@ -28,7 +28,7 @@ COMBINATIONS: dict[str, Function] = {
     **dict.fromkeys(("fmin", "fmin_common"), function(smaller)),
     **{f"{sign}_{name}": _intrinsic(f"{sign}{name}") for sign in "su" for name in ("max", "min")},
 }
-"""The operations that reductions know, by the names of :mod:`coopmat.spirv.combinations`."""
+"""The operations that reductions know, by the names of :mod:`coopmat.spirv.analysis.combinations`."""
 
 
 def reduce(body: Body) -> Made:

@@ -7,10 +7,10 @@ addresses that they came from. Work-groups that are neighbours load the same one
 
 from __future__ import annotations
 
+from coopmat.spirv.analysis.types import MatrixType, PointerType
 from coopmat.spirv.grammar import LIFETIMES, Op, StorageClass
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
-from coopmat.spirv.instruction import Instruction
-from coopmat.spirv.types import MatrixType, PointerType
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field, field
 from coopmat.targets.cpu.origins import DERIVED, origin

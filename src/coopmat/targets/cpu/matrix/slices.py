@@ -6,7 +6,7 @@ there component by component; a component alone is a number as any other.
 
 from __future__ import annotations
 
-from coopmat.spirv.types import MatrixType
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.access import load_number, offset_pointer, store_number
 from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.matrix.operations import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coopmat.formats import Format
-from coopmat.spirv.types import MatrixType
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import Body, Features
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.matrix.packing import interleaved

@@ -1,0 +1,1 @@
+"""LLVM in a process of its own, which an error may end."""

@@ -1,0 +1,1 @@
+"""The builder that writes LLVM IR."""

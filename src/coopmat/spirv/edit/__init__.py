@@ -1,0 +1,1 @@
+"""Making and changing modules: builders, linking, specialisation, what must be declared."""

@@ -1,0 +1,1 @@
+"""Transformations from SPIR-V to SPIR-V, for every target and driver."""

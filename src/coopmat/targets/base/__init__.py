@@ -1,0 +1,1 @@
+"""What all targets share: checks of launches, local memory, printing, the wording of errors."""

@@ -1,0 +1,123 @@
+"""What is compiled of every test kernel, example, test program and some random kernels, as files in a folder.
+
+    python tools/ir_snapshot.py FOLDER [--random N]
+
+Of each kernel the LLVM IR for the CPU, before and after matrices get the hardware's form, for processors with and
+without AMX and AVX, for whole and partial sub-groups, and with checked accesses; of each source the SPIR-V and the LLVM
+IR of both builders. Two folders, of a change's parent and of the change, show what it makes different: ``diff -r``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+import coopmat as cm  # noqa: E402
+from coopmat.runtime.executable import executable  # noqa: E402
+from coopmat.spirv.module import Module  # noqa: E402
+from coopmat.targets.cpu.features import CpuFeatures  # noqa: E402
+from coopmat.targets.cpu.options import CpuOptions  # noqa: E402
+from coopmat.targets.cpu.program import CpuProgram  # noqa: E402
+from tests.cases import CASES  # noqa: E402
+from tests.fuzz import generator, kernels_for_targets, modelled_matrices  # noqa: E402
+
+AVX2 = frozenset({"avx", "avx2", "fma", "f16c"})
+AVX512 = AVX2 | {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vnni", "avx512bf16"}
+LEVELS = {
+    "amx": ("sapphirerapids", AVX512 | {"avx512fp16", "amx-tile", "amx-int8", "amx-bf16"}),
+    "avx512": ("icelake-server", AVX512),
+    "avx2": ("haswell", AVX2),
+    "baseline": ("x86-64", frozenset()),
+}
+PARTIAL = (5, 3, 1)  # a work-group of no whole sub-groups
+GENERATORS = (generator, kernels_for_targets, modelled_matrices)
+
+
+def snapshot(folder: Path, seeds: int) -> None:
+    """Write all files."""
+    for name, module in (*_cases(folder), *_programs(), *_random(seeds)):
+        for level, (cpu, features) in LEVELS.items():
+            for bounds in (False, True):
+                given = CpuFeatures(cpu, features, features)
+                program = CpuProgram(executable(module), given, CpuOptions(bounds=bounds))
+                for kernel, text in _compiled(program):
+                    _write(folder / name / f"{kernel}.{level}{'.checked' if bounds else ''}.ll", text)
+
+
+def _cases(folder: Path) -> Iterator[tuple[str, Module]]:
+    """The test kernels and examples in OpenCL C; writes what the two builders make of them."""
+    for source, options in dict.fromkeys((case.source, case.options) for case in CASES):
+        name = source.stem + "".join(re.sub(r"\W", "_", option) for option in options)
+        program = cm.build(source, options)
+        _write(folder / name / "module.spvasm", program.spirv_asm)
+        _write(folder / name / "module.ll", program.llvm_ir)
+        yield name, program.module
+
+
+def _programs() -> Iterator[tuple[str, Module]]:
+    """What the test programs, in both languages, launch on the CPU."""
+    found: dict[bytes, Module] = {}
+    constructor = CpuProgram.__init__
+
+    def recording(self: CpuProgram, module: Module, *arguments: object, **keywords: object) -> None:
+        found.setdefault(module.to_bytes(), module)
+        constructor(self, module, *arguments, **keywords)  # type: ignore[arg-type]
+
+    CpuProgram.__init__ = recording  # type: ignore[method-assign]
+    try:
+        for file in sorted((ROOT / "tests/programs").glob("*.py")):
+            if not file.stem.startswith("test_"):
+                importlib.import_module(f"tests.programs.{file.stem}").check(cm.device("cpu"), 16, 16, 16)
+    finally:
+        CpuProgram.__init__ = constructor  # type: ignore[method-assign]
+    for content, module in found.items():
+        yield f"program-{hashlib.sha256(content).hexdigest()[:12]}", module
+
+
+def _random(seeds: int) -> Iterator[tuple[str, Module]]:
+    for one in GENERATORS:
+        for seed in range(seeds):
+            made = one.generate(seed)
+            yield f"{one.__name__.split('.')[-1]}-{seed}", cm.build(made.source, getattr(made, "options", ())).module
+
+
+def _compiled(program: CpuProgram) -> Iterator[tuple[str, str]]:
+    """The IR of a program's kernels, of each for two sizes of work-groups."""
+    for name, signature in program.signatures.items():
+        size = signature.sub_group_size or 16
+        for label, local in (("whole", signature.work_group_size or (size, 1, 1)), ("partial", PARTIAL)):
+            if label == "partial" and signature.work_group_size is not None:
+                continue
+            try:
+                code, ir = program.translated(name, program.variant(signature, local))
+            except cm.Error as error:
+                yield f"{name}.{label}", f"error: {error}\n"
+            else:
+                yield f"{name}.{label}.first", code.ir
+                yield f"{name}.{label}", ir
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--random", type=int, default=4, metavar="N", help="seeds of each generator of random kernels")
+    arguments = parser.parse_args()
+    snapshot(arguments.folder, arguments.random)
+
+
+if __name__ == "__main__":
+    main()
