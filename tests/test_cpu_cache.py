@@ -16,12 +16,12 @@ import coopmat as cm
 from coopmat.llvm.process import client
 from coopmat.spirv.analysis import types
 from coopmat.support.cache import Cache
-from coopmat.targets.cpu import saved
-from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.features import VARIABLE, cpu_features
+from coopmat.targets.cpu.host import saved
 from coopmat.targets.cpu.kernel import KernelCode, Slot
-from coopmat.targets.cpu.print_buffer import PrintCall
 from coopmat.targets.cpu.program import CpuProgram
+from coopmat.targets.llvm.emitter import Variant
+from coopmat.targets.llvm.print_buffer import PrintCall
 
 SOURCE = """
 constant int TABLE[4] = {1, 10, 100, 1000};

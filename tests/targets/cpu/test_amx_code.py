@@ -16,13 +16,13 @@ import pytest
 import coopmat as cm
 from coopmat.llvm.process import client
 from coopmat.runtime.executable import executable
-from coopmat.targets.cpu.emitter import Variant
+from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.features import CpuFeatures, cpu_features
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
-from coopmat.targets.cpu.large_values import Prepared
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.program import CpuProgram
+from coopmat.targets.llvm.emitter import Variant
 from tests.fuzz import kernels_for_targets, modelled_matrices
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

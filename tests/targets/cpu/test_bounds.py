@@ -18,9 +18,9 @@ from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.targets import simulator
 from coopmat.targets.base.local_memory import LocalMemory
-from coopmat.targets.cpu.emitter import Variant
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
+from coopmat.targets.llvm.emitter import Variant
 from tests.cases import CASES, Case, copies
 from tests.targets.simulator import kit
 

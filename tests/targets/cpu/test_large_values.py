@@ -10,7 +10,8 @@ import pytest
 
 import coopmat as cm
 from coopmat.spirv.analysis.types import ArrayType, StructType, Type, contains_matrix
-from coopmat.targets.cpu import large_values, memory, pointer_uses
+from coopmat.targets.analysis import large_values, pointer_uses
+from coopmat.targets.llvm.instructions import memory
 from tests.targets.cpu import test_shared
 from tests.targets.simulator import kit
 

@@ -13,13 +13,13 @@ from coopmat.devices.subgroup_layout import block_elements
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.blocks_2d import Block, block_of
-from coopmat.targets.cpu.bounds import bounds_of
-from coopmat.targets.cpu.emitter import Emitter, Handler
-from coopmat.targets.cpu.extents import overlap, rows_of_bytes
-from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.places import reserve_stack
-from coopmat.targets.cpu.values import Number
-from coopmat.targets.cpu.writer import Operand
+from coopmat.targets.cpu.checks.bounds import bounds_of
+from coopmat.targets.llvm.emitter import Emitter, Handler
+from coopmat.targets.llvm.extents import overlap, rows_of_bytes
+from coopmat.targets.llvm.instructions.integers import resized
+from coopmat.targets.llvm.places import reserve_stack
+from coopmat.targets.llvm.values import Number
+from coopmat.targets.llvm.writer import Operand
 
 # What the functions call, and their parameters.
 _DECLARATIONS = {

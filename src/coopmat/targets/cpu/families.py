@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from coopmat.targets.cpu import (
+from coopmat.targets.cpu import block_2d, sub_group_matrix
+from coopmat.targets.cpu.matrix import operations as matrix
+from coopmat.targets.llvm.emitter import Handler
+from coopmat.targets.llvm.instructions import (
     assertions,
     async_copies,
     atomics,
-    block_2d,
     branches,
     comparisons,
     composites,
     conversions,
-    dot_product,
     floats,
     group_operations,
-    groups,
     integer_functions,
     integers,
     intel_subgroups,
     memory,
     non_uniform,
-    opencl_std,
     quads,
-    sub_group_matrix,
 )
-from coopmat.targets.cpu.emitter import Handler
-from coopmat.targets.cpu.matrix import operations as matrix
+from coopmat.targets.llvm.instructions import barriers as groups
+from coopmat.targets.llvm.instructions import dot_products as dot_product
+from coopmat.targets.llvm.instructions.opencl import std as opencl_std
 
 HANDLERS: dict[int, Handler] = {
     **assertions.OPERATIONS,

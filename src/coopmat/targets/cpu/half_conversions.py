@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Set
 
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.terms import Term, choose
-from coopmat.targets.cpu.values import Number
-from coopmat.targets.cpu.writer import Writer
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.terms import Term, choose
+from coopmat.targets.llvm.values import Number
+from coopmat.targets.llvm.writer import Writer
 
 FEATURE = "f16c"
 

@@ -18,21 +18,21 @@ from coopmat.spirv.analysis.types import Type, contains_matrix, round_up
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import EntryPoint
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.cpu.access import load_value, store_value
-from coopmat.targets.cpu.bounds import Bounds
-from coopmat.targets.cpu.emitter import Assumptions, Emitter, Handler, Variant
-from coopmat.targets.cpu.faults import AccessSite
-from coopmat.targets.cpu.fibers import SWITCHING, run_function
-from coopmat.targets.cpu.flatten import Flat, flatten
-from coopmat.targets.cpu.frame import Field, field, input_place
+from coopmat.targets.analysis.flatten import Flat, flatten
+from coopmat.targets.analysis.large_values import Prepared, in_variables
+from coopmat.targets.analysis.pointer_uses import users_of
+from coopmat.targets.cpu.checks.bounds import Bounds
+from coopmat.targets.cpu.checks.faults import AccessSite
 from coopmat.targets.cpu.half_conversions import half_conversions
-from coopmat.targets.cpu.large_values import Prepared, in_variables
+from coopmat.targets.cpu.host.fibers import SWITCHING, run_function
+from coopmat.targets.cpu.host.frame import Field, field, input_place
 from coopmat.targets.cpu.matrix.operations import Operation
-from coopmat.targets.cpu.memory import private_memory
-from coopmat.targets.cpu.places import place_for, write_place, zero_value
-from coopmat.targets.cpu.pointer_uses import users_of
-from coopmat.targets.cpu.print_buffer import PrintCall
-from coopmat.targets.cpu.values import Number, Value
+from coopmat.targets.llvm.access import load_value, store_value
+from coopmat.targets.llvm.emitter import Assumptions, Emitter, Handler, Variant
+from coopmat.targets.llvm.instructions.memory import private_memory
+from coopmat.targets.llvm.places import place_for, write_place, zero_value
+from coopmat.targets.llvm.print_buffer import PrintCall
+from coopmat.targets.llvm.values import Number, Value
 
 Result = TypeVar("Result")
 MOST_PASSES = 64

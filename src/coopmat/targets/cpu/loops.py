@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from coopmat.targets.cpu.emitter import Emitter
-from coopmat.targets.cpu.values import Number
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.values import Number
 
 
 def for_each_lane(emitter: Emitter, name: str, operands: Sequence[Number], result: str | None,

@@ -19,23 +19,23 @@ from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
-from coopmat.targets.cpu import saved
-from coopmat.targets.cpu.checks import Checks
-from coopmat.targets.cpu.dump import dump, wanted_stages
-from coopmat.targets.cpu.emitter import Variant
+from coopmat.targets.analysis.large_values import Prepared, prepared
+from coopmat.targets.base.dump import dump, wanted_stages
+from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
-from coopmat.targets.cpu.globals import GlobalMemory
 from coopmat.targets.cpu.half_conversions import with_vector_conversions
+from coopmat.targets.cpu.host import saved
+from coopmat.targets.cpu.host.globals import GlobalMemory
+from coopmat.targets.cpu.host.launch import CompiledKernel, Geometry, Plan
+from coopmat.targets.cpu.host.native import NativeCode
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
-from coopmat.targets.cpu.large_values import Prepared, prepared
-from coopmat.targets.cpu.launch import CompiledKernel, Geometry, Plan
 from coopmat.targets.cpu.matrix.amx import TILE
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.matrix.multiply_as import check_models
-from coopmat.targets.cpu.native import NativeCode
 from coopmat.targets.cpu.options import CpuOptions
-from coopmat.targets.cpu.places import MOST_MEMORY
+from coopmat.targets.llvm.emitter import Variant
+from coopmat.targets.llvm.places import MOST_MEMORY
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate import Violation

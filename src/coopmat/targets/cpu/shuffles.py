@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coopmat.targets.cpu.emitter import Emitter
-from coopmat.targets.cpu.integers import resized
-from coopmat.targets.cpu.values import Number, bits_of, suffix, zero_of
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.instructions.integers import resized
+from coopmat.targets.llvm.values import Number, bits_of, suffix, zero_of
 
 FAR = 1 << 20  # stands for every number of a work-item that is further away
 

@@ -22,16 +22,16 @@ from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
 from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.cpu import vnni
-from coopmat.targets.cpu.emitter import Emitter, Handler
-from coopmat.targets.cpu.floats import from_bf16, to_bf16
+from coopmat.targets.cpu import byte_products as vnni
 from coopmat.targets.cpu.matrix.multiply_as import rule_of
 from coopmat.targets.cpu.matrix.rows import BYTES, DOUBLE, Factors, Rule, pitch_of, stored, stored_forms
-from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.options import HARDWARE
-from coopmat.targets.cpu.terms import Term
-from coopmat.targets.cpu.values import Number, Value, bits_of
-from coopmat.targets.cpu.writer import Writer
+from coopmat.targets.llvm.emitter import Emitter, Handler
+from coopmat.targets.llvm.instructions.floats import from_bf16, to_bf16
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.terms import Term
+from coopmat.targets.llvm.values import Number, Value, bits_of
+from coopmat.targets.llvm.writer import Writer
 
 WORDS = 8  # of a row of A and of a column of B
 TF32_BITS = -0x2000  # the upper 19 bits of a float

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.operations import Operation, element_type
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.values import Number
-from coopmat.targets.cpu.writer import Writer
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.values import Number
+from coopmat.targets.llvm.writer import Writer
 
 Features = frozenset[str]
 Made = tuple[list[str], str, str]  # types of the parameters, type of the result, its operand

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.targets.base.matrix_grid import grid_of
-from coopmat.targets.cpu.bounds import bounds_of
-from coopmat.targets.cpu.emitter import Emitter
-from coopmat.targets.cpu.extents import Extent, overlap, rows_of_bytes
+from coopmat.targets.cpu.checks.bounds import bounds_of
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.extents import Extent, overlap, rows_of_bytes
 
 
 def check_matrix(emitter: Emitter, kind: MatrixType, pointer: int, layout: Layout, address: str, stride: str,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.types import MatrixType
-from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
 from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.values import Number, suffix
+from coopmat.targets.llvm.instructions.integers import resized
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.values import Number, suffix
 
 
 @dataclass(frozen=True)

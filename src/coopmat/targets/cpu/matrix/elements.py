@@ -6,14 +6,14 @@ from typing import Any
 
 from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import Op
-from coopmat.targets.cpu.conversions import converted
-from coopmat.targets.cpu.floats import through_float
-from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, is_bf16
 from coopmat.targets.cpu.matrix.body import Body, Made, is_large, plain_type
 from coopmat.targets.cpu.matrix.memory import is_inside
 from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.values import Number, zero_of
+from coopmat.targets.llvm.instructions.conversions import converted
+from coopmat.targets.llvm.instructions.floats import through_float
+from coopmat.targets.llvm.instructions.integers import MATRIX_FUNCTIONS, is_bf16
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.values import Number, zero_of
 
 
 def fill(body: Body) -> Made:

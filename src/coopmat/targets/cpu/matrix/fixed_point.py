@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coopmat.targets.cpu.matrix.rows import BYTES, DOUBLE
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.terms import Term, choose
-from coopmat.targets.cpu.values import Number, float_bits
-from coopmat.targets.cpu.writer import Writer
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.terms import Term, choose
+from coopmat.targets.llvm.values import Number, float_bits
+from coopmat.targets.llvm.writer import Writer
 
 FRACTION, BIAS, SPECIAL = 52, 1075, 0x7FF  # a double is its fraction with the hidden bit, times 2 ** (field - BIAS)
 QUIET_NAN_BITS, INFINITY_BITS = 0x7FF8 << 48, 0x7FF0 << 48

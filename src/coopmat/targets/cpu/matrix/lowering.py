@@ -18,7 +18,7 @@ from coopmat.targets.cpu.matrix.large import COPY, ZEROS, LargeValues
 from coopmat.targets.cpu.matrix.operations import Operation, matrix_type, slot_bytes, slot_type
 from coopmat.targets.cpu.matrix.plain import Definition, definition
 from coopmat.targets.cpu.matrix.text import CALL, move_of, operands_of
-from coopmat.targets.cpu.writer import METADATA
+from coopmat.targets.llvm.writer import METADATA
 
 Features = frozenset[str]
 

@@ -10,7 +10,7 @@ from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import Operation, element_type
 from coopmat.targets.cpu.matrix.packing import interleaved, separated
-from coopmat.targets.cpu.values import zero_of
+from coopmat.targets.llvm.values import zero_of
 
 
 def _detail(operation: Operation) -> tuple[Layout, int]:

@@ -18,12 +18,12 @@ from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
 from coopmat.numerics.hardware import Row
 from coopmat.numerics.xmx import STAGES, Chain, XmxArithmetic
 from coopmat.spirv.analysis.types import Type
-from coopmat.targets.cpu.conversions import narrowed
 from coopmat.targets.cpu.matrix.fixed_point import FRACTION, INFINITY_BITS, quiet_nan
 from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, to_work
 from coopmat.targets.cpu.matrix.rows import DOUBLE, Factors, Forms, Pair
-from coopmat.targets.cpu.terms import Term, choose
-from coopmat.targets.cpu.values import Number
+from coopmat.targets.llvm.instructions.conversions import narrowed
+from coopmat.targets.llvm.terms import Term, choose
+from coopmat.targets.llvm.values import Number
 
 LEAST_NORMAL = 2.0**-126  # of float
 QUIET = 1 << FRACTION - 1  # the bit of a double's NaN

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from coopmat.formats import Format, format_of
 from coopmat.spirv.analysis.matrix_uses import FLOAT_FORMATS
 from coopmat.spirv.analysis.types import IntType, MatrixType, Type
-from coopmat.targets.cpu.conversions import narrowed, saturated
-from coopmat.targets.cpu.floats import from_bf16
-from coopmat.targets.cpu.integers import resized
 from coopmat.targets.cpu.matrix.body import Body, Features, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.matrix.rows import pitch_of
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.values import Number, bits_of
-from coopmat.targets.cpu.writer import Writer
+from coopmat.targets.llvm.instructions.conversions import narrowed, saturated
+from coopmat.targets.llvm.instructions.floats import from_bf16
+from coopmat.targets.llvm.instructions.integers import resized
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.values import Number, bits_of
+from coopmat.targets.llvm.writer import Writer
 
 BLOCK_ROWS, BLOCK_REGISTERS = 4, 2  # of large products: their sums stay in registers over k
 MOST_UNROLLED = 2048  # multiply-adds of registers that stand in the code one after the other

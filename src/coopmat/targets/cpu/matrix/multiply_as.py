@@ -27,11 +27,11 @@ from coopmat.targets.cpu.matrix.rows import (
     alignment_of,
     pitch_of,
 )
-from coopmat.targets.cpu.number_writer import NumberWriter
 from coopmat.targets.cpu.options import EXACT
-from coopmat.targets.cpu.terms import Term
-from coopmat.targets.cpu.values import Number
-from coopmat.targets.cpu.writer import Writer
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.terms import Term
+from coopmat.targets.llvm.values import Number
+from coopmat.targets.llvm.writer import Writer
 
 Names = tuple[str, str, str, str]  # of the formats of A, B, C and D
 

@@ -24,12 +24,12 @@ from coopmat.spirv.grammar import (
 )
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.conversions import is_transposed
-from coopmat.targets.cpu.emitter import Emitter, Handler
-from coopmat.targets.cpu.integers import divide, remainder, resized
 from coopmat.targets.cpu.options import HARDWARE
-from coopmat.targets.cpu.prefetch import prefetch
-from coopmat.targets.cpu.values import Matrix, Number, Value, literal, llvm_type
-from coopmat.targets.cpu.writer import Operand
+from coopmat.targets.llvm.emitter import Emitter, Handler
+from coopmat.targets.llvm.instructions.integers import divide, remainder, resized
+from coopmat.targets.llvm.prefetch import prefetch
+from coopmat.targets.llvm.values import Matrix, Number, Value, literal, llvm_type
+from coopmat.targets.llvm.writer import Operand
 
 PREFETCH_WORDS = 6
 TILE_BYTES = 1024  # of AMX
@@ -119,7 +119,7 @@ def uniform_text(emitter: Emitter, number: Number) -> str:
 
 def zero_matrix(emitter: Emitter, kind: MatrixType) -> str:
     """The operand of a matrix of zeros."""
-    from coopmat.targets.cpu.values import zero_of
+    from coopmat.targets.llvm.values import zero_of
 
     return _fill(emitter, kind, zero_of(element_type(kind)))
 
@@ -168,7 +168,7 @@ def scaled_matrix(emitter: Emitter, row: Instruction) -> Value:
 
 def converted_matrix(emitter: Emitter, row: Instruction) -> Value:
     """A conversion of each element."""
-    from coopmat.targets.cpu.conversions import manner_of
+    from coopmat.targets.llvm.instructions.conversions import manner_of
 
     kind, given = _result(emitter, row), emitter.matrix(row.words[0])
     transposed = _is_transposed(emitter, row)
@@ -276,7 +276,7 @@ def _element_coordinates(emitter: Emitter, row: Instruction) -> Value:
 
 def _memory(emitter: Emitter, kind: MatrixType, pointer: int, rest: Sequence[int]) -> tuple[list[Operand], int]:
     """Operands (address, bytes from one row or column to the next), and the alignment."""
-    from coopmat.targets.cpu.memory import alignment_of
+    from coopmat.targets.llvm.instructions.memory import alignment_of
 
     unit = emitter.pointee(pointer).size
     address = uniform_text(emitter, emitter.number(pointer))

@@ -10,7 +10,7 @@ from coopmat.targets.cpu.matrix.body import RESULT, Body, Features, Made, is_lar
 from coopmat.targets.cpu.matrix.multiply import multiply
 from coopmat.targets.cpu.matrix.multiply_as import multiply_as
 from coopmat.targets.cpu.matrix.operations import Operation
-from coopmat.targets.cpu.values import size_of
+from coopmat.targets.llvm.values import size_of
 
 MOST_INLINED = 4096  # elements
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from coopmat.numerics.folding import halves
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
-from coopmat.targets.cpu.floats import through_float
-from coopmat.targets.cpu.integers import MATRIX_FUNCTIONS, Function, is_bf16, plain
 from coopmat.targets.cpu.matrix.body import CHUNK, Body, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.opencl_math import larger, smaller
-from coopmat.targets.cpu.terms import function
-from coopmat.targets.cpu.values import Number
+from coopmat.targets.llvm.instructions.floats import through_float
+from coopmat.targets.llvm.instructions.integers import MATRIX_FUNCTIONS, Function, is_bf16, plain
+from coopmat.targets.llvm.instructions.opencl.math import larger, smaller
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.terms import function
+from coopmat.targets.llvm.values import Number
 
 
 def _intrinsic(name: str) -> Function:

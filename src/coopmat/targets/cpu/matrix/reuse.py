@@ -11,11 +11,11 @@ from coopmat.spirv.analysis.types import MatrixType, PointerType
 from coopmat.spirv.grammar import LIFETIMES, Op, StorageClass
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.cpu.emitter import Emitter
-from coopmat.targets.cpu.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field, field
-from coopmat.targets.cpu.origins import DERIVED, origin
-from coopmat.targets.cpu.pointer_uses import users_of
-from coopmat.targets.cpu.writer import Operand
+from coopmat.targets.analysis.origins import DERIVED, origin
+from coopmat.targets.analysis.pointer_uses import users_of
+from coopmat.targets.cpu.host.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field, field
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.writer import Operand
 
 _READING = frozenset({*DERIVED, Op.Load, Op.Phi, Op.Select, Op.CooperativeMatrixLoadKHR,
                       Op.CooperativeMatrixLoadCheckedINTEL, Op.CooperativeMatrixPrefetchINTEL, *LIFETIMES})

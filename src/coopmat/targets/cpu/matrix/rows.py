@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.terms import Term
-from coopmat.targets.cpu.values import Number, bits_of
-from coopmat.targets.cpu.writer import Operand
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.terms import Term
+from coopmat.targets.llvm.values import Number, bits_of
+from coopmat.targets.llvm.writer import Operand
 
 DOUBLE = "double"
 BYTES = 8

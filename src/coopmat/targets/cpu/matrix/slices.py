@@ -7,8 +7,6 @@ there component by component; a component alone is a number as any other.
 from __future__ import annotations
 
 from coopmat.spirv.analysis.types import MatrixType
-from coopmat.targets.cpu.access import load_number, offset_pointer, store_number
-from coopmat.targets.cpu.emitter import Emitter
 from coopmat.targets.cpu.matrix.operations import (
     READS,
     WRITES,
@@ -18,8 +16,10 @@ from coopmat.targets.cpu.matrix.operations import (
     element_type,
     matrix_type,
 )
-from coopmat.targets.cpu.places import reserve_stack
-from coopmat.targets.cpu.values import Matrix, Number, size_of
+from coopmat.targets.llvm.access import load_number, offset_pointer, store_number
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.places import reserve_stack
+from coopmat.targets.llvm.values import Matrix, Number, size_of
 
 
 def load_slices(emitter: Emitter, pointer: Number, kind: MatrixType, alignment: int) -> Matrix:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from coopmat.formats import Format
 from coopmat.spirv.analysis.types import MatrixType
+from coopmat.targets.cpu.byte_products import dot
 from coopmat.targets.cpu.matrix.body import Body, Features
 from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.matrix.packing import interleaved
-from coopmat.targets.cpu.number_writer import NumberWriter
-from coopmat.targets.cpu.vnni import dot
+from coopmat.targets.llvm.numbers import NumberWriter
 
 WIDTHS: dict[str, tuple[tuple[str, int], ...]] = {
     "int8": (("avx512vnni", 16), ("avxvnni", 8)),

@@ -1,0 +1,129 @@
+"""What a kernel does with pointers to its variables, and so which variables need no address."""
+
+from __future__ import annotations
+
+from coopmat.spirv.analysis.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
+from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, Op
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.values import is_large, part_of
+
+
+class Users:
+    """What uses the pointers of a kernel, and so which variables need no address."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self.emitter = emitter
+        self.users: dict[int, list[Instruction]] = {}
+        for block in emitter.flat.blocks:
+            for row in block.instructions:
+                for used in set(row.ids()):
+                    self.users.setdefault(used, []).append(row)
+
+    def stays(self, pointer: int, kind: Type, *, in_array: bool = False) -> bool:
+        """Whether every use of a pointer to ``kind``, which may be an array's element, is one that slots can serve."""
+        return all(self._is_served(row, pointer, kind, in_array) for row in self.users.get(pointer, ()))
+
+    def is_array(self, pointer: int, kind: Type) -> bool:
+        """Whether a run-time index chooses among the leaves."""
+        for row in self.users.get(pointer, ()):
+            if row.opcode in POINTER_CASTS:
+                target = self._cast(row, kind)
+                if target is not None and self.is_array(row.result_id or 0, target):
+                    return True
+            if row.opcode in CHAINS:
+                if CHAINS[Op(row.opcode)] == 2 and self.emitter.constant_of(row.words[1]) != 0:
+                    return True
+                constants = [self.emitter.constant_of(word) for word in row.words[CHAINS[Op(row.opcode)]:]]
+                target = kind
+                for index in constants:
+                    if index is None and not isinstance(target, MatrixType):
+                        return True
+                    target = None if target is None else member_type(target, index or 0)
+                assert row.result_id is not None
+                if target is not None and self.is_array(row.result_id, target):
+                    return True
+        return False
+
+    def is_written(self, pointer: int) -> bool:
+        """Whether something is stored through a pointer or one derived from it."""
+        return any((row.opcode in (Op.Store, Op.CopyMemory) and row.words[0] == pointer)
+                   or (row.opcode in CHAINS and self.is_written(row.result_id or 0))
+                   for row in self.users.get(pointer, ()))
+
+    def _is_served(self, row: Instruction, pointer: int, kind: Type, in_array: bool) -> bool:
+        words = row.words
+        if row.opcode == Op.CopyMemory:
+            return not is_large(kind)
+        if row.opcode == Op.Load or row.opcode in LIFETIMES:
+            return True
+        if row.opcode == Op.Store:
+            return words[1] != pointer
+        if row.opcode in POINTER_CASTS:
+            if all(user.opcode in LIFETIMES for user in self.users.get(row.result_id or 0, ())):
+                return True
+            if not contains_matrix(kind):
+                return False
+            cast = self._cast(row, kind)
+            return cast is not None and self.stays(row.result_id or 0, cast, in_array=in_array or cast != kind)
+        if row.opcode in CHAINS and words[0] == pointer and pointer not in words[1:]:
+            target = self._target(row, kind, in_array)
+            return target is not None and self.stays(row.result_id or 0, target,
+                                                     in_array=in_array or len(words) > CHAINS[Op(row.opcode)])
+        return False
+
+    def _cast(self, row: Instruction, kind: Type) -> Type | None:
+        """What a copy of a pointer to ``kind``, or a cast one, points to: the same, or the first of its members."""
+        wanted, found = self.emitter.pointee(row.result_id or 0), (kind, 0)
+        while found[0] != wanted:
+            if not isinstance(found[0], ArrayType | StructType):
+                return None
+            found = part_of(found[0], 0)
+        return wanted
+
+    def _target(self, row: Instruction, kind: Type, in_array: bool) -> Type | None:
+        first = CHAINS[Op(row.opcode)]
+        if first == 2 and self.emitter.constant_of(row.words[1]) != 0 and not (in_array and contains_matrix(kind)):
+            return None
+        target: Type | None = kind
+        for word in row.words[first:]:
+            index = self.emitter.constant_of(word)
+            if target is None or (index is None and not contains_matrix(target) and not is_homogeneous(target)):
+                return None
+            target = member_type(target, index or 0)
+        return target
+
+
+def is_homogeneous(kind: Type) -> bool:
+    """Whether all leaves of a type are alike."""
+    if isinstance(kind, ArrayType):
+        return is_homogeneous(kind.element)
+    if isinstance(kind, StructType):
+        return len({_leaf(member) for member in kind.members}) == 1 and all(map(is_homogeneous, kind.members))
+    return True
+
+
+def _leaf(kind: Type) -> Type | None:
+    while isinstance(kind, ArrayType | VectorType):
+        kind = kind.element if isinstance(kind, ArrayType) else kind.component
+    return kind if not isinstance(kind, StructType) else _leaf(kind.members[0]) if kind.members else None
+
+
+def member_type(kind: Type, index: int) -> Type | None:
+    """The type of a member; None where there is none."""
+    if isinstance(kind, StructType):
+        return kind.members[index] if 0 <= index < len(kind.members) else None
+    if isinstance(kind, ArrayType):
+        return kind.element
+    if isinstance(kind, VectorType | MatrixType):
+        return kind.scalar
+    return None
+
+
+def users_of(emitter: Emitter) -> Users:
+    """The uses of the kernel's pointers, found once."""
+    found = emitter.flat.found.get("users")
+    if found is None:
+        found = emitter.flat.found["users"] = Users(emitter)
+    found.emitter = emitter
+    return found

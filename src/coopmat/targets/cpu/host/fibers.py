@@ -1,0 +1,199 @@
+"""The loop over work-groups, and sub-groups that wait for each other.
+
+A barrier of a work-group of several sub-groups needs all of them to come to it. Each has a stack of its own then, and a
+barrier goes on with the next sub-group: the first one continues when the last one has come. That keeps everything
+that lives across a barrier where the compiler put it.
+"""
+
+from __future__ import annotations
+
+from coopmat.targets.cpu.host.frame import Field
+
+_KEPT = ("rbp", "rbx", "r12", "r13", "r14", "r15")
+_SWITCH = "\\0A".join([*(f"pushq %{name}" for name in _KEPT), "movq %rsp, (%rdi)", "movq (%rsi), %rsp",
+                      *(f"popq %{name}" for name in reversed(_KEPT)), "retq"])
+
+_FIRST = {"r15": "i64 0", "r14": "i64 0", "r13": "i64 0", "r12": "ptr @fiber_main", "rbx": "ptr %fiber", "rbp": "i64 0",
+          "return": "ptr @begin_stack"}
+"""What lies on a new stack, from its top: what switch_stack takes off, and where it returns to."""
+
+_MEMBERS = {"gx": "i64", "gy": "i64", "gz": "i64", "sg": "i64", "launch": "ptr", "arguments": "ptr", "scratch": "ptr",
+            "shared": "ptr", "next": "ptr"}
+"""Of a fiber, behind its stack pointer: group and sub-group, what they all share, and the next one."""
+
+
+def _member(name: str) -> str:
+    return f"  %{name}.at = getelementptr %fiber, ptr %fiber, i64 0, i32 {1 + list(_MEMBERS).index(name)}"
+
+
+def _load_members(*names: str) -> str:
+    return "\n".join([*map(_member, names), *(f"  %{name} = load {_MEMBERS[name]}, ptr %{name}.at" for name in names)])
+
+
+def _store_members() -> str:
+    return "\n".join(f"{_member(name)}\n  store {llvm} %{name}, ptr %{name}.at" for name, llvm in _MEMBERS.items())
+
+
+def _store_first() -> str:
+    return "\n".join(f"  %{name}.at = getelementptr i64, ptr %top, i64 {place}\n  store {operand}, ptr %{name}.at"
+                     for place, (name, operand) in enumerate(_FIRST.items()))
+
+
+def _word(name: str, place: int) -> str:
+    """Load a word of the launch."""
+    return f"  %{name}.at = getelementptr i64, ptr %launch, i64 {place}\n  %{name} = load i64, ptr %{name}.at"
+
+
+SWITCHING = rf"""
+; Save what a function keeps for its caller, and the stack pointer at %from; take the stack at %to.
+define internal void @switch_stack(ptr %from, ptr %to) naked noinline nounwind {{
+  call void asm sideeffect "{_SWITCH}", "~{{memory}}"()
+  unreachable
+}}
+
+; Where a new stack begins: its fiber is in rbx, the code in r12.
+define internal void @begin_stack() naked noinline nounwind {{
+  call void asm sideeffect "movq %rbx, %rdi\0Acallq *%r12\0Aud2", "~{{memory}}"()
+  unreachable
+}}
+
+%fiber = type {{ ptr, {", ".join(_MEMBERS.values())} }}
+
+define internal void @barrier(ptr %fiber) noinline nounwind {{
+  %alone = icmp eq ptr %fiber, null
+  br i1 %alone, label %done, label %wait
+wait:
+{_load_members("next")}
+  call void @switch_stack(ptr %fiber, ptr %next)
+  br label %done
+done:
+  ret void
+}}
+
+define internal void @fiber_main(ptr %fiber) noinline nounwind {{
+{_load_members(*_MEMBERS)}
+  call void @sub_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 %sg, ptr %fiber)
+  %running.at = getelementptr i64, ptr %shared, i64 1
+  %running = load i64, ptr %running.at
+  %left = sub i64 %running, 1
+  store i64 %left, ptr %running.at
+  br label %leave
+leave:
+  %still = load i64, ptr %running.at
+  %last = icmp eq i64 %still, 0
+  %to = select i1 %last, ptr %shared, ptr %next
+  call void @switch_stack(ptr %fiber, ptr %to)
+  br label %leave
+}}
+
+; One work-group: a stack for each sub-group in %scratch, behind the local memory. The first words of %shared: the stack
+; pointer of the thread, and how many sub-groups are running.
+define internal void @work_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz,
+                                 i64 %count) noinline nounwind {{
+entry:
+{_word("bytes", Field.LOCAL_BYTES)}
+{_word("stack", Field.STACK_BYTES)}
+  %shared = getelementptr i8, ptr %scratch, i64 %bytes
+  %stacks = getelementptr i8, ptr %shared, i64 64
+  %running.at = getelementptr i64, ptr %shared, i64 1
+  store i64 %count, ptr %running.at
+  br label %prepare
+prepare:
+  %sg = phi i64 [ 0, %entry ], [ %sg.next, %prepare ]
+  %sg.next = add i64 %sg, 1
+  %is.last = icmp eq i64 %sg.next, %count
+  %following = select i1 %is.last, i64 0, i64 %sg.next
+  %offset = mul i64 %sg, %stack
+  %fiber = getelementptr i8, ptr %stacks, i64 %offset
+  %next.offset = mul i64 %following, %stack
+  %next = getelementptr i8, ptr %stacks, i64 %next.offset
+  %end = getelementptr i8, ptr %fiber, i64 %stack
+  %top = getelementptr i8, ptr %end, i64 -120
+{_store_first()}
+  store ptr %top, ptr %fiber
+{_store_members()}
+  br i1 %is.last, label %start, label %prepare
+start:
+  call void @switch_stack(ptr %shared, ptr %stacks)
+  ret void
+}}
+"""
+
+_ALONE = """
+  br label %sub.groups
+sub.groups:
+  %sg = phi i64 [ 0, %group ], [ %sg.next, %sub.groups ]
+  call void @sub_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 %sg, ptr null)
+  %sg.next = add i64 %sg, 1
+  %sg.more = icmp ult i64 %sg.next, %count
+  br i1 %sg.more, label %sub.groups, label %next.group
+"""
+
+_TOGETHER = """
+  %several = icmp ugt i64 %count, 1
+  br i1 %several, label %together, label %alone
+together:
+  call void @work_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 %count)
+  br label %next.group
+alone:
+  call void @sub_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 0, ptr null)
+  br label %next.group
+"""
+
+
+BAND = 8  # rows of work-groups
+
+
+def run_function(waits: bool) -> str:
+    """The function that takes work-groups, some at a time, until there are none.
+
+    They come in bands of some rows, column by column, so that what neighbours of both dimensions share stays in caches:
+    rows of A and columns of B, where each work-group computes a part of a matrix.
+    """
+    return f"""
+define void @run(ptr %launch, ptr %arguments, ptr %scratch) nounwind {{
+entry:
+{_word("nx", Field.GROUPS)}
+{_word("ny", Field.GROUPS + 1)}
+  %plane = mul i64 %nx, %ny
+  %band.groups = mul i64 %nx, {BAND}
+{_word("total", Field.TOTAL)}
+  %taken.at = getelementptr i64, ptr %launch, i64 {Field.NEXT}
+{_word("chunk", Field.CHUNK)}
+{_word("count", Field.SUB_GROUPS)}
+  %stop.at = getelementptr i64, ptr %launch, i64 {Field.STOP}
+  br label %take
+take:
+  %first = atomicrmw add ptr %taken.at, i64 %chunk monotonic
+  %stop = load atomic i64, ptr %stop.at monotonic, align 8
+  %stopped = icmp ne i64 %stop, 0
+  %over = icmp uge i64 %first, %total
+  %leave = or i1 %over, %stopped
+  br i1 %leave, label %done, label %some
+some:
+  %end.wanted = add i64 %first, %chunk
+  %beyond = icmp ugt i64 %end.wanted, %total
+  %end = select i1 %beyond, i64 %total, i64 %end.wanted
+  br label %group
+group:
+  %g = phi i64 [ %first, %some ], [ %g.next, %next.group ]
+  %gz = udiv i64 %g, %plane
+  %in.plane = urem i64 %g, %plane
+  %band = udiv i64 %in.plane, %band.groups
+  %in.band = urem i64 %in.plane, %band.groups
+  %first.row = mul i64 %band, {BAND}
+  %rows.left = sub i64 %ny, %first.row
+  %is.short = icmp ult i64 %rows.left, {BAND}
+  %height = select i1 %is.short, i64 %rows.left, i64 {BAND}
+  %gx = udiv i64 %in.band, %height
+  %in.column = urem i64 %in.band, %height
+  %gy = add i64 %first.row, %in.column
+{_TOGETHER if waits else _ALONE}
+next.group:
+  %g.next = add i64 %g, 1
+  %more = icmp ult i64 %g.next, %end
+  br i1 %more, label %group, label %take
+done:
+  ret void
+}}
+"""

@@ -1,0 +1,243 @@
+"""Launches on the CPU: the geometry, the arguments as the code takes them, and the threads that share the work.
+
+A :class:`Plan` is what a launch needs beside its arguments: a kernel with sizes. Programs keep plans, so that a launch
+has little to do before the code runs. A :class:`Frame` is the memory that the code reads: the words of the launch, and
+the arguments behind them; it serves one launch at a time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from coopmat.devices import CPU
+from coopmat.diagnostics import LaunchError
+from coopmat.spirv.analysis.kernels import DataType, KernelSignature, Parameter
+from coopmat.targets.base.local_memory import check_local_memory
+from coopmat.targets.base.out_of_bounds import argument_name
+from coopmat.targets.cpu.checks.table import Checks
+from coopmat.targets.cpu.host.frame import Field
+from coopmat.targets.cpu.host.native import NativeCode
+from coopmat.targets.cpu.host.threads import POOL, aligned
+from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode
+from coopmat.targets.llvm.emitter import Variant
+from coopmat.targets.llvm.print_buffer import PrintBuffer
+
+SMALLEST_STACK = 1 << 18  # bytes
+CHUNKS_PER_THREAD = 16  # work-groups are taken in so many portions, so that threads end at about the same time
+MOST_TAKEN = 64  # work-groups at once
+MOST_IN_MAIN = 4096  # work-groups of a kernel without loops that Python's main thread runs itself
+WORTH_WAKING = 50_000  # nanoseconds of work; for less, one thread is done before another has begun
+WORD_BYTES = 8
+_WORDS_BYTES = -(-Field.COUNT * WORD_BYTES // ALIGNMENT) * ALIGNMENT
+
+
+@dataclass
+class CompiledKernel:
+    """Native code of one variant of a kernel."""
+
+    code: KernelCode
+    native: NativeCode
+    run: Any
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The sizes of a launch, in one to three dimensions."""
+
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+    offset: tuple[int, ...]
+
+    @classmethod
+    def checked(cls, signature: KernelSignature, global_size: Sequence[int], local_size: Sequence[int],
+                global_offset: Sequence[int] | None) -> Geometry:
+        """The sizes. Raises LaunchError for those that do not fit each other or the kernel."""
+        offset = (0,) * len(global_size) if global_offset is None else global_offset
+        found = cls(*(tuple(int(n) for n in size) for size in (global_size, local_size, offset)))
+        whole, local, offset = found.global_size, found.local_size, found.offset
+        if not 1 <= len(whole) <= 3 or len(local) != len(whole) or len(offset) != len(whole):
+            raise LaunchError("global size, local size and offset need the same number of dimensions, one to three")
+        if min(whole) < 1 or min(local) < 1 or min(offset) < 0:
+            raise LaunchError(f"sizes must be positive: global size {whole}, local size {local}, offset {offset}")
+        if any(w % n for w, n in zip(whole, local, strict=True)):
+            raise LaunchError(f"the global size {whole} is not a multiple of the local size {local}")
+        required = signature.work_group_size
+        if required is not None and tuple(required) != (*local, 1, 1)[:3]:
+            raise LaunchError(f"kernel '{signature.name}' requires work-groups of {required}, found "
+                              f"{(*local, 1, 1)[:3]}")
+        return found
+
+    def words(self, sub_group_size: int) -> np.ndarray:
+        """The words of a launch, as far as the sizes decide them."""
+        local, whole = ((*size, 1, 1)[:3] for size in (self.local_size, self.global_size))
+        groups = [w // n for w, n in zip(whole, local, strict=True)]
+        words = np.zeros(Field.COUNT, np.int64)
+        words[Field.GLOBAL_SIZE:Field.GLOBAL_SIZE + 3] = whole
+        words[Field.LOCAL_SIZE:Field.LOCAL_SIZE + 3] = local
+        words[Field.OFFSET:Field.OFFSET + 3] = (*self.offset, 0, 0)[:3]
+        words[Field.GROUPS:Field.GROUPS + 3] = groups
+        words[Field.DIMENSIONS] = len(self.global_size)
+        words[Field.TOTAL] = np.prod(groups)
+        words[Field.SUB_GROUPS] = -(-int(np.prod(local)) // sub_group_size)
+        return words
+
+
+class Frame:
+    """Memory for the words and the arguments of a launch."""
+
+    def __init__(self, size: int) -> None:
+        memory = aligned(size)
+        self.words = memory[:Field.COUNT * WORD_BYTES].view(np.int64)
+        self.view = memory.data
+        self.address = memory.ctypes.data
+
+
+class Plan:
+    """A kernel with sizes, ready to be launched with any arguments."""
+
+    def __init__(self, kernel: CompiledKernel, signature: KernelSignature, variant: Variant, geometry: Geometry,
+                 threads: int, addresses: Mapping[int, int], printf_limit: int, checks: Checks | None) -> None:
+        """``addresses``: those of the module's variables, by their offsets among the arguments. ``printf_limit``: the
+        characters that a launch may print. ``checks``: of its accesses, if they are checked."""
+        code = kernel.code
+        words = geometry.words(variant.sub_group_size)
+        self.groups = int(words[Field.TOTAL])
+        self.threads = min(threads, self.groups)
+        words[Field.CHUNK] = max(1, min(MOST_TAKEN, self.groups // (self.threads * CHUNKS_PER_THREAD)))
+        words[Field.STACK_BYTES] = SMALLEST_STACK + 2 * code.stack_bytes // ALIGNMENT * ALIGNMENT
+        self.kernel = kernel
+        self.run = kernel.run
+        self.ends = not code.has_loops and self.groups <= MOST_IN_MAIN
+        self.name = signature.name
+        self.prints = code.prints
+        self.reused = code.reused
+        self.checks = checks
+        self.printf_limit = printf_limit
+        self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
+        check_local_memory(self.name, self._local_parts(), CPU)
+        self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0
+        self.size = _WORDS_BYTES + code.argument_bytes + 16
+        template = bytearray(self.size)
+        template[:words.nbytes] = words.tobytes()
+        for offset, address in addresses.items():
+            _WORD.pack_into(template, _WORDS_BYTES + offset, address)
+        self.template = bytes(template)
+        slots = [(place, _WORDS_BYTES + slot.offset, slot.size, parameter) for place, (slot, parameter)
+                 in enumerate(zip(code.parameters, signature.parameters, strict=True))]
+        self.locals = [(place, offset) for place, offset, _, parameter in slots if parameter.kind == "local"]
+        self.pointers = [(place, offset) for place, offset, _, parameter in slots
+                         if parameter.is_pointer and parameter.kind != "local"]
+        self.parameters = signature.parameters
+        self.values = [slot for slot in slots if not slot[-1].is_pointer]
+        self._expected = WORTH_WAKING  # nanoseconds of work, as the last launch had it
+        self._frames: list[Frame] = []  # that no launch uses
+
+    def launch(self, arguments: Sequence[Any]) -> None:
+        """Run the kernel; returns when it is done."""
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = Frame(self.size)
+        frame.view[:] = self.template
+        local_bytes = self._bind(frame, arguments)
+        if self.reused and not _overlap(arguments, self.reused):
+            frame.words[Field.REUSE] = next(_launches)
+        launch, run = frame.address, self.run
+        output = PrintBuffer(self.name, self.prints, self.printf_limit) if self.prints else None
+        if output is not None:
+            frame.words[Field.OUTPUT] = output.address
+        table = self.checks.table(frame.words, arguments) if self.checks is not None else None
+
+        def stop() -> None:
+            frame.words[Field.STOP] = 1
+
+        # A thread that is left alone after an interruption keeps what it uses.
+        def work(scratch: int, _used: object = (self.kernel, frame, arguments, output, table)) -> None:
+            run(launch, launch + _WORDS_BYTES, scratch)
+
+        self._expected = POOL.run(work, local_bytes + self.stack_bytes + 128,
+                                  self.threads if self._expected >= WORTH_WAKING else 1, stop, ends=self.ends)
+        fault = None if self.checks is None else self.checks.fault(frame.words, table)
+        self._frames.append(frame)
+        if output is not None:
+            output.show()
+        if fault is not None:
+            try:
+                raise fault
+            finally:
+                del fault  # whose traceback has this frame, and with it the arguments
+
+    def _bind(self, frame: Frame, arguments: Sequence[Any]) -> int:
+        """Put the arguments into the frame; the bytes of local memory of a work-group."""
+        view, local_bytes = frame.view, self.local_bytes
+        for place, offset in self.locals:
+            _WORD.pack_into(view, offset, local_bytes)
+            local_bytes += -(-arguments[place].nbytes // ALIGNMENT) * ALIGNMENT
+        if local_bytes > CPU.limits.local_memory:
+            check_local_memory(self.name, self._local_parts(arguments), CPU)
+        for place, offset in self.pointers:
+            array = arguments[place]
+            _WORD.pack_into(view, offset, 0 if array is None else address_of(array))
+        for place, offset, size, parameter in self.values:
+            content = as_bytes(parameter, arguments[place])[:size]
+            view[offset:offset + len(content)] = content
+        _WORD.pack_into(view, Field.LOCAL_BYTES * WORD_BYTES, local_bytes)
+        return local_bytes
+
+    def _local_parts(self, arguments: Sequence[Any] = ()) -> list[tuple[int, str]]:
+        """What a work-group's local memory is for: the kernel's own variables, and arguments."""
+        given = [(arguments[place].nbytes, argument_name(place, self.parameters[place].name))
+                 for place, _ in self.locals] if arguments else []
+        return [(self.local_bytes, "its variables"), *given]
+
+
+def address_of(array: Any) -> int:
+    """Where an array's memory begins. What numpy says of it takes longer, but knows read-only and empty ones, too."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError):
+        return int(array.ctypes.data)
+
+
+_WORD = struct.Struct("<Q")
+_launches = itertools.count(1)
+
+
+def _overlap(arguments: Sequence[Any], chosen: Sequence[int]) -> bool:
+    """Whether one of the chosen arrays shares memory with another argument."""
+    spans = [None if not isinstance(one, np.ndarray) else (one.ctypes.data, one.ctypes.data + one.nbytes)
+             for one in arguments]
+    for place in chosen:
+        own = spans[place]
+        for other, span in enumerate(spans):
+            if own is not None and span is not None and other != place and own[0] < span[1] and span[0] < own[1]:
+                return True
+    return False
+
+
+def as_bytes(parameter: Parameter, argument: Any) -> bytes:
+    """The bytes of an argument by value; a Python number is converted to the parameter's type."""
+    if type(argument) is bytes:
+        return argument
+    if isinstance(argument, np.ndarray | np.generic):
+        return argument.tobytes()
+    if isinstance(argument, bytearray):
+        return bytes(argument)
+    return _number_bytes(parameter.type, argument)
+
+
+def _number_bytes(kind: DataType, number: float) -> bytes:
+    if kind.kind == "float":
+        return np.array(number, f"f{kind.bits // 8}").tobytes()
+    if kind.kind == "bfloat":
+        return np.array(number, ml_dtypes.bfloat16).tobytes()
+    width = max(kind.bits, 8)
+    return (int(number) % (1 << width)).to_bytes(width // 8, "little")

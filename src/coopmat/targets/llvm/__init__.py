@@ -1,0 +1,1 @@
+"""What compiles SPIR-V by way of LLVM, for every machine."""

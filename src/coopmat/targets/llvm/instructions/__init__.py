@@ -1,0 +1,1 @@
+"""SPIR-V's instructions as LLVM IR, a module for each family."""

@@ -1,0 +1,53 @@
+"""Prefetches: cache lines that will be used soon, asked for ahead of their use. They never fault."""
+
+from __future__ import annotations
+
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.values import Number
+
+CACHE_LINE = 64  # bytes
+
+PREFETCH = f"""
+; Ask for %rows rows of %bytes bytes, %stride apart.
+define internal void @prefetch(ptr %start, i64 %rows, i64 %bytes, i64 %stride) nounwind {{
+entry:
+  %any.rows = icmp sgt i64 %rows, 0
+  %any.bytes = icmp sgt i64 %bytes, 0
+  %any = and i1 %any.rows, %any.bytes
+  br i1 %any, label %row, label %done
+row:
+  %r = phi i64 [ 0, %entry ], [ %r.next, %row.end ]
+  %offset = mul i64 %r, %stride
+  %line.start = getelementptr i8, ptr %start, i64 %offset
+  br label %line
+line:
+  %at = phi i64 [ 0, %row ], [ %next, %line ]
+  %address = getelementptr i8, ptr %line.start, i64 %at
+  call void @llvm.prefetch.p0(ptr %address, i32 0, i32 3, i32 1)
+  %next = add i64 %at, {CACHE_LINE}
+  %more = icmp slt i64 %next, %bytes
+  br i1 %more, label %line, label %row.end
+row.end:
+  %r.next = add i64 %r, 1
+  %more.rows = icmp slt i64 %r.next, %rows
+  br i1 %more.rows, label %row, label %done
+done:
+  ret void
+}}
+"""
+
+
+def prefetch(emitter: Emitter, address: str, rows: str, row_bytes: str, stride: str) -> None:
+    """Ask for some rows of memory; operands, the numbers of 64 bits."""
+    emitter.writer.helper("prefetch", PREFETCH)
+    emitter.writer.declarations["llvm.prefetch.p0"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+    emitter.writer.call("void", "prefetch", [("ptr", address), ("i64", rows), ("i64", row_bytes), ("i64", stride)])
+
+
+def prefetch_elements(emitter: Emitter, pointer: Number, count: Number, size: int) -> None:
+    """What each work-item asks for: so many elements of ``size`` bytes. Pointers that vary are left alone."""
+    if not pointer.is_linear or not count.is_uniform:
+        return
+    bytes_ = emitter.writer.let(f"mul i64 {count.base}, {size}")
+    span = abs(pointer.stride) * (emitter.size - 1)
+    prefetch(emitter, pointer.base, "1", emitter.writer.let(f"add i64 {bytes_}, {span}"), "0")
