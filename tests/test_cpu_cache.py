@@ -17,10 +17,11 @@ from coopmat.llvm.process import client
 from coopmat.spirv.analysis import types
 from coopmat.support.cache import Cache
 from coopmat.targets.cpu.features import VARIABLE, cpu_features
+from coopmat.targets.cpu.frame import Slot
 from coopmat.targets.cpu.host import saved
-from coopmat.targets.cpu.kernel import KernelCode, Slot
+from coopmat.targets.cpu.kernel import KernelCode
+from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.program import CpuProgram
-from coopmat.targets.llvm.emitter import Variant
 from coopmat.targets.llvm.print_buffer import PrintCall
 
 SOURCE = """
@@ -173,7 +174,7 @@ def test_processes_that_compile_at_once(tmp_path: Path) -> None:
 
 
 def test_a_process_that_finds_a_kernel_starts_no_other(tmp_path: Path) -> None:
-    source = (f"from coopmat.llvm import client\nfrom tests.test_cpu_cache import run\nrun({str(tmp_path)!r})\n"
+    source = (f"from coopmat.llvm.process import client\nfrom tests.test_cpu_cache import run\nrun({str(tmp_path)!r})\n"
               "print(client._client._worker is None)")
     found = [subprocess.run([sys.executable, "-c", source], cwd=Path(__file__).parent.parent, check=True,
                             capture_output=True, text=True).stdout for _ in range(2)]

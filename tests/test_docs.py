@@ -71,6 +71,14 @@ def test_every_link_has_a_target() -> None:
                 assert not anchor or anchor in anchors(linked), f"{page.name}: {target}#{anchor}"
 
 
+def test_files_that_contributors_are_sent_to_exist() -> None:
+    page = (ROOT / "docs" / "contributing.md").read_text()
+    named = re.findall(r"`([a-z]\w*/[\w/.]*)`", page)
+    assert len(named) > 50
+    for name in named:
+        assert (ROOT / name).exists() or (ROOT / "src" / "coopmat" / name).exists(), name
+
+
 def test_generated_pages_are_current() -> None:
     for name, page in make_docs.PAGES.items():
         assert (ROOT / "docs" / name).read_text() == page(), f"run tools/make_docs.py to renew docs/{name}"

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator
 
 import coopmat.sycl
-from coopmat.sycl.compiler import builtins as builtins  # registers the functions of Python
-from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS
+from coopmat.sycl.compiler.builtins import PYTHON_FUNCTIONS
 from coopmat.sycl.device_functions import DeviceFunction
 from coopmat.sycl.group_functions import FunctionObject
 from coopmat.sycl.math_functions import Namespace

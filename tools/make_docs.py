@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 from coopmat import layout
-from coopmat.devices import ARCHITECTURES
+from coopmat.devices import ARCHITECTURES, CPU
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
 from coopmat.devices.subgroup_matrices import SubgroupMatrixMad
 from coopmat.diagnostics import TOO_MANY_ERRORS, Message
@@ -302,12 +302,34 @@ def options_page() -> str:
     return "\n".join(lines)
 
 
+def simulator_page() -> str:
+    """docs/simulator.md, which is written by hand, with its table of the devices' limits."""
+    text = (DOCS / "simulator.md").read_text(encoding="utf-8")
+    start = text.index(LIMITS_HEAD) + len(LIMITS_HEAD)
+    return text[:start] + "".join(_limits()) + text[text.index("\n\n", start - 1) + 1:]
+
+
+LIMITS_HEAD = "| device | local memory, KiB | work-items | source |\n|---|---|---|---|\n"
+
+
+def _limits() -> Iterator[str]:
+    """A line for the devices that have the same limits."""
+    devices = [*ARCHITECTURES.values(), CPU]
+    source = ""
+    for limits in dict.fromkeys(device.limits for device in devices):
+        names = ", ".join(f"`{device.name}`" for device in devices if device.limits == limits)
+        shown = "the same" if limits.source == source else limits.source
+        yield f"| {names} | {limits.local_memory >> 10} | {limits.work_group} | {shown} |\n"
+        source = limits.source
+
+
 def _escape(text: str) -> str:
     return text.replace("|", "\\|")
 
 
 PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page, "build-options.md": options_page,
-         "validation.md": validation_page, "sycl-functions.md": functions_page, "numerics.md": numerics_page}
+         "validation.md": validation_page, "sycl-functions.md": functions_page, "numerics.md": numerics_page,
+         "simulator.md": simulator_page}
 
 
 def main() -> None:

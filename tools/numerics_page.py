@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import fields
 from itertools import groupby
 
+from coopmat.devices import EVIDENCE
 from coopmat.numerics.aligned_sum import AlignedSum
 from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
 from coopmat.numerics.hardware import ROWS, Arithmetic, Row
 from coopmat.numerics.xmx import Chain, XmxArithmetic
-from tools.numerics_evidence import EVIDENCE
 
 _HEAD = """# Numerics
 
@@ -127,7 +127,7 @@ def numerics_page() -> str:
     """The page."""
     lines = [_HEAD + "| architectures | A and B | D | model |", "|---|---|---|---|"]
     by_rows = sorted(ROWS.items(), key=lambda item: list(ROWS.values()).index(item[1]))
-    for _, group in groupby(by_rows, key=lambda item: id(item[1])):
+    for _, group in groupby(by_rows, key=lambda item: item[1]):
         found = list(group)
         names = ", ".join(f"`{name}`" for name, _ in found)
         lines += [f"| {names} | {row.inputs} | {_from(row)} | {_described(row)} |" for row in found[0][1]]

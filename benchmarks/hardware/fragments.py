@@ -7,10 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from coopmat.devices import USES, Use
-from coopmat.devices.nvidia_fragments import INSTRUCTIONS as INSTRUCTIONS_OF_PTX
-from coopmat.devices.nvidia_fragments import instruction_layout
-from coopmat.formats import format_of
+from coopmat.devices import ARCHITECTURES, USES, Use
+from coopmat.devices.layouts import layout_of
 
 PTX_TYPES = {"fp16": "f16", "bf16": "bf16", "tf32": "tf32", "fp32": "f32", "fp64": "f64", "sint8": "s8",
              "uint8": "u8", "sint32": "s32"}
@@ -74,8 +72,6 @@ INSTRUCTIONS = (
 def places(found: Instruction) -> dict[Use, Places]:
     """(rows, columns) of the elements of A, B and C (and D) by lane and position in the lane's registers; wgmma has B
     in shared memory."""
-    row = next(row for row in INSTRUCTIONS_OF_PTX if (row.m, row.n, row.k) == (found.m, found.n, found.k)
-               and row.takes("a", found.a))
-    held = {use: instruction_layout(row, use, format_of(fmt)).held
-            for use, fmt in zip(USES, (found.a, found.b, found.c), strict=True) if row.takes(use, fmt)}
+    held = {use: layout_of(ARCHITECTURES["nvidia_gpu_sm_90"], use, fmt, found.m, found.n, found.k).held
+            for use, fmt in zip(USES, (found.a, found.b, found.c), strict=True) if use != "b" or not found.is_group}
     return {use: (one.row, one.column) for use, one in held.items()}

@@ -6,6 +6,9 @@
     cm.Queue(device).enqueue(program.kernel("gemm"), global_size, local_size, a, b, c).wait()
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from coopmat import layout as layout
 from coopmat.devices import Combination
 from coopmat.diagnostics import (
@@ -63,3 +66,12 @@ __all__ = [
     "local",
     "matrix_multiply_accumulate",
 ]
+
+if TYPE_CHECKING:
+    from coopmat import sycl as sycl
+else:
+    def __getattr__(name: str) -> Any:
+        """``coopmat.sycl``, which most processes never need, is imported when it is first asked for."""
+        if name == "sycl":
+            return import_module("coopmat.sycl")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,8 +12,7 @@ from wmma_fragments import layout_key, matrices, said
 import coopmat as cm
 from coopmat.devices import ARCHITECTURES, USES, Use
 from coopmat.devices.lane_layout import LaneLayout
-from coopmat.devices.layouts import instructions_of, layout_of, matrix_layout
-from coopmat.devices.nvidia_fragments import INSTRUCTIONS, instruction_layout
+from coopmat.devices.layouts import layout_of, matrix_layout
 from coopmat.formats import format_of
 from tests.numerics.recorded import recorded_wmma
 
@@ -119,19 +118,23 @@ def test_the_quad_pairs_of_volta() -> None:
                                    for i in range(8)]
 
 
-@pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=lambda row: f"{row.name} {row.inputs}")
-def test_every_fragment_holds_every_element_once(instruction) -> None:
-    for use in USES:
-        for fmt in instruction.accumulators if use == "accumulator" else instruction.inputs:
-            if instruction.takes(use, fmt):
-                assert (instruction_layout(instruction, use, format_of(fmt)).copies == 1).all()
+@pytest.mark.parametrize("name", [name for name, device in ARCHITECTURES.items() if device.instructions])
+def test_every_fragment_holds_every_element_once(name: str) -> None:
+    for row in ARCHITECTURES[name].instructions:
+        for use in () if row.kind.makes_combinations else USES:
+            for fmt in row.types_of(use):
+                for shape in row.shapes if row.has_fragment(use, fmt) else ():
+                    layout = row.layout(use, format_of(fmt), shape)
+                    assert layout is not None
+                    assert (layout.copies == 1).all()
 
 
-def test_which_device_has_which_instruction() -> None:
-    counts = {name: len(instructions_of(device)) for name, device in ARCHITECTURES.items()}
-    assert {name: count for name, count in counts.items() if count} == {
-        "nvidia_gpu_sm_70": 1, "nvidia_gpu_sm_72": 1, "nvidia_gpu_sm_75": 4, "nvidia_gpu_sm_80": 14,
-        "nvidia_gpu_sm_86": 14, "nvidia_gpu_sm_89": 14, "nvidia_gpu_sm_90": 145}
+@pytest.mark.parametrize(("name", "count"), [
+    ("nvidia_gpu_sm_70", 1), ("nvidia_gpu_sm_72", 1), ("nvidia_gpu_sm_75", 4), ("nvidia_gpu_sm_80", 14),
+    ("nvidia_gpu_sm_86", 14), ("nvidia_gpu_sm_89", 14), ("nvidia_gpu_sm_90", 145), ("amd_gpu_gfx90a", 0)])
+def test_which_device_has_which_instruction(name: str, count: int) -> None:
+    """Beside those of its combinations."""
+    assert sum(len(row.shapes) for row in ARCHITECTURES[name].instructions if not row.kind.makes_combinations) == count
 
 
 # --------------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,10 +9,8 @@ import coopmat as cm
 from coopmat.devices import ARCHITECTURES, CPU
 from coopmat.devices.model import Limits
 from coopmat.sycl import float32, info, kernel, local_accessor, nd_item, nd_range, ptr
+from tests.devices.test_tables import KIB
 
-KIB = {"intel_gpu_pvc": 128, "intel_gpu_dg2_g10": 64, "intel_gpu_dg2_g11": 64, "intel_gpu_dg2_g12": 64,
-       "nvidia_gpu_sm_70": 96, "nvidia_gpu_sm_72": 48, "nvidia_gpu_sm_75": 64, "nvidia_gpu_sm_80": 163,
-       "nvidia_gpu_sm_86": 99, "nvidia_gpu_sm_89": 99, "nvidia_gpu_sm_90": 227, "amd_gpu_gfx90a": 64}
 HOSTS = ("intel_cpu_spr", "intel_cpu_gnr", "generic")
 SOURCE = """
 kernel void both(global int *out, local char *given, int last)
@@ -84,14 +80,3 @@ def test_rows_have_a_source() -> None:
         assert row.limits.source
     with pytest.raises(ValueError, match="positive and have a source"):
         Limits(1, 1, "")
-
-
-def test_the_documentation_has_the_table() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text()
-    rows = [line.split("|")[1:5] for line in text.splitlines() if line.startswith("| `")]
-    for name, row in ARCHITECTURES.items():
-        short = name[name.rindex("_"):] if "dg2" in name and not name.endswith("g10") else name
-        found = [cells for cells in rows if f"`{short}`" in cells[0]]
-        limits = [str(row.limits.local_memory >> 10), str(row.limits.work_group)]
-        assert [cell.strip() for cell in found[0][1:3]] == limits
-        assert found[0][3].strip() in (row.limits.source, "the same")

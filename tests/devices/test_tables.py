@@ -84,6 +84,10 @@ APPENDIX = {
     "nvidia_gpu_sm_90": SM_80,
     "amd_gpu_gfx90a": GFX90A,
 }
+KIB = {"intel_gpu_pvc": 128, "intel_gpu_dg2_g10": 64, "intel_gpu_dg2_g11": 64, "intel_gpu_dg2_g12": 64,
+       "nvidia_gpu_sm_70": 96, "nvidia_gpu_sm_72": 48, "nvidia_gpu_sm_75": 64, "nvidia_gpu_sm_80": 163,
+       "nvidia_gpu_sm_86": 99, "nvidia_gpu_sm_89": 99, "nvidia_gpu_sm_90": 227, "amd_gpu_gfx90a": 64}
+"""Local memory of a work-group, of the devices that are no CPUs."""
 
 
 def rows_of(text: str) -> list[tuple]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from coopmat.devices import ARCHITECTURES, USES, Combination, DeviceDescription
-from coopmat.devices.layouts import instructions_of
 from coopmat.devices.subgroup_layout import matrix_rows_of
 from coopmat.devices.subgroup_matrices import M_SIZES
 from coopmat.layout import DeviceMatrix, of
@@ -60,13 +59,15 @@ def _built_ins(device: DeviceDescription) -> Iterator[Matrix]:
 
 
 def _instructions(device: DeviceDescription, is_long: bool) -> Iterator[Matrix]:
-    for row in instructions_of(device):
-        if row.is_group and not is_long and row.n not in (8, 40, 128):
+    for row in device.instructions:
+        if row.kind.makes_combinations:
             continue
-        for use in USES:
-            for fmt in row.accumulators if use == "accumulator" else row.inputs:
-                if row.takes(use, fmt):
-                    yield Matrix(device.name, use, fmt, row.m, row.n, row.k)
+        for shape in row.shapes:
+            if row.kind.scope != "warp" and not is_long and shape.n not in (8, 40, 128):
+                continue
+            for use in USES:
+                yield from (Matrix(device.name, use, fmt, *shape.sizes) for fmt in row.types_of(use)
+                            if row.has_fragment(use, fmt))
 
 
 ALL = tuple(ARCHITECTURES.values())

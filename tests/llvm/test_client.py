@@ -319,7 +319,7 @@ def python(script: str, **options: Any) -> subprocess.CompletedProcess[str]:
 def test_importing_starts_nothing() -> None:
     done = python("""
         import sys
-        from coopmat.llvm import client
+        from coopmat.llvm.process import client
         assert client._client._worker is None
         assert "llvmlite" not in sys.modules
     """, capture_output=True)
@@ -332,7 +332,7 @@ def test_no_process_outlives_its_client(end: str) -> None:
     """Not even when a fork of the client, which lives on, has the pipe open."""
     done = python(f"""
         import os, time
-        from coopmat.llvm import client
+        from coopmat.llvm.process import client
         client.declarations("")
         print(client._client.worker.pid, flush=True)
         if os.fork() == 0:
@@ -348,7 +348,7 @@ def test_no_process_outlives_its_client(end: str) -> None:
 def test_standard_input_is_left_alone() -> None:
     done = python("""
         import sys
-        from coopmat.llvm import client
+        from coopmat.llvm.process import client
         client.declarations("")
         print(sys.stdin.read())
     """, input="for the user", capture_output=True)
@@ -378,7 +378,7 @@ def test_interrupting_a_request_does_not_confuse_the_next() -> None:
     """Ctrl-C reaches the whole process group; the answer must not be taken for that of the next request."""
     done = python("""
         import os, signal, threading
-        from coopmat.llvm import client
+        from coopmat.llvm.process import client
         signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
         worker = client._client.worker
         os.kill(worker.pid, signal.SIGSTOP)

@@ -166,9 +166,9 @@ def test_clang_mangles_alike(tmp_path: Path) -> None:
 
 
 def test_names_of_matrix_functions() -> None:
-    a = t.Matrix(t.CHAR, t.Scope.SUBGROUP, 8, 32, t.Use.A)
-    c = t.Matrix(t.INT, t.Scope.SUBGROUP, 8, 16, t.Use.ACCUMULATOR)
-    b = t.Matrix(t.BFLOAT16, t.Scope.SUBGROUP, 2, 2, t.Use.B)
+    a = t.Matrix(t.CHAR, t.ExecutionScope.SUBGROUP, 8, 32, t.Use.A)
+    c = t.Matrix(t.INT, t.ExecutionScope.SUBGROUP, 8, 16, t.Use.ACCUMULATOR)
+    b = t.Matrix(t.BFLOAT16, t.ExecutionScope.SUBGROUP, 2, 2, t.Use.B)
     assert matrix_instruction_name("CooperativeMatrixMulAddKHR", [a, c, a, c]) == \
         "_Z34__spirv_CooperativeMatrixMulAddKHR_s8_sc3_8x32_u0_s32_sc3_8x16_u2"
     assert matrix_instruction_name("CooperativeMatrixLoadKHR", [b], t.Pointer(t.BFLOAT16, t.AddressSpace.LOCAL)) == \

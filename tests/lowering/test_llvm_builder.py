@@ -249,7 +249,7 @@ def test_functions_that_differ_in_their_result_only() -> None:
 
 
 def test_the_stride_of_a_matrix_load_is_a_size() -> None:
-    matrix = t.Matrix(t.FLOAT, t.Scope.SUBGROUP, 8, 8, t.Use.A)
+    matrix = t.Matrix(t.FLOAT, t.ExecutionScope.SUBGROUP, 8, 8, t.Use.A)
     p = variable("p", pointer(t.FLOAT))
     for stride, conversion in ((t.INT, "sext i32"), (t.UINT, "zext i32"), (t.CHAR, "sext i8")):
         s = variable("s", stride)
@@ -316,7 +316,7 @@ def test_integer_constants(scalar: t.Scalar, value: int, bits: int) -> None:
 
 def test_element_addresses() -> None:
     """Padding members are counted, and a matrix component is reached by a call."""
-    matrix = t.Matrix(t.FLOAT, t.Scope.SUBGROUP, 16, 16, t.Use.ACCUMULATOR)
+    matrix = t.Matrix(t.FLOAT, t.ExecutionScope.SUBGROUP, 16, 16, t.Use.ACCUMULATOR)
     v = variable("v", t.Array(matrix, 3))
     module = module_of(kernel("k", [], declare(v),
                               assign(element(element(place(v), 1), 2), num(1.0, t.FLOAT))))

@@ -38,7 +38,7 @@ RNG = np.random.default_rng(7)
 
 
 def matrix(scalar: t.Scalar, rows: int = ROWS, columns: int = COLUMNS, use: t.Use = t.Use.ACCUMULATOR) -> t.Matrix:
-    return t.Matrix(scalar, t.Scope.SUBGROUP, rows, columns, use)
+    return t.Matrix(scalar, t.ExecutionScope.SUBGROUP, rows, columns, use)
 
 
 def read(type_: t.Matrix, source: n.Variable, stride: int | None = None, layout: int = 0) -> n.MatrixLoad:

@@ -230,7 +230,7 @@ def scaled_sum() -> n.Program:
 def gemm_tile() -> n.Program:
     """One tile of an integer matrix product."""
     def matrix(scalar: t.Scalar, rows: int, columns: int, use: t.Use) -> t.Matrix:
-        return t.Matrix(scalar, t.Scope.SUBGROUP, rows, columns, use)
+        return t.Matrix(scalar, t.ExecutionScope.SUBGROUP, rows, columns, use)
 
     a_type, b_type, c_type = (matrix(t.CHAR, 8, 32, t.Use.A), matrix(t.CHAR, 32, 16, t.Use.B),
                               matrix(t.INT, 8, 16, t.Use.ACCUMULATOR))

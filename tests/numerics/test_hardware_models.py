@@ -12,12 +12,12 @@ import pytest
 from inputs import KINDS, operands
 
 import coopmat as cm
-from coopmat.devices import ARCHITECTURES
+from coopmat.devices import ARCHITECTURES, EVIDENCE
+from coopmat.devices.arithmetic import INTEGERS
 from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS
 from coopmat.numerics.hardware import ROWS, multiply_accumulate
 from tests.rational_model import FIELDS, decode, round_exactly
-from tools.numerics_evidence import EVIDENCE, INTEGERS
 
 # generation: fraction bits kept, least exponent for fp32 and fp16 results, products in a block
 TENSOR_CORES = {

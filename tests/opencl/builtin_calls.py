@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from coopmat.devices.subgroup_matrices import SubgroupMatrixMad
-from coopmat.opencl.builtins import PRINTF, TABLE
+from coopmat.opencl.builtins import PRINTF, TABLE, compiler_calls, conversions
+from coopmat.opencl.builtins.matrices import calls as matrix_calls
+from coopmat.opencl.builtins.matrices.types import ENUMERATIONS
 from coopmat.opencl.builtins.matrix_mad import COMBINATIONS
 from coopmat.opencl.builtins.memory import ROUNDING_MODES
 from coopmat.opencl.builtins.patterns import COUNTS, Overload, PointerPattern, expand
 from coopmat.opencl.builtins.predefined_types import ENUM_CONSTANTS, MEMORY_ORDER, MEMORY_SCOPE
-from coopmat.opencl.sema import compiler_builtins, conversion_builtins, matrix_calls
-from coopmat.opencl.sema.matrix_types import ENUMERATIONS
 from coopmat.tree.types import BOOL, FLOAT, SCALARS, VOID, AddressSpace, Scalar, Type, size_of
 
 WORK_ITEMS, SUB_GROUP = 32, 16
@@ -358,7 +358,7 @@ COMPILER: dict[str, tuple[str, ...]] = {
     PRINTF: ('*r = printf("")',),
 }
 """Statements for the functions that look at their arguments themselves."""
-assert COMPILER.keys() == compiler_builtins.NAMES | {PRINTF}, COMPILER.keys() ^ compiler_builtins.NAMES
+assert COMPILER.keys() == compiler_calls.NAMES | {PRINTF}, COMPILER.keys() ^ compiler_calls.NAMES
 
 
 def of_compiler() -> Iterator[Probe]:
@@ -366,7 +366,7 @@ def of_compiler() -> Iterator[Probe]:
     return (Probe(text, f"{text};", (("r", "int", 1),)) for texts in COMPILER.values() for text in texts)
 
 
-_ELEMENTS = conversion_builtins._ELEMENTS.split("|")
+_ELEMENTS = conversions._ELEMENTS.split("|")
 
 
 def of_conversions(*, complete: bool) -> Iterator[Probe]:
@@ -379,14 +379,14 @@ def of_conversions(*, complete: bool) -> Iterator[Probe]:
             names = [f"convert_{target}{suffix}{saturating}{mode}" for saturating in ("", "_sat") for mode in modes]
             if size_of(SCALARS[source]) == size_of(SCALARS[target]):
                 names.append(f"as_{target}{suffix}")
-            names = list(filter(conversion_builtins.is_conversion, names))
+            names = list(filter(conversions.is_conversion, names))
             for name in names if complete else names[number % len(names):][:1]:
                 value = random_value(f"{source}{suffix}", 0)
                 if "convert" in name and "_sat" not in name and SCALARS[source].is_float:
                     value = f"fabs({value})"  # an unsigned integer has no negative numbers
                 text = f"*r = {name}({value});"
                 yield Probe(text, text, (("r", f"{target}{suffix}", 1),))
-    for name, type_ in conversion_builtins._AS_SIZE.items():
+    for name, type_ in conversions._AS_SIZE.items():
         text = f"*r = {name}({random_value('double', 0)});"
         yield Probe(text, text, (("r", str(type_), 1),))
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from coopmat.diagnostics import DiagnosticSink, SourceFile
-from coopmat.opencl.lex import tokenize
+from coopmat.opencl.preprocess.lexer import tokenize
 
 _CLANG = (sys.executable, "-m", "ziglang", "clang", "-cc1", "-fno-caret-diagnostics", "-ferror-limit", "0")
 C99 = ("-x", "c", "-std=c99")

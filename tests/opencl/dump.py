@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from coopmat.diagnostics import DiagnosticSink, SourceFile
-from coopmat.opencl import keywords, parse, syntax
-from coopmat.opencl.preprocess import Preprocessor
+from coopmat.opencl.parse import keywords, syntax
+from coopmat.opencl.parse.parser import parse
+from coopmat.opencl.preprocess.preprocessor import Preprocessor
 from coopmat.tree import nodes as n
 from coopmat.tree.types import AddressSpace
 
@@ -20,7 +21,7 @@ def parse_text(text: str) -> tuple[syntax.TranslationUnit, DiagnosticSink]:
     preprocessor = Preprocessor(sink, include_paths=(), features=frozenset(),
                                 has_builtin=lambda name: False)
     tokens = preprocessor.run(SourceFile("k.cl", text))
-    return parse.parse(tokens, sink, keywords.BUILTIN_TYPE_NAMES), sink
+    return parse(tokens, sink, keywords.BUILTIN_TYPE_NAMES), sink
 
 
 PLACES = ("location", "type_location", "close", "end", "as_float", "parentheses", "else_location", "target", "tokens")
@@ -65,7 +66,7 @@ def grouped(node: syntax.Expression) -> str:
         case syntax.Conditional(condition=condition, if_true=if_true, if_false=if_false):
             assert if_true is not None
             return f"({grouped(condition)} ? {grouped(if_true)} : {grouped(if_false)})"
-        case syntax.Call(function=function, arguments=arguments):
+        case syntax.FunctionCall(function=function, arguments=arguments):
             return f"{grouped(function)}({', '.join(map(grouped, arguments))})"
         case syntax.Index(base=base, index=index):
             return f"{grouped(base)}[{grouped(index)}]"

@@ -10,9 +10,11 @@ import pytest
 
 from coopmat.devices import describe
 from coopmat.diagnostics import DiagnosticSink, SourceFile, SourceLocation
+from coopmat.opencl.base.symbols import FunctionState
+from coopmat.opencl.base.values import is_error
 from coopmat.opencl.builtins import ROWS, TABLE, UNSUPPORTED, is_known, names, resolve_call
 from coopmat.opencl.builtins.patterns import Overload, PointerPattern, expand
-from coopmat.opencl.sema.context import Context, FunctionState
+from coopmat.opencl.sema.analyzer import Analyzer
 from coopmat.spirv import grammar
 from coopmat.tree import nodes as n
 from coopmat.tree.types import (
@@ -44,8 +46,8 @@ FLOAT4, INT4 = Vector(FLOAT, 4), Vector(INT, 4)
 ALL_FEATURES = describe("generic").extensions
 
 
-def context_with(*features: str) -> Context:
-    context = Context(DiagnosticSink(), features)
+def context_with(*features: str) -> Analyzer:
+    context = Analyzer(DiagnosticSink(), features)
     context.function = FunctionState(n.Function("f", VOID, [], None))
     return context
 
@@ -69,7 +71,7 @@ def report(name: str, *arguments: Type | int, features: tuple[str, ...] = ALL_FE
     """Text and place of the only diagnostic of a wrong call, and its notes."""
     context = context_with(*features)
     given = [argument(value, index) for index, value in enumerate(arguments)]
-    assert context.is_error(resolve_call(context, name, given, CALLEE, CLOSE))
+    assert is_error(resolve_call(context, name, given, CALLEE, CLOSE))
     (diagnostic,) = context.sink.diagnostics
     assert diagnostic.location is not None
     place = f"{diagnostic.location.line}:{diagnostic.location.column}"
@@ -355,10 +357,10 @@ def test_compare_exchange_of_floats_compares_bits() -> None:
 
 
 def test_compare_exchange_needs_a_function() -> None:
-    context = Context(DiagnosticSink(), ALL_FEATURES)
+    context = Analyzer(DiagnosticSink(), ALL_FEATURES)
     pointer = Pointer(INT, AddressSpace.GLOBAL)
     given = [argument(value, index) for index, value in enumerate((pointer, pointer, INT))]
-    assert context.is_error(resolve_call(context, "atomic_compare_exchange_weak", given, CALLEE, CLOSE))
+    assert is_error(resolve_call(context, "atomic_compare_exchange_weak", given, CALLEE, CLOSE))
     assert [d.code for d in context.sink.diagnostics] == ["CM3711"]
 
 
@@ -436,5 +438,5 @@ def test_types_that_the_device_lacks_have_no_overloads() -> None:
 
 def test_a_reported_argument_makes_no_second_report() -> None:
     context = context_with()
-    assert context.is_error(resolve_call(context, "sqrt", [context.error_expression(CALLEE)], CALLEE, CLOSE))
+    assert is_error(resolve_call(context, "sqrt", [context.error_expression(CALLEE)], CALLEE, CLOSE))
     assert context.sink.diagnostics == []

@@ -13,10 +13,11 @@ import pytest
 
 from coopmat.devices import describe
 from coopmat.diagnostics import DiagnosticSink
+from coopmat.opencl.base.values import is_error
 from coopmat.opencl.builtins import TABLE, resolve_call
 from coopmat.opencl.builtins.atomics import ATOMICS, FLOAT_ATOMICS
 from coopmat.opencl.builtins.patterns import Overload, PointerPattern, expand
-from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.analyzer import Analyzer
 from coopmat.tree.nodes import Undefined
 from coopmat.tree.types import (
     CHAR,
@@ -188,10 +189,10 @@ RANKED = (
 
 def our_result(name: str, types: list[Type]) -> str:
     """The type that our resolution gives a call, or "ambiguous", or "no match"."""
-    context = Context(DiagnosticSink(), FEATURES)
+    context = Analyzer(DiagnosticSink(), FEATURES)
     result = resolve_call(context, name, [Undefined(type_, None) for type_ in types], None, None)
     codes = {diagnostic.code for diagnostic in context.sink.diagnostics}
-    assert len(codes) == (1 if context.is_error(result) else 0)
+    assert len(codes) == (1 if is_error(result) else 0)
     return {"CM3701": "no match", "CM3702": "ambiguous"}[codes.pop()] if codes else str(result.type)
 
 

@@ -13,8 +13,8 @@ import pytest
 import coopmat as cm
 from coopmat.diagnostics import Message, UndefinedBehavior
 from coopmat.opencl import compile_source, is_builtin_function
+from coopmat.opencl.builtins import compiler_calls
 from coopmat.opencl.messages import builtins as messages
-from coopmat.opencl.sema import compiler_builtins
 from coopmat.spirv.grammar import Op
 from tests.opencl.test_sema_diagnostics import reports
 
@@ -253,7 +253,7 @@ def test_every_message_is_tested() -> None:
 
 
 def test_has_builtin_tells_the_truth() -> None:
-    for name in (*compiler_builtins.NAMES, "__builtin_popcount", "__builtin_expect", "__builtin_fabsf"):
+    for name in (*compiler_calls.NAMES, "__builtin_popcount", "__builtin_expect", "__builtin_fabsf"):
         assert is_builtin_function(name)
     assert not is_builtin_function("__builtin_memcpy")
     source = """

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coopmat.diagnostics import CompileError, DiagnosticSink, Message, SourceFile
-from coopmat.opencl import lex
-from coopmat.opencl.preprocess import Preprocessor
-from coopmat.opencl.tokens import PUNCTUATORS, MacroOrigin, Token, TokenKind, resolve
+from coopmat.opencl.preprocess import lexer
+from coopmat.opencl.preprocess.preprocessor import Preprocessor
+from coopmat.opencl.preprocess.tokens import PUNCTUATORS, MacroOrigin, Token, TokenKind, resolve
 
 
 def tokens_of(text: str) -> list[Token]:
     """The tokens of a text without errors, the END left out."""
     sink = DiagnosticSink()
-    tokens = lex.tokenize(lex.normalize(SourceFile("k.cl", text), sink), sink)
+    tokens = lexer.tokenize(lexer.normalize(SourceFile("k.cl", text), sink), sink)
     assert sink.finish() == []
     assert tokens[-1].kind is TokenKind.END
     return tokens[:-1]
@@ -119,8 +119,8 @@ def test_byte_order_mark_and_missing_last_line_end() -> None:
 @given(st.text(alphabet="ab1.+-<>=#%:/*\"'\\ \t\n\r()éλ\0@_", max_size=60))
 def test_every_token_stands_where_it_says(text: str) -> None:
     sink = DiagnosticSink(error_limit=1000)
-    file = lex.normalize(SourceFile("k.cl", text), sink)
-    tokens = lex.tokenize(file, sink)
+    file = lexer.normalize(SourceFile("k.cl", text), sink)
+    tokens = lexer.tokenize(file, sink)
     lines = file.text.split("\n")
     previous = (0, 0)
     for token in tokens[:-1]:
@@ -142,8 +142,8 @@ def test_separated_tokens_read_back(spellings: list[str]) -> None:
 @given(st.sampled_from([*PUNCTUATORS, "x", "12", "1e", '"s"']), st.sampled_from([*PUNCTUATORS, "x", "12", ".5", '"s"']))
 def test_would_paste_says_whether_a_space_is_needed(left: str, right: str) -> None:
     sink = DiagnosticSink()
-    joined = [token.text for token in lex.tokenize(SourceFile("k.cl", left + right), sink)][:-1]
-    assert lex.would_paste(left, right) == (joined != [left, right])
+    joined = [token.text for token in lexer.tokenize(SourceFile("k.cl", left + right), sink)][:-1]
+    assert lexer.would_paste(left, right) == (joined != [left, right])
 
 
 # ------------------------------------------------------------------ errors
@@ -176,11 +176,11 @@ def test_nothing_is_reported_in_skipped_groups() -> None:
 
 def test_a_huge_source_is_refused() -> None:
     with pytest.raises(CompileError, match=r"k\.cl:1:1: error: source has 16777217 characters; at most 16777216"):
-        run(" " * (lex.MAX_SOURCE_CHARACTERS + 1))
+        run(" " * (lexer.MAX_SOURCE_CHARACTERS + 1))
 
 
 def test_too_many_tokens_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lex, "MAX_TOKENS", 1000)
+    monkeypatch.setattr(lexer, "MAX_TOKENS", 1000)
     assert len(run("+ " * 900)[0]) == 900
     with pytest.raises(CompileError, match="CM1164"):
         run("+ " * 1001)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from coopmat.diagnostics import DiagnosticSink, SourceFile
 from coopmat.formats import format_of
-from coopmat.opencl import literals
-from coopmat.opencl.preprocess import Preprocessor
-from coopmat.opencl.tokens import Token, TokenKind
+from coopmat.opencl.preprocess import literals
+from coopmat.opencl.preprocess.preprocessor import Preprocessor
+from coopmat.opencl.preprocess.tokens import Token, TokenKind
 from tests.opencl import clang
 
 

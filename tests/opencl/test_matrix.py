@@ -24,10 +24,10 @@ from coopmat.tree.types import (
     VOID,
     AddressSpace,
     Array,
+    ExecutionScope,
     Matrix,
     Pointer,
     Scalar,
-    Scope,
     Type,
     Use,
     Vector,
@@ -69,7 +69,7 @@ def last_value(source: str) -> n.Expression:
 
 
 def matrix(element: Scalar, rows: int, columns: int, use: Use) -> Matrix:
-    return Matrix(element, Scope.SUBGROUP, rows, columns, use)
+    return Matrix(element, ExecutionScope.SUBGROUP, rows, columns, use)
 
 
 # ------------------------------------------------------------------ RFC 4.1: types

@@ -18,10 +18,10 @@ from coopmat.diagnostics import (
     SourceLocation,
 )
 from coopmat.opencl import compile_source
+from coopmat.opencl.base.values import ERROR
+from coopmat.opencl.builtins.matrices import matrix_type
 from coopmat.opencl.messages import matrix as messages
-from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.matrix import matrix_type
-from coopmat.opencl.sema.values import ERROR
+from coopmat.opencl.sema.analyzer import Analyzer
 from coopmat.tree.nodes import Constant, Expression
 from coopmat.tree.types import FLOAT, INT
 
@@ -536,7 +536,7 @@ def test_d1_extension_disabled() -> None:
 def test_d1_device_without_the_feature() -> None:
     sink, file = DiagnosticSink(), SourceFile("k.cl", "typedef float M;")
     arguments: list[Expression] = [Constant(INT, None, value) for value in (3, 8, 8, 0)]
-    assert matrix_type(Context(sink), FLOAT, arguments, SourceLocation(file, 1, 9)) is ERROR
+    assert matrix_type(Analyzer(sink), FLOAT, arguments, SourceLocation(file, 1, 9)) is ERROR
     assert [d.header for d in sink.diagnostics] == [
         "k.cl:1:9: error: cooperative matrix types require OpenCL extension 'cl_khr_cooperative_matrix' to be enabled "
         "via pragma; the device does not define __opencl_c_ext_cooperative_matrix [CM4001]"]

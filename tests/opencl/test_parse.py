@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coopmat.opencl import syntax
-from coopmat.opencl.parse_declarations import declared_name
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.declarations import declared_name
 from tests.opencl.dump import declarator_text, grouped, parse_text, specifier_text, syntax_text
 
 

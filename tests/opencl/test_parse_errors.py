@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coopmat.opencl.messages import syntax as messages
-from coopmat.opencl.parse_stream import MAX_NESTING
+from coopmat.opencl.parse.token_stream import MAX_NESTING
 from tests.opencl.dump import parse_text
 
 ERRORS: list[tuple[str, str | tuple[str, ...]]] = [

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from coopmat.diagnostics import CompileError, DiagnosticSink, SourceFile
-from coopmat.opencl import literals, predefined, preprocess
-from coopmat.opencl.pragmas import ContractPragma, ExtensionPragma, UnrollPragma
-from coopmat.opencl.preprocess import Preprocessor, preprocess_text
-from coopmat.opencl.tokens import Token, TokenKind
+from coopmat.opencl.preprocess import literals, predefined_macros, preprocessor
+from coopmat.opencl.preprocess.preprocessor import Preprocessor, preprocess_text
+from coopmat.opencl.preprocess.token_values import ContractPragma, ExtensionPragma, UnrollPragma
+from coopmat.opencl.preprocess.tokens import Token, TokenKind
 
 FEATURES = ("cl_khr_fp16", "cl_khr_fp64", "__opencl_c_ext_cooperative_matrix")
 
@@ -209,8 +209,8 @@ def test_a_file_that_includes_itself(tmp_path: Path) -> None:
 
 
 def test_files_that_multiply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coopmat.opencl.macros.MAX_TOKENS", 100_000)
-    monkeypatch.setattr(preprocess, "MAX_INCLUDE_DEPTH", 10**6)
+    monkeypatch.setattr("coopmat.opencl.preprocess.macros.MAX_TOKENS", 100_000)
+    monkeypatch.setattr(preprocessor, "MAX_INCLUDE_DEPTH", 10**6)
     (tmp_path / "k.cl").write_text('#include "k.cl"\n#include "k.cl"\n')
     with pytest.raises(CompileError, match="CM1164"):
         run('#include "k.cl"\n', str(tmp_path / "k.cl"))
@@ -413,7 +413,7 @@ def test_mathematical_constants() -> None:
 
 
 def test_the_table_of_predefined_macros_has_no_doubles() -> None:
-    names = [row.name for row in predefined.PREDEFINED]
+    names = [row.name for row in predefined_macros.PREDEFINED]
     assert len(names) > 100
     assert len(set(names)) == len(names)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from coopmat.diagnostics import DiagnosticSink, SourceFile
-from coopmat.opencl import conditions
-from coopmat.opencl.preprocess import Preprocessor
+from coopmat.opencl.preprocess import conditions
+from coopmat.opencl.preprocess.preprocessor import Preprocessor
 from tests.opencl import clang
 
 

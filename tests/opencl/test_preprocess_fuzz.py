@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coopmat.diagnostics import CompileError, DiagnosticSink, SourceFile
-from coopmat.opencl.preprocess import Preprocessor
-from coopmat.opencl.tokens import TokenKind
+from coopmat.opencl.preprocess.preprocessor import Preprocessor
+from coopmat.opencl.preprocess.tokens import TokenKind
 
 SEED = r"""
 #ifndef TILE /* default */

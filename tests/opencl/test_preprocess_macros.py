@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from coopmat.diagnostics import CompileError, DiagnosticSink, SourceFile, SourceLocation
-from coopmat.opencl import macros
-from coopmat.opencl.lex import MAX_TOKENS
-from coopmat.opencl.preprocess import Preprocessor, preprocess_text
-from coopmat.opencl.tokens import Token
+from coopmat.opencl.preprocess import macros
+from coopmat.opencl.preprocess.lexer import MAX_TOKENS
+from coopmat.opencl.preprocess.preprocessor import Preprocessor, preprocess_text
+from coopmat.opencl.preprocess.tokens import Token
 
 
 def expand(text: str) -> str:

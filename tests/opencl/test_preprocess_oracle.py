@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coopmat.diagnostics import DiagnosticSink, SourceFile
-from coopmat.opencl.preprocess import Preprocessor
+from coopmat.opencl.preprocess.preprocessor import Preprocessor
 from tests.opencl import clang
 
 pytestmark = pytest.mark.oracle("clang")

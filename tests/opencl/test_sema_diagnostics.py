@@ -7,8 +7,9 @@ import pytest
 
 from coopmat.devices import describe
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, Message
-from coopmat.opencl import BuildOptions, compile_source, parse, sema
+from coopmat.opencl import BuildOptions, compile_source, sema
 from coopmat.opencl.messages import semantic as messages
+from coopmat.opencl.parse import parser
 from tests.opencl.dump import parse_text
 
 REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
@@ -631,7 +632,7 @@ def test_what_the_limits_do_not_catch_is_still_an_error(monkeypatch: pytest.Monk
     def exhausted(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr(parse, "parse", exhausted)
+    monkeypatch.setattr(parser, "parse", exhausted)
     (found,) = diagnostics("")
     assert found.code == messages.TOO_DEEP_FOR_PYTHON.code
 

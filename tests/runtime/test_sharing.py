@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.runtime import python_kernels
+from coopmat.runtime import python_launches
 from coopmat.sycl import float32, kernel, nd_item, nd_range, ptr
 
 NOTHING = "kernel void nothing(global float *p) { }"
@@ -51,7 +51,7 @@ def test_what_is_compiled_is_shared_between_queues() -> None:
 def test_kernels_of_equal_text_are_compiled_once() -> None:
     """A function that is defined in a loop, as SYCL programs write them."""
     data, queue = np.zeros(16, np.float32), cm.Queue("sim:generic")
-    python_kernels._PROGRAMS.clear()
+    python_launches._PROGRAMS.clear()
     for _ in range(5):
         def add(item: nd_item[1], p: ptr[float32]):
             p[item.get_global_id(0)] += 1
@@ -59,7 +59,7 @@ def test_kernels_of_equal_text_are_compiled_once() -> None:
         queue.parallel_for(nd_range(16, 16), add, data)
         queue.parallel_for(nd_range(16, 16), kernel(add), data)
     assert (data == 10).all()
-    assert len(python_kernels._PROGRAMS) == 1
+    assert len(python_launches._PROGRAMS) == 1
 
 
 def test_what_a_kernel_captures_is_not_kept_with_its_program() -> None:

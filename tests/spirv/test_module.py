@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from coopmat import spirv
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv import EntryPoint, Module, Op, make
 from coopmat.spirv.grammar import (
@@ -17,6 +18,7 @@ from coopmat.spirv.grammar import (
     ExecutionModel,
     FunctionParameterAttribute,
 )
+from coopmat.spirv.module import Content
 
 DATA = Path(__file__).parent / "data"
 
@@ -214,6 +216,18 @@ def test_rewritten_removes_keeps_and_adds() -> None:
     longer = module.rewritten(lambda item: [item, make(Op.Nop)] if item.opcode == Op.Label else None)
     assert len(longer.instructions) == len(module.instructions) + len(list(module.of_opcode(Op.Label)))
     assert (longer.version, longer.generator, longer.schema) == (module.version, module.generator, module.schema)
+
+
+def test_a_changed_module_is_of_the_same_class() -> None:
+    for kind in (Module, Content):
+        module = kind.from_bytes(Module.from_text(TEXT).to_bytes())
+        assert type(module) is type(module.with_instructions(module.instructions)) is kind
+        assert type(module.rewritten(lambda item: None)) is kind
+
+
+def test_names_that_are_imported_when_asked_for() -> None:
+    assert {spirv.link.__module__, spirv.specialize.__module__, spirv.Violation.__module__} \
+        == {"coopmat.spirv.edit.linker", "coopmat.spirv.edit.specialization", "coopmat.spirv.validate.rules"}
 
 
 def test_rewriting_refuses_what_is_no_module() -> None:

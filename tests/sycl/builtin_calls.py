@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.runtime.element_types import BY_FORMAT, VALUE_TYPES, ElementType, boolean
 from coopmat.sycl import enumerations, math_functions
-from coopmat.sycl.compiler.builtins import groups, work_items
+from coopmat.sycl.compiler.builtins import DEVICE_FUNCTIONS, PYTHON_FUNCTIONS, groups, work_items
 from coopmat.sycl.compiler.builtins.atomics import _DEFAULTS, _ELEMENTS, _METHODS, _OPERATORS, _UPDATES
-from coopmat.sycl.compiler.calls import DEVICE_FUNCTIONS, PYTHON_FUNCTIONS
-from coopmat.sycl.element_types import BY_FORMAT, VALUE_TYPES, ElementType, boolean
 from coopmat.sycl.math_functions import FUNCTIONS, Domain
 from coopmat.sycl.pointers import annotated_ptr
 from coopmat.sycl.properties import LOAD_CONTROLS, STORE_CONTROLS

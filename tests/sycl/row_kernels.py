@@ -1,6 +1,7 @@
 """One kernel for each row of the device tables, with every operation on the row's matrices."""
 
 from coopmat.devices import Combination
+from coopmat.runtime.element_types import BY_FORMAT
 from coopmat.sycl import (
     joint_matrix,
     joint_matrix_apply,
@@ -16,7 +17,6 @@ from coopmat.sycl import (
     sub_group,
     use,
 )
-from coopmat.sycl.element_types import BY_FORMAT
 
 PRODUCTS = ("row·row", "row·col", "col·row", "col·col", "A filled", "B filled", "A applied", "A copied to col_major",
             "C copied to A", "C copied to B", "A copied to B", "B copied to A")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from coopmat.runtime import python_kernels
+from coopmat.runtime import python_launches
 from coopmat.sycl import float32, int32, kernel, local_accessor, nd_item, nd_range, ptr
 from tests.sycl.language_kit import COUNT, error_of, results
 
@@ -182,13 +182,13 @@ def test_objects_without_a_key_are_compiled_and_not_kept(tmp_path: Path) -> None
     def k(item: nd_item[1], y: ptr[float32]):
         y[item.get_global_id(0)] = holder.value + (0 if cycle_is_read else 1)
 
-    cycle_is_read, before = False, list(python_kernels._PROGRAMS)
+    cycle_is_read, before = False, list(python_launches._PROGRAMS)
     assert k.key() is None
     assert adder(cycle).key() is None
     assert results(k, dtype=np.float32)[0] == 6
     holder.value = 8
     assert results(k, dtype=np.float32)[0] == 9
-    assert list(python_kernels._PROGRAMS) == before
+    assert list(python_launches._PROGRAMS) == before
     cm.build(k, cache_dir=tmp_path)
     assert not list(tmp_path.rglob("*.*"))
 
@@ -292,4 +292,4 @@ def test_a_hit_gives_the_same_module_and_warnings(tmp_path: Path) -> None:
     for _ in range(2):
         queue.parallel_for(nd_range(1, 1), k, found).wait()
     assert found[0] == 3
-    assert [key for _, key in python_kernels._PROGRAMS].count(k.key()) == 1
+    assert [key for _, key in python_launches._PROGRAMS].count(k.key()) == 1

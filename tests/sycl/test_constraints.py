@@ -12,7 +12,6 @@ import coopmat as cm
 from coopmat.devices import ARCHITECTURES
 from coopmat.sycl import constraints, errc, exception, nd_range
 from coopmat.sycl.constraints import BrokenConstraint
-from coopmat.sycl.exceptions import code_of
 from tests.sycl.divergent_kernels import DIVERGENT, ORDERLY
 from tests.sycl.refused import CLOSE, OPEN, Case, check, codes, codes_of, loaded, read_cases
 from tests.sycl.unsupported_kernels import MATRICES, UNSUPPORTED, chosen, declared, filled, in_helpers, product_of
@@ -57,7 +56,7 @@ def test_an_unsupported_combination_is_refused_before_anything_runs(given) -> No
         queue.parallel_for(nd_range(size, size), product_of(*given.matrices), array)
     assert given.architecture in str(caught.value)
     assert (array == 7).all()
-    assert code_of(caught.value) is errc.kernel_not_supported
+    assert caught.value.code() is errc.kernel_not_supported
     assert isinstance(caught.value, exception)
 
 

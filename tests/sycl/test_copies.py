@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coopmat as cm
-from coopmat.sycl.element_types import VALUE_TYPES, bfloat16, float32, float64, half, int8, int32, precision, uint8
+from coopmat.runtime.element_types import VALUE_TYPES, bfloat16, float32, float64, half, int8, int32, precision, uint8
 from coopmat.sycl.memory import malloc_device, malloc_host, malloc_shared
 from tests.sycl.host_kit import A, q, read
 

@@ -9,8 +9,8 @@ import pytest
 
 import coopmat as cm
 from coopmat.devices import ARCHITECTURES
+from coopmat.runtime.element_types import BY_FORMAT
 from coopmat.sycl import bfloat16, float32, float64, half, int8, int32, nd_range, precision, uint8, use
-from coopmat.sycl.element_types import BY_FORMAT
 from tests.sycl.element_kernels import OPERATIONS, element_wise
 from tests.sycl.row_operands import assert_same
 

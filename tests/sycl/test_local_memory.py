@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.runtime.element_types import VALUE_TYPES, boolean
 from coopmat.sycl import (
     atomic_ref,
     bfloat16,
@@ -29,7 +30,6 @@ from coopmat.sycl import (
     reduce_over_group,
     use,
 )
-from coopmat.sycl.element_types import VALUE_TYPES, boolean
 from tests.sycl.device_kit import DEVICES, launch, validate
 from tests.sycl.refused import Case, check, read_cases
 

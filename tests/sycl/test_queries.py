@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coopmat as cm
+from coopmat.diagnostics import errc
 from coopmat.formats import FORMATS, matrix_type
-from coopmat.sycl.constraints import BrokenConstraint
-from coopmat.sycl.element_types import (
+from coopmat.runtime.element_types import (
     BY_FORMAT,
     bfloat16,
     boolean,
@@ -25,8 +25,9 @@ from coopmat.sycl.element_types import (
     precision,
     uint8,
 )
-from coopmat.sycl.enumerations import architecture, aspect, device_type, errc, layout, use
-from coopmat.sycl.info import info
+from coopmat.runtime.information import architecture, aspect, device_type, info
+from coopmat.sycl.constraints import BrokenConstraint
+from coopmat.sycl.enumerations import layout, use
 from coopmat.sycl.joint_matrices import joint_matrix_type
 from coopmat.sycl.queries import matrix_params
 from coopmat.sycl.ranges import sub_group

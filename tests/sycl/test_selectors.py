@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import coopmat as cm
-from coopmat.sycl.enumerations import aspect
+from coopmat.runtime.information import aspect
 from coopmat.sycl.selectors import (
     accelerator_selector_v,
     aspect_selector,

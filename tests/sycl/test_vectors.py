@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.runtime.element_types import VALUE_TYPES, boolean, of_dtype
 from coopmat.sycl import (
     abs_diff,
     bfloat16,
@@ -53,7 +54,6 @@ from coopmat.sycl import (
     uint32,
     vec,
 )
-from coopmat.sycl.element_types import VALUE_TYPES, boolean, of_dtype
 from coopmat.sycl.vectors import COUNTS, SHORT_NAMES, VectorType, components
 from tests.sycl.language_kit import error_of
 from tests.sycl.refused import Case, check, read_cases

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coopmat.devices.model import Combination, types_text
+from coopmat.devices.model import Combination
+from coopmat.devices.operands import types_text
 from coopmat.diagnostics import Error
 from coopmat.formats import format_of
 from coopmat.runtime import Device, device

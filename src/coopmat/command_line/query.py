@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import coopmat
 from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error
 from coopmat.support.terminal import console, table
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from coopmat.sycl.queries import matrix_params
 
 
 def query(
@@ -44,7 +43,7 @@ def query(
 
 
 def _check_type(option: str, name: str | None) -> None:
-    from coopmat.sycl.element_types import BY_FORMAT
+    from coopmat.runtime.element_types import BY_FORMAT
 
     if name is None or name in BY_FORMAT:
         return
@@ -91,14 +90,13 @@ def _shape(row: Combination) -> list[str]:
 
 
 def _show_params(device: DeviceDescription, types: Sequence[str], sizes: Sequence[int | None], as_json: bool) -> None:
-    from coopmat.sycl.element_types import BY_FORMAT
-    from coopmat.sycl.queries import matrix_params
+    from coopmat.runtime.element_types import BY_FORMAT
 
     for option, size in zip(("-m", "-n", "-k"), sizes, strict=True):
         if size is not None and size < 1:
             raise Error(f"{option} takes a size of 1 or more; found {size}")
     given = [size or 0 for size in sizes]
-    found = matrix_params(device.name, *(BY_FORMAT[name] for name in types), *given)
+    found = coopmat.sycl.matrix_params(device.name, *(BY_FORMAT[name] for name in types), *given)
     matrices = _matrices(found)
     if as_json:
         print(json.dumps({"architecture": device.name,
@@ -110,11 +108,9 @@ def _show_params(device: DeviceDescription, types: Sequence[str], sizes: Sequenc
         print(f"{name}: {text}")
 
 
-def _matrices(found: matrix_params) -> dict[str, str]:
+def _matrices(found: coopmat.sycl.matrix_params) -> dict[str, str]:
     """The types to write; A and B may also be layout.col_major."""
-    from coopmat.sycl.enumerations import layout
-    from coopmat.sycl.ranges import sub_group
-
+    layout, sub_group = coopmat.sycl.layout, coopmat.sycl.sub_group
     made: dict[str, Any] = {
         "joint_matrix_a": found.joint_matrix_a(sub_group, layout.row_major),
         "joint_matrix_b": found.joint_matrix_b(sub_group, layout.row_major),

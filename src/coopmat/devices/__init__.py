@@ -10,11 +10,13 @@ import difflib
 from typing import Protocol
 
 from coopmat.devices import amd, intel_amx, intel_xmx, nvidia
-from coopmat.devices.model import USES, Combination, DeviceDescription, Use
+from coopmat.devices.arithmetic import Evidence
+from coopmat.devices.model import Combination, DeviceDescription
+from coopmat.devices.operands import USES, Use
 from coopmat.diagnostics import Error, value_text
 
-__all__ = ["ARCHITECTURES", "CPU", "USES", "Combination", "DeviceDescription", "HasDescription", "Use", "describe",
-           "description_of"]
+__all__ = ["ARCHITECTURES", "CPU", "EVIDENCE", "USES", "Combination", "DeviceDescription", "HasDescription", "Use",
+           "describe", "description_of"]
 
 _GENERIC = DeviceDescription("generic", "generic", (16, 4, 8, 32, 64), (), any_combination=True,
                              xmx_sub_group_sizes=(8, 16))
@@ -22,12 +24,16 @@ CPU = DeviceDescription("cpu", "host", _GENERIC.sub_group_sizes, (), any_combina
                         xmx_sub_group_sizes=_GENERIC.xmx_sub_group_sizes)
 """The CPU that the process runs on: it takes what ``generic`` takes."""
 
+_TABLES = (intel_amx, intel_xmx, nvidia, amd)
+
 ARCHITECTURES: dict[str, DeviceDescription] = {
     description.name: description
-    for description in (*intel_amx.ARCHITECTURES, *intel_xmx.ARCHITECTURES, *nvidia.ARCHITECTURES,
-                        *amd.ARCHITECTURES, _GENERIC)
+    for description in (*(row for table in _TABLES for row in table.ARCHITECTURES), _GENERIC)
 }
 """Every architecture that can be simulated by its name, in the order of the contract."""
+
+EVIDENCE: tuple[Evidence, ...] = tuple(row for table in _TABLES for row in table.EVIDENCE)
+"""Where the arithmetic of each architecture comes from: each architecture and type of A and B has one row."""
 
 _SIMULATED_PREFIX = "sim:"
 

@@ -3,8 +3,10 @@ matrix instructions that carry them out (AMD Matrix Instruction Calculator; CDNA
 
 from __future__ import annotations
 
+from coopmat.devices.arithmetic import INTEGERS, Evidence, Float64Steps, MatrixCoreTrees
 from coopmat.devices.lane_layout import LaneLayout, Step, Steps, spread
-from coopmat.devices.model import Combination, DeviceDescription, Limits, Use
+from coopmat.devices.model import Combination, DeviceDescription, Limits
+from coopmat.devices.operands import Use
 from coopmat.formats import Format
 
 # (type of A and B, type of C and D, shapes M, N, K)
@@ -19,7 +21,17 @@ _GFX90A = tuple(Combination.row(ab, ab, cd, cd, *shape) for ab, cd, shapes in _T
 
 _LIMITS = Limits(64 << 10, 1024, "AMD CDNA2 instruction set: local data share; HIP documentation, hardware features")
 
-ARCHITECTURES = (DeviceDescription("amd_gpu_gfx90a", "amd", (64,), _GFX90A, limits=_LIMITS),)
+_CDNA2 = (MatrixCoreTrees({"fp16": 4, "bf16": 4}, 0x7FC00000), Float64Steps(0xFFF8000000000000, "bca"))
+
+ARCHITECTURES = (DeviceDescription("amd_gpu_gfx90a", "amd", (64,), _GFX90A, limits=_LIMITS, arithmetic=_CDNA2),)
+
+EVIDENCE = (
+    Evidence(("amd_gpu_gfx90a",), ("fp16", "bf16", "fp64"),
+             "MIOpen's documentation: what is flushed; MMA-Sim and Khattak: the tree",
+             "MMA-Sim (CDNA2, bf16 by the `_1k` instructions): 537,600, all equal but for the bits of NaNs, which are "
+             "a choice; no hardware"),
+    Evidence(("amd_gpu_gfx90a",), (INTEGERS,), "an assumption: exact modulo 2^32", "exact integers; no hardware"),
+)
 
 # --------------------------------------------------------------------------------------
 # Layouts

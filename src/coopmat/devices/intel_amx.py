@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from coopmat.devices.arithmetic import INTEGERS, AmxTiles, Evidence
 from coopmat.devices.lane_layout import LaneLayout, dealt, rows_per_word
-from coopmat.devices.model import Combination, DeviceDescription, Use, up_to
+from coopmat.devices.model import Combination, DeviceDescription, up_to
+from coopmat.devices.operands import Use
 from coopmat.formats import Format
 
 _FAMILY = "intel_amx"
@@ -14,9 +16,24 @@ _INT8 = tuple(Combination.row(a, b, "sint32", "sint32", up_to(16), up_to(16), up
 _BF16 = (Combination.row("bf16", "bf16", "fp32", "fp32", up_to(16), up_to(16), up_to(32)),)
 _FP16 = (Combination.row("fp16", "fp16", "fp32", "fp32", up_to(16), up_to(16), up_to(32)),)
 
+_ARITHMETIC = (AmxTiles({"bf16": 32, "fp16": 32}),)
+
 ARCHITECTURES = (
-    DeviceDescription("intel_cpu_spr", _FAMILY, _CPU_SUB_GROUP_SIZES, _INT8 + _BF16),
-    DeviceDescription("intel_cpu_gnr", _FAMILY, _CPU_SUB_GROUP_SIZES, _INT8 + _BF16 + _FP16),
+    DeviceDescription("intel_cpu_spr", _FAMILY, _CPU_SUB_GROUP_SIZES, _INT8 + _BF16, arithmetic=_ARITHMETIC),
+    DeviceDescription("intel_cpu_gnr", _FAMILY, _CPU_SUB_GROUP_SIZES, _INT8 + _BF16 + _FP16, arithmetic=_ARITHMETIC),
+)
+
+_NAMES = ("intel_cpu_spr", "intel_cpu_gnr")
+EVIDENCE = (
+    Evidence(_NAMES, ("bf16",), "SDM, TDPBF16PS",
+             "Emerald Rapids: 1.6 million dot products, ordinary and hostile, NaN payloads included, all equal; "
+             "`benchmarks/hardware/amx.py` does it again, a test does where a processor has AMX, a sample of the "
+             "results is a test everywhere. The same steps in SSE's fused multiply-adds"),
+    Evidence(_NAMES, ("fp16",), "SDM, TDPFP16PS",
+             "the same steps in SSE's fused multiply-adds; no processor with AMX-FP16 was at hand (the same program "
+             "compares a million dot products where one is)"),
+    Evidence(_NAMES, (INTEGERS,), "SDM, TDPBSSD, TDPBSUD, TDPBUSD, TDPBUUD",
+             "Emerald Rapids: 1.2 million dot products of each instruction, ordinary and extreme, all equal; as above"),
 )
 
 _SOURCE = "tile rows and bits: Intel's manual, TDPBF16PS and TDPBSSD; lanes and components: coopmat's choice"

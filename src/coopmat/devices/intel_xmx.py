@@ -3,8 +3,10 @@ cl_intel_subgroup_matrix_multiply_accumulate and its tf32 extension."""
 
 from __future__ import annotations
 
+from coopmat.devices.arithmetic import INTEGERS, Evidence, XmxStages
 from coopmat.devices.lane_layout import WORD_BITS, LaneLayout, Step, spread
-from coopmat.devices.model import Combination, DeviceDescription, Limits, Use, up_to
+from coopmat.devices.model import Combination, DeviceDescription, Limits, up_to
+from coopmat.devices.operands import Use
 from coopmat.formats import Format
 
 _FAMILY = "intel_xmx"
@@ -26,12 +28,25 @@ _PVC_ONLY = (
 
 _LIMITS_SOURCE = "oneAPI GPU Optimization Guide, Intel Xe GPU Architecture: SLM of a work-group and its work-items"
 
+_ARITHMETIC = (XmxStages({"bf16": 2, "fp16": 2, "tf32": 1}),)
+
 ARCHITECTURES = (
     DeviceDescription("intel_gpu_pvc", _FAMILY, (16, 32), _rows(n=16) + _PVC_ONLY,
-                      xmx_sub_group_sizes=(16,), limits=Limits(128 << 10, 1024, _LIMITS_SOURCE)),
+                      xmx_sub_group_sizes=(16,), limits=Limits(128 << 10, 1024, _LIMITS_SOURCE),
+                      arithmetic=_ARITHMETIC),
     *(DeviceDescription(f"intel_gpu_dg2_{variant}", _FAMILY, (8, 16, 32), _rows(n=8), has_fp64=False,
-                        xmx_sub_group_sizes=(8,), limits=Limits(64 << 10, 1024, _LIMITS_SOURCE))
+                        xmx_sub_group_sizes=(8,), limits=Limits(64 << 10, 1024, _LIMITS_SOURCE),
+                        arithmetic=_ARITHMETIC)
       for variant in ("g10", "g11", "g12")),
+)
+
+_NAMES = ("intel_gpu_pvc", "intel_gpu_dg2_g10", "intel_gpu_dg2_g11", "intel_gpu_dg2_g12")
+EVIDENCE = (
+    Evidence(_NAMES, ("fp16", "bf16", "tf32"), "vISA, DPAS: the order of the stages; the choices above are those "
+             "of Intel's emulations (SimpleOpenCLSamples, cm-cpu-emulation)",
+             "rational numbers, every combination of choices; no hardware"),
+    Evidence(_NAMES, (INTEGERS,), "SPV_INTEL_subgroup_matrix_multiply_accumulate: low 32 bits of the exact result",
+             "exact integers; no hardware"),
 )
 
 # --------------------------------------------------------------------------------------

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from coopmat.devices import amd, describe, intel_amx, intel_xmx, nvidia_fragments
+from coopmat.devices import amd, describe, intel_amx, intel_xmx
+from coopmat.devices.instructions import LANES
 from coopmat.devices.lane_layout import LaneLayout, dealt
-from coopmat.devices.model import USES, Combination, DeviceDescription, Use, shape_of
-from coopmat.devices.nvidia_fragments import INSTRUCTIONS, Instruction, instruction_layout
+from coopmat.devices.model import Combination, DeviceDescription
+from coopmat.devices.operands import USES, Use, shape_of
 from coopmat.devices.subgroup_layout import matrix_rows_of
 from coopmat.devices.subgroup_matrices import M_SIZES
 from coopmat.diagnostics import Error, KernelNotSupported, value_text
@@ -29,15 +30,21 @@ def _xmx(device: DeviceDescription, use: Use, fmt: Format, rows: int, columns: i
     return intel_xmx.layout(use, fmt, rows, columns, lanes) if lanes in device.xmx_sub_group_sizes else None
 
 
-def _nvidia(device: DeviceDescription, use: Use, fmt: Format, rows: int, columns: int,
-            lanes: int) -> LaneLayout | None:
-    return nvidia_fragments.layout(use, fmt, rows, columns, lanes, device.compute_capability)
+def _fragment(device: DeviceDescription, use: Use, fmt: Format, rows: int, columns: int,
+              lanes: int) -> LaneLayout | None:
+    """That of the first instruction which cooperative matrices are made of and which has such a matrix."""
+    for instruction in device.instructions:
+        if instruction.kind.makes_combinations and instruction.has_fragment(use, fmt.name):
+            shape = instruction.shape_with(use, rows, columns)
+            if shape is not None:
+                return instruction.layout(use, fmt, shape) if lanes == LANES[instruction.kind.scope] else None
+    return None
 
 
 RULES: dict[str, Rule] = {
     "intel_amx": lambda device, *matrix: intel_amx.layout(*matrix),
     "intel_xmx": _xmx,
-    "nvidia": _nvidia,
+    "nvidia": _fragment,
     "amd": lambda device, *matrix: amd.layout(*matrix),
     "generic": lambda device, *matrix: None,
     "host": lambda device, *matrix: None,
@@ -78,15 +85,15 @@ def layout_of(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, k: 
     for row in matrix_rows_of(device):
         if row.has(use, fmt, m, n, k):
             return row.layout(use, m)
-    for instruction in instructions_of(device):
-        if (instruction.m, instruction.n, instruction.k) == (m, n, k) and instruction.takes(use, fmt):
-            return instruction_layout(instruction, use, described)
+    for instruction in device.instructions:
+        shape = instruction.shape(m, n, k)
+        if shape is None or fmt not in instruction.types_of(use):
+            continue
+        if instruction.kind.homes(use) != ("shared memory",):  # there it lies as any matrix in memory does
+            found = instruction.layout(use, described, shape)
+            if found is not None:
+                return found
     raise KernelNotSupported(_unsupported(device, use, fmt, m, n, k))
-
-
-def instructions_of(device: DeviceDescription) -> tuple[Instruction, ...]:
-    """NVIDIA's instructions that a device has, from the smallest shape to the largest."""
-    return tuple(row for row in INSTRUCTIONS if row.since <= device.compute_capability)
 
 
 def _sub_group_size(device: DeviceDescription, wanted: int | None) -> int:
@@ -115,7 +122,9 @@ def _unsupported(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, 
     some = ", ".join(map(str, M_SIZES))
     shown += [f"N={row.sub_group_size} K={row.k} with M in {some}" for row in matrix_rows_of(device)
               if fmt in row.types_of(use) and not rows]
-    shown += [row.name for row in instructions_of(device) if row.takes(use, fmt) and not row.is_group]
+    # Those of warp groups are too many to be listed.
+    shown += [row.name(shape) for row in device.instructions if row.has_fragment(use, fmt)
+              and row.kind.scope == "warp" and not row.kind.makes_combinations for shape in row.shapes]
     asked = f"{device.name} has no {fmt} matrix of use '{use}' for M={m} N={n} K={k}"
     if shown:
         return f"{asked}; for this type it has {'; '.join([*dict.fromkeys(shown)])}"

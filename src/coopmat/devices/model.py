@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from coopmat.devices.arithmetic import ArithmeticFacts
 from coopmat.devices.features import XMX_SIZES, feature_macros
+from coopmat.devices.instructions import Instruction
+from coopmat.devices.operands import USES, Use, types_are_consistent, types_text
 from coopmat.diagnostics import Error, KernelNotSupported, value_text
 from coopmat.formats import format_of, matrix_type
-
-Use = Literal["a", "b", "accumulator"]
-USES: tuple[Use, ...] = ("a", "b", "accumulator")
 
 Size = int | tuple[Literal["max"], int]
 """One size of a table row: the only one (``16``), or every one from 1 up to it (``up_to(16)``)."""
@@ -122,24 +122,9 @@ def _limit_and_exact(size: Size) -> tuple[int, int]:
     return (0, size) if isinstance(size, int) else (size[1], 0)
 
 
-def shape_of(use: Use, m: int, n: int, k: int) -> tuple[int, int]:
-    """Rows and columns of a matrix of this use in a multiply-accumulate of M, N and K."""
-    return {"a": (m, k), "b": (k, n), "accumulator": (m, n)}[use]
-
-
 def _sizes_given_by(use: Use, rows: int, columns: int) -> tuple[int | None, int | None, int | None]:
     """M, N and K as far as a matrix of this use and shape fixes them."""
     return {"a": (rows, None, columns), "b": (None, columns, rows), "accumulator": (rows, columns, None)}[use]
-
-
-def types_text(a: str, b: str, c: str, d: str) -> str:
-    """The types of a multiply-accumulate as messages show them."""
-    return f"{a}*{b} + {c} -> {d}"
-
-
-def types_are_consistent(a: str, b: str, c: str, d: str) -> bool:
-    """Whether the four element types are all integers or all floating-point numbers."""
-    return len({format_of(name).is_float for name in (a, b, c, d)}) == 1
 
 
 TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
@@ -155,6 +140,7 @@ TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
 STRIDE_MULTIPLES: dict[str, dict[str, int]] = {"nvidia": {"fp16": 8, "fp32": 4}}
 """Per family and element type of a matrix, what the stride of loads and stores must be a multiple of, in elements
 (sycl_ext_oneapi_matrix, appendix "Nvidia Tensor Cores Supported Combinations")."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -188,7 +174,8 @@ class DeviceDescription:
     device has no table and takes every shape and every consistent choice of types.
     ``xmx_sub_group_sizes``: the sub-group sizes for which the device has the built-in functions of
     cl_intel_subgroup_matrix_multiply_accumulate; empty if it is no Intel GPU and does not act as one.
-    ``compute_capability``: of an NVIDIA GPU, 80 for sm_80; else 0. ``limits``: of its work-groups.
+    ``limits``: of its work-groups. ``instructions``: those of its matrix instructions whose fragments are known.
+    ``arithmetic``: of its floating-point matrices; none where they are computed exactly and rounded once.
     """
 
     name: str
@@ -198,8 +185,9 @@ class DeviceDescription:
     has_fp64: bool = True
     any_combination: bool = False
     xmx_sub_group_sizes: tuple[int, ...] = ()
-    compute_capability: int = 0
     limits: Limits = HOST_LIMITS
+    instructions: tuple[Instruction, ...] = field(default=(), repr=False, compare=False)
+    arithmetic: tuple[ArithmeticFacts, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.vendor_family not in TYPE_RULES:

@@ -8,13 +8,13 @@ on an H200 by benchmarks/hardware/wmma_fragments.py, and agree with what is publ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from coopmat.devices.instructions import Shape
 from coopmat.devices.lane_layout import LaneLayout, Step, Steps, spread
-from coopmat.devices.model import Use, shape_of
+from coopmat.devices.operands import Use, shape_of
 from coopmat.formats import Format
 
 _REGISTER_BITS = 32
+_WARPS, _ROWS_OF_A_WARP = 4, 16  # of a warp group
 _MMA = "PTX ISA, matrix fragments for mma.sync"
 _WGMMA = "PTX ISA, register fragments for wgmma; lanes are those of the four warps together"
 _WMMA = "wmma, opaque in PTX; as read out on an H200"
@@ -23,79 +23,40 @@ _QUAD_PAIR = ("PTX ISA, matrix fragments for mma.m8n8k4; quad-pair 0, A row-majo
               "+ 4, + 8 and + 12 hold three other matrices")
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
-    """An instruction: the compute capability that it needs, its shape M, N, K, and the formats of A and B and of the
-    accumulators that it takes."""
-
-    since: int
-    m: int
-    n: int
-    k: int
-    inputs: tuple[str, ...]
-    accumulators: tuple[str, ...]
-
-    @property
-    def is_group(self) -> bool:
-        """Whether it is wgmma, of four warps."""
-        return self.m == 64
-
-    @property
-    def name(self) -> str:
-        """As PTX writes it, without the types."""
-        return f"{'wgmma' if self.is_group else 'mma.sync'} m{self.m}n{self.n}k{self.k}"
-
-    def takes(self, use: Use, fmt: str) -> bool:
-        """Whether a matrix of this use can have this format and lies in registers: B of wgmma does not."""
-        return fmt in (self.accumulators if use == "accumulator" else self.inputs) and not (
-            self.is_group and use == "b")
+def mma_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout:
+    """Of mma.sync, and of wmma where it is the same."""
+    rows, columns = shape_of(use, *shape.sizes)
+    return _layout(fmt, rows, columns, _fragment(use, fmt, rows, columns), _MMA, implementation_dependent=False)
 
 
-_HALVES = ("fp16", "fp32")
-_TABLE: tuple[tuple[int, tuple[str, ...], tuple[str, ...], tuple[tuple[int, int, int], ...]], ...] = (
-    (75, ("fp16",), _HALVES, ((16, 8, 8),)),
-    (80, ("fp16",), _HALVES, ((16, 8, 16),)),
-    (80, ("bf16",), ("fp32",), ((16, 8, 8), (16, 8, 16))),
-    (80, ("tf32",), ("fp32",), ((16, 8, 4), (16, 8, 8))),
-    (75, ("sint8", "uint8"), ("sint32",), ((8, 8, 16),)),
-    (80, ("sint8", "uint8"), ("sint32",), ((16, 8, 16), (16, 8, 32))),
-    (75, ("sint4", "uint4"), ("sint32",), ((8, 8, 32),)),
-    (80, ("sint4", "uint4"), ("sint32",), ((16, 8, 32), (16, 8, 64))),
-    (80, ("fp64",), ("fp64",), ((8, 8, 4),)),
-    (90, ("fp64",), ("fp64",), ((16, 8, 4), (16, 8, 8), (16, 8, 16))),
-    *((90, inputs, accumulators, tuple((64, n, k) for n in range(8, 257, 8))) for inputs, accumulators, k in (
-        (("fp16",), _HALVES, 16), (("bf16",), ("fp32",), 16), (("tf32",), ("fp32",), 8),
-        (("sint8", "uint8"), ("sint32",), 32))),
-)
-INSTRUCTIONS = (Instruction(70, 8, 8, 4, ("fp16",), _HALVES),
-                *(Instruction(since, *shape, inputs, accumulators)
-                  for since, inputs, accumulators, shapes in _TABLE for shape in shapes))
-"""The instructions with specified fragments."""
+def quad_pair_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout:
+    """Of mma.sync on Volta, which multiplies four matrices at once."""
+    rows, columns = shape_of(use, *shape.sizes)
+    return _layout(fmt, rows, columns, _quad_pair(use, fmt, rows), _QUAD_PAIR, implementation_dependent=False)
 
 
-def instruction_layout(instruction: Instruction, use: Use, fmt: Format) -> LaneLayout:
-    """The fragment of an instruction that takes a matrix of this use and format."""
-    rows, columns = shape_of(use, instruction.m, instruction.n, instruction.k)
-    if instruction.since == 70:
-        steps, source = _quad_pair(use, fmt, rows), _QUAD_PAIR
-    else:
-        steps, source = _fragment(use, fmt, rows, columns), _MMA
-        if instruction.is_group:
-            steps, source = ([*steps[0], Step(4, 16, 0)], steps[1][:-1]), _WGMMA
-    return _layout(fmt, rows, columns, steps, source, implementation_dependent=False)
+def warp_group_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout:
+    """Of wgmma: each of four warps has sixteen rows as mma.sync has them."""
+    rows, columns = shape_of(use, *shape.sizes)
+    if use == "b" or rows != _WARPS * _ROWS_OF_A_WARP:
+        raise ValueError(f"four warps hold {_WARPS * _ROWS_OF_A_WARP} rows of A and D, not {rows} of use '{use}'")
+    lanes, components = _fragment(use, fmt, _ROWS_OF_A_WARP, columns)
+    return _layout(fmt, rows, columns, ([*lanes, Step(_WARPS, _ROWS_OF_A_WARP, 0)], components), _WGMMA,
+                   implementation_dependent=False)
 
 
-def layout(use: Use, fmt: Format, rows: int, columns: int, lanes: int, compute_capability: int) -> LaneLayout | None:
-    """The fragment of wmma; None where it is not known."""
-    if lanes != 32:
-        return None
-    if compute_capability < 75:
-        known = _VOLTA.get((use, fmt.name, rows, columns))
-        return None if known is None else _layout(fmt, rows, columns, known, _VOLTA_WMMA,
-                                                  implementation_dependent=True)
-    if fmt.name == "fp64":  # the shape of mma.sync, too, whose fragments PTX specifies, and the same
-        return _layout(fmt, rows, columns, _fragment(use, fmt, rows, columns), _MMA, implementation_dependent=False)
-    return _layout(fmt, rows, columns, _wmma_fragment(use, fmt, rows, columns), _WMMA, implementation_dependent=True)
+def wmma_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout:
+    """Of wmma, from sm_75 on."""
+    rows, columns = shape_of(use, *shape.sizes)
+    steps = _wmma_fragment(use, fmt, rows, columns, is_transposed=shape.is_transposed)
+    return _layout(fmt, rows, columns, steps, _WMMA, implementation_dependent=True)
+
+
+def volta_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout | None:
+    """Of wmma on Volta; None where it is not published."""
+    rows, columns = shape_of(use, *shape.sizes)
+    known = _VOLTA.get((use, fmt.name, rows, columns))
+    return None if known is None else _layout(fmt, rows, columns, known, _VOLTA_WMMA, implementation_dependent=True)
 
 
 def _layout(fmt: Format, rows: int, columns: int, steps: tuple[Steps, Steps], source: str, *,
@@ -133,10 +94,10 @@ def _beside(fmt: Format, rows: int, columns: int) -> tuple[list[Step], list[Step
             [Step(each, 1, 0), Step(rows // (4 * each), 4 * each, 0), Step(columns // 8, 0, 8)])
 
 
-def _wmma_fragment(use: Use, fmt: Format, rows: int, columns: int) -> tuple[list[Step], list[Step]]:
-    """Those of mma.sync, two beside each other or one below the other; 8x32x16 is the transposed product, B**T * A**T.
-    A and B of fp16 always have 16 components, which repeat what there is."""
-    is_transposed = {"a": rows == 8, "b": columns == 32, "accumulator": columns == 32}[use]
+def _wmma_fragment(use: Use, fmt: Format, rows: int, columns: int, *,
+                   is_transposed: bool) -> tuple[list[Step], list[Step]]:
+    """Those of mma.sync, two beside each other or one below the other. A and B of fp16 always have 16 components, which
+    repeat what there is."""
     if is_transposed:
         lanes, components = (_transposed(steps) for steps in _fragment(_TRANSPOSED_USE[use], fmt, columns, rows))
     else:

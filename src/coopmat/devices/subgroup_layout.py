@@ -15,7 +15,8 @@ import numpy as np
 
 from coopmat.devices import intel_xmx
 from coopmat.devices.lane_layout import Held, Indices, LaneLayout, dealt, rows_per_word
-from coopmat.devices.model import DeviceDescription, Use, shape_of, types_text
+from coopmat.devices.model import DeviceDescription
+from coopmat.devices.operands import Use, shape_of, types_text
 from coopmat.devices.subgroup_matrices import M_SIZES, SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
 from coopmat.formats import format_of
 

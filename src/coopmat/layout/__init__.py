@@ -10,9 +10,20 @@ the names that their kernels use. All draw what :mod:`coopmat.devices` says.
 """
 
 from coopmat.layout.device_matrix import DeviceMatrix, of
-from coopmat.layout.elements import Element, ElementLayout, Place
+from coopmat.layout.elements import Element, ElementLayout, ElementPlace
 from coopmat.layout.picture import Picture
 from coopmat.layout.sources import accumulator, block_2d, block_io, matrix_a, matrix_b
 
-__all__ = ["DeviceMatrix", "Element", "ElementLayout", "Picture", "Place", "accumulator", "block_2d", "block_io",
-           "matrix_a", "matrix_b", "of"]
+__all__ = [
+           "DeviceMatrix",
+           "Element",
+           "ElementLayout",
+           "ElementPlace",
+           "Picture",
+           "accumulator",
+           "block_2d",
+           "block_io",
+           "matrix_a",
+           "matrix_b",
+           "of",
+]

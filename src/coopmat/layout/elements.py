@@ -20,7 +20,7 @@ may hold several: a component of a vector (``s3``), or of an array (``[3]``)."""
 MOST_SHOWN = 1 << 14  # elements; the largest accumulator of wgmma has as many
 
 
-class Place(NamedTuple):
+class ElementPlace(NamedTuple):
     """Where an element is held: lane, component, register, and the lowest and the highest of its bits in that."""
 
     lane: int
@@ -35,16 +35,17 @@ class Element(NamedTuple):
 
     row: int
     column: int
-    places: tuple[Place, ...]
+    places: tuple[ElementPlace, ...]
 
     @property
-    def first(self) -> Place:
+    def first(self) -> ElementPlace:
         """The place that a picture shows."""
         return self.places[0]
 
 
 def entries(layout: LaneLayout) -> Indices:
-    """A line for each place, [places, 7]: row, column and what :class:`Place` has; ordered by row, column, lane."""
+    """A line for each place, [places, 7]: row, column and what :class:`ElementPlace` has; ordered by row, column,
+    lane."""
     row, column, valid = layout.held
     lane, component = np.nonzero(valid)
     row, column = row[valid], column[valid]
@@ -81,7 +82,7 @@ class ElementLayout:
             raise Error(f"a matrix of {rows}x{columns} = {rows * columns} elements is too large for a picture: text, "
                         f"SVG and HTML show up to {MOST_SHOWN}; JSON (--format json, to_json()) holds any number")
         numbers = entries(self.layout).tolist()
-        return tuple(Element(row, column, tuple(Place(*line[2:]) for line in lines))
+        return tuple(Element(row, column, tuple(ElementPlace(*line[2:]) for line in lines))
                      for (row, column), lines in groupby(numbers, key=lambda line: line[:2]))
 
     @cached_property
@@ -109,7 +110,7 @@ class ElementLayout:
         shapes = {_block(list(group)) for _, group in groupby(sorted(self.elements, key=register), key=register)}
         return shapes.pop() if len(shapes) == 1 else (1, 1)
 
-    def component_name(self, place: Place) -> str:
+    def component_name(self, place: ElementPlace) -> str:
         """What holds an element as the kernel names it; empty if the work-item holds a scalar."""
         if self.naming == "component":
             return f"[{place.component}]"
@@ -123,7 +124,7 @@ class ElementLayout:
         places = "; and in ".join(map(self._words, element.places))
         return f"{self.name}[{element.row}][{element.column}]: {places}"
 
-    def _words(self, place: Place) -> str:
+    def _words(self, place: ElementPlace) -> str:
         words = [f"lane {place.lane}"]
         if self.naming == "component":
             register = "register" if self.layout.tile_rows is None else "tile row"
@@ -156,7 +157,7 @@ class ElementLayout:
                    "it")
 
 
-def bits_name(place: Place) -> str:
+def bits_name(place: ElementPlace) -> str:
     """The bits of an element, the highest first: ``15:8``."""
     return f"{place.high}:{place.low}"
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from coopmat.diagnostics import Error, value_text
 from coopmat.formats import Format
 from coopmat.numerics.exact import matrix_multiply_accumulate_exact
-from coopmat.numerics.hardware import ROWS, XMX, multiply_accumulate
+from coopmat.numerics.hardware import ROWS, WITH_XMX, multiply_accumulate
 from coopmat.numerics.xmx import XmxArithmetic
 
 __all__ = ["EXACT", "MODELS", "Model", "XmxArithmetic", "matrix_multiply_accumulate",
@@ -39,9 +39,9 @@ def model_of(architecture: str, xmx: XmxArithmetic | None = None) -> Model:
     if not isinstance(xmx, XmxArithmetic):
         raise Error(f"xmx must be a coopmat.XmxArithmetic or None; "
                     f"found {value_text(xmx)} of type {type(xmx).__name__}")
-    if ROWS.get(architecture) is not XMX:
-        with_xmx = ", ".join(name for name, rows in ROWS.items() if rows is XMX)
-        raise Error(f"xmx says how Intel's XMX computes, which {architecture} does not have; these do: {with_xmx}")
+    if architecture not in WITH_XMX:
+        raise Error(f"xmx says how Intel's XMX computes, which {architecture} does not have; these do: "
+                    f"{', '.join(WITH_XMX)}")
     return partial(multiply_accumulate, architecture, xmx=xmx)
 
 

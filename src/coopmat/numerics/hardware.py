@@ -1,4 +1,5 @@
-"""Which arithmetic each architecture has for which types: one table, and the multiply-accumulate that follows it.
+"""Which arithmetic each architecture has for which types, as the tables of devices say, and the multiply-accumulate
+that follows it.
 
 Sources and what was verified on hardware: docs/numerics.md.
 """
@@ -6,6 +7,7 @@ Sources and what was verified on hardware: docs/numerics.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
@@ -13,6 +15,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coopmat.devices import ARCHITECTURES
+from coopmat.devices.arithmetic import (
+    AmxTiles,
+    ArithmeticFacts,
+    Float64Steps,
+    MatrixCoreTrees,
+    TensorCoreBlocks,
+    XmxStages,
+)
 from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS, Format, round_to
 from coopmat.numerics.aligned_sum import AlignedSum
@@ -51,52 +62,67 @@ class Row:
         return a == b == self.inputs and d == self.d_format and self.only_c in (None, c)
 
 
-_NANS = {"fp32": 0x7FFFFFFF, "fp16": 0x7FFF}  # NVIDIA's
-
-
-def _nvidia(inputs: str, d_format: str, products: int, fraction_bits: int, floors: dict[str, int | None]) -> Row:
-    model = AlignedSum(products, fraction_bits, floors[d_format], truncates=d_format == "fp32")
-    return Row(inputs, d_format, model, _NANS[d_format], d_format)
-
-
-def _tensor_cores(fraction_bits: int, floors: dict[str, int | None], products: dict[str, int]) -> tuple[Row, ...]:
-    """A generation of tensor cores; ``products`` in one block, by input format."""
-    rows = {inputs: _nvidia(inputs, "fp32", count, fraction_bits, floors) for inputs, count in products.items()}
-    narrowed = replace(rows["fp16"], d_format="fp16", nan=_NANS["fp16"], only_c="fp32")
-    return (*rows.values(), narrowed, _nvidia("fp16", "fp16", products["fp16"], fraction_bits, floors))
+# --------------------------------------------------------------------------------------
+# The rows of each family, from what the tables of devices know of it
+# --------------------------------------------------------------------------------------
 
 
 @cache
-def xmx_rows(choices: XmxArithmetic) -> tuple[Row, ...]:
-    """Intel XMX with one arithmetic of those that its documents allow."""
-    return tuple(Row(inputs, d_format, Chain(products, 2.0 ** FORMATS[inputs].min_exponent, choices), None, "fp32")
-                 for inputs, products in (("bf16", 2), ("fp16", 2), ("tf32", 1))
-                 for d_format in ("fp32", *({inputs} - {"tf32"})))
+def rows_of(architecture: str, xmx: XmxArithmetic | None = None) -> tuple[Row, ...]:
+    """The floating-point arithmetic of an architecture; of Intel XMX, the one of those that its documents allow."""
+    choices = XmxArithmetic() if xmx is None else xmx
+    return tuple(row for known in ARCHITECTURES[architecture].arithmetic for row in _rows(known, choices))
 
 
-_NO_FLOOR: dict[str, int | None] = {"fp32": None, "fp16": -19}
-_AMPERE_FLOOR: dict[str, int | None] = {"fp32": -132, "fp16": -20}
-_HOPPER_FLOOR: dict[str, int | None] = {"fp32": -133, "fp16": -21}
-_FLOAT64 = Row("fp64", "fp64", Float64Chain(0xFFF8000000000000, "bca"), None, "fp64")
+def _rows(known: ArithmeticFacts, choices: XmxArithmetic) -> Iterator[Row]:
+    match known:
+        case AmxTiles():
+            for inputs, products in known.products.items():
+                yield Row(inputs, "fp32", TwoChains(products), None, "fp32")
+        case XmxStages():
+            yield from _xmx_rows(known, choices)
+        case TensorCoreBlocks():
+            yield from _tensor_core_rows(known)
+        case MatrixCoreTrees():
+            for inputs, products in known.products.items():
+                yield Row(inputs, "fp32", PairwiseTree(products, _least_normal(inputs)), known.nan, "fp32")
+        case Float64Steps():
+            yield Row("fp64", "fp64", Float64Chain(known.default_nan, known.nan_order), None, "fp64")
 
-VOLTA = _tensor_cores(23, _NO_FLOOR, {"fp16": 4})
-TURING = _tensor_cores(24, _AMPERE_FLOOR, {"fp16": 8})
-AMPERE = (*_tensor_cores(24, _AMPERE_FLOOR, {"fp16": 8, "bf16": 8, "tf32": 4}), _FLOAT64)
-HOPPER = (*_tensor_cores(25, _HOPPER_FLOOR, {"fp16": 16, "bf16": 16, "tf32": 8}), _FLOAT64)
 
-AMX = tuple(Row(inputs, "fp32", TwoChains(32), None, "fp32") for inputs in ("bf16", "fp16"))
-XMX = xmx_rows(XmxArithmetic())
-CDNA2 = (*(Row(inputs, "fp32", PairwiseTree(4, 2.0 ** FORMATS[inputs].min_exponent), 0x7FC00000, "fp32")
-           for inputs in ("fp16", "bf16")), _FLOAT64)
+def _xmx_rows(known: XmxStages, choices: XmxArithmetic) -> Iterator[Row]:
+    """D is of fp32, or of the type of A and B; there are no accumulators of tf32."""
+    for inputs, products in known.products.items():
+        for d_format in ("fp32", *({inputs} - {"tf32"})):
+            yield Row(inputs, d_format, Chain(products, _least_normal(inputs), choices), None, "fp32")
 
-ROWS: dict[str, tuple[Row, ...]] = {
-    "intel_cpu_spr": AMX, "intel_cpu_gnr": AMX,
-    "intel_gpu_pvc": XMX, "intel_gpu_dg2_g10": XMX, "intel_gpu_dg2_g11": XMX, "intel_gpu_dg2_g12": XMX,
-    "nvidia_gpu_sm_70": VOLTA, "nvidia_gpu_sm_72": VOLTA, "nvidia_gpu_sm_75": TURING, "nvidia_gpu_sm_80": AMPERE,
-    "nvidia_gpu_sm_86": AMPERE, "nvidia_gpu_sm_89": AMPERE, "nvidia_gpu_sm_90": HOPPER,
-    "amd_gpu_gfx90a": CDNA2,
-}
+
+def _tensor_core_rows(known: TensorCoreBlocks) -> Iterator[Row]:
+    """D of fp32 for all inputs, then of fp16 with a C of fp32, which is added in fp32, and with a C of fp16."""
+    def row(inputs: str, d_format: str) -> Row:
+        model = AlignedSum(known.products[inputs], known.fraction_bits, known.floors[d_format],
+                           truncates=d_format == "fp32")
+        return Row(inputs, d_format, model, known.nans[d_format], d_format)
+
+    yield from (row(inputs, "fp32") for inputs in known.products)
+    yield replace(row("fp16", "fp32"), d_format="fp16", nan=known.nans["fp16"], only_c="fp32")
+    yield row("fp16", "fp16")
+
+
+def _least_normal(name: str) -> float:
+    return 2.0 ** FORMATS[name].min_exponent
+
+
+ROWS: dict[str, tuple[Row, ...]] = {name: rows_of(name) for name, row in ARCHITECTURES.items() if row.arithmetic}
 """The floating-point arithmetic of each architecture; integers are exact, modulo 2**bits, on all of them."""
+
+WITH_XMX = tuple(name for name, row in ARCHITECTURES.items()
+                 if any(isinstance(known, XmxStages) for known in row.arithmetic))
+"""The architectures whose documents leave some of their arithmetic open."""
+
+# --------------------------------------------------------------------------------------
+# The multiply-accumulate
+# --------------------------------------------------------------------------------------
 
 
 def multiply_accumulate(architecture: str, a: ArrayLike, b: ArrayLike, c: ArrayLike, *, a_format: str | Format,
@@ -117,7 +143,7 @@ def multiply_accumulate(architecture: str, a: ArrayLike, b: ArrayLike, c: ArrayL
         return _accumulate(row_of(architecture, ROWS[architecture], formats), operands)
     if xmx.tf32_operands == "nearest_even" and operands.a_format.name == operands.b_format.name == "tf32":
         operands = replace(operands, a=round_to(operands.a, "tf32"), b=round_to(operands.b, "tf32"))
-    return _accumulate(row_of(architecture, xmx_rows(xmx), formats), operands)
+    return _accumulate(row_of(architecture, rows_of(architecture, xmx), formats), operands)
 
 
 def row_of(architecture: str, rows: tuple[Row, ...], formats: tuple[str, str, str, str]) -> Row:

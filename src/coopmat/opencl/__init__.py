@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
 from coopmat.devices import DeviceDescription, describe
 from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, SourceFile, SourceLocation
 from coopmat.diagnostics.warning_levels import levels_of
-from coopmat.opencl import builtins, parse, preprocess, sema
+from coopmat.opencl import sema
+from coopmat.opencl.builtins import is_builtin_function, matrix_mad
 from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages.semantic import TOO_DEEP_FOR_PYTHON
-from coopmat.opencl.options import check_options, features_of
-from coopmat.opencl.recursion import deep_recursion
-from coopmat.opencl.sema import attributes, compiler_builtins, conversion_builtins, matrix
-from coopmat.support.build_options import LATEST, BuildOptions, Language
+from coopmat.opencl.parse import parser
+from coopmat.opencl.parse.recursion import deep_recursion
+from coopmat.opencl.preprocess.options import check_options, features_of
+from coopmat.opencl.preprocess.preprocessor import Preprocessor
+from coopmat.opencl.sema import attributes
+from coopmat.support.build_options import BuildOptions
 from coopmat.support.source_files import SourceFiles
 from coopmat.tree.nodes import Program
 
 __all__ = ["BuildOptions", "compile_source", "is_builtin_function"]
-
-
-def is_builtin_function(name: str, features: Collection[str] | None = None, language: Language = LATEST) -> bool:
-    """Whether OpenCL C declares a function of this name, which ``__has_builtin`` asks; with ``features``,
-    whether it does so on a device that defines these macros."""
-    known = name in builtins.names() if features is None else builtins.has_builtin(name, features, language)
-    return (known or name in matrix.FUNCTION_NAMES or name in compiler_builtins.NAMES
-            or conversion_builtins.is_conversion(name))
 
 
 def compile_source(text: str, *, name: str = "<source>", path: Path | None = None,
@@ -48,17 +42,17 @@ def compile_source(text: str, *, name: str = "<source>", path: Path | None = Non
     features = features_of(description, options, sink)
     with deep_recursion():
         try:
-            preprocessor = preprocess.Preprocessor(
+            preprocessor = Preprocessor(
                 sink, language=options.language, include_paths=options.include_paths,
                 system_include_paths=options.system_include_paths, included_files=options.included_files,
                 macros=options.macros, features=features, source_files=source_files,
                 has_builtin=partial(is_builtin_function, features=features, language=options.language),
                 has_attribute=attributes.is_known)
-            unit = parse.parse(preprocessor.run(file), sink, sema.type_names(options.language))
+            unit = parser.parse(preprocessor.run(file), sink, sema.type_names(options.language))
             program = sema.analyze(unit, sink, features=features, language=options.language,
                                    single_precision_constants=options.single_precision_constants,
                                    macro_names=preprocessor.macro_names)
-            builtins.matrix_mad.check(program, sink, description)
+            matrix_mad.check(program, sink, description)
         except RecursionError:
             sink.report(TOO_DEEP_FOR_PYTHON, SourceLocation(file, 1, 1))
             raise CompileError(sink.diagnostics) from None

@@ -12,7 +12,7 @@ from coopmat.formats import FORMATS, Format
 from coopmat.numerics import EXACT
 from coopmat.numerics.aligned_sum import AlignedSum
 from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
-from coopmat.numerics.hardware import ROWS, Row, xmx_rows
+from coopmat.numerics.hardware import ROWS, Row, rows_of
 from coopmat.numerics.xmx import STAGES, Chain, XmxArithmetic
 from coopmat.probing import alignment, integers, names, nonfinite, quantum, ranges, rounding
 from coopmat.probing.directions import EVEN, ZERO
@@ -81,7 +81,7 @@ def claims(architecture: str, setup: Setup, *, saturating: bool = False,
         return _of_integers(setup, saturating)
     if architecture == EXACT:
         return _texts(setup, _exact(setup))
-    rows = ROWS.get(architecture, ()) if xmx is None else xmx_rows(xmx)
+    rows = rows_of(architecture, xmx) if architecture in ROWS else ()
     row = next((row for row in rows if row.fits(setup.types)), None)
     if row is None:
         return None

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.devices.model import types_text
+from coopmat.devices.operands import types_text
 from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS, Format, from_bits
 from coopmat.probing.report import experiments, inputs, matrices, setup_of

@@ -11,6 +11,7 @@ from coopmat.formats import FORMATS
 from coopmat.probing.report import Multiply
 from coopmat.probing.setup import Bits
 from coopmat.runtime import Device, Queue
+from coopmat.runtime.element_types import BY_FORMAT
 from coopmat.sycl import (
     joint_matrix,
     joint_matrix_load,
@@ -24,7 +25,6 @@ from coopmat.sycl import (
     sub_group,
     use,
 )
-from coopmat.sycl.element_types import BY_FORMAT
 from coopmat.sycl.kernel import SyclKernel
 
 Types = tuple[str, str, str, str]

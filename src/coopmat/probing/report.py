@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from coopmat.devices.model import types_are_consistent, types_text
+from coopmat.devices.operands import types_are_consistent, types_text
 from coopmat.diagnostics import Error
 from coopmat.formats import format_of
 from coopmat.probing import alignment, integers, names, nonfinite, order, quantum, ranges, rounding

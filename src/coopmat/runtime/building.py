@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any
 
 from coopmat.devices import describe
 from coopmat.diagnostics import CompileWarning, Diagnostic, Error, ValidationError
 from coopmat.runtime.device import Device
 from coopmat.runtime.options import Options, parse_options, split_options
 from coopmat.runtime.program import Program
+from coopmat.runtime.python_kernels import PythonKernel
 from coopmat.runtime.selection import device as find_device
 from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.runtime.sources import OpenCLSource, PythonSource, llvm_to_spirv
@@ -21,10 +22,7 @@ from coopmat.support.cache import Cache, find_cache
 from coopmat.support.collector import collector_paused
 from coopmat.support.files import read_bytes, read_text
 
-if TYPE_CHECKING:
-    from coopmat.sycl.kernel import SyclKernel
-
-Source = Union[str, Path, bytes, Module, "SyclKernel"]
+Source = str | Path | bytes | Module | PythonKernel
 """OpenCL C text, a file, SPIR-V, or a kernel in Python."""
 
 SOURCE_SUFFIXES = (".cl", ".ll", ".spv", ".spvasm")
@@ -131,9 +129,7 @@ def _translate(source: Source, options: Options, device: Device | None, cache: C
 
 
 def _from_python(source: Any, options: Options, device: Device | None, cache: Cache) -> Program:
-    from coopmat.sycl.kernel import SyclKernel
-
-    if not isinstance(source, SyclKernel):
+    if not isinstance(source, PythonKernel):
         raise Error("a source is OpenCL C text (str), a pathlib.Path, SPIR-V (bytes), a Module or a kernel in Python, "
                     f"not {type(source).__name__}")
     found = PythonSource(source, split_options(options),

@@ -20,7 +20,7 @@ from coopmat.runtime.events import Event
 from coopmat.support.templates import template_method
 
 if TYPE_CHECKING:
-    from coopmat.sycl.element_types import ElementType
+    from coopmat.runtime.element_types import ElementType
 
 Dependencies = Event | Sequence[Event]
 
@@ -225,7 +225,7 @@ def _bytes(command: str, role: str, given: Any, count: int, *, writes: bool = Fa
 
 def _template(command: str, given: Any) -> ElementType:
     """The type of a template argument that memory can have."""
-    from coopmat.sycl.element_types import element_type
+    from coopmat.runtime.element_types import element_type  # imported late: most programs copy nothing
 
     found = element_type(given)
     if found is None or found.is_abstract:
@@ -237,7 +237,7 @@ def _template(command: str, given: Any) -> ElementType:
 
 def _element_of(command: str, role: str, given: Any) -> ElementType:
     """The type of the elements in memory."""
-    from coopmat.sycl.element_types import of_dtype
+    from coopmat.runtime.element_types import of_dtype
 
     dtype = _array(command, role, given).dtype
     found = of_dtype(dtype)

@@ -82,7 +82,7 @@ class Device:
     def get_info(self, template: Any = None, descriptor: Any = None) -> Any:
         """What a descriptor asks for: ``get_info(info.device.matrix_combinations)``, or with the descriptor in
         square brackets, as SYCL has it. Error, naming the descriptors, for anything else."""
-        from coopmat.sycl.info import info
+        from coopmat.runtime.information import info  # imported late: few programs ask
 
         return info.device.ask(self, descriptor if template is None else template)
 
@@ -100,7 +100,7 @@ class Device:
 
     def has(self, aspect: Any) -> bool:
         """Whether the device has an aspect, such as ``aspect.fp64``."""
-        from coopmat.sycl.info import has_aspect
+        from coopmat.runtime.information import has_aspect
 
         return has_aspect(self.description, aspect)
 

@@ -41,14 +41,14 @@ class Event:
     def get_profiling_info(self, template: Any = None, descriptor: Any = None) -> int:
         """A time in nanoseconds: ``get_profiling_info(info.event_profiling.command_end)``, or with the descriptor in
         square brackets. The three times are ``command_submit``, ``command_start`` and ``command_end``."""
-        from coopmat.sycl.info import info
+        from coopmat.runtime.information import info  # imported late: few programs ask
 
         return int(info.event_profiling.ask(self, descriptor if template is None else template))
 
     @template_method
     def get_info(self, template: Any = None, descriptor: Any = None) -> Any:
         """``get_info(info.event.command_execution_status)``, or with the descriptor in square brackets."""
-        from coopmat.sycl.info import info
+        from coopmat.runtime.information import info
 
         return info.event.ask(self, descriptor if template is None else template)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coopmat.diagnostics import (
     Diagnostic,
@@ -21,6 +21,7 @@ from coopmat.runtime.arguments import Binder, Bound, Position, binder
 from coopmat.runtime.calls import CallForm
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.executable import executable
+from coopmat.runtime.python_kernels import PythonKernel
 from coopmat.runtime.saved import Optimization
 from coopmat.spirv.analysis import matrix_addresses
 from coopmat.spirv.analysis.kernels import KernelSignature
@@ -29,9 +30,6 @@ from coopmat.spirv.edit.specialization import SpecConstant, Value, resolve, spec
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
-
-if TYPE_CHECKING:
-    from coopmat.sycl.kernel import SyclKernel
 
 TextOf = Callable[[str], str | None]
 """Gives the text of a source file by the name that a module has for it, or None."""
@@ -50,7 +48,7 @@ class Program:
     def __init__(self, module: Module, *, source_name: str = "<source>", warnings: Sequence[Diagnostic] = (),
                  make_llvm_ir: Callable[[], str] | None = None, loadable_by: Device | None = None,
                  cache: Cache | None = None, values: Mapping[int, Value] | None = None,
-                 device: Device | None = None, python: SyclKernel | None = None,
+                 device: Device | None = None, python: PythonKernel | None = None,
                  text_of: TextOf | None = None) -> None:
         self.module = module
         self.source_name = source_name
@@ -204,7 +202,7 @@ class Program:
 class Kernel:
     """An entry point of a program. ``signature`` describes its parameters."""
 
-    def __init__(self, program: Program, signature: KernelSignature, python: SyclKernel | None = None) -> None:
+    def __init__(self, program: Program, signature: KernelSignature, python: PythonKernel | None = None) -> None:
         self.program = program
         self.signature = signature
         self.name = signature.name

@@ -1,69 +1,72 @@
-"""Launching kernels in Python: compiled once for each device and each set of captured values."""
+"""Kernels in Python: what the runtime asks of one. The front end (:mod:`coopmat.sycl`) has the class."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from coopmat.diagnostics import LaunchError, value_text
-from coopmat.runtime.building import build
-from coopmat.runtime.device import Device
-from coopmat.runtime.events import Event
-from coopmat.runtime.program import Program
-from coopmat.runtime.sizes import check_sizes, chosen_local_size
-from coopmat.sycl.kernel import SyclKernel
-from coopmat.sycl.ranges import nd_range
+from coopmat.devices import DeviceDescription
+from coopmat.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from coopmat.runtime.queue import Queue
-
-MOST_PROGRAMS = 256  # that are kept
-_PROGRAMS: OrderedDict[tuple[Device, str], Program] = OrderedDict()
-"""What kernels were compiled into, the last used ones last."""
+    from coopmat.tree import nodes
 
 
-def launch(queue: Queue, ranges: Any, kernel: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -> Event:
-    """Queue.parallel_for."""
-    if not isinstance(ranges, nd_range):
-        raise LaunchError("parallel_for takes an nd_range, such as nd_range((64, 16), (1, 16)); found "
-                          f"{type(ranges).__name__} {value_text(ranges)}")
-    if isinstance(kernel, FunctionType):
-        kernel = SyclKernel(kernel)
-    if not isinstance(kernel, SyclKernel):
-        raise LaunchError("parallel_for takes a function with the decorator @kernel after the nd_range; found "
-                          f"{type(kernel).__name__}; kernels of cm.build are launched with enqueue")
-    _check_dimensions(kernel, ranges)
-    found = _built(kernel, queue.device).kernel(kernel.name)
-    whole, part = ranges.global_range[::-1], ranges.local_range
-    local = chosen_local_size(found, whole, queue.device) if part is None else part[::-1]
-    sizes = check_sizes(whole, local, queue.device.max_work_group_size)
-    return queue.launch(found, sizes, kernel.arguments(arguments, named, found.names))
+class ItemType(Protocol):
+    """The type of a kernel's first parameter, such as ``nd_item[2]``."""
+
+    @property
+    def dimensions(self) -> int:
+        """The number of dimensions of the nd_range that it stands for."""
 
 
-def _built(kernel: SyclKernel, device: Device) -> Program:
-    """The kernel's program for a device; from memory if what it captures has not changed."""
-    key = kernel.key()
-    if key is None:
-        return build(kernel, device=device)
-    known = _PROGRAMS.get((device, key))
-    if known is None:
-        known = build(kernel, device=device)
-        known.forget_source()  # the kernel may hold large arrays
-        while len(_PROGRAMS) >= MOST_PROGRAMS:
-            _PROGRAMS.popitem(last=False)
-        _PROGRAMS[device, key] = known
-    else:
-        with suppress(KeyError):  # another thread has made place
-            _PROGRAMS.move_to_end((device, key))
-    return known
+class PythonKernel(ABC):  # no Protocol: every launch asks whether it was given one, which takes those too long
+    """A kernel that is written in Python, compiled when it is built or launched first."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The kernel's name in its program."""
+
+    @property
+    @abstractmethod
+    def file_name(self) -> str:
+        """The file that it was written in, as Python calls it."""
+
+    @property
+    @abstractmethod
+    def item(self) -> ItemType | None:
+        """The type of its first parameter, as far as that is known before it is compiled."""
+
+    @abstractmethod
+    def key(self) -> str | None:
+        """What its compilation depends on; None if it reads objects whose changes cannot be seen."""
+
+    @abstractmethod
+    def compile(self, device: DeviceDescription, options: Sequence[str] = ()) -> tuple[nodes.Program, list[Diagnostic]]:
+        """The typed tree and the warnings; ``options`` come after the kernel's own. Raises CompileError, and
+        KernelNotSupported for matrices that the device does not have."""
+
+    @abstractmethod
+    def arguments(self, given: Sequence[Any], named: Mapping[str, Any], names: Sequence[str]) -> Sequence[Any]:
+        """The arguments of a launch for the parameters ``names`` of the compiled kernel. Raises LaunchError for
+        arguments that are missing or too much."""
+
+    @abstractmethod
+    def spelled(self, name: str) -> str:
+        """A parameter as the source has it, for messages."""
 
 
-def _check_dimensions(kernel: SyclKernel, ranges: nd_range) -> None:
-    """The nd_item must have the dimensions of the nd_range."""
-    item = kernel.item
-    if item is not None and item.dimensions != ranges.dimensions:
-        raise LaunchError(f"kernel '{kernel.name}' has an {item}, and the nd_range has {ranges.dimensions} "
-                          f"dimensions: {ranges.global_range}")
+_MAKERS: list[Callable[[FunctionType], PythonKernel]] = []
+
+
+def compile_functions_by(make: Callable[[FunctionType], PythonKernel]) -> None:
+    """Let the front end say what makes a kernel of a plain function."""
+    _MAKERS[:] = [make]
+
+
+def kernel_of(given: Any) -> Any:
+    """A plain function as a kernel that requires nothing; anything else as it is."""
+    return _MAKERS[0](given) if _MAKERS and isinstance(given, FunctionType) else given

@@ -65,9 +65,9 @@ class Queue(MemoryCommands):
 
         Raises what :func:`coopmat.build` and :meth:`enqueue` raise.
         """
-        from coopmat.runtime.python_kernels import launch
+        from coopmat.runtime.python_launches import prepare  # imported late: programs in OpenCL C launch none
 
-        return launch(self, nd_range, kernel, args, named)
+        return self.launch(*prepare(self.device, nd_range, kernel, args, named))
 
     def __repr__(self) -> str:
         return f"<coopmat.Queue on {self.device.name}>"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.runtime.device import Device
+from coopmat.runtime.python_kernels import PythonKernel
 from coopmat.runtime.saved import Compilation, Optimization
 from coopmat.spirv.analysis.types import VECTOR_LENGTHS
 from coopmat.spirv.grammar import Op
@@ -25,7 +26,6 @@ from coopmat.support.cached import cached_property
 from coopmat.support.source_files import SourceFiles
 
 if TYPE_CHECKING:
-    from coopmat.sycl.kernel import SyclKernel
     from coopmat.tree import nodes
 
 _TIME_MACROS = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
@@ -110,17 +110,16 @@ class OpenCLSource:
 
 @dataclass(eq=False)
 class PythonSource:
-    """A kernel written in Python (:class:`coopmat.sycl.kernel.SyclKernel`), the options that come after its own, and
-    the device it is compiled for."""
+    """A kernel written in Python, the options that come after its own, and the device it is compiled for."""
 
-    kernel: SyclKernel
+    kernel: PythonKernel
     options: Sequence[str]
     device: Device
 
     @property
     def name(self) -> str:
         """What messages call the source."""
-        return self.kernel.function.__code__.co_filename
+        return self.kernel.file_name
 
     def compile(self, cache: Cache) -> Compilation:
         """The module and what belongs to it, from the cache if it holds them. Raises CompileError."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Block", "EntryPoint", "Function", "Instruction", "Module", "ModuleBuilder", "Op", "Operand",
            "SpecConstant", "Violation", "link", "make", "spec_constants", "specialize"]
 
-_LAZY = {"link": "linker", "SpecConstant": "specialization", "spec_constants": "specialization",
-         "specialize": "specialization", "Violation": "validate.rules"}
+_LAZY = {"link": "edit.linker", "SpecConstant": "edit.specialization", "spec_constants": "edit.specialization",
+         "specialize": "edit.specialization", "Violation": "validate.rules"}
 """Names whose modules are imported when they are asked for, as these need numpy or take long."""
 
 

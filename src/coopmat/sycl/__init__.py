@@ -11,11 +11,12 @@ docs/joint-matrix.md describes the language.
 """
 
 from coopmat.devices import Combination as combination
+from coopmat.diagnostics import Error as exception
+from coopmat.diagnostics import errc
 from coopmat.formats import matrix_type
 from coopmat.runtime import Device, Event, Queue
 from coopmat.runtime import device as device
-from coopmat.sycl.atomic_functions import atomic_fence, atomic_ref
-from coopmat.sycl.element_types import (
+from coopmat.runtime.element_types import (
     bfloat16,
     boolean,
     float32,
@@ -32,20 +33,19 @@ from coopmat.sycl.element_types import (
     uint32,
     uint64,
 )
+from coopmat.runtime.information import architecture, aspect, info
+from coopmat.runtime.ranges import nd_range
+from coopmat.sycl.atomic_functions import atomic_fence, atomic_ref
 from coopmat.sycl.enumerations import (
     access,
-    architecture,
-    aspect,
     cache_level,
     cache_mode,
-    errc,
     layout,
     memory_order,
     memory_scope,
     use,
 )
 from coopmat.sycl.enumerations import fence_space as fence_space
-from coopmat.sycl.exceptions import exception
 from coopmat.sycl.group_functions import (
     all_of_group,
     any_of_group,
@@ -69,7 +69,6 @@ from coopmat.sycl.group_functions import (
     shift_group_left,
     shift_group_right,
 )
-from coopmat.sycl.info import info
 from coopmat.sycl.joint_matrices import joint_matrix
 from coopmat.sycl.kernel import kernel
 from coopmat.sycl.local_memory import group_local_memory_for_overwrite
@@ -118,7 +117,7 @@ from coopmat.sycl.properties import (
     write_hint,
 )
 from coopmat.sycl.queries import matrix_params
-from coopmat.sycl.ranges import group, nd_item, nd_range, sub_group
+from coopmat.sycl.ranges import group, nd_item, sub_group
 from coopmat.sycl.selectors import (
     accelerator_selector_v,
     aspect_selector,

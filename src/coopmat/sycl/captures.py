@@ -29,9 +29,10 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error
-from coopmat.sycl.element_types import ElementType, element_type
+from coopmat.runtime.element_types import ElementType, element_type
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr, multi_ptr
 from coopmat.sycl.ranges import NdItemType
+from coopmat.sycl.source import definition_of
 from coopmat.sycl.texts import text_of
 from coopmat.sycl.vectors import VectorType
 
@@ -107,8 +108,6 @@ def _frames_around(code: CodeType) -> Iterator[FrameType]:
 
 def _annotated_names(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
     """The names in the annotations inside of a function, and of the functions that it has captured."""
-    from coopmat.sycl.compiler.source import definition_of  # a kernel that has been defined is soon compiled, too
-
     if function in seen or str(function.__module__).startswith(_PACKAGE):
         return
     seen.add(function)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coopmat.diagnostics import Error, Message
+from coopmat.diagnostics import Error, Message, errc
 
 # ------------------------------------------------------------------ CM610x: the joint_matrix type
 
@@ -54,7 +54,10 @@ PARAMS_NO_DEFAULT = Message("CM6195", "error",
 
 
 class BrokenConstraint(Error):
-    """Something that the extension does not allow; ``message`` is the row, ``values`` what fills it in."""
+    """Something that the extension does not allow; ``message`` is the row, ``values`` what fills it in. Where C++ does
+    not compile, the code is ``build``."""
+
+    _code = errc.build
 
     def __init__(self, message: Message, **values: Any) -> None:
         self.message = message

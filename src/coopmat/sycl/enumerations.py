@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum, StrEnum
-
-from coopmat.devices import ARCHITECTURES
+from coopmat.diagnostics import SpelledEnum
 from coopmat.tree import types as t
 
 
-class _Spelled(Enum):
-    """Members print as the user writes them: ``use.a``."""
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
-
-    __repr__ = __str__
-
-
-class use(_Spelled):
+class use(SpelledEnum):
     """The role of a matrix in ``D = A*B + C`` (section "Matrix Use")."""
 
     a = t.Use.A
@@ -25,7 +14,7 @@ class use(_Spelled):
     accumulator = t.Use.ACCUMULATOR
 
 
-class layout(_Spelled):
+class layout(SpelledEnum):
     """How a matrix lies in memory (section "Matrix Layout"). The values are SPIR-V's, but for ``dynamic``.
 
     ``ext_intel_packed`` (sycl_ext_intel_matrix), for A and B of 8- and 16-bit elements: of each 4 bytes' worth of rows
@@ -38,7 +27,7 @@ class layout(_Spelled):
     dynamic = -1
 
 
-class address_space(_Spelled):
+class address_space(SpelledEnum):
     """Where a pointer points to (SYCL 4.7.7.1)."""
 
     global_space = t.AddressSpace.GLOBAL
@@ -51,7 +40,7 @@ class address_space(_Spelled):
         return f"access.address_space.{self.name}"
 
 
-class decorated(_Spelled):
+class decorated(SpelledEnum):
     """Whether a multi_ptr's pointer type shows its address space; it makes no difference here."""
 
     no = 0
@@ -62,7 +51,7 @@ class decorated(_Spelled):
         return f"access.decorated.{self.name}"
 
 
-class fence_space(_Spelled):
+class fence_space(SpelledEnum):
     """What a barrier of an nd_item orders (SYCL 4.9.1.5); the values are SPIR-V's Memory Semantics."""
 
     local_space = 0x100
@@ -78,7 +67,7 @@ class access:
     fence_space = fence_space
 
 
-class memory_order(_Spelled):
+class memory_order(SpelledEnum):
     """Orders of atomic operations and fences (SYCL 3.8.3.1); the values are SPIR-V's Memory Semantics."""
 
     relaxed = 0x0
@@ -88,17 +77,17 @@ class memory_order(_Spelled):
     seq_cst = 0x10
 
 
-class memory_scope(_Spelled):
+class memory_scope(SpelledEnum):
     """Scopes of atomic operations and barriers (SYCL 3.8.3.2)."""
 
-    work_item = t.Scope.INVOCATION
-    sub_group = t.Scope.SUBGROUP
-    work_group = t.Scope.WORKGROUP
-    device = t.Scope.DEVICE
-    system = t.Scope.CROSS_DEVICE
+    work_item = t.ExecutionScope.INVOCATION
+    sub_group = t.ExecutionScope.SUBGROUP
+    work_group = t.ExecutionScope.WORKGROUP
+    device = t.ExecutionScope.DEVICE
+    system = t.ExecutionScope.CROSS_DEVICE
 
 
-class cache_mode(_Spelled):
+class cache_mode(SpelledEnum):
     """What a cache does with an access (sycl_ext_intel_cache_controls)."""
 
     uncached = 0
@@ -110,73 +99,10 @@ class cache_mode(_Spelled):
     write_back = 6
 
 
-class cache_level(_Spelled):
+class cache_level(SpelledEnum):
     """Levels of the cache; the values are SPIR-V's."""
 
     L1 = 0
     L2 = 1
     L3 = 2
     L4 = 3
-
-
-class errc(_Spelled):
-    """Error codes of SYCL's exceptions (SYCL 4.13.2), as far as coopmat raises them."""
-
-    success = 0
-    runtime = 1
-    kernel = 2
-    nd_range = 3
-    invalid = 4
-    kernel_not_supported = 5
-    feature_not_supported = 6
-    build = 7
-
-
-class aspect(_Spelled):
-    """What a device can have: ``device.has(aspect.fp64)`` (SYCL 4.6.4.5)."""
-
-    cpu = "cpu"
-    gpu = "gpu"
-    emulated = "emulated"
-    fp16 = "fp16"
-    fp64 = "fp64"
-    atomic64 = "atomic64"
-    queue_profiling = "queue_profiling"
-    usm_device_allocations = "usm_device_allocations"
-    usm_host_allocations = "usm_host_allocations"
-    usm_shared_allocations = "usm_shared_allocations"
-    usm_system_allocations = "usm_system_allocations"
-    ext_intel_matrix = "ext_intel_matrix"
-
-
-class device_type(_Spelled):
-    """Kinds of devices; ``custom`` is what models neither a CPU nor a GPU (``sim:generic``)."""
-
-    cpu = "cpu"
-    gpu = "gpu"
-    custom = "none"
-
-    def __str__(self) -> str:
-        return f"info.device_type.{self.name}"
-
-
-class event_command_status(_Spelled):
-    """How far a command has come. A command is complete when the call that submits it returns."""
-
-    submitted = 0
-    running = 1
-    complete = 2
-
-    def __str__(self) -> str:
-        return f"info.event_command_status.{self.name}"
-
-
-class _Name(StrEnum):
-    """Members equal their names, which devices and combinations have as plain texts."""
-
-    __repr__ = _Spelled.__str__
-
-
-architecture = _Name("architecture", [  # type: ignore[call-arg]
-    name for name in ARCHITECTURES if name != "generic"])
-architecture.__doc__ = "Architectures (sycl_ext_oneapi_device_architecture) whose combinations are in the tables."

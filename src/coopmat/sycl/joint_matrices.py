@@ -8,9 +8,9 @@ from typing import Any
 
 from coopmat.devices.lane_layout import can_be_packed
 from coopmat.diagnostics import Error
+from coopmat.runtime.element_types import BY_FORMAT, ElementType, element_type
 from coopmat.sycl import constraints
 from coopmat.sycl.constraints import BrokenConstraint
-from coopmat.sycl.element_types import BY_FORMAT, ElementType, element_type
 from coopmat.sycl.enumerations import layout, use
 from coopmat.sycl.ranges import sub_group
 from coopmat.tree import types as t
@@ -33,7 +33,7 @@ class JointMatrixType:
     @property
     def tree(self) -> t.Matrix:
         """The type in the kernel tree, which knows no layout and keeps tf32 as float."""
-        return t.Matrix(self.element.storage.scalar, t.Scope.SUBGROUP, self.rows, self.columns, self.use.value)
+        return t.Matrix(self.element.storage.scalar, t.ExecutionScope.SUBGROUP, self.rows, self.columns, self.use.value)
 
     @property
     def shape(self) -> str:

@@ -12,10 +12,11 @@ import numpy as np
 from coopmat.devices import ARCHITECTURES, DeviceDescription
 from coopmat.diagnostics import Diagnostic, Error, LaunchError, value_text
 from coopmat.runtime.calls import CallForm
+from coopmat.runtime.element_types import element_type
 from coopmat.runtime.options import Options, split_options
+from coopmat.runtime.python_kernels import PythonKernel, compile_functions_by
 from coopmat.support.cached import cached_property
 from coopmat.sycl.captures import Key, Unkeyable, annotation_scope, closure_of, key_of
-from coopmat.sycl.element_types import element_type
 from coopmat.sycl.enumerations import layout
 from coopmat.sycl.from_source import defined_in, executed
 from coopmat.sycl.options import kernel_options
@@ -25,7 +26,7 @@ MAX_WORK_GROUP = max(device.limits.work_group for device in ARCHITECTURES.values
 """Of the device with the largest ones; each has its own limit at the launch."""
 
 
-class SyclKernel:
+class SyclKernel(PythonKernel):
     """A kernel written in Python. ``coopmat.build(kernel, device=d)`` and ``queue.parallel_for`` compile it.
 
     Variables of the functions around it are captured by value when it is defined, as ``[=]`` does in C++; names of
@@ -56,6 +57,11 @@ class SyclKernel:
         """The kernel's name in its program."""
         return self.function.__name__ if self.function.__name__ != "<lambda>" else "lambda_kernel"
 
+    @property
+    def file_name(self) -> str:
+        """The file that it was written in, as Python calls it."""
+        return self.function.__code__.co_filename
+
     @cached_property
     def item(self) -> NdItemType | None:
         """The type of its first parameter, as far as that is known before it is compiled."""
@@ -85,7 +91,7 @@ class SyclKernel:
     def compile(self, device: DeviceDescription, options: Options = ()) -> tuple[Any, list[Diagnostic]]:
         """The typed tree (:class:`coopmat.tree.nodes.Program`) and the warnings; ``options`` come after the kernel's
         own. Raises CompileError, and KernelNotSupported for matrices that the device does not have."""
-        from coopmat.sycl.compiler import compile_kernel
+        from coopmat.sycl.compiler import compile_kernel  # what the cache holds needs no compiler
 
         return compile_kernel(self.function, self.closure, device, kernel_options(self.name, self.options, options),
                               scope=self._scope, sub_group_size=self.sub_group_size,
@@ -213,6 +219,7 @@ class KernelDecorator:
 
 
 kernel = KernelDecorator()
+compile_functions_by(SyclKernel)
 
 
 def _size(what: str, given: Any) -> int | None:

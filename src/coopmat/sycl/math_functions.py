@@ -21,8 +21,8 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.diagnostics import Error
+from coopmat.runtime.element_types import ElementType, boolean, float32, int32
 from coopmat.sycl.device_functions import DeviceFunction
-from coopmat.sycl.element_types import ElementType, boolean, float32, int32
 
 Host = Callable[..., Any]
 

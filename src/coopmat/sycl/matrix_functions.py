@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from coopmat.formats import round_to
 from coopmat.sycl.device_functions import device_function, host_device_function
 from coopmat.sycl.properties import properties
 
@@ -103,9 +106,5 @@ def joint_matrix_fill_checked(g: Any, m: Any, v: Any, height: Any, width: Any, r
 def round_to_tf32(elem: Any) -> Any:
     """``elem``, a float32 (on the host also an array), rounded to tf32: 10 fraction bits, to nearest even
     (section "Rounding TF32 values")."""
-    import numpy as np
-
-    from coopmat.formats import round_to
-
     rounded = round_to(np.asarray(elem, np.float32), "tf32").astype(np.float32)
     return rounded if isinstance(elem, np.ndarray) else rounded[()]

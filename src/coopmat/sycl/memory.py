@@ -18,9 +18,9 @@ import numpy as np
 from coopmat.diagnostics import Error, LaunchError, value_text
 from coopmat.runtime.commands import Context
 from coopmat.runtime.device import Device
+from coopmat.runtime.element_types import ElementType, element_type, uint8
 from coopmat.runtime.queue import Queue
 from coopmat.support.templates import Template, template_function
-from coopmat.sycl.element_types import ElementType, element_type, uint8
 
 _Array = np.ndarray[Any, Any]
 _host_memory: WeakValueDictionary[int, _Array] = WeakValueDictionary()

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error, value_text
-from coopmat.sycl.element_types import ElementType, element_type
+from coopmat.runtime.element_types import ElementType, element_type
+from coopmat.runtime.ranges import MAX_DIMENSIONS, sizes
 from coopmat.sycl.enumerations import address_space, decorated
 from coopmat.sycl.properties import CacheHint, properties
-from coopmat.sycl.ranges import MAX_DIMENSIONS, sizes
 from coopmat.sycl.vectors import VectorType
 from coopmat.tree import types as t
 

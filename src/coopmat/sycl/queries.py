@@ -8,10 +8,11 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription, describe
 from coopmat.diagnostics import Error, value_text
+from coopmat.runtime.element_types import ElementType, element_type
+from coopmat.runtime.information import architecture_of
 from coopmat.sycl import constraints
 from coopmat.sycl.constraints import BrokenConstraint
-from coopmat.sycl.element_types import ElementType, element_type
-from coopmat.sycl.enumerations import architecture, use
+from coopmat.sycl.enumerations import use
 from coopmat.sycl.joint_matrices import ELEMENT_TYPES, JointMatrixType, joint_matrix_type, shown
 
 
@@ -109,14 +110,6 @@ class matrix_params:
     def __repr__(self) -> str:
         return (f"matrix_params({self.architecture!r}, {self.Ta}, {self.Tb}, {self.Tc}, {self.Td}, "
                 f"{self.M}, {self.N}, {self.K})")
-
-
-def architecture_of(name: str) -> str:
-    """The member of ``architecture`` of this name; the name itself, such as ``"generic"``, if there is none."""
-    return _ARCHITECTURES.get(name, name)
-
-
-_ARCHITECTURES: dict[str, str] = {name: name for name in architecture}
 
 
 def _description(given: Any) -> DeviceDescription:

@@ -11,8 +11,8 @@ from typing import Any
 
 from coopmat.diagnostics import Error, value_text
 from coopmat.runtime.device import Device
+from coopmat.runtime.information import aspect
 from coopmat.runtime.selection import device as find_device
-from coopmat.sycl.enumerations import aspect
 
 _NEVER, _POSSIBLE, _PREFERRED = -1, 0, 1
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error, value_text
-from coopmat.sycl.element_types import (
+from coopmat.runtime.element_types import (
     BY_SCALAR,
     ElementType,
     boolean,

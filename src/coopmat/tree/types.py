@@ -34,7 +34,7 @@ class Use(Enum):
         return f"CLK_COOPERATIVE_MATRIX_{self.name}"
 
 
-class Scope(Enum):
+class ExecutionScope(Enum):
     """Scopes of execution; the values are SPIR-V's."""
 
     CROSS_DEVICE = 0
@@ -154,7 +154,7 @@ class Matrix(Type):
     """A cooperative matrix, spread over the work-items of ``scope`` (RFC 4.1)."""
 
     scalar: Scalar
-    scope: Scope
+    scope: ExecutionScope
     rows: int
     columns: int
     use: Use

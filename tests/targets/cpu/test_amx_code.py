@@ -17,12 +17,11 @@ import coopmat as cm
 from coopmat.llvm.process import client
 from coopmat.runtime.executable import executable
 from coopmat.targets.analysis.large_values import Prepared
-from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.features import CpuFeatures, cpu_features
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
+from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.program import CpuProgram
-from coopmat.targets.llvm.emitter import Variant
 from tests.fuzz import kernels_for_targets, modelled_matrices
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -39,7 +38,7 @@ def code_of(source: str | Path, options: tuple[str, ...] = (), numerics: str = "
     program = cm.build(source, options)
     entry = program.module.entry_points[0]
     variant = Variant(16, True, True, numerics=numerics, features=FEATURES)
-    return kernel_code(Prepared(program.module), entry, variant, HANDLERS, "generic")
+    return kernel_code(Prepared(program.module), entry, variant)
 
 
 @cache
@@ -163,8 +162,8 @@ def test_more_matrices_than_tiles() -> None:
     assert products == 8
     assert len(re.findall(r"\btileloadd", code)) == 3 * products
     with pytest.raises(cm.CompileError, match="ran out of registers"):
-        program._by_llvm("k", program.translated("flash_attention", program.variant(
-            program.signatures["flash_attention"], (16, 1, 1)))[1], "asm")
+        program.translated("flash_attention", program.variant(
+            program.signatures["flash_attention"], (16, 1, 1))).by_llvm("asm")
 
 
 @on_x86

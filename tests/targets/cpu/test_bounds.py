@@ -18,9 +18,9 @@ from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.targets import simulator
 from coopmat.targets.base.local_memory import LocalMemory
+from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
-from coopmat.targets.llvm.emitter import Variant
 from tests.cases import CASES, Case, copies
 from tests.targets.simulator import kit
 
@@ -293,10 +293,10 @@ def test_the_cache_keeps_the_messages(tmp_path: Path) -> None:
 def test_without_the_option_the_code_is_the_same() -> None:
     """No check, and no word about one."""
     program = CpuProgram(cm.build(source("for (int j = 0; j < d; ++j) out[I] += in[I + j];"))._executable)
-    code, ir = program.translated("k", Variant(16, True, True))
-    assert not code.sites
-    assert "out_of_bounds" not in ir
-    assert "fault" not in ir
+    made = program.translated("k", Variant(16, True, True))
+    assert not made.code.sites
+    assert "out_of_bounds" not in made.ir
+    assert "fault" not in made.ir
 
 
 # --------------------------------------------------------------------------------------

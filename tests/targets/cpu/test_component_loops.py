@@ -15,7 +15,8 @@ import pytest
 import coopmat as cm
 from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.targets.cpu.matrix.component_loops import ComponentLoops
-from coopmat.targets.cpu.matrix.operations import Operation
+from coopmat.targets.cpu.matrix.operation import Insert
+from coopmat.targets.llvm.ir_text import parse
 
 LANGUAGE = """
 #define ROWS CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
@@ -106,8 +107,12 @@ def test_a_matrix_that_another_one_becomes() -> None:
     """What a phi of another matrix takes has to stay a value."""
     kind = MatrixType(IntType(32), 8, 16, 2, 16)
     text = JOINED.replace("M ", 'target("spirv.CooperativeMatrixKHR", i32, 3, 8, 16, 2) ')
-    loops = ComponentLoops({"matrix.insert.0": Operation("insert", kind, (kind,), ("uniform",))})
-    lines = loops.rewritten(text.strip().splitlines())
+    loops = ComponentLoops({"matrix.insert.0": Insert(
+        result=kind, operands=(kind,), is_uniform=True, sub_group_size=16)})
+    module = parse(text.strip())
+    for function in module.functions:
+        loops.rewrite(function)
+    lines = str(module).splitlines()
     defined = {found[1] for found in (re.match(r"  (%[\w.]+) = ", line) for line in lines) if found}
     used = {name for line in lines for name in re.findall(r"%[\w.]+", line.partition(";")[0])}
     assert used <= defined | {"%a", "%b", "%v", "%m", "%c", "%p", "%entry", "%head", "%change", "%join", "%end"}

@@ -8,7 +8,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.diagnostics import Error
-from coopmat.targets.cpu.host.globals import GlobalMemory
+from coopmat.targets.base.global_memory import GlobalMemory
 from coopmat.targets.cpu.program import CpuProgram
 from tests.targets.simulator.kit import cpu_program, module
 

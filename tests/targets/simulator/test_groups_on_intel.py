@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from coopmat.spirv.edit.requirements import Needs
+from coopmat.spirv.analysis.requirements import Needs
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make

@@ -9,7 +9,7 @@ import pytest
 import coopmat as cm
 from coopmat.devices import ARCHITECTURES, USES, Use
 from coopmat.devices.layouts import matrix_layout
-from coopmat.devices.model import shape_of
+from coopmat.devices.operands import shape_of
 from coopmat.sycl import (
     float32,
     joint_matrix,

@@ -27,6 +27,8 @@ from coopmat.support.forks import after_fork
 
 TIME_LIMIT_VARIABLE = "COOPMAT_LLVM_TIME_LIMIT"
 DEFAULT_TIME_LIMIT = 60.0  # seconds
+HOST = ""
+"""The triple that stands for this machine's."""
 MESSAGE_LIMIT = 4000  # characters of LLVM's own text in an error
 
 
@@ -291,6 +293,11 @@ def _ending(status: int) -> str:
 _client = Client()
 
 
+def verify(ir: str, *, source_name: str = "<llvm>") -> None:
+    """Raise :class:`coopmat.diagnostics.CompileError` with LLVM's message unless the IR is well formed."""
+    declarations(ir, source_name=source_name)
+
+
 def declarations(ir: str, *, source_name: str = "<llvm>") -> list[tuple[str, str]]:
     """Parse and verify IR; name and LLVM type of every function that it declares and does not define."""
     answer, _ = _client.request("declarations", ir, source_name=source_name)
@@ -312,7 +319,14 @@ def emit_spirv(ir: str, renames: Mapping[str, str], *, source_name: str = "<llvm
     return _client.request("spirv", ir, source_name=source_name, renames=dict(renames))[1]
 
 
+def compile(ir: str, triple: str, cpu: str, features: str, level: int, emit: str, *,
+            source_name: str = "<llvm>") -> bytes:
+    """IR optimised at ``level`` (0 to 3) for a processor of the target ``triple``: as IR, assembly or an object file
+    (``emit``: "ir", "asm", "object").  The module gets the target's triple and data layout, whatever it had."""
+    return _client.request("compile", ir, source_name=source_name, triple=triple, cpu=cpu, features=features,
+                           level=level, emit=emit)[1]
+
+
 def compile_for_host(ir: str, cpu: str, features: str, level: int, emit: str, *, source_name: str = "<llvm>") -> bytes:
-    """IR optimised at ``level`` (0 to 3) for a processor of this machine's architecture: as IR, assembly or an object
-    file (``emit``: "ir", "asm", "object")."""
-    return _client.request("host", ir, source_name=source_name, cpu=cpu, features=features, level=level, emit=emit)[1]
+    """:func:`compile` for a processor of this machine's architecture."""
+    return compile(ir, HOST, cpu, features, level, emit, source_name=source_name)

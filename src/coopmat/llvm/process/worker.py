@@ -16,9 +16,10 @@ A message is two little-endian 32-bit lengths, a JSON object and a block of byte
     Parse, verify, run LLVM's optimiser for SPIR-V targets. The answer's bytes are the IR.
 ``{"command": "spirv", "renames": {old: new}}`` with IR
     Parse, verify, rename functions, run the SPIR-V back end. The answer's bytes are the module.
-``{"command": "host", "cpu": name, "features": list, "level": 0 to 3, "emit": "ir", "asm" or "object"}`` with IR
-    Parse, verify, optimise for a processor of this machine's architecture. The answer's bytes are IR, assembly or an
-    object file.
+``{"command": "compile", "triple": target, "cpu": name, "features": list, "level": 0 to 3, "emit": "ir", "asm" or
+"object"}`` with IR
+    Parse, verify, optimise for a processor of this target; an empty triple is this machine's. The answer's bytes are
+    IR, assembly or an object file.
 
 An answer with ``error`` says what LLVM did not accept; ``stage`` is "parse", "verify" or "target".
 """
@@ -159,13 +160,11 @@ def _run_passes(llvm: Any, module: Any, machine: Any, level: int) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def _host(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    llvm.initialize_native_asmparser()  # for the few instructions that switch stacks
+def _compile(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
+    llvm.initialize_native_asmparser()  # for the few instructions of the CPU's code that switch stacks
     module = _parse(llvm, ir)
-    module.triple = llvm.get_process_triple()
-    machine = llvm.Target.from_triple(module.triple).create_target_machine(
+    module.triple = request["triple"] or llvm.get_process_triple()
+    machine = _target(llvm, module.triple).create_target_machine(
         cpu=request["cpu"], features=request["features"], opt=request["level"], reloc="pic", codemodel="default")
     module.data_layout = str(machine.target_data)
     _run_passes(llvm, module, machine, request["level"])
@@ -185,12 +184,17 @@ def _machine(llvm: Any, module: Any) -> Any:
             raise Rejected("target", f"the module is for target '{module.triple}'; expected a SPIR-V target, "
                                      f"such as 'spirv64-unknown-unknown'")
         triple = TRIPLES[""]
-    try:
-        target = llvm.Target.from_triple(triple)
-    except RuntimeError as error:
-        raise Rejected("target", f"target '{module.triple}': {error}") from None
+    target = _target(llvm, triple, module.triple)
     module.triple = triple
     return target.create_target_machine(opt=0)
+
+
+def _target(llvm: Any, triple: str, called: str | None = None) -> Any:
+    """LLVM's target for a triple; ``called`` is what the user calls it."""
+    try:
+        return llvm.Target.from_triple(triple)
+    except RuntimeError as error:
+        raise Rejected("target", f"target '{called or triple}': {error}") from None
 
 
 COMMANDS: dict[str, Callable[[Any, dict[str, Any], bytes], Answer]] = {
@@ -198,7 +202,7 @@ COMMANDS: dict[str, Callable[[Any, dict[str, Any], bytes], Answer]] = {
     "print": _print,
     "optimize": _optimize,
     "spirv": _spirv,
-    "host": _host,
+    "compile": _compile,
 }
 
 

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.llvm.to_spirv.names import BuiltinName, PointerCode
+from coopmat.llvm.to_spirv.types import type_of
 from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import (
     ENUMERATIONS,
@@ -21,7 +22,8 @@ from coopmat.spirv.grammar import (
     operands_of,
     parameters,
 )
-from coopmat.spirv.module.instruction import Instruction, make, mask_bits
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.module.operands import mask_bits
 
 ROUNDING_MODES = {"rte": FPRoundingMode.RTE, "rtz": FPRoundingMode.RTZ, "rtp": FPRoundingMode.RTP,
                   "rtn": FPRoundingMode.RTN}
@@ -29,7 +31,7 @@ ROUNDING_MODES = {"rte": FPRoundingMode.RTE, "rtz": FPRoundingMode.RTZ, "rtp": F
 
 
 @dataclass
-class Call:
+class ImportedCall:
     """An OpFunctionCall of an imported function. ``function`` is the name in the user's IR; what
     :meth:`emit` and :meth:`value` append replaces the call."""
 
@@ -113,13 +115,13 @@ class Call:
         for index, code in enumerate(self.name.parameters[:len(self.arguments)]):
             if isinstance(code, PointerCode) and code.pointee is not None \
                     and self.argument_type(index).opcode == Op.TypePointer:
-                self.point_to(index, self.editor.type_scalar(code.pointee))
+                self.point_to(index, type_of(code.pointee, self.editor))
 
 
 class _Filler:
     """Fills a row's operands from a call's arguments: an id is passed on, a literal must be constant."""
 
-    def __init__(self, call: Call, row: InstructionRow) -> None:
+    def __init__(self, call: ImportedCall, row: InstructionRow) -> None:
         self.call = call
         self.row = row
         self.waiting = list(call.arguments)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from coopmat.llvm.to_spirv.metadata import pointee
+from coopmat.llvm.to_spirv.types import type_of
 from coopmat.spirv.edit.editor import Editor, substitute
 from coopmat.spirv.grammar import LIFETIMES, OPENCL_STD, Decoration, FunctionParameterAttribute, Op
 from coopmat.spirv.module.instruction import Instruction, make
@@ -289,7 +290,7 @@ def _better_type(editor: Editor, parameter: Instruction, users: list[Instruction
         return None
     code = pointee(type_name)
     if code is not None:
-        return editor.type_pointer(type_.words[0], editor.type_scalar(code))
+        return editor.type_pointer(type_.words[0], type_of(code, editor))
     return _only_cast(editor, users) if not type_name else None
 
 

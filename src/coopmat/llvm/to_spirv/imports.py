@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.llvm.to_spirv import opencl_functions
-from coopmat.llvm.to_spirv.calls import Call
+from coopmat.llvm.to_spirv.calls import ImportedCall
 from coopmat.llvm.to_spirv.cleanup import clean_up
 from coopmat.llvm.to_spirv.matrix_bytes import with_indices
 from coopmat.llvm.to_spirv.names import BuiltinName, PointerCode, parse
@@ -28,7 +28,8 @@ from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import Decoration, LinkageType, Op, instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.generators import BY_LLVM
-from coopmat.spirv.module.instruction import Instruction, decode_string
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.module.operands import decode_string
 from coopmat.support.assertions import ASSERTION_FUNCTIONS
 
 MATRIX_TYPE = "spirv.CooperativeMatrixKHR"
@@ -116,7 +117,7 @@ def _replace_calls(editor: Editor, imports: Mapping[int, str], keeps_unknown: bo
         function, *arguments = item.words
         assert item.type_id is not None
         assert item.result_id is not None
-        call = Call(editor, imports[function], names[function], item.type_id, item.result_id, arguments)
+        call = ImportedCall(editor, imports[function], names[function], item.type_id, item.result_id, arguments)
         try:
             _replace(call)
         except CompileError:
@@ -153,7 +154,7 @@ def _check_no_other_use(editor: Editor, imports: Mapping[int, str]) -> None:
                                  f"address ({item.name})", None)])
 
 
-def _replace(call: Call) -> None:
+def _replace(call: ImportedCall) -> None:
     """Append the instructions for a call."""
     call.point_as_named()
     if call.name.family == "spirv":
@@ -193,27 +194,27 @@ def _operation(name: BuiltinName) -> Op | None:
     return None if member is None or _NO_COMPUTATION.fullmatch(name.name) else member
 
 
-def _by_component(floating: Op, integer: Op, operands: int) -> Callable[[Call], None]:
+def _by_component(floating: Op, integer: Op, operands: int) -> Callable[[ImportedCall], None]:
     """A matrix operation whose name leaves open what the components are."""
-    def replace(call: Call) -> None:
+    def replace(call: ImportedCall) -> None:
         call.expect(operands)
         is_float = _component(call, 0).opcode == Op.TypeFloat
         call.replace(floating if is_float else integer, *call.arguments)
     return replace
 
 
-def _matrix_type(call: Call, index: int) -> Instruction:
+def _matrix_type(call: ImportedCall, index: int) -> Instruction:
     type_ = call.argument_type(index)
     if type_.opcode != Op.TypeCooperativeMatrixKHR:
         raise call.fail(f"expected a cooperative matrix as argument {index + 1}")
     return type_
 
 
-def _component(call: Call, index: int) -> Instruction:
+def _component(call: ImportedCall, index: int) -> Instruction:
     return call.editor.component(_matrix_type(call, index))
 
 
-def _times_scalar(call: Call) -> None:
+def _times_scalar(call: ImportedCall) -> None:
     """``matrix * scalar``; the RFC's example passes an int for a matrix of floats, which C converts.
 
     OpMatrixTimesScalar needs a capability that OpenCL does not have: the scalar fills a matrix.
@@ -227,7 +228,7 @@ def _times_scalar(call: Call) -> None:
     call.replace(Op.FMul if component.opcode == Op.TypeFloat else Op.IMul, call.arguments[0], factor)
 
 
-def _as_component(call: Call, component: Instruction) -> int:
+def _as_component(call: ImportedCall, component: Instruction) -> int:
     """The scalar argument 1 in the component's type."""
     scalar = call.argument_type(1)
     assert component.result_id is not None
@@ -243,7 +244,7 @@ def _as_component(call: Call, component: Instruction) -> int:
     return call.value(op, component.result_id, call.arguments[1])
 
 
-def _load(call: Call) -> None:
+def _load(call: ImportedCall) -> None:
     """A matrix load; where the name does not tell the pointee, the stride counts the matrix's elements."""
     matrix = call.editor.definition(call.result_type)
     if matrix.opcode != Op.TypeCooperativeMatrixKHR:
@@ -251,12 +252,12 @@ def _load(call: Call) -> None:
     _memory_access(call, matrix, Op.CooperativeMatrixLoadKHR, layout=1)
 
 
-def _store(call: Call) -> None:
+def _store(call: ImportedCall) -> None:
     """A matrix store; the pointee is found as for a load."""
     _memory_access(call, _matrix_type(call, 1), Op.CooperativeMatrixStoreKHR, layout=2)
 
 
-def _memory_access(call: Call, matrix: Instruction, op: Op, layout: int) -> None:
+def _memory_access(call: ImportedCall, matrix: Instruction, op: Op, layout: int) -> None:
     call.argument_type(layout)
     call.literal(call.arguments[layout], "the layout")
     code = call.name.parameters[0] if call.name.parameters else None
@@ -267,7 +268,7 @@ def _memory_access(call: Call, matrix: Instruction, op: Op, layout: int) -> None
     call.instruction(row)
 
 
-def _load_checked(call: Call) -> None:
+def _load_checked(call: ImportedCall) -> None:
     """A load from a window of a matrix in memory."""
     matrix = call.editor.definition(call.result_type)
     if matrix.opcode != Op.TypeCooperativeMatrixKHR:
@@ -275,7 +276,7 @@ def _load_checked(call: Call) -> None:
     _memory_access(call, matrix, Op.CooperativeMatrixLoadCheckedINTEL, layout=3)
 
 
-def _store_checked(call: Call) -> None:
+def _store_checked(call: ImportedCall) -> None:
     """A store to a window of a matrix in memory."""
     _memory_access(call, _matrix_type(call, 3), Op.CooperativeMatrixStoreCheckedINTEL, layout=4)
 
@@ -283,9 +284,9 @@ def _store_checked(call: Call) -> None:
 PLACE_AND_ELEMENT = 3  # parameters of a function for each element, before those of further operands
 
 
-def _calling(op: Op, place: int) -> Callable[[Call], None]:
+def _calling(op: Op, place: int) -> Callable[[ImportedCall], None]:
     """An instruction that calls a function for the elements of a matrix: the function's address is an argument."""
-    def replace(call: Call) -> None:
+    def replace(call: ImportedCall) -> None:
         _matrix_type(call, 0)
         call.argument_type(place)
         pointer = call.editor.definition(_typed_pointer(call.editor, call.arguments[place]))
@@ -308,7 +309,7 @@ def _parameter_types(editor: Editor, function: int) -> tuple[int, ...]:
     return editor.definition(editor.definition(function).words[1]).words[1:]
 
 
-def _length(call: Call) -> None:
+def _length(call: ImportedCall) -> None:
     """The call's operand is a value, the instruction's its type."""
     call.expect(1)
     matrix = _matrix_type(call, 0)
@@ -316,9 +317,9 @@ def _length(call: Call) -> None:
     call.replace(Op.CooperativeMatrixLengthKHR, matrix.result_id)
 
 
-def _access_chain(op: Op, *, with_element: bool) -> Callable[[Call], None]:
+def _access_chain(op: Op, *, with_element: bool) -> Callable[[ImportedCall], None]:
     """An access chain: the result's type follows from what the pointer points to."""
-    def replace(call: Call) -> None:
+    def replace(call: ImportedCall) -> None:
         call.argument_type(0)
         base = _typed_pointer(call.editor, call.arguments[0])
         pointer = call.editor.type_of(base)
@@ -340,7 +341,7 @@ def _access_chain(op: Op, *, with_element: bool) -> Callable[[Call], None]:
 _MATRIX_CODE = re.compile(r"_(s|u|f|bf)(\d+)_sc(\d+)_(\d+)x(\d+)_u(\d+)")
 
 
-def _named_matrix(call: Call) -> int | None:
+def _named_matrix(call: ImportedCall) -> int | None:
     """The matrix type that the function's name tells, where the module has it."""
     code = _MATRIX_CODE.search(call.function)
     if code is None:
@@ -355,7 +356,7 @@ def _named_matrix(call: Call) -> int | None:
     return None
 
 
-def _explicit_cast(call: Call) -> None:
+def _explicit_cast(call: ImportedCall) -> None:
     """A generic pointer as one to a storage class: what it points to stays."""
     call.expect(2)
     base = _typed_pointer(call.editor, call.arguments[0])
@@ -377,7 +378,7 @@ def _typed_pointer(editor: Editor, pointer: int) -> int:
     return pointer
 
 
-def _part(call: Call, type_id: int, index: int) -> int:
+def _part(call: ImportedCall, type_id: int, index: int) -> int:
     """The type of a part of a composite type."""
     composite = call.editor.definition(type_id)
     if composite.opcode == Op.TypeStruct:
@@ -390,7 +391,7 @@ def _part(call: Call, type_id: int, index: int) -> int:
                     f"pointer to a cooperative matrix or another composite")
 
 
-SPECIAL: dict[str, Callable[[Call], None]] = {
+SPECIAL: dict[str, Callable[[ImportedCall], None]] = {
     "CooperativeMatrixLoadKHR": _load,
     "CooperativeMatrixStoreKHR": _store,
     "CooperativeMatrixLoadCheckedINTEL": _load_checked,

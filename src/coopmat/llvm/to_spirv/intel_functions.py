@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from coopmat.devices.subgroup_matrices import SUBGROUP_MATRIX_MADS, SubgroupMatrixMad
-from coopmat.llvm.to_spirv.calls import Call
+from coopmat.llvm.to_spirv.calls import ImportedCall
 from coopmat.llvm.to_spirv.names import ParameterCode, ScalarCode
 from coopmat.spirv.grammar import Op
 
@@ -26,7 +26,7 @@ _BLOCK_2D_INSTRUCTIONS = {
 }
 
 
-def replace(call: Call) -> bool:
+def replace(call: ImportedCall) -> bool:
     """Append the instructions for a call; False if the function is none of these."""
     name = call.name.name
     if name in _MATRIX_MAD_NAMES:
@@ -43,7 +43,7 @@ def replace(call: Call) -> bool:
     return False
 
 
-def _multiply_accumulate(call: Call) -> None:
+def _multiply_accumulate(call: ImportedCall) -> None:
     """The overloads of one name differ in the types of A and of the accumulator."""
     call.expect(3)
     a, accumulator = (_scalar(call.name.parameters, index) for index in (0, 2))
@@ -61,7 +61,7 @@ def _scalar(parameters: tuple[ParameterCode, ...], index: int) -> ScalarCode | N
     return code if isinstance(code, ScalarCode) else None
 
 
-def _block_2d(call: Call, block: re.Match[str]) -> None:
+def _block_2d(call: ImportedCall, block: re.Match[str]) -> None:
     """The shape stands in the name; what a write takes last is its first pointer."""
     call.expect(5 if block["kind"] == "prefetch" else 6)
     arguments = list(call.arguments)

@@ -42,7 +42,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class Place:
+class PointerPlace:
     """Where a pointer leads: some steps on from ``root``, a pointer with its type, by the indices ``computed``."""
 
     root: str
@@ -56,12 +56,12 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Call:
+class AccessCall:
     """A call that stands for an access at a place: the name of its result, and the value to be stored."""
 
     name: str | None
     access: Access
-    place: Place
+    place: PointerPlace
     value: str | None = None
 
 
@@ -75,7 +75,7 @@ class Hidden:
     declarations: list[str] = field(default_factory=list)
     _numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
 
-    def line(self, call: Call) -> str:
+    def line(self, call: AccessCall) -> str:
         """A call's text."""
         place = call.place
         given = [*([] if call.value is None else [call.value]), place.root, *place.computed]
@@ -87,7 +87,7 @@ class Hidden:
         result = f"{call.name} = " if call.name is not None else ""
         return f"  {result}call {call.access.result} @{_PREFIX}{number}({', '.join(given)})"
 
-    def call(self, line: str) -> Call | None:
+    def call(self, line: str) -> AccessCall | None:
         """What a line stands for; None of one that is no such call."""
         found = _CALL.match(line)
         if found is None:
@@ -96,7 +96,7 @@ class Hidden:
         given = [" ".join(split_operand(argument)) for argument in operands(found.group(3))]
         value = given.pop(0) if access.kind == "store" else None
         root, *computed = given
-        return Call(found.group(1), access, Place(root, access.steps, tuple(computed)), value)
+        return AccessCall(found.group(1), access, PointerPlace(root, access.steps, tuple(computed)), value)
 
 
 def is_declaration(line: str) -> bool:
@@ -111,7 +111,7 @@ def _declaration(access: Access, number: int, types: list[str]) -> str:
     return f"declare {access.result} @{_PREFIX}{number}({', '.join(types)}) {_ATTRIBUTES}{memory}"
 
 
-def instructions(call: Call, new_name: Iterator[str]) -> Iterator[str]:
+def instructions(call: AccessCall, new_name: Iterator[str]) -> Iterator[str]:
     """The instructions that a call stands for."""
     access, place = call.access, call.place
     pointer, computed = place.root, iter(place.computed)

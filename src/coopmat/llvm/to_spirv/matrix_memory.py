@@ -28,7 +28,15 @@ from coopmat.llvm.to_spirv.ir_text import (
     split_type,
     values_in,
 )
-from coopmat.llvm.to_spirv.matrix_accesses import Access, Call, Hidden, Place, Step, instructions, is_declaration
+from coopmat.llvm.to_spirv.matrix_accesses import (
+    Access,
+    AccessCall,
+    Hidden,
+    PointerPlace,
+    Step,
+    instructions,
+    is_declaration,
+)
 from coopmat.llvm.to_spirv.matrix_parts import Parts, variable_type
 from coopmat.llvm.to_spirv.names import parse
 
@@ -130,7 +138,7 @@ class _Places:
         static, computed = _by_kind(indices)
         self._steps[name] = pointer, Step(head, static, ")"), computed
 
-    def _place(self, name: str) -> Place | None:
+    def _place(self, name: str) -> PointerPlace | None:
         """Where a pointer leads; None if that has nothing to do with matrices."""
         root, steps, computed = "", list[Step](), list[str]()
         seen: set[str] = set()  # in code that is never reached a pointer may come from itself
@@ -142,7 +150,7 @@ class _Places:
             name = split_type(root)[1]
         if not any(step.indexed is None or self._types.holds_matrix(step.indexed) for step in steps):
             return None
-        return Place(root, tuple(steps), tuple(computed))
+        return PointerPlace(root, tuple(steps), tuple(computed))
 
     def hidden(self, line: str, hidden: Hidden) -> str | None:
         """The line, with a call for an access; None for a step to a pointer, which accesses do not need any more."""
@@ -151,27 +159,27 @@ class _Places:
             type_, pointer, *rest = operands(text)
             place = self._accessed(type_, pointer)
             access = Access("load", head, type_, _tail(rest), place.steps if place is not None else ())
-            return line if place is None else hidden.line(Call(name, access, place))
+            return line if place is None else hidden.line(AccessCall(name, access, place))
         if (store := _STORE.match(line)) is not None:
             head, text = store.groups()
             value, pointer, *rest = operands(text)
             place = self._accessed(split_type(value)[0], pointer)
             access = Access("store", head, "void", _tail(rest), place.steps if place is not None else ())
-            return line if place is None else hidden.line(Call(None, access, place, value))
+            return line if place is None else hidden.line(AccessCall(None, access, place, value))
         return line if self._place(_result(line)) is None else None
 
-    def _accessed(self, type_: str, pointer: str) -> Place | None:
+    def _accessed(self, type_: str, pointer: str) -> PointerPlace | None:
         """Where an access leads that is to be hidden: any to matrices but those to a variable that is just one."""
         name = split_type(pointer)[1]
         if self._types.holds_matrix(type_) and name not in self._matrices:
-            return self._place(name) or Place(pointer)
+            return self._place(name) or PointerPlace(pointer)
         return self._place(name)
 
-    def address(self, name: str) -> Call:
+    def address(self, name: str) -> AccessCall:
         """The call for a pointer."""
         place = self._place(name)
         assert place is not None
-        return Call(name, Access("address", "", split_type(place.root)[0], "", place.steps), place)
+        return AccessCall(name, Access("address", "", split_type(place.root)[0], "", place.steps), place)
 
 
 def _is_access_chain(symbol: str) -> bool:

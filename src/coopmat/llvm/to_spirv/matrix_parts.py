@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from coopmat.llvm.to_spirv.ir_text import VALUE, Types, is_matrix, operands, split_type, values_in
-from coopmat.llvm.to_spirv.matrix_accesses import Call, Place
+from coopmat.llvm.to_spirv.matrix_accesses import AccessCall, PointerPlace
 
 _VARIABLE = re.compile(rf"  ({VALUE}) = alloca (.*)")
 _LIFETIME = re.compile(r"  call void @llvm\.lifetime\.")
@@ -28,7 +28,7 @@ def variable_type(line: str) -> tuple[str, str] | None:
 class Parts:
     """The parts that the variables of a function fall into. ``calls`` are the accesses, by the numbers of lines."""
 
-    def __init__(self, lines: Sequence[str], calls: Mapping[int, Call], types: Types) -> None:
+    def __init__(self, lines: Sequence[str], calls: Mapping[int, AccessCall], types: Types) -> None:
         self._types = types
         self._variables = dict(found for line in lines if (found := variable_type(line)) is not None
                                and types.holds_matrix(found[1]))
@@ -49,7 +49,7 @@ class Parts:
         """Whether variables fall into parts."""
         return bool(self._names)
 
-    def _split(self, call: Call) -> tuple[Path, Place] | None:
+    def _split(self, call: AccessCall) -> tuple[Path, PointerPlace] | None:
         """The constant path to the part of a variable that a call accesses, and the place in that part; None where
         there is no such path, or a pointer to it that can lead on is wanted."""
         place = call.place
@@ -68,7 +68,7 @@ class Parts:
             steps.pop(0)
         if not path or type_ is None or (not steps and call.access.kind == "address"):
             return None
-        return tuple(path), Place(split_type(place.root)[0], tuple(steps), tuple(computed))
+        return tuple(path), PointerPlace(split_type(place.root)[0], tuple(steps), tuple(computed))
 
     def lines(self, line: str) -> list[str]:
         """The lines for one that is no access."""
@@ -89,7 +89,7 @@ class Parts:
             type_ = self._types.part(type_, index) or ""
         return type_
 
-    def moved(self, call: Call) -> Call:
+    def moved(self, call: AccessCall) -> AccessCall:
         """An access to a variable that falls into parts is one to a part."""
         names = self._names.get(call.place.base)
         split = self._split(call) if names is not None else None
@@ -98,7 +98,7 @@ class Parts:
         path, place = split
         return replace(call, place=replace(place, root=f"{place.root} {names[path]}"))
 
-    def is_direct(self, call: Call) -> bool:
+    def is_direct(self, call: AccessCall) -> bool:
         """Whether a call accesses a variable that is one matrix."""
         return not call.place.steps and is_matrix(self._variables.get(call.place.base, ""))
 

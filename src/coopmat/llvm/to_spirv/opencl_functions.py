@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from coopmat.llvm.to_spirv import intel_functions
-from coopmat.llvm.to_spirv.calls import ROUNDING_MODES, Call
+from coopmat.llvm.to_spirv.calls import ROUNDING_MODES, ImportedCall
 from coopmat.llvm.to_spirv.metadata import C_SCALARS
 from coopmat.llvm.to_spirv.names import BuiltinName, ScalarCode
 from coopmat.spirv.grammar import OPENCL_STD, Decoration, MemorySemantics, Op, Scope
@@ -17,7 +17,7 @@ _AS_TYPE = re.compile(rf"as_{_TYPE}\Z")
 _VLOADA_HALF = re.compile(r"vloada_half(2|3|4|8|16)\Z")
 
 
-def replace(call: Call) -> bool:
+def replace(call: ImportedCall) -> bool:
     """Append the instructions for a call; False if the function is unknown."""
     if call.name.family == "opencl":
         if call.name.name in _FENCES:
@@ -71,7 +71,7 @@ _FENCE_FLAGS = {1: MemorySemantics.WorkgroupMemory, 2: MemorySemantics.CrossWork
                 4: MemorySemantics.ImageMemory}
 
 
-def _semantics(call: Call, order: MemorySemantics) -> int:
+def _semantics(call: ImportedCall, order: MemorySemantics) -> int:
     """The constant for a function whose first argument is a cl_mem_fence_flags."""
     flags = call.literal(call.arguments[0], "the memory fence flags") if call.arguments else 0
     value = int(order)
@@ -81,21 +81,21 @@ def _semantics(call: Call, order: MemorySemantics) -> int:
     return call.editor.constant(value)
 
 
-def _sub_group_barrier(call: Call) -> None:
+def _sub_group_barrier(call: ImportedCall) -> None:
     call.expect(1, 2)
     scope = call.editor.constant(Scope.Subgroup)
     semantics = _semantics(call, MemorySemantics.SequentiallyConsistent)
     call.effect(Op.ControlBarrier, scope, scope, semantics)
 
 
-def _fence(order: MemorySemantics) -> Callable[[Call], None]:
-    def replace(call: Call) -> None:
+def _fence(order: MemorySemantics) -> Callable[[ImportedCall], None]:
+    def replace(call: ImportedCall) -> None:
         call.expect(1)
         call.effect(Op.MemoryBarrier, call.editor.constant(Scope.Workgroup), _semantics(call, order))
     return replace
 
 
-_FENCES: dict[str, Callable[[Call], None]] = {
+_FENCES: dict[str, Callable[[ImportedCall], None]] = {
     "sub_group_barrier": _sub_group_barrier,
     "mem_fence": _fence(MemorySemantics.AcquireRelease),
     "read_mem_fence": _fence(MemorySemantics.Acquire),
@@ -108,7 +108,7 @@ _FENCES: dict[str, Callable[[Call], None]] = {
 # --------------------------------------------------------------------------------------
 
 
-def _copy(call: Call) -> None:
+def _copy(call: ImportedCall) -> None:
     """A copy of neighbouring elements: the stride is 1, of the same type as their number."""
     call.expect(4)
     *operands, event = call.arguments
@@ -116,13 +116,13 @@ def _copy(call: Call) -> None:
     call.replace(Op.GroupAsyncCopy, call.editor.constant(Scope.Workgroup), *operands, stride, event)
 
 
-def _wait(call: Call) -> None:
+def _wait(call: ImportedCall) -> None:
     call.expect(2)
     call.point_to(1, call.editor.unique(Op.TypeEvent))
     call.effect(Op.GroupWaitEvents, call.editor.constant(Scope.Workgroup), *call.arguments)
 
 
-_EVENT_FUNCTIONS: dict[str, Callable[[Call], None]] = {
+_EVENT_FUNCTIONS: dict[str, Callable[[ImportedCall], None]] = {
     "async_work_group_copy": _copy,
     "wait_group_events": _wait,
 }
@@ -142,7 +142,7 @@ _ATOMIC_OPERATIONS = {  # name: instruction for signed integers, and for unsigne
 _ATOMIC = re.compile(rf"atom(?:ic)?_({'|'.join(_ATOMIC_OPERATIONS)}|cmpxchg)\Z")
 
 
-def _atomic(call: Call, operation: str) -> None:
+def _atomic(call: ImportedCall, operation: str) -> None:
     """Relaxed, among the work-items of the device (OpenCL C 6.15.12.8)."""
     call.expect({"inc": 1, "dec": 1, "cmpxchg": 3}.get(operation, 2))
     call.point_to(0, call.result_type)
@@ -170,7 +170,7 @@ _CONVERSIONS = {
 }
 
 
-def _convert(call: Call, conversion: re.Match[str]) -> None:
+def _convert(call: ImportedCall, conversion: re.Match[str]) -> None:
     """``convert_<type>``: OpenCL C 6.4.3."""
     call.expect(1)
     source = call.name.parameters[0] if call.name.parameters else None
@@ -198,7 +198,7 @@ def _range(code: ScalarCode) -> tuple[int, int]:
     return 0, (1 << code.bits) - 1
 
 
-def _clamp(call: Call, value: int, source: ScalarCode, target: ScalarCode) -> int:
+def _clamp(call: ImportedCall, value: int, source: ScalarCode, target: ScalarCode) -> int:
     """``value`` limited to what both types can hold."""
     type_id = call.editor.definition(value).type_id
     assert type_id is not None
@@ -209,7 +209,7 @@ def _clamp(call: Call, value: int, source: ScalarCode, target: ScalarCode) -> in
     return call.value(Op.ExtInst, type_id, call.editor.extended_set(), OPENCL_STD[name], value, *limits)
 
 
-def _splat(call: Call, type_id: int, number: int, bits: int) -> int:
+def _splat(call: ImportedCall, type_id: int, number: int, bits: int) -> int:
     """A constant of an integer type, or of a vector of them."""
     component = call.editor.constant(number & (1 << bits) - 1, bits)
     type_ = call.editor.definition(type_id)

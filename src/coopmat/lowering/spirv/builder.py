@@ -39,7 +39,8 @@ from coopmat.spirv.grammar import (
     instruction,
 )
 from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import Instruction, encode_number, make
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.module.operands import encode_number
 from coopmat.tree import types as t
 from coopmat.tree.nodes import BinaryOperator, Function, Language, Program, UnaryOperator, Variable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coopmat.opencl.builtins.patterns import NUMBERS, BuiltinCall, Row
 from coopmat.tree.nodes import Expression
-from coopmat.tree.types import SIZE_T, Scope
+from coopmat.tree.types import SIZE_T, ExecutionScope
 
 
 def copy(call: BuiltinCall) -> Expression:
@@ -19,12 +19,12 @@ def strided_copy(call: BuiltinCall) -> Expression:
 
 
 def _copy(call: BuiltinCall, *operands: Expression) -> Expression:
-    return call.operation("core.GroupAsyncCopy", call.constant(Scope.WORKGROUP.value), *operands)
+    return call.operation("core.GroupAsyncCopy", call.constant(ExecutionScope.WORKGROUP.value), *operands)
 
 
 def wait(call: BuiltinCall) -> Expression:
     """Wait until the copies of these events are done."""
-    return call.operation("core.GroupWaitEvents", call.constant(Scope.WORKGROUP.value), *call.arguments)
+    return call.operation("core.GroupWaitEvents", call.constant(ExecutionScope.WORKGROUP.value), *call.arguments)
 
 
 _DIRECTIONS = ("local gen*, global const gen*", "global gen*, local const gen*")

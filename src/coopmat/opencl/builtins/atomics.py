@@ -45,9 +45,9 @@ from coopmat.tree.types import (
     UINT,
     ULONG,
     AddressSpace,
+    ExecutionScope,
     Pointer,
     Scalar,
-    Scope,
 )
 
 
@@ -64,7 +64,7 @@ def legacy_atomic(instruction: str) -> Build:
         pointer, *values = call.arguments
         assert isinstance(pointer.type, Pointer)
         local = pointer.type.address_space is AddressSpace.LOCAL
-        scope = call.constant((Scope.WORKGROUP if local else Scope.DEVICE).value)
+        scope = call.constant((ExecutionScope.WORKGROUP if local else ExecutionScope.DEVICE).value)
         orders = [call.constant(RELAXED)]
         if instruction == "AtomicCompareExchange":
             orders, values = orders * 2, values[::-1]
@@ -77,7 +77,7 @@ def atomic(instruction: str, operands: int, forbidden: tuple[int, ...] = ()) -> 
     @checked
     def build(call: BuiltinCall) -> Expression:
         order = order_argument(call, 1 + operands, SEQUENTIALLY_CONSISTENT, forbidden)
-        scope = scope_argument(call, 2 + operands, Scope.DEVICE)
+        scope = scope_argument(call, 2 + operands, ExecutionScope.DEVICE)
         return call.operation(f"core.{instruction}", call.arguments[0], scope, _semantics(call, order),
                               *call.arguments[1:1 + operands])
     return build
@@ -94,7 +94,7 @@ def atomic_difference(call: BuiltinCall) -> Expression:
 def initialize(call: BuiltinCall) -> Expression:
     """atomic_init: a store that nobody else can see yet."""
     pointer, value = call.arguments
-    scope = call.constant(Scope.INVOCATION.value)
+    scope = call.constant(ExecutionScope.INVOCATION.value)
     return call.operation("core.AtomicStore", pointer, scope, call.constant(RELAXED), value)
 
 
@@ -107,7 +107,7 @@ def compare_exchange(call: BuiltinCall) -> Expression:
     """
     failure = order_argument(call, 4, SEQUENTIALLY_CONSISTENT, (RELEASE, ACQUIRE_RELEASE))
     success = strengthened(order_argument(call, 3, SEQUENTIALLY_CONSISTENT), failure)
-    scope = scope_argument(call, 5, Scope.DEVICE)
+    scope = scope_argument(call, 5, ExecutionScope.DEVICE)
     element = call.overload.element
     assert element is not None
     integer = Scalar("uint", element.bits) if element.is_float else element

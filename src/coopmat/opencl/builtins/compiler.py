@@ -1,6 +1,6 @@
 """Built-in functions of the compiler, ``__builtin_…``, which clang has in every language, OpenCL C included.
 
-Those with a plain signature stand here; :mod:`coopmat.opencl.sema.compiler_builtins` has the ones that look at
+Those with a plain signature stand here; :mod:`coopmat.opencl.builtins.compiler_calls` has the ones that look at
 their arguments before, or instead of, evaluating them.
 """
 

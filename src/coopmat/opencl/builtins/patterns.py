@@ -25,9 +25,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.base.analysis import Analysis
 from coopmat.opencl.builtins.predefined_types import TYPEDEFS
 from coopmat.tree.nodes import Constant, Expression, Operation, Splat
 from coopmat.tree.types import (
@@ -51,9 +51,6 @@ from coopmat.tree.types import (
     Type,
     Vector,
 )
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
 
 FLOATS = (FLOAT, DOUBLE, HALF)
 SIGNED = (CHAR, SHORT, INT, LONG)
@@ -141,7 +138,7 @@ class BuiltinCall:
     ``arguments`` are converted to the parameters' types.
     """
 
-    context: Context
+    context: Analysis
     overload: Overload
     arguments: tuple[Expression, ...]
     location: SourceLocation | None

@@ -5,6 +5,7 @@ The global scope of the semantic analysis declares them; the parser knows the na
 
 from __future__ import annotations
 
+from coopmat.opencl.parse import keywords
 from coopmat.support.build_options import Language
 from coopmat.tree.types import (
     DOUBLE,
@@ -13,15 +14,28 @@ from coopmat.tree.types import (
     INT,
     LONG,
     PTRDIFF_T,
+    SCALARS,
     SIZE_T,
+    UCHAR,
     UINT,
     ULONG,
+    USHORT,
+    VECTOR_COUNTS,
     Enumeration,
     Type,
+    Vector,
 )
 
 MEMORY_ORDER = Enumeration("memory_order")
 MEMORY_SCOPE = Enumeration("memory_scope")
+
+NUMBER_TYPES: dict[str, Type] = {
+    "uchar": UCHAR, "ushort": USHORT, "uint": UINT, "ulong": ULONG, "size_t": SIZE_T, "ptrdiff_t": PTRDIFF_T,
+    "intptr_t": LONG, "uintptr_t": ULONG,
+    **{f"{element}{count}": Vector(SCALARS[element], count)
+       for element in keywords.VECTOR_ELEMENTS for count in VECTOR_COUNTS},
+}
+"""Types of numbers and vectors whose names are no keywords (OpenCL C 6.3.1, 6.3.2)."""
 
 # The C11 atomic types have the representation of the plain types (OpenCL C 6.15.12.6): the
 # difference lies in the functions that access them.
@@ -46,7 +60,7 @@ TYPEDEFS: dict[str, Type] = {
     "atomic_flag": INT,
     "event_t": EVENT,
 }
-"""Predefined type names besides the keywords (OpenCL C 6.3.1, 6.3.3, 6.15.8, 6.15.12)."""
+"""The other type names, and those that the table of functions needs (OpenCL C 6.3.1, 6.3.3, 6.15.8, 6.15.12)."""
 
 ENUM_CONSTANTS: dict[str, tuple[Enumeration, int]] = {
     "memory_order_relaxed": (MEMORY_ORDER, 0),

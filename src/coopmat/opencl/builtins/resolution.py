@@ -1,4 +1,4 @@
-"""Overload resolution of built-in functions (how overloads compare: :mod:`coopmat.opencl.overloading`).
+"""Overload resolution of built-in functions (how overloads compare: :mod:`coopmat.opencl.base.overloading`).
 
 A pointer parameter takes pointers to the address spaces that it names, and a generic pointer if casts made it
 of one of those: ``(ushort *)&x`` is written where ``ushort *`` means a private pointer, as in OpenCL C 1.2.
@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import Diagnostic, SourceLocation, note
+from coopmat.opencl.base import ranking
+from coopmat.opencl.base.analysis import Analysis
+from coopmat.opencl.base.conversions import in_named_space, pass_argument
+from coopmat.opencl.base.overloading import Fit, Fits, Rank, best
+from coopmat.opencl.base.values import is_error
 from coopmat.opencl.builtins.patterns import (
     WRITABLE_SPACES,
     BuiltinCall,
@@ -23,13 +27,9 @@ from coopmat.opencl.builtins.patterns import (
 )
 from coopmat.opencl.messages import builtins as messages
 from coopmat.opencl.messages import versions as version_messages
-from coopmat.opencl.overloading import Fit, Fits, Rank, best
 from coopmat.support.build_options import Language
 from coopmat.tree.nodes import Expression, Undefined
 from coopmat.tree.types import DOUBLE, EVENT, HALF, AddressSpace, Pointer, Type
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
 
 MAX_NOTES = 6
 
@@ -48,20 +48,20 @@ class BuiltinFamily:
     members: tuple[tuple[Row, tuple[int, ...]], ...]
     since: int = 100  # the first version of OpenCL C that has it, as the value of __OPENCL_C_VERSION__
 
-    def overloads(self, context: Context) -> list[Overload]:
+    def overloads(self, context: Analysis) -> list[Overload]:
         """The overloads that exist on the device."""
         return [overload for row, counts in self._available(context) for overload in expand(row, self.name, counts)
                 if all(context.has(*_FLOAT_FEATURES[element]) for element in elements_of(overload)
                        if element in _FLOAT_FEATURES)]
 
-    def _available(self, context: Context) -> list[tuple[Row, tuple[int, ...]]]:
+    def _available(self, context: Analysis) -> list[tuple[Row, tuple[int, ...]]]:
         return [(row, counts) for row, counts in self.members if not row.needs or context.has(*row.needs)]
 
-    def missing_extension(self, context: Context) -> str | None:
+    def missing_extension(self, context: Analysis) -> str | None:
         """The extension for want of which the device has no function of this name, if so."""
         return None if self._available(context) else self.members[0][0].needs[0]
 
-    def candidates(self, context: Context) -> list[Diagnostic]:
+    def candidates(self, context: Analysis) -> list[Diagnostic]:
         """One note per row: what could have been called."""
         members = self._available(context)
         shown = [note(f"candidate: {row.describe(self.name, counts)}", None)
@@ -75,7 +75,7 @@ class BuiltinFamily:
 _EXACT = Fit(Rank.EXACT)
 
 
-def _fits(context: Context, arguments: Sequence[Expression], overload: Overload) -> Fits | None:
+def _fits(context: Analysis, arguments: Sequence[Expression], overload: Overload) -> Fits | None:
     """How all arguments fit, or None if the overload cannot be called with them."""
     if len(arguments) != len(overload.parameters):
         return None
@@ -84,25 +84,25 @@ def _fits(context: Context, arguments: Sequence[Expression], overload: Overload)
         if isinstance(parameter, PointerPattern):
             fit = _EXACT if _as_pointer(context, argument, parameter) is not None else None
         else:
-            fit = context.fit(argument, parameter)
+            fit = ranking.fit(argument, parameter, context.known)
         if fit is None:
             return None
         fits.append(fit)
     return tuple(fits)
 
 
-def _as_pointer(context: Context, argument: Expression, pattern: PointerPattern) -> Expression | None:
+def _as_pointer(context: Analysis, argument: Expression, pattern: PointerPattern) -> Expression | None:
     """The argument as a pointer that a parameter takes: itself, or what it was before casts made it generic."""
     if pattern.takes(argument.type):
         return argument
     if isinstance(argument.type, Pointer) and argument.type.address_space is AddressSpace.GENERIC:
-        named = context.in_named_space(argument)
+        named = in_named_space(argument)
         if named is not None and pattern.takes(named.type):
             return named
     return None
 
 
-def viable(context: Context, family: BuiltinFamily, arguments: Sequence[Expression]) -> list[tuple[Fits, Overload]]:
+def viable(context: Analysis, family: BuiltinFamily, arguments: Sequence[Expression]) -> list[tuple[Fits, Overload]]:
     """The overloads that can be called with these arguments."""
     return [(fits, overload) for overload in family.overloads(context)
             if (fits := _fits(context, arguments, overload)) is not None]
@@ -115,7 +115,7 @@ def _join(types: list[Type]) -> str:
     return ", ".join(f"'{type_}'" for type_ in types)
 
 
-def _report_no_match(context: Context, family: BuiltinFamily, arguments: list[Expression],
+def _report_no_match(context: Analysis, family: BuiltinFamily, arguments: list[Expression],
                      location: SourceLocation | None, close: SourceLocation | None) -> None:
     """Say why none of the overloads can be called."""
     overloads = family.overloads(context)
@@ -128,7 +128,7 @@ def _report_no_match(context: Context, family: BuiltinFamily, arguments: list[Ex
                    types=_join([argument.type for argument in arguments]))
 
 
-def _report_count(context: Context, family: BuiltinFamily, overloads: list[Overload], arguments: list[Expression],
+def _report_count(context: Analysis, family: BuiltinFamily, overloads: list[Overload], arguments: list[Expression],
                   location: SourceLocation | None, close: SourceLocation | None) -> bool:
     """Report a number of arguments that no overload takes; whether there was something to report."""
     counts = sorted({len(overload.parameters) for overload in overloads})
@@ -142,21 +142,21 @@ def _report_count(context: Context, family: BuiltinFamily, overloads: list[Overl
     return True
 
 
-def _report_event(context: Context, overloads: list[Overload], arguments: list[Expression]) -> bool:
+def _report_event(context: Analysis, overloads: list[Overload], arguments: list[Expression]) -> bool:
     """Report an argument that is no event where every overload takes one."""
     for index, argument in enumerate(arguments):
         takers = [overload for overload in overloads if overload.parameters[index:index + 1] == (EVENT,)]
-        if len(takers) == len(overloads) and context.fit(argument, EVENT) is None:
-            context.pass_argument(argument, EVENT)
+        if len(takers) == len(overloads) and ranking.fit(argument, EVENT, context.known) is None:
+            pass_argument(context, argument, EVENT)
             return True
     return False
 
 
-def _report_pointer(context: Context, family: BuiltinFamily, overloads: list[Overload],
+def _report_pointer(context: Analysis, family: BuiltinFamily, overloads: list[Overload],
                     arguments: list[Expression]) -> bool:
     """Report the pointer whose address space or qualifier alone keeps a call from matching."""
     for index, given in enumerate(arguments):
-        argument = context.in_named_space(given) or given
+        argument = in_named_space(given) or given
         if not isinstance(argument.type, Pointer):
             continue
         for overload in overloads:
@@ -171,7 +171,7 @@ def _report_pointer(context: Context, family: BuiltinFamily, overloads: list[Ove
     return False
 
 
-def _report_missing_address(context: Context, family: BuiltinFamily, overloads: list[Overload],
+def _report_missing_address(context: Analysis, family: BuiltinFamily, overloads: list[Overload],
                             arguments: list[Expression]) -> bool:
     """Report an object in the place of the pointer to it, if that alone keeps a call from matching."""
     for index, argument in enumerate(arguments):
@@ -184,7 +184,7 @@ def _report_missing_address(context: Context, family: BuiltinFamily, overloads: 
     return False
 
 
-def _report_pointer_argument(context: Context, name: str, index: int, location: SourceLocation | None,
+def _report_pointer_argument(context: Analysis, name: str, index: int, location: SourceLocation | None,
                              found: Pointer, pattern: PointerPattern) -> None:
     if found.address_space not in pattern.spaces:
         context.report(messages.WRONG_ADDRESS_SPACE, location, index=index + 1, name=name,
@@ -218,10 +218,10 @@ def _spell_spaces(spaces: frozenset[AddressSpace]) -> str:
 # ------------------------------------------------------------------ calls
 
 
-def resolve(context: Context, family: BuiltinFamily, arguments: list[Expression],
+def resolve(context: Analysis, family: BuiltinFamily, arguments: list[Expression],
             location: SourceLocation | None, close: SourceLocation | None) -> Expression:
     """The node of a call of a built-in function, or the error expression after a report."""
-    if any(context.is_error(argument) for argument in arguments):
+    if any(is_error(argument) for argument in arguments):
         return context.error_expression(location)
     if family.since > context.language.number:
         return context.error(version_messages.FUNCTION_NEEDS_VERSION, location, name=family.name,
@@ -240,19 +240,19 @@ def resolve(context: Context, family: BuiltinFamily, arguments: list[Expression]
     return build(context, found[0], arguments, location)
 
 
-def build(context: Context, overload: Overload, arguments: list[Expression],
+def build(context: Analysis, overload: Overload, arguments: list[Expression],
           location: SourceLocation | None) -> Expression:
     """The node of a call of one overload, which is viable."""
     converted = tuple(_converted(context, argument, parameter)
                       for argument, parameter in zip(arguments, overload.parameters, strict=True))
-    if any(context.is_error(argument) for argument in converted):
+    if any(is_error(argument) for argument in converted):
         return context.error_expression(location)
     return overload.row.make(BuiltinCall(context, overload, converted, location))
 
 
-def _converted(context: Context, argument: Expression, parameter: Parameter) -> Expression:
+def _converted(context: Analysis, argument: Expression, parameter: Parameter) -> Expression:
     if not isinstance(parameter, PointerPattern):
-        return context.pass_argument(argument, parameter)
+        return pass_argument(context, argument, parameter)
     pointer = _as_pointer(context, argument, parameter)
     assert pointer is not None
     return pointer

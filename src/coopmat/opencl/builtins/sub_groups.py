@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from coopmat.opencl.base.conversions import condition
 from coopmat.opencl.builtins.patterns import COUNTS, FLOATS, INTEGERS, NUMBERS, Build, BuiltinCall, Row
 from coopmat.opencl.builtins.synchronization import Reported, checked, constant_argument
 from coopmat.opencl.messages import builtins as messages
@@ -35,8 +36,8 @@ from coopmat.tree.types import (
     ULONG,
     USHORT,
     VECTOR_COUNTS,
+    ExecutionScope,
     Scalar,
-    Scope,
     Vector,
 )
 
@@ -54,18 +55,19 @@ BIT_OPERATIONS = ("and", "or", "xor")
 # ------------------------------------------------------------------ building nodes
 
 
-def group(instruction: str, scope: Scope = Scope.SUBGROUP, literals: tuple[int, ...] = ()) -> Build:
+def group(instruction: str, scope: ExecutionScope = ExecutionScope.SUBGROUP, literals: tuple[int, ...] = ()) -> Build:
     """An instruction whose first operand is the scope."""
     return lambda call: call.operation(f"core.{instruction}", call.constant(scope.value), *call.arguments,
                                        literals=literals)
 
 
-def predicate(instruction: str, scope: Scope = Scope.SUBGROUP, literals: tuple[int, ...] = ()) -> Build:
+def predicate(instruction: str, scope: ExecutionScope = ExecutionScope.SUBGROUP,
+              literals: tuple[int, ...] = ()) -> Build:
     """An instruction on a bool, which OpenCL C's functions take as an int that is zero or not."""
     def build(call: BuiltinCall) -> Expression:
         (value,) = call.arguments
         type_ = call.result if isinstance(call.result, Vector) else BOOL
-        found = call.operation(f"core.{instruction}", call.constant(scope.value), call.context.condition(value),
+        found = call.operation(f"core.{instruction}", call.constant(scope.value), condition(call.context, value),
                                type_=type_, literals=literals)
         return found if type_ is not BOOL else Convert(call.result, call.location, found)
     return build
@@ -74,13 +76,13 @@ def predicate(instruction: str, scope: Scope = Scope.SUBGROUP, literals: tuple[i
 def test(instruction: str) -> Build:
     """An instruction that gives a bool; the function's result is 1 or 0."""
     def build(call: BuiltinCall) -> Expression:
-        found = call.operation(f"core.{instruction}", call.constant(Scope.SUBGROUP.value), *call.arguments,
+        found = call.operation(f"core.{instruction}", call.constant(ExecutionScope.SUBGROUP.value), *call.arguments,
                                type_=BOOL)
         return Convert(call.result, call.location, found)
     return build
 
 
-def combine(prefix: str, what: str, how: int, scope: Scope = Scope.SUBGROUP) -> Build:
+def combine(prefix: str, what: str, how: int, scope: ExecutionScope = ExecutionScope.SUBGROUP) -> Build:
     """A reduction or scan; the instruction depends on the kind of the elements."""
     def build(call: BuiltinCall) -> Expression:
         element = call.overload.element
@@ -106,7 +108,7 @@ def clustered(what: str) -> Build:
         element = call.overload.element
         assert element is not None
         return call.operation(f"core.GroupNonUniform{COMBINATIONS[what][element.kind]}",
-                              call.constant(Scope.SUBGROUP.value), call.arguments[0], _cluster_size(call, 1),
+                              call.constant(ExecutionScope.SUBGROUP.value), call.arguments[0], _cluster_size(call, 1),
                               literals=(CLUSTERED_REDUCE,))
     return build
 
@@ -115,9 +117,10 @@ def clustered_logical(what: str) -> Build:
     """A logical reduction of each cluster of work-items."""
     @checked
     def build(call: BuiltinCall) -> Expression:
-        value = call.context.condition(call.arguments[0])
-        found = call.operation(f"core.GroupNonUniformLogical{what}", call.constant(Scope.SUBGROUP.value), value,
-                               _cluster_size(call, 1), type_=BOOL, literals=(CLUSTERED_REDUCE,))
+        value = condition(call.context, call.arguments[0])
+        sub_group = call.constant(ExecutionScope.SUBGROUP.value)
+        found = call.operation(f"core.GroupNonUniformLogical{what}", sub_group, value, _cluster_size(call, 1),
+                               type_=BOOL, literals=(CLUSTERED_REDUCE,))
         return Convert(call.result, call.location, found)
     return build
 
@@ -126,7 +129,7 @@ def clustered_logical(what: str) -> Build:
 def clustered_rotate(call: BuiltinCall) -> Expression:
     """A rotation within each cluster of work-items."""
     value, delta, _ = call.arguments
-    return call.operation("core.GroupNonUniformRotateKHR", call.constant(Scope.SUBGROUP.value), value, delta,
+    return call.operation("core.GroupNonUniformRotateKHR", call.constant(ExecutionScope.SUBGROUP.value), value, delta,
                           _cluster_size(call, 2))
 
 
@@ -136,7 +139,7 @@ def non_uniform_broadcast(call: BuiltinCall) -> Expression:
     Before SPIR-V 1.5 OpGroupNonUniformBroadcast takes a constant index only; a shuffle takes any.
     """
     value, index = call.arguments
-    scope, constant = call.constant(Scope.SUBGROUP.value), call.context.constant_integer(index)
+    scope, constant = call.constant(ExecutionScope.SUBGROUP.value), call.context.constant_integer(index)
     if constant is None:
         return call.operation("core.GroupNonUniformShuffle", scope, value, index)
     return call.operation("core.GroupNonUniformBroadcast", scope, value, call.constant(constant % (1 << 32)))
@@ -147,7 +150,7 @@ def work_group_broadcast(call: BuiltinCall) -> Expression:
     value, *position = call.arguments
     local_id = position[0] if len(position) == 1 else VectorOf(Vector(SIZE_T, len(position)), call.location,
                                                                tuple(position))
-    return call.operation("core.GroupBroadcast", call.constant(Scope.WORKGROUP.value), value, local_id)
+    return call.operation("core.GroupBroadcast", call.constant(ExecutionScope.WORKGROUP.value), value, local_id)
 
 
 def mask(builtin: str) -> Build:
@@ -161,7 +164,7 @@ SCALAR = (1,)
 
 
 def _combinations(prefix: str, instruction: str, operations: Iterable[str], domain: tuple[Scalar, ...],
-                  needs: tuple[str, ...], scope: Scope = Scope.SUBGROUP) -> tuple[Row, ...]:
+                  needs: tuple[str, ...], scope: ExecutionScope = ExecutionScope.SUBGROUP) -> tuple[Row, ...]:
     """``<prefix>_reduce_add`` and so on."""
     return tuple(Row(f"{prefix}_{way}_{what}", "gen(gen)", combine(instruction, what, how, scope), domain, SCALAR,
                      needs)
@@ -169,11 +172,11 @@ def _combinations(prefix: str, instruction: str, operations: Iterable[str], doma
 
 
 WORK_GROUP_ROWS = (
-    Row("work_group_all", "int(int)", predicate("GroupAll", Scope.WORKGROUP), needs=WORK_GROUPS),
-    Row("work_group_any", "int(int)", predicate("GroupAny", Scope.WORKGROUP), needs=WORK_GROUPS),
+    Row("work_group_all", "int(int)", predicate("GroupAll", ExecutionScope.WORKGROUP), needs=WORK_GROUPS),
+    Row("work_group_any", "int(int)", predicate("GroupAny", ExecutionScope.WORKGROUP), needs=WORK_GROUPS),
     *(Row("work_group_broadcast", f"gen(gen{', size_t' * dimensions})", work_group_broadcast, WIDE, SCALAR,
           WORK_GROUPS) for dimensions in (1, 2, 3)),
-    *_combinations("work_group", "Group", UNIFORM_OPERATIONS, WIDE, WORK_GROUPS, Scope.WORKGROUP),
+    *_combinations("work_group", "Group", UNIFORM_OPERATIONS, WIDE, WORK_GROUPS, ExecutionScope.WORKGROUP),
 )
 """OpenCL C 6.15.16."""
 

@@ -1,6 +1,6 @@
 """Barriers and fences (OpenCL C 6.15.8 and 6.15.9), and the memory semantics that atomic functions share.
 
-Orders, scopes and fence flags become SPIR-V's Memory Semantics and Scope, so they must be constants.
+Orders, scopes and fence flags become SPIR-V's Memory Semantics and ExecutionScope, so they must be constants.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from coopmat.opencl.builtins.predefined_types import ENUM_CONSTANTS, MEMORY_ORDE
 from coopmat.opencl.messages import builtins as messages
 from coopmat.tree.nodes import Constant, Expression
 from coopmat.tree.operations import ACQUIRE, ACQUIRE_RELEASE, RELAXED, RELEASE, SEQUENTIALLY_CONSISTENT
-from coopmat.tree.types import Scope
+from coopmat.tree.types import ExecutionScope
 
 # ------------------------------------------------------------------ scopes, orders and flags
 
-SCOPES = {0: Scope.INVOCATION, 1: Scope.WORKGROUP, 2: Scope.DEVICE, 3: Scope.CROSS_DEVICE, 4: Scope.SUBGROUP}
+SCOPES = {0: ExecutionScope.INVOCATION, 1: ExecutionScope.WORKGROUP, 2: ExecutionScope.DEVICE,
+          3: ExecutionScope.CROSS_DEVICE, 4: ExecutionScope.SUBGROUP}
 """The values of memory_scope."""
 
 ORDERS = {0: RELAXED, 2: ACQUIRE, 3: RELEASE, 4: ACQUIRE_RELEASE, 5: SEQUENTIALLY_CONSISTENT}
@@ -38,7 +39,7 @@ def constant_argument(call: BuiltinCall, index: int, what: str) -> int:
     return value
 
 
-def _choice(call: BuiltinCall, index: int, what: str, values: dict[int, int] | dict[int, Scope]) -> int:
+def _choice(call: BuiltinCall, index: int, what: str, values: dict[int, int] | dict[int, ExecutionScope]) -> int:
     """The SPIR-V value for a constant argument of an enumeration type."""
     value = constant_argument(call, index, what)
     if value not in values:
@@ -46,10 +47,10 @@ def _choice(call: BuiltinCall, index: int, what: str, values: dict[int, int] | d
                             name=call.overload.name)
         raise Reported
     chosen = values[value]
-    return chosen.value if isinstance(chosen, Scope) else chosen
+    return chosen.value if isinstance(chosen, ExecutionScope) else chosen
 
 
-def scope_argument(call: BuiltinCall, index: int, default: Scope) -> Constant:
+def scope_argument(call: BuiltinCall, index: int, default: ExecutionScope) -> Constant:
     """The memory scope argument at ``index``, or the default if it is absent."""
     present = index < len(call.arguments)
     return call.constant(_choice(call, index, "memory_scope", SCOPES) if present else default.value)
@@ -91,7 +92,7 @@ def checked(build: Build) -> Build:
 # ------------------------------------------------------------------ barriers and fences
 
 
-def barrier(execution: Scope) -> Build:
+def barrier(execution: ExecutionScope) -> Build:
     """A control barrier; it orders memory accesses if there are fence flags."""
     @checked
     def build(call: BuiltinCall) -> Expression:
@@ -107,8 +108,8 @@ def split_barrier(instruction: str, order: int) -> Build:
     @checked
     def build(call: BuiltinCall) -> Expression:
         semantics = _fence_bits(call, 0) | order
-        return call.operation(f"core.{instruction}", call.constant(Scope.WORKGROUP.value),
-                              scope_argument(call, 1, Scope.WORKGROUP), call.constant(semantics))
+        return call.operation(f"core.{instruction}", call.constant(ExecutionScope.WORKGROUP.value),
+                              scope_argument(call, 1, ExecutionScope.WORKGROUP), call.constant(semantics))
     return build
 
 
@@ -117,7 +118,8 @@ def fence(order: int) -> Build:
     @checked
     def build(call: BuiltinCall) -> Expression:
         semantics = _fence_bits(call, 0) | order
-        return call.operation("core.MemoryBarrier", call.constant(Scope.WORKGROUP.value), call.constant(semantics))
+        return call.operation("core.MemoryBarrier", call.constant(ExecutionScope.WORKGROUP.value),
+                              call.constant(semantics))
     return build
 
 
@@ -125,17 +127,18 @@ def fence(order: int) -> Build:
 def work_item_fence(call: BuiltinCall) -> Expression:
     """atomic_work_item_fence(flags, order, scope)."""
     semantics = _fence_bits(call, 0) | order_argument(call, 1, RELAXED)
-    return call.operation("core.MemoryBarrier", scope_argument(call, 2, Scope.DEVICE), call.constant(semantics))
+    return call.operation("core.MemoryBarrier", scope_argument(call, 2, ExecutionScope.DEVICE),
+                          call.constant(semantics))
 
 
 SPLIT_BARRIER = ("cl_intel_split_work_group_barrier",)
 
 ROWS = (
-    Row("barrier", "void(cl_mem_fence_flags)", barrier(Scope.WORKGROUP)),
-    Row("work_group_barrier", "void(cl_mem_fence_flags)", barrier(Scope.WORKGROUP)),
-    Row("work_group_barrier", "void(cl_mem_fence_flags, memory_scope)", barrier(Scope.WORKGROUP)),
-    Row("sub_group_barrier", "void(cl_mem_fence_flags)", barrier(Scope.SUBGROUP)),
-    Row("sub_group_barrier", "void(cl_mem_fence_flags, memory_scope)", barrier(Scope.SUBGROUP)),
+    Row("barrier", "void(cl_mem_fence_flags)", barrier(ExecutionScope.WORKGROUP)),
+    Row("work_group_barrier", "void(cl_mem_fence_flags)", barrier(ExecutionScope.WORKGROUP)),
+    Row("work_group_barrier", "void(cl_mem_fence_flags, memory_scope)", barrier(ExecutionScope.WORKGROUP)),
+    Row("sub_group_barrier", "void(cl_mem_fence_flags)", barrier(ExecutionScope.SUBGROUP)),
+    Row("sub_group_barrier", "void(cl_mem_fence_flags, memory_scope)", barrier(ExecutionScope.SUBGROUP)),
     *(Row(name, signature, split_barrier(instruction, order), needs=SPLIT_BARRIER)
       for signature in ("void(cl_mem_fence_flags)", "void(cl_mem_fence_flags, memory_scope)")
       for name, instruction, order in (

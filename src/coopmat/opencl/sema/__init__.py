@@ -1,10 +1,10 @@
 """Semantic analysis of OpenCL C: the syntax tree to the typed kernel tree, every conversion explicit.
 
-:func:`analyze` is the entry. Modules: :mod:`.context` (state and services), :mod:`.values`,
-:mod:`.conversions`, :mod:`.constants`, :mod:`.declarators` (types), :mod:`.records`,
-:mod:`.declarations`, :mod:`.initializers`, :mod:`.expressions` with :mod:`.operators`,
-:mod:`.pointers`, :mod:`.members`, :mod:`.assignment` and :mod:`.calls`,
-:mod:`.printf` with :mod:`.formats`, :mod:`.statements`.
+:func:`analyze` is the entry. The :mod:`.context` has the state and the services that all parts share; each part
+analyses one kind of construct, and calls the others through the context: :mod:`.declarators` (types), :mod:`.records`,
+:mod:`.enumerations`, :mod:`.attributes`, :mod:`.declarations` with :mod:`.variables`, :mod:`.initializers`,
+:mod:`.expressions` with :mod:`.operators`, :mod:`.pointers`, :mod:`.members`, :mod:`.assignment` and :mod:`.calls`,
+:mod:`.statements`, and the warnings in :mod:`.checks`. The :mod:`.analyzer` puts them together.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coopmat.diagnostics import DiagnosticSink
-from coopmat.opencl import builtins, syntax
-from coopmat.opencl.builtins import predefined_types
-from coopmat.opencl.sema import matrix, program
-from coopmat.opencl.sema.context import Context, Scope
-from coopmat.opencl.sema.declarators import PREDEFINED_TYPES
+from coopmat.opencl import builtins
+from coopmat.opencl.base.symbols import BlockScope
+from coopmat.opencl.builtins import matrices, predefined_types
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema import program
+from coopmat.opencl.sema.analyzer import Analyzer
+from coopmat.opencl.sema.context import Context
 from coopmat.support.build_options import LATEST, Language
 from coopmat.tree.nodes import Program
 
 
 def type_names(language: Language = LATEST) -> frozenset[str]:
     """The type names that are declared before a program begins; the parser has to know them."""
-    return frozenset({*PREDEFINED_TYPES, *predefined_types.typedefs(language), *matrix.TYPE_NAMES})
+    return frozenset({*predefined_types.NUMBER_TYPES, *predefined_types.typedefs(language), *matrices.TYPE_NAMES})
 
 
 def analyze(unit: syntax.TranslationUnit, sink: DiagnosticSink, *, features: Iterable[str] = (),
@@ -35,18 +37,18 @@ def analyze(unit: syntax.TranslationUnit, sink: DiagnosticSink, *, features: Ite
     constant without suffix is a float. ``macro_names`` are suggested for misspelt names. Errors go to ``sink``; the
     program is of use only if there are none.
     """
-    context = Context(sink, features, language, single_precision_constants, macro_names)
-    context.builtin_names = builtins.names() | matrix.FUNCTION_NAMES
+    context = Analyzer(sink, features, language, single_precision_constants, macro_names)
+    context.builtin_names = builtins.names() | matrices.FUNCTION_NAMES
     _declare_predefined(context)
-    context.scopes.append(Scope())  # the file's
+    context.scopes.append(BlockScope())  # the file's
     program.analyze(context, unit)
     return context.program
 
 
 def _declare_predefined(context: Context) -> None:
-    for name, type_ in {**PREDEFINED_TYPES, **predefined_types.typedefs(context.language)}.items():
+    for name, type_ in {**predefined_types.NUMBER_TYPES, **predefined_types.typedefs(context.language)}.items():
         context.declare_typedef(name, type_)
     if context.language.has_memory_model:
         for name, (enumeration, value) in predefined_types.ENUM_CONSTANTS.items():
             context.declare_enumerators(enumeration, {name: value})
-    matrix.declare_predefined(context)
+    matrices.declare_predefined(context)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from coopmat.opencl import syntax
-from coopmat.opencl.extents import start_of
+from coopmat.opencl.base.values import is_error
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import expressions
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.extents import start_of
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.values import is_error
 
 
 def static_assert(context: Context, node: syntax.StaticAssert) -> None:
     """Report an assertion that does not hold."""
-    test = expressions.value(context, node.condition)
+    test = context.value(node.condition)
     if is_error(test):
         return
     value = context.constant_integer(test)

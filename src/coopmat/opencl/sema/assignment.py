@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation, note
+from coopmat.opencl.base.conversion_warnings import check_computed
+from coopmat.opencl.base.conversions import Purpose, convert
+from coopmat.opencl.base.values import Operand, is_error, qualifiers_of
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.sema import members, operators
-from coopmat.opencl.sema.checks.conversions import check_computed
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import Purpose, convert
-from coopmat.opencl.sema.values import Operand, is_error, qualifiers_of
 from coopmat.tree.conversions import make_convert
 from coopmat.tree.nodes import Assign, Constant, CurrentValue, Expression, Place, Update, VariablePlace
 from coopmat.tree.types import INT, AddressSpace, Array, Matrix, Pointer, Type, Vector

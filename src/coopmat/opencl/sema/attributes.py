@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from coopmat.opencl import syntax
+from coopmat.opencl.base.symbols import QualifiedType
+from coopmat.opencl.base.values import ERROR, is_error
+from coopmat.opencl.builtins import matrices
 from coopmat.opencl.messages import overloads as overload_messages
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import declarators, expressions, matrix
-from coopmat.opencl.sema.context import Context, QualifiedType
-from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema.context import Context
 from coopmat.tree.nodes import Expression, Function
 from coopmat.tree.types import BOOL, VECTOR_COUNTS, Array, Pointer, Record, Scalar, Type, Vector, size_of
 
@@ -66,7 +67,7 @@ def is_known(name: str) -> bool:
 def analyze_arguments(context: Context, attribute: syntax.Attribute) -> list[Expression]:
     """The arguments as values. Strings among them leave nothing behind in the program."""
     with context.discarding():
-        return [expressions.value(context, argument) for argument in attribute.arguments]
+        return [context.value(argument) for argument in attribute.arguments]
 
 
 def report_unknown(context: Context, attributes: Iterable[syntax.Attribute], known: Iterable[str]) -> None:
@@ -120,7 +121,7 @@ def _attributed_type(context: Context, type_: Type, attribute: syntax.Attribute)
         return ERROR if item is ERROR else Array(item, type_.count)
     arguments = analyze_arguments(context, attribute)
     if attribute.name == "coop_mat":
-        return matrix.matrix_type(context, type_, arguments, attribute.location)
+        return matrices.matrix_type(context, type_, arguments, attribute.location)
     return _vector_type(context, type_, arguments, attribute)
 
 
@@ -204,7 +205,7 @@ def _apply_overloadable(context: Context, function: Function, attribute: syntax.
 
 def _check_type_hint(context: Context, attribute: syntax.Attribute) -> None:
     """``vec_type_hint(type)``: a number or a vector; nothing is made of it (OpenCL C 6.11.2)."""
-    types = [declarators.resolve_type_name(context, name) for name in attribute.types]
+    types = [context.resolve_type_name(name) for name in attribute.types]
     if len(types) != 1 or attribute.arguments:
         context.report(messages.ATTRIBUTE_ARGUMENT_COUNT, attribute.location, name=TYPE_HINT, expected=1,
                        found=len(types) + len(attribute.arguments))

@@ -1,158 +1,40 @@
-"""The state of one analysis and the services that all its parts share: reports, scopes, conversions.
-
-``matrix.py`` and ``opencl/builtins`` are written against this class. The analysis calls into
-``matrix.py`` through these functions, all given the :class:`Context` first::
-
-    declare_predefined(context) -> None
-        enumerators and type names: calls context.declare_typedef and context.declare_enumerators
-    TYPE_NAMES: frozenset[str]            type names that declare_predefined declares (for the parser)
-    FUNCTION_NAMES: frozenset[str]        names of the built-in functions
-    matrix_type(context, element: Type, arguments: list[Expression], location) -> Type
-        applies the coop_mat attribute; returns ERROR (values.py) after a report
-    call(context, name, arguments: list[Expression], location, close, target: Type | None) -> Expression
-        target is the type that the result is assigned to or initialises; None where there is none
-    unary(context, operator: str, operand: Expression, location) -> Expression      "+", "-", "~", "!"
-    binary(context, operator: str, left: Expression, right: Expression, location) -> Expression
-        at least one operand has a Matrix type; for ``a += b`` the operator is "+" and the result is assigned
-    component(context, base: Place | Expression, index: Expression, location) -> Place | Expression
-        ``base[index]`` of a matrix
-    check_object(context, type_: Type, space: AddressSpace, location, what: str) -> bool
-        False after a report: the declared type may not live there; ``what`` is "variable", "parameter",
-        "kernel parameter", "member" or "result"
-"""
+"""The state of one analysis and the services that all its parts share: reports, scopes, constants."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, FixIt, Marks, Message, SourceLocation, note
-from coopmat.opencl import syntax
-from coopmat.opencl.extents import ranges_at
-from coopmat.opencl.keywords import STATEMENT_WORDS
-from coopmat.opencl.overloading import Fit
-from coopmat.opencl.sema import conversions, ranking
-from coopmat.opencl.sema.conversions import Purpose
-from coopmat.opencl.sema.values import ERROR, Error, Operand, is_error, value_of
-from coopmat.opencl.spelling import closest
+from coopmat.opencl.base.analysis import Analysis
+from coopmat.opencl.base.symbols import (
+    AppliedFunction,
+    BlockScope,
+    Declared,
+    Enumerator,
+    FunctionState,
+    KnownString,
+    QualifiedType,
+    Symbol,
+    Typedef,
+)
+from coopmat.opencl.base.values import ERROR, Error, Operand, value_of
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.extents import ranges_at
+from coopmat.opencl.parse.keywords import STATEMENT_WORDS
+from coopmat.opencl.preprocess.spelling import closest
 from coopmat.support.build_options import LATEST, Language
 from coopmat.tree import constants
-from coopmat.tree.conversions import promote
-from coopmat.tree.nodes import Case, Constant, Expression, Function, Label, Program, Variable
-from coopmat.tree.types import INT, AddressSpace, Enumeration, Record, Type
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.formats import String
-
-
-@dataclass(frozen=True, slots=True)
-class QualifiedType:
-    """A declared type with its qualifiers; ``address_space`` is None where none was written.
-
-    ``type_alignment`` is what a type's name says with ``aligned`` (in place of the type's own alignment),
-    ``alignment`` what the declaration itself says. ``of_device`` is the name, such as ``size_t``, of a
-    type whose size the device decides.
-    """
-
-    type: Type
-    const: bool = False
-    volatile: bool = False
-    restrict: bool = False
-    address_space: AddressSpace | None = None
-    alignment: int | None = None
-    type_alignment: int | None = None
-    of_device: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Typedef:
-    """A name for a type."""
-
-    name: str
-    type: QualifiedType
-    location: SourceLocation | None
-
-
-@dataclass(frozen=True, slots=True)
-class Enumerator:
-    """A constant of an enumeration."""
-
-    name: str
-    value: Constant
-    location: SourceLocation | None
-    enumeration: Enumeration | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionSet:
-    """The functions that a name means, several where they are overloadable; in order of declaration."""
-
-    name: str
-    members: list[Function]
-
-    @property
-    def location(self) -> SourceLocation | None:
-        """Where the first one is declared."""
-        return self.members[0].location
-
+from coopmat.tree.nodes import Constant, Expression, Function, Program, Variable
+from coopmat.tree.types import INT, Enumeration, Record, Type
 
 FUNCTION_SCOPE_DEPTH = 3  # predefined names, the file, the function
 
-Symbol = Variable | FunctionSet | Typedef | Enumerator
 
-
-@dataclass(slots=True)
-class Scope:
-    """The names and tags of one block."""
-
-    symbols: dict[str, Symbol] = field(default_factory=dict)
-    tags: dict[str, tuple[Record | Enumeration, SourceLocation]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSwitch:
-    """A switch whose body is being analysed: its value, the labels so far, the statement expressions around it."""
-
-    value: Expression
-    cases: list[Case]
-    inside: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """A function of the program that is applied to the elements of a matrix somewhere."""
-
-    function: Function
-    location: SourceLocation | None
-
-
-@dataclass(slots=True)
-class FunctionState:
-    """What is known of the function whose body is being analysed.
-
-    ``inside`` are the statement expressions (by number) around the statement at hand; a jump may lead out of
-    them, but not in. ``places`` and ``gotos`` note them for each label and goto.
-    """
-
-    function: Function
-    labels: dict[str, Label] = field(default_factory=dict)
-    places: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    gotos: list[tuple[str, SourceLocation, tuple[int, ...]]] = field(default_factory=list)
-    calls: dict[Function, SourceLocation | None] = field(default_factory=dict)
-    variables: list[Variable] = field(default_factory=list)  # that should be used
-    typedefs: dict[str, SourceLocation] = field(default_factory=dict)  # that have not been used
-    temporaries: list[Variable] = field(default_factory=list)
-    switches: list[OpenSwitch] = field(default_factory=list)
-    breakables: int = 0
-    loops: int = 0
-    inside: tuple[int, ...] = ()
-    statement_expressions: int = 0
-
-
-class Context:
+class Context(Analysis):
     """One analysis: where it reports to, what is declared, and the conversions that all parts use.
 
     ``features`` holds the names of the feature macros that the device defines (``cl_khr_fp64``, …),
@@ -168,14 +50,14 @@ class Context:
         self.language = language
         self.single_precision_constants = single_precision_constants
         self.program = Program()
-        self.scopes: list[Scope] = [Scope()]  # predefined names; then the file's scope, the function's, …
+        self.scopes: list[BlockScope] = [BlockScope()]  # predefined names; then the file's scope, the function's, …
         self.function: FunctionState | None = None
         self.builtin_names: frozenset[str] = frozenset()
         self.functions: dict[str, list[Function]] = {}  # all of each name, whatever scope declares them
         self.calls: dict[Function, dict[Function, SourceLocation | None]] = {}
         self.nesting: dict[Record, int] = {}  # levels of arrays, pointers and records, of complete ones
         self.element_functions: dict[tuple[object, ...], Function] = {}  # made for matrix instructions
-        self.applied: list[Applied] = []
+        self.applied: list[AppliedFunction] = []
         self.known: dict[Variable, Expression] = {}
         self.modifications = 0  # assignments and increments so far
         self.references: Counter[Variable] = Counter()  # how often each is named
@@ -184,7 +66,7 @@ class Context:
         self.static_variables: list[Variable] = []  # outside of functions, that should be used
         self.silenced: set[Variable] = set()  # parameters that may go unused
         self.literals: dict[Variable, syntax.StringLiteral] = {}  # constant arrays that a string literal fills
-        self.strings: dict[Variable, list[String]] = {}  # what const pointers in functions may point to
+        self.strings: dict[Variable, list[KnownString]] = {}  # what const pointers in functions may point to
         self.undefined: dict[Variable, SourceLocation | None] = {}  # declared only, with their first use
         self.tentative: set[Variable] = set()  # zero unless a later declaration has a value
         self.disabled_extensions: set[str] = set()
@@ -227,17 +109,17 @@ class Context:
     # ------------------------------------------------------------------ scopes and names
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> BlockScope:
         """The innermost scope."""
         return self.scopes[-1]
 
     @property
-    def predefined(self) -> Scope:
+    def predefined(self) -> BlockScope:
         """The scope of what is declared before the program begins."""
         return self.scopes[0]
 
     @property
-    def file_scope(self) -> Scope:
+    def file_scope(self) -> BlockScope:
         """The scope of what is declared outside of functions."""
         return self.scopes[1]
 
@@ -252,9 +134,9 @@ class Context:
         return self.function is None
 
     @contextmanager
-    def new_scope(self) -> Iterator[Scope]:
+    def new_scope(self) -> Iterator[BlockScope]:
         """A block's scope, for the time of a ``with``."""
-        self.scopes.append(Scope())
+        self.scopes.append(BlockScope())
         try:
             yield self.scopes[-1]
         finally:
@@ -273,6 +155,11 @@ class Context:
             if tag in scope.tags:
                 return scope.tags[tag]
         return None
+
+    def previous_tag(self, tag: str | None) -> tuple[Diagnostic, ...]:
+        """The note that points at the first declaration of a tag."""
+        found = self.lookup_tag(tag) if tag is not None else None
+        return self.previous(found[1]) if found is not None else ()
 
     def declare_typedef(self, name: str, type_: Type, location: SourceLocation | None = None) -> None:
         """Give ``type_`` a name in the innermost scope."""
@@ -329,10 +216,6 @@ class Context:
 
     # ------------------------------------------------------------------ values
 
-    def value(self, operand: Operand) -> Expression:
-        """Lvalue conversion: the value of a place, a pointer to an array's first element."""
-        return value_of(operand)
-
     def temporary(self, type_: Type, location: SourceLocation | None) -> Variable:
         """A new nameless local variable of the current function."""
         assert self.function is not None
@@ -349,36 +232,7 @@ class Context:
         finally:
             del self.program.globals[count:]
 
-    # ------------------------------------------------------------------ conversions and constants
-
-    def convert(self, expression: Expression, type_: Type, location: SourceLocation | None = None,
-                purpose: Purpose = Purpose.ASSIGN) -> Expression:
-        """Convert implicitly, as if by assignment (C99 6.5.16.1); report where that is not allowed."""
-        return conversions.convert(self, expression, type_, location or expression.location, purpose)
-
-    def pass_argument(self, expression: Expression, type_: Type) -> Expression:
-        """Convert implicitly what is passed to a parameter of ``type_``; report where that is not allowed."""
-        return conversions.convert(self, expression, type_, expression.location, Purpose.PASS)
-
-    def cast(self, expression: Expression, type_: Type, location: SourceLocation | None = None) -> Expression:
-        """Convert explicitly, as by a cast; report where that is not allowed."""
-        return conversions.cast(self, expression, type_, location or expression.location)
-
-    def condition(self, expression: Expression) -> Expression:
-        """The BOOL that says whether a scalar is not zero (a comparison is not converted back and forth)."""
-        return conversions.condition(self, expression)
-
-    def promote(self, expression: Expression) -> Expression:
-        """The integer promotions (C99 6.3.1.1): char, short, bool and enumerations become int."""
-        return promote(expression)
-
-    def fit(self, argument: Expression, parameter: Type) -> Fit | None:
-        """How an argument becomes a parameter of this type; None where that is not possible."""
-        return ranking.fit(argument, parameter, self.known)
-
-    def in_named_space(self, pointer: Expression) -> Expression | None:
-        """A generic pointer as what it was before casts made it one; None if that is not known."""
-        return conversions.in_named_space(pointer)
+    # ------------------------------------------------------------------ constants
 
     def constant_integer(self, expression: Expression) -> int | None:
         """The value of an integer constant expression (C99 6.6), or None.
@@ -395,8 +249,36 @@ class Context:
         """A constant initialiser in its plainest form, or None."""
         return constants.fold(expression, self.known)
 
-    def is_null_pointer(self, expression: Expression) -> bool:
-        """Whether ``expression`` is a null pointer constant (C99 6.3.2.3)."""
-        return conversions.is_null_pointer_constant(expression)
+    # ------------------------------------------------------------------ parts of the source
 
-    is_error = staticmethod(is_error)
+    @abstractmethod
+    def analyze_whole(self, node: syntax.Expression, target: Type | None = None) -> Operand:
+        """:meth:`analyze` for an expression that is no part of another one: the order of its effects is checked."""
+
+    @abstractmethod
+    def specified_type(self, specifiers: syntax.Specifiers) -> QualifiedType:
+        """The type that specifiers give, with type attributes."""
+
+    @abstractmethod
+    def declared(self, base: QualifiedType, declarator: syntax.Declarator) -> Declared:
+        """What a declarator makes of the type that the specifiers give."""
+
+    def value(self, node: syntax.Expression, target: Type | None = None) -> Expression:
+        """The value of an expression; arrays decay to pointers (C99 6.3.2.1)."""
+        return value_of(self.analyze(node, target))
+
+    def whole_value(self, node: syntax.Expression, target: Type | None = None) -> Expression:
+        """The value of an expression that is no part of another one."""
+        return value_of(self.analyze_whole(node, target))
+
+    def operand_type(self, operand: syntax.TypeName | syntax.Expression) -> Type:
+        """The type of a sizeof operand, which is not evaluated."""
+        if isinstance(operand, syntax.TypeName):
+            return self.resolve_type_name(operand)
+        with self.discarding():
+            return self.analyze(operand).type
+
+    def unevaluated(self, node: syntax.Expression) -> Type:
+        """The type of the value of an expression that is not evaluated."""
+        with self.discarding():
+            return self.value(node).type

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coopmat.diagnostics import SourceLocation, note
-from coopmat.opencl import builtins, syntax
+from coopmat.diagnostics import SourceLocation
+from coopmat.opencl import builtins
+from coopmat.opencl.base.symbols import Declared, FunctionSet, QualifiedType, Typedef
+from coopmat.opencl.base.types import UNSIZED, find_kind, has_size, is_bool_or_pointer, is_half, member_of_device
+from coopmat.opencl.base.values import AUTO, ERROR
+from coopmat.opencl.builtins import matrices, printf, printf_formats
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
+from coopmat.opencl.parse import syntax
 from coopmat.opencl.sema import (
     attributes,
     declarators,
     events,
-    expressions,
-    formats,
-    initializers,
-    matrix,
     overloads,
-    printf,
     records,
     static_variables,
+    variables,
 )
 from coopmat.opencl.sema.checks import unused
-from coopmat.opencl.sema.context import Context, FunctionSet, QualifiedType, Typedef
-from coopmat.opencl.sema.declarators import Declared
-from coopmat.opencl.sema.values import AUTO, ERROR
+from coopmat.opencl.sema.context import Context
 from coopmat.tree import constants
-from coopmat.tree.nodes import Declare, Expression, Function, Statement, Variable
+from coopmat.tree.nodes import Declare, Function, Statement, Variable
 from coopmat.tree.types import VOID, AddressSpace, Array, FunctionType, Pointer, Type
 
 
@@ -82,7 +81,7 @@ def _deduced(context: Context, found: Declared, item: syntax.InitDeclarator) -> 
     if item.initializer is None or isinstance(item.initializer, syntax.InitializerList):
         context.report(messages.AUTO_NEEDS_VALUE, found.location, name=found.name)
         return replace(found, type=replace(found.type, type=ERROR))
-    return replace(found, type=replace(found.type, type=expressions.unevaluated(context, item.initializer)))
+    return replace(found, type=replace(found.type, type=context.unevaluated(item.initializer)))
 
 
 def _known_attributes(specifiers: syntax.Specifiers) -> frozenset[str]:
@@ -99,7 +98,7 @@ def _typedef(context: Context, found: Declared, item: syntax.InitDeclarator) -> 
     if item.initializer is not None:
         context.report(messages.ILLEGAL_INITIALIZER, found.location)
     type_ = found.type.type
-    if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
+    if isinstance(type_, Array) and type_.count == UNSIZED:
         context.report(messages.UNSIZED_ARRAY, found.location, name=name)
         type_ = ERROR
     alignment = found.type.alignment or found.type.type_alignment
@@ -107,7 +106,7 @@ def _typedef(context: Context, found: Declared, item: syntax.InitDeclarator) -> 
                         type_alignment=alignment)
     previous = context.scope.symbols.get(name)
     if previous is not None and not (isinstance(previous, Typedef) and _agree(previous.type, qualified)):
-        report_redefinition(context, name, found.location, previous, isinstance(previous, Typedef))
+        variables.report_redefinition(context, name, found.location, previous, isinstance(previous, Typedef))
     context.scope.symbols[name] = Typedef(name, qualified, found.location)
     if context.function is not None and not unused.is_silenced(item.attributes):
         context.function.typedefs[name] = found.location
@@ -120,75 +119,6 @@ def _agree(left: QualifiedType, right: QualifiedType) -> bool:
     return left == right
 
 
-def report_redefinition(context: Context, name: str, location: SourceLocation | None, previous: object,
-                        is_typedef: bool = False) -> None:
-    """Report a name that means something else in this scope already."""
-    message = messages.TYPEDEF_REDEFINITION if is_typedef else messages.REDEFINITION
-    place = getattr(previous, "location", None)
-    notes = (note("previous definition is here", place),) if place is not None else ()
-    context.report(message, location, notes, name=name)
-
-
-# ------------------------------------------------------------------ variables
-
-
-def declare_variable(context: Context, variable: Variable) -> bool:
-    """Enter a variable into the innermost scope; False after a report."""
-    previous = context.scope.symbols.get(variable.name)
-    if previous is None and context.at_file_scope:
-        previous = context.predefined.symbols.get(variable.name)
-    types = (variable.type, previous.type) if isinstance(previous, Variable) else ()
-    if isinstance(previous, Variable) and variable.type != previous.type and ERROR not in types:
-        context.report(messages.REDEFINITION_TYPE, variable.location,
-                       (note("previous definition is here", previous.location),), name=variable.name,
-                       type=variable.type, previous=previous.type)
-    elif previous is not None:
-        report_redefinition(context, variable.name, variable.location, previous)
-        if variable.type is ERROR:
-            return False
-    context.scope.symbols[variable.name] = variable
-    return previous is None
-
-
-def make_variable(found: Declared, space: AddressSpace) -> Variable:
-    """The variable that a declarator declares."""
-    assert found.name is not None
-    qualified = found.type
-    return Variable(found.name, qualified.type, found.location, space, qualified.const, qualified.volatile,
-                    qualified.restrict, qualified.alignment or qualified.type_alignment)
-
-
-def check_type(context: Context, found: Declared, space: AddressSpace, has_initializer: bool) -> bool:
-    """Whether a variable of this type can exist; False after a report."""
-    type_ = found.type.type
-    if type_ is ERROR:
-        return False
-    if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
-        if not has_initializer:
-            context.report(messages.UNSIZED_ARRAY, found.location, name=found.name)
-        return has_initializer
-    if not declarators.has_size(type_):
-        context.report(messages.INCOMPLETE_VARIABLE, found.location, type=type_)
-        return False
-    if declarators.is_half(type_) and not context.has("cl_khr_fp16"):
-        context.report(messages.NEEDS_FP16, found.location, type=type_)
-        return False
-    return (matrix.check_object(context, type_, space, found.location, "variable")
-            and events.check_object(context, type_, space, found.location, "variable"))
-
-
-def initialize(context: Context, variable: Variable, node: syntax.Expression | None) -> Expression | None:
-    """The converted initialiser; the variable's type gets its size from it."""
-    if node is None:
-        return None
-    type_, value = initializers.initialize(context, variable.type, node, variable.location)
-    variable.type = type_
-    if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
-        variable.type = ERROR
-    return value
-
-
-
 def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Declared,
                     item: syntax.InitDeclarator) -> list[Statement]:
     """A variable in a function (OpenCL C 6.7.2 to 6.7.4)."""
@@ -198,38 +128,29 @@ def _local_variable(context: Context, specifiers: syntax.Specifiers, found: Decl
         static_variables.of_function(context, specifiers, found, item)
         return []
     space = found.type.address_space or AddressSpace.PRIVATE
-    valid = (check_type(context, found, space, item.initializer is not None)
+    valid = (variables.check_type(context, found, space, item.initializer is not None)
              and _check_space(context, found, space, item.initializer))
-    variable = make_variable(found, space)
+    variable = variables.make_variable(found, space)
     if not valid:
         variable.type = ERROR
     if valid and space is AddressSpace.CONSTANT:
         static_variables.define(context, variable, item)
-        expect_use(context, variable, specifiers, item)
+        variables.expect_use(context, variable, specifiers, item)
         return []
-    declare_variable(context, variable)
-    expect_use(context, variable, specifiers, item)
+    variables.declare_variable(context, variable)
+    variables.expect_use(context, variable, specifiers, item)
     if not valid:
         if item.initializer is not None:
-            expressions.value(context, _first_expression(item.initializer), found.type.type)
+            context.value(_first_expression(item.initializer), found.type.type)
         return []
-    value = initialize(context, variable, item.initializer)
+    value = variables.initialize(context, variable, item.initializer)
     if value is not None and variable.const and not variable.volatile and variable.type.is_arithmetic:
         constant = constants.fold(value, context.known)
         if constant is not None:
             context.known[variable] = constant
     elif value is not None and variable.const and isinstance(variable.type, Pointer):
-        formats.remember(context, variable, value)
+        printf_formats.remember(context, variable, value)
     return [Declare(found.location, variable, value)]
-
-
-def expect_use(context: Context, variable: Variable, specifiers: syntax.Specifiers,
-                item: syntax.InitDeclarator) -> None:
-    """A local variable is to be used, and not to be mistaken for another one."""
-    assert context.function is not None
-    unused.shadow(context, variable)
-    if not unused.is_silenced(specifiers.attributes, item.attributes):
-        context.function.variables.append(variable)
 
 
 def _first_expression(node: syntax.Expression) -> syntax.Expression:
@@ -300,7 +221,7 @@ def make_function(context: Context, specifiers: syntax.Specifiers, found: Declar
     if isinstance(result, (Array, FunctionType)):
         context.report(messages.BAD_RESULT, found.location, type=result)
         result = ERROR
-    elif not matrix.check_object(context, result, AddressSpace.PRIVATE, found.location, "result"):
+    elif not matrices.check_object(context, result, AddressSpace.PRIVATE, found.location, "result"):
         result = ERROR
     parameters = [_parameter(context, node, specifiers.is_kernel) for node in found.function.parameters]
     if found.name == "main":
@@ -351,17 +272,17 @@ def _parameter(context: Context, node: syntax.Parameter, of_kernel: bool) -> Var
 
 def _check_parameter(context: Context, qualified: QualifiedType, location: SourceLocation, of_kernel: bool) -> bool:
     type_ = qualified.type
-    if not declarators.has_size(type_):
+    if not has_size(type_):
         context.report(messages.INCOMPLETE_PARAMETER, location, type=type_)
         return False
     if qualified.address_space not in (None, AddressSpace.PRIVATE):
         context.report(messages.PARAMETER_ADDRESS_SPACE, location, space=qualified.address_space)
         return False
-    if declarators.is_half(type_) and not context.has("cl_khr_fp16"):
+    if is_half(type_) and not context.has("cl_khr_fp16"):
         context.report(messages.NEEDS_FP16, location, type=type_)
         return False
     what = "kernel parameter" if of_kernel else "parameter"
-    if not (matrix.check_object(context, type_, AddressSpace.PRIVATE, location, what)
+    if not (matrices.check_object(context, type_, AddressSpace.PRIVATE, location, what)
             and events.check_object(context, type_, AddressSpace.PRIVATE, location, what)):
         return False
     return not of_kernel or _check_kernel_parameter(context, qualified, location)
@@ -384,11 +305,11 @@ def _check_kernel_parameter(context: Context, qualified: QualifiedType, location
     if qualified.of_device is not None:
         context.report(messages.KERNEL_DEVICE_SIZE, location, name=qualified.of_device)
         return False
-    member = records.member_of_device(type_)
+    member = member_of_device(type_)
     if member is not None:
         context.report(messages.KERNEL_DEVICE_MEMBER, location, type=type_, name=member.name)
         return False
-    unsuitable = records.find_kind(type_, records.is_bool_or_pointer)
+    unsuitable = find_kind(type_, is_bool_or_pointer)
     if unsuitable is not None:
         message = messages.KERNEL_PARAMETER_TYPE if unsuitable == type_ else messages.KERNEL_PARAMETER_MEMBER
         context.report(message, location, type=type_, inner=unsuitable)
@@ -400,7 +321,7 @@ def declare_function(context: Context, function: Function) -> Function:
     """Enter a function into the innermost scope, or find the one declared before; mismatches are reported."""
     visible = context.scope.symbols.setdefault(function.name, FunctionSet(function.name, []))
     if not isinstance(visible, FunctionSet):
-        report_redefinition(context, function.name, function.location, visible)  # type differs in kind
+        variables.report_redefinition(context, function.name, function.location, visible)  # type differs in kind
         return function
     known = context.functions.setdefault(function.name, [])
     previous = overloads.redeclared(function, known)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.opencl import keywords, syntax
+from coopmat.opencl.base.symbols import Declared, QualifiedType, Typedef
+from coopmat.opencl.base.types import FP64_FEATURES, MAX_OBJECT_BYTES, UNSIZED, has_size
+from coopmat.opencl.base.values import AUTO, ERROR, is_error, qualifiers_of
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
-from coopmat.opencl.sema import attributes, enumerations, expressions, records
-from coopmat.opencl.sema.context import Context, QualifiedType, Typedef
-from coopmat.opencl.sema.values import AUTO, ERROR, is_error, qualifiers_of
-from coopmat.support.limits import DEEPEST_DECLARED_TYPE
+from coopmat.opencl.parse import keywords, syntax
+from coopmat.opencl.sema import attributes, enumerations, records
+from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.nesting import check_nesting
 from coopmat.tree.nodes import Expression
 from coopmat.tree.types import (
     BFLOAT16,
@@ -23,33 +25,19 @@ from coopmat.tree.types import (
     HALF,
     INT,
     LONG,
-    PTRDIFF_T,
-    SCALARS,
     SHORT,
-    SIZE_T,
     UCHAR,
     UINT,
     ULONG,
     USHORT,
-    VECTOR_COUNTS,
     VOID,
     AddressSpace,
     Array,
     FunctionType,
     Pointer,
-    Record,
-    Scalar,
     Type,
-    Vector,
     size_of,
 )
-
-UNSIZED = -1
-"""The count of an array whose initialiser gives it its size."""
-
-MAX_OBJECT_BYTES = 1 << 31
-
-FP64_FEATURES = ("cl_khr_fp64", "__opencl_c_fp64")
 
 
 def _word_combinations() -> dict[tuple[str, ...], Type]:
@@ -72,15 +60,6 @@ TYPE_WORDS = _word_combinations()
 
 DEVICE_SIZED = frozenset({"size_t", "ptrdiff_t", "intptr_t", "uintptr_t"})
 """Types that may have another size on the host, so that a kernel cannot take them (OpenCL C 6.11.k)."""
-
-PREDEFINED_TYPES: dict[str, Type] = {
-    "uchar": UCHAR, "ushort": USHORT, "uint": UINT, "ulong": ULONG, "size_t": SIZE_T, "ptrdiff_t": PTRDIFF_T,
-    "intptr_t": LONG, "uintptr_t": ULONG,
-    **{f"{element}{count}": Vector(SCALARS[element], count)
-       for element in keywords.VECTOR_ELEMENTS for count in VECTOR_COUNTS},
-}
-"""The types whose names are no keywords (OpenCL C 6.3.1, 6.3.2)."""
-
 
 # ------------------------------------------------------------------ specifiers
 
@@ -125,7 +104,7 @@ def type_of(context: Context, operand: syntax.TypeName | syntax.Expression) -> Q
         base = specified_type(context, operand.specifiers)
         return declared(context, base, operand.declarator).type
     with context.discarding():
-        found = expressions.analyze(context, operand)
+        found = context.analyze(operand)
     if is_error(found) or isinstance(found, Expression):
         return QualifiedType(found.type)
     qualifiers = qualifiers_of(found)
@@ -163,17 +142,6 @@ def _builtin_type(context: Context, specifiers: syntax.Specifiers) -> Type:
 
 
 # ------------------------------------------------------------------ declarators
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What a declarator declares: its name and type. For a function, ``type`` is the result's and
-    ``function`` holds the parameters."""
-
-    name: str | None
-    location: SourceLocation
-    type: QualifiedType
-    function: syntax.FunctionDeclarator | None = None
 
 
 def declared(context: Context, base: QualifiedType, declarator: syntax.Declarator) -> Declared:
@@ -224,7 +192,7 @@ def default_pointee(context: Context) -> AddressSpace:
 def _array(context: Context, base: QualifiedType, declarator: syntax.ArrayDeclarator) -> Type:
     """``[size]``: an array of ``base``."""
     item = base.type
-    size = None if declarator.size is None else expressions.value(context, declarator.size)
+    size = None if declarator.size is None else context.value(declarator.size)
     if item is AUTO:
         context.report(messages.AUTO_ALONE, declarator.location)
         return ERROR
@@ -256,46 +224,12 @@ def _array(context: Context, base: QualifiedType, declarator: syntax.ArrayDeclar
     return ERROR
 
 
-def nesting(context: Context, type_: Type) -> int:
-    """How many arrays, pointers and records are inside one another; what a pointer to a record leads to is
-    not counted."""
-    levels, is_inside = 0, True
-    while isinstance(type_, Array | Pointer):
-        levels += 1
-        is_inside = is_inside and isinstance(type_, Array)
-        type_ = type_.item if isinstance(type_, Array) else type_.pointee
-    return levels + context.nesting.get(type_, 0) if is_inside and isinstance(type_, Record) else levels
-
-
-def check_nesting(context: Context, inner: Type, location: SourceLocation | None) -> bool:
-    """Whether another level around ``inner`` is possible; False after a report."""
-    if nesting(context, inner) < DEEPEST_DECLARED_TYPE:
-        return True
-    context.report(messages.TYPE_TOO_DEEP, location, limit=DEEPEST_DECLARED_TYPE)
-    return False
-
-
 def _is_integer(type_: Type) -> bool:
     return type_.is_arithmetic and not type_.is_float
 
 
-def has_size(type_: Type) -> bool:
-    """Whether objects of a type can exist: it is complete, and no function or void."""
-    match type_:
-        case Record(fields=fields):
-            return fields is not None
-        case Array(item=item, count=count):
-            return count != UNSIZED and has_size(item)
-    return type_ != VOID and not isinstance(type_, FunctionType)
-
-
-def resolve_type_name(context: Context, name: syntax.TypeName) -> Type:
-    """The type in a cast, sizeof or compound literal; ERROR after a report."""
-    return qualified_type_name(context, name).type
-
-
 def qualified_type_name(context: Context, name: syntax.TypeName) -> QualifiedType:
-    """The same, with its qualifiers."""
+    """The type in a cast, sizeof or compound literal, with its qualifiers; ERROR after a report."""
     base = specified_type(context, name.specifiers)
     result = declared(context, base, name.declarator)
     if result.function is not None:
@@ -305,9 +239,3 @@ def qualified_type_name(context: Context, name: syntax.TypeName) -> QualifiedTyp
         context.report(messages.AUTO_ALONE, name.location)
         return QualifiedType(ERROR)
     return result.type
-
-
-def is_half(type_: Type) -> bool:
-    """Whether values of the type need cl_khr_fp16."""
-    element = type_.element
-    return isinstance(element, Scalar) and element == HALF

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coopmat.opencl import syntax
+from coopmat.opencl.base.symbols import Enumerator
+from coopmat.opencl.base.values import ERROR, is_error
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import attributes, expressions
-from coopmat.opencl.sema.context import Context, Enumerator
-from coopmat.opencl.sema.records import previous_tag
-from coopmat.opencl.sema.values import ERROR, is_error
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema import attributes
+from coopmat.opencl.sema.context import Context
 from coopmat.tree.constants import wrap
 from coopmat.tree.conversions import promoted_type
 from coopmat.tree.nodes import Constant
@@ -22,7 +22,7 @@ def enumeration_type(context: Context, node: syntax.EnumSpecifier) -> Type:
     if node.tag is not None:
         found = context.lookup_tag(node.tag) if node.enumerators is None else context.scope.tags.get(node.tag)
     if found is not None and not isinstance(found[0], Enumeration):
-        context.report(messages.WRONG_TAG_KIND, node.location, previous_tag(context, node.tag), name=node.tag)
+        context.report(messages.WRONG_TAG_KIND, node.location, context.previous_tag(node.tag), name=node.tag)
         return ERROR
     if node.enumerators is None:
         if found is None:
@@ -30,7 +30,7 @@ def enumeration_type(context: Context, node: syntax.EnumSpecifier) -> Type:
             return ERROR
         return found[0]
     if found is not None:
-        context.report(messages.REDEFINITION, node.location, previous_tag(context, node.tag), name=node.tag)
+        context.report(messages.REDEFINITION, node.location, context.previous_tag(node.tag), name=node.tag)
         return found[0]
     return _define(context, node, node.enumerators)
 
@@ -82,7 +82,7 @@ def _given_value(context: Context, item: syntax.Enumerator) -> Constant | None:
     """The value that is written, None if there is none or it is wrong."""
     if item.value is None:
         return None
-    expression = expressions.value(context, item.value)
+    expression = context.value(item.value)
     value = context.constant_integer(expression)
     if value is not None:
         return Constant(promoted_type(expression.type), item.location, value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.base.types import find_kind
 from coopmat.opencl.messages import events as messages
-from coopmat.opencl.sema import records
 from coopmat.tree.types import EVENT, AddressSpace, Pointer, Type
 
 if TYPE_CHECKING:
@@ -37,4 +37,4 @@ def check_object(context: Context, type_: Type, space: AddressSpace, location: S
 
 def _is_event(type_: Type) -> bool:
     """Whether a type is event_t, or an array of it."""
-    return records.find_kind(type_, lambda inner: inner == EVENT) is not None
+    return find_kind(type_, lambda inner: inner == EVENT) is not None

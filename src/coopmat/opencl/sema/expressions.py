@@ -6,25 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.opencl import keywords, syntax
-from coopmat.opencl.extents import start_of
+from coopmat.opencl import builtins
+from coopmat.opencl.base.conversions import cast, condition, is_null_pointer_constant, make_pointer, splat
+from coopmat.opencl.base.symbols import Enumerator, FunctionSet
+from coopmat.opencl.base.temporaries import hold, materialize
+from coopmat.opencl.base.types import FP64_FEATURES, has_size
+from coopmat.opencl.base.values import ERROR, Operand, dereference, is_error, pointer_to
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import (
-    assignment,
-    calls,
-    compiler_builtins,
-    declarators,
-    generic,
-    initializers,
-    members,
-    operators,
-    pointers,
-)
-from coopmat.opencl.sema.checks import comparisons, conditions, sequencing
+from coopmat.opencl.parse import keywords, syntax
+from coopmat.opencl.parse.extents import start_of
+from coopmat.opencl.sema import assignment, declarators, initializers, members, operators, pointers
+from coopmat.opencl.sema.checks import comparisons, conditions
 from coopmat.opencl.sema.checks import statements as layout
-from coopmat.opencl.sema.context import Context, Enumerator, FunctionSet
-from coopmat.opencl.sema.conversions import cast, condition, is_null_pointer_constant, make_pointer, splat
-from coopmat.opencl.sema.values import ERROR, Operand, dereference, is_error, pointer_to, value_of
+from coopmat.opencl.sema.context import Context
 from coopmat.tree.conversions import common_type, make_convert
 from coopmat.tree.nodes import (
     AddressOf,
@@ -58,43 +52,6 @@ from coopmat.tree.types import (
     size_of,
 )
 
-MAX_DEPTH = 256
-"""Operators inside one another; a chain such as ``a + b + c`` counts once."""
-
-
-def whole_value(context: Context, node: syntax.Expression, target: Type | None = None) -> Expression:
-    """The value of an expression that is no part of another one."""
-    return value_of(analyze_whole(context, node, target))
-
-
-def analyze_whole(context: Context, node: syntax.Expression, target: Type | None = None) -> Operand:
-    """:func:`analyze` for an expression that is no part of another one: the order of its effects is checked."""
-    before = context.modifications
-    result = analyze(context, node, target)
-    if context.modifications > before + sequencing.is_modification(node):
-        sequencing.check(context, node)
-    return result
-
-
-def value(context: Context, node: syntax.Expression, target: Type | None = None) -> Expression:
-    """The value of an expression; arrays decay to pointers (C99 6.3.2.1).
-
-    ``target`` is the type of what the value is assigned to, where that is known.
-    """
-    return value_of(analyze(context, node, target))
-
-
-def analyze(context: Context, node: syntax.Expression, target: Type | None = None) -> Operand:
-    """The value or place that an expression stands for; an error expression after a report."""
-    if context.depth >= MAX_DEPTH:
-        return context.error(messages.EXPRESSION_TOO_DEEP, node.location, limit=MAX_DEPTH)
-    context.depth += 1
-    try:
-        return HANDLERS[type(node)](context, node, target)
-    finally:
-        context.depth -= 1
-
-
 # ------------------------------------------------------------------ names and literals
 
 
@@ -114,7 +71,7 @@ def _name(context: Context, node: syntax.Name, target: Type | None) -> Operand:
             return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
     if node.name in keywords.FUNCTION_NAME_WORDS:
         return _function_name(context, node)
-    if calls.is_builtin(node.name):
+    if builtins.is_builtin(node.name):
         return context.error(messages.FUNCTION_NOT_CALLED, node.location, name=node.name)
     if node.name == "__func__" and context.function is not None:  # C99 6.4.2.2
         return _string(context, syntax.StringLiteral(node.location, context.function.function.name.encode()), target)
@@ -142,7 +99,7 @@ def _float(context: Context, node: syntax.FloatLiteral, target: Type | None) -> 
     type_ = SCALARS[node.type_name]
     if type_ == DOUBLE and context.single_precision_constants:
         return Constant(FLOAT, node.location, node.as_float)
-    if type_ == DOUBLE and not context.has(*declarators.FP64_FEATURES):
+    if type_ == DOUBLE and not context.has(*FP64_FEATURES):
         context.report(messages.DOUBLE_LITERAL, node.location)
         return Constant(FLOAT, node.location, node.as_float)
     return Constant(type_, node.location, node.value)
@@ -164,13 +121,13 @@ def _string(context: Context, node: syntax.StringLiteral, target: Type | None) -
 def _unary(context: Context, node: syntax.Unary, target: Type | None) -> Operand:
     if node.operator in ("++", "--"):
         context.modifications += 1
-        return assignment.increment(context, analyze(context, node.operand), node.operator, node.location,
+        return assignment.increment(context, context.analyze(node.operand), node.operator, node.location,
                                     returns_old=False)
     if node.operator == "&" and isinstance(node.operand, syntax.Index):
         return _address(context, _index(context, node.operand, None, for_address=True), node.location)
     if node.operator == "&":
-        return _address(context, analyze(context, node.operand), node.location)
-    operand = value(context, node.operand)
+        return _address(context, context.analyze(node.operand), node.location)
+    operand = context.value(node.operand)
     if node.operator == "*":
         return _dereference(context, operand, node.location)
     return operators.unary(context, node.operator, operand, node.location)
@@ -178,7 +135,7 @@ def _unary(context: Context, node: syntax.Unary, target: Type | None) -> Operand
 
 def _postfix(context: Context, node: syntax.Postfix, target: Type | None) -> Operand:
     context.modifications += 1
-    return assignment.increment(context, analyze(context, node.operand), node.operator, node.location,
+    return assignment.increment(context, context.analyze(node.operand), node.operator, node.location,
                                 returns_old=True)
 
 
@@ -201,7 +158,7 @@ def _dereference(context: Context, operand: Expression, location: SourceLocation
         return operand
     if not isinstance(operand.type, Pointer):
         return context.error(messages.INDIRECTION, location, type=operand.type)
-    if not declarators.has_size(operand.type.pointee):
+    if not has_size(operand.type.pointee):
         message = messages.VOID_ACCESS if operand.type.pointee == VOID else messages.INCOMPLETE_TYPE
         return context.error(message, location, type=operand.type.pointee)
     return dereference(operand, location)
@@ -217,9 +174,9 @@ def _binary(context: Context, node: syntax.Binary, target: Type | None) -> Opera
     while isinstance(first, syntax.Binary):
         chain.append(first)
         first = first.left
-    left = value(context, first)
+    left = context.value(first)
     for item in reversed(chain):
-        right = value(context, item.right, target if item.operator == "," else None)
+        right = context.value(item.right, target if item.operator == "," else None)
         if not (is_error(left) or is_error(right)):
             _check_binary(context, item, left, right)
         if item.operator == ",":
@@ -239,20 +196,20 @@ def _check_binary(context: Context, node: syntax.Binary, left: Expression, right
     if node.operator in operators.COMPARISONS:
         comparisons.check(context, node, left, right)
     elif node.operator == "/":
-        comparisons.quotient(context, node, operand_type)
+        comparisons.quotient(context, node)
 
 
 def _assignment(context: Context, node: syntax.Assignment, target: Type | None) -> Operand:
-    place = analyze(context, node.target)
+    place = context.analyze(node.target)
     context.modifications += 1
     comparisons.assignment(context, node, place.type)
     if node.operator == "=":
         goal = None if is_error(place) else place.type
-        assigned = value(context, node.value, goal)
+        assigned = context.value(node.value, goal)
         if isinstance(node.target, syntax.Cast):
             return context.error(messages.ASSIGNMENT_TO_CAST, node.target.location)
         return assignment.assign(context, place, assigned, node.location)
-    operand = value(context, node.value)
+    operand = context.value(node.value)
     return assignment.update(context, place, node.operator[:-1], operand, node.location)
 
 
@@ -261,19 +218,19 @@ def _assignment(context: Context, node: syntax.Assignment, target: Type | None) 
 
 def _conditional(context: Context, node: syntax.Conditional, target: Type | None) -> Operand:
     conditions.conditional(context, node)
-    test = value(context, node.condition)
+    test = context.value(node.condition)
     if node.if_true is None:
         return _condition_or(context, test, node, target)
-    if_true, if_false = value(context, node.if_true, target), value(context, node.if_false, target)
+    if_true, if_false = context.value(node.if_true, target), context.value(node.if_false, target)
     return _chosen(context, test, if_true, if_false, node)
 
 
 def _condition_or(context: Context, test: Expression, node: syntax.Conditional, target: Type | None) -> Operand:
     """GNU's ``a ?: b``: ``a`` is evaluated once, into a temporary."""
-    if_false = value(context, node.if_false, target)
+    if_false = context.value(node.if_false, target)
     if is_error(test) or test.type == VOID or context.function is None:
         return _chosen(context, test, test, if_false, node)
-    store, once = members.hold(context, test)
+    store, once = hold(context, test)
     result = _chosen(context, once, once, if_false, node)
     return result if store is None or is_error(result) else Comma(result.type, node.location, store, result)
 
@@ -365,23 +322,23 @@ def most_significant_bits(test: Expression) -> Expression:
 
 
 def _index(context: Context, node: syntax.Index, target: Type | None, for_address: bool = False) -> Operand:
-    base, subscript = analyze(context, node.base), value(context, node.index)
+    base, subscript = context.analyze(node.base), context.value(node.index)
     return members.index(context, base, subscript, node.location, for_address)
 
 
 def _member(context: Context, node: syntax.Member, target: Type | None) -> Operand:
-    return members.member(context, analyze(context, node.base), node.name, node.arrow, node.location)
+    return members.member(context, context.analyze(node.base), node.name, node.arrow, node.location)
 
 
 def _cast(context: Context, node: syntax.Cast, target: Type | None) -> Operand:
-    type_ = declarators.resolve_type_name(context, node.type_name)
+    type_ = context.resolve_type_name(node.type_name)
     if isinstance(node.operand, syntax.ParenthesizedList):
         if isinstance(type_, Vector):
-            parts = [value(context, item) for item in node.operand.items]
+            parts = [context.value(item) for item in node.operand.items]
             return initializers.vector_from_parts(context, type_, parts, node.location)
-        operand: Expression = value(context, _comma_of(node.operand))
+        operand: Expression = context.value(_comma_of(node.operand))
     else:
-        operand = value(context, node.operand, type_ if isinstance(type_, Matrix) else None)
+        operand = context.value(node.operand, type_ if isinstance(type_, Matrix) else None)
     if type_ is ERROR:
         return context.error_expression(node.location)
     return cast(context, operand, type_, node.location)
@@ -396,7 +353,7 @@ def _comma_of(items: syntax.ParenthesizedList) -> syntax.Expression:
 
 
 def _parenthesized(context: Context, node: syntax.ParenthesizedList, target: Type | None) -> Operand:
-    return analyze(context, _comma_of(node), target)
+    return context.analyze(_comma_of(node), target)
 
 
 def _compound_literal(context: Context, node: syntax.CompoundLiteral, target: Type | None) -> Operand:
@@ -409,7 +366,7 @@ def _compound_literal(context: Context, node: syntax.CompoundLiteral, target: Ty
         return initial
     if context.function is None and isinstance(type_, Array):
         return _static_array(context, qualified.address_space, initial)
-    return initial if context.function is None else members.materialize(context, initial)
+    return initial if context.function is None else materialize(context, initial)
 
 
 def _static_array(context: Context, space: AddressSpace | None, initial: Expression) -> Operand:
@@ -425,10 +382,10 @@ def _static_array(context: Context, space: AddressSpace | None, initial: Express
 
 def _size_of(context: Context, node: syntax.SizeOf, target: Type | None) -> Operand:
     operator = "_Alignof" if node.is_alignment else "sizeof"
-    type_ = operand_type(context, node.operand)
+    type_ = context.operand_type(node.operand)
     if type_ is ERROR:
         return context.error_expression(node.location)
-    if not declarators.has_size(type_):
+    if not has_size(type_):
         return context.error(messages.BAD_SIZEOF, node.location, operator=operator, type=type_)
     if node.is_alignment:
         return Constant(SIZE_T, node.location, _named_alignment(context, node.operand) or layout_of(type_).alignment)
@@ -443,23 +400,9 @@ def _named_alignment(context: Context, operand: syntax.TypeName | syntax.Express
     return symbol.alignment if isinstance(symbol, Variable) else None
 
 
-def operand_type(context: Context, operand: syntax.TypeName | syntax.Expression) -> Type:
-    """The type of a sizeof operand, which is not evaluated."""
-    if isinstance(operand, syntax.TypeName):
-        return declarators.resolve_type_name(context, operand)
-    with context.discarding():
-        return analyze(context, operand).type
-
-
-def unevaluated(context: Context, operand: syntax.Expression) -> Type:
-    """The type of the value of an expression that is not evaluated."""
-    with context.discarding():
-        return value(context, operand).type
-
-
 def _vec_step(context: Context, node: syntax.VecStep, target: Type | None) -> Operand:
     """``vec_step``: the number of components, 4 for three (OpenCL C 6.15.13)."""
-    type_ = operand_type(context, node.operand)
+    type_ = context.operand_type(node.operand)
     if type_ is ERROR:
         return context.error_expression(node.location)
     if isinstance(type_, Vector):
@@ -467,18 +410,6 @@ def _vec_step(context: Context, node: syntax.VecStep, target: Type | None) -> Op
     if not isinstance(type_, Scalar):
         return context.error(messages.BAD_SIZEOF, node.location, operator="vec_step", type=type_)
     return Constant(SCALARS["int"], node.location, 1)
-
-
-def _call(context: Context, node: syntax.Call, target: Type | None) -> Operand:
-    return calls.call(context, node, target)
-
-
-def _generic_selection(context: Context, node: syntax.GenericSelection, target: Type | None) -> Operand:
-    return generic.selection(context, node, target)
-
-
-def _builtin_operation(context: Context, node: syntax.BuiltinOperation, target: Type | None) -> Operand:
-    return compiler_builtins.operation(context, node, target)
 
 
 def _stray_list(context: Context, node: syntax.InitializerList, target: Type | None) -> Operand:
@@ -490,9 +421,8 @@ Handler = Callable[[Context, Any, Type | None], Operand]
 HANDLERS: dict[type[syntax.Expression], Handler] = {
     syntax.Name: _name, syntax.IntegerLiteral: _integer, syntax.FloatLiteral: _float, syntax.StringLiteral: _string,
     syntax.Unary: _unary, syntax.Postfix: _postfix, syntax.Binary: _binary, syntax.Assignment: _assignment,
-    syntax.Conditional: _conditional, syntax.Call: _call, syntax.Index: _index, syntax.Member: _member,
+    syntax.Conditional: _conditional, syntax.Index: _index, syntax.Member: _member,
     syntax.Cast: _cast, syntax.ParenthesizedList: _parenthesized, syntax.CompoundLiteral: _compound_literal,
     syntax.SizeOf: _size_of, syntax.VecStep: _vec_step, syntax.InitializerList: _stray_list,
-    syntax.GenericSelection: _generic_selection, syntax.BuiltinOperation: _builtin_operation,
 }
-"""What analyses each kind of expression; that of statement expressions is entered by :mod:`.statements`."""
+"""What analyses each kind of expression that has a place here; :mod:`.analyzer` adds the others."""

@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import SourceLocation, note
-from coopmat.opencl import syntax
-from coopmat.opencl.extents import start_of
+from coopmat.opencl.base.conversions import Purpose, convert, splat
+from coopmat.opencl.base.types import MAX_OBJECT_BYTES, UNSIZED, find_member, visible_members
+from coopmat.opencl.base.values import ERROR, is_error
 from coopmat.opencl.messages import events as event_messages
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import warnings
-from coopmat.opencl.sema import declarators, expressions, records
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.extents import start_of
 from coopmat.opencl.sema.checks.initializers import missing_field, suggest_braces
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import Purpose, convert, splat
-from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.support.limits import MOST_LISTED
 from coopmat.tree.constants import wrap
 from coopmat.tree.nodes import (
@@ -48,7 +48,7 @@ def initialize(context: Context, type_: Type, node: syntax.Expression,
             assert isinstance(node, syntax.CompoundLiteral)
             return initialize(context, type_, node.initializer, location)
         return type_, context.error(messages.ARRAY_NEEDS_LIST, start_of(node))
-    value = expressions.whole_value(context, node, type_)
+    value = context.whole_value(node, type_)
     return type_, convert(context, value, type_, start_of(node), Purpose.INITIALIZE)
 
 
@@ -79,10 +79,10 @@ def string_array(context: Context, node: syntax.StringLiteral, item: Scalar = CH
 
 def _from_string(context: Context, type_: Array, node: syntax.StringLiteral) -> tuple[Type, Expression]:
     assert isinstance(type_.item, Scalar)
-    if type_.count > MOST_LISTED and type_.count != declarators.UNSIZED:
+    if type_.count > MOST_LISTED and type_.count != UNSIZED:
         return type_, context.error(messages.ARRAY_TOO_LONG, node.location, count=type_.count, limit=MOST_LISTED)
     whole, value = string_array(context, node, type_.item)
-    if type_.count == declarators.UNSIZED:
+    if type_.count == UNSIZED:
         return whole, value
     if len(node.value) > type_.count:
         context.report(messages.STRING_TOO_LONG, node.location, count=type_.count, found=len(node.value))
@@ -123,7 +123,7 @@ def _scalar_from_list(context: Context, type_: Type, node: syntax.InitializerLis
     if type_ == EVENT:
         return context.error(event_messages.ILLEGAL_LIST, node.location)
     if isinstance(type_, Vector) and len(node.items) > 1:
-        parts = [expressions.value(context, item.value) for item in node.items]
+        parts = [context.value(item.value) for item in node.items]
         return vector_from_parts(context, type_, parts, node.location)
     if not node.items:
         return zero(type_, node.location)
@@ -153,7 +153,7 @@ class _Slots:
     def count(self) -> int | None:
         """How many elements there may be; None where the list decides."""
         if isinstance(self.type, Array):
-            return None if self.type.count == declarators.UNSIZED else self.type.count
+            return None if self.type.count == UNSIZED else self.type.count
         if self.type.is_union:
             return min(1, len(self.type.fields or ()))
         return len(self.type.fields or ())
@@ -205,9 +205,9 @@ def _from_list(context: Context, type_: Array | Record, node: syntax.Initializer
     missing_field(context, slots.type, len(slots.values), node)
     if context.sink.error_count > errors:
         return type_, context.error_expression(node.location)
-    if isinstance(type_, Array) and type_.count == declarators.UNSIZED:
+    if isinstance(type_, Array) and type_.count == UNSIZED:
         slots.type = Array(type_.item, max(slots.values, default=-1) + 1)
-        if size_of(slots.type) >= declarators.MAX_OBJECT_BYTES:
+        if size_of(slots.type) >= MAX_OBJECT_BYTES:
             return ERROR, context.error(messages.ARRAY_TOO_LARGE, node.location, count=slots.type.count)
     return slots.type, _value_of(context, slots, node.location)
 
@@ -256,7 +256,7 @@ def _element(context: Context, slots: _Slots, index: int, items: _Items) -> None
         slots.store(index, initialize(context, type_, node, item.location)[1])
         return
     if isinstance(type_, Record):
-        value = expressions.value(context, node, type_)
+        value = context.value(node, type_)
         if value.type == type_ or is_error(value):
             items.position += 1
             slots.store(index, value)
@@ -356,7 +356,7 @@ def _single(context: Context, holder: _Slots, index: int, items: _Items) -> Expr
 def _index(context: Context, node: syntax.Expression | None) -> int | None:
     """A designator's index; None after a report."""
     assert node is not None
-    expression = expressions.value(context, node)
+    expression = context.value(node)
     if is_error(expression):
         return None
     index = context.constant_integer(expression)
@@ -381,10 +381,10 @@ def _resolve(context: Context, slots: _Slots, designator: syntax.Designator) -> 
         if not isinstance(slots.type, Record):
             context.report(messages.FIELD_DESIGNATOR, designator.location, type=slots.type)
             return None
-        path = records.find_member(slots.type, designator.name)
+        path = find_member(slots.type, designator.name)
         if path is None:
             context.report(messages.NO_MEMBER, designator.location, name=designator.name, type=slots.type,
-                           suggestion=context.suggestion(designator.name, records.visible_members(slots.type)))
+                           suggestion=context.suggestion(designator.name, visible_members(slots.type)))
         return path
     if not isinstance(slots.type, Array):
         context.report(messages.ARRAY_DESIGNATOR, designator.location, type=slots.type)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.base.conversions import Purpose, convert
+from coopmat.opencl.base.values import Operand, is_error
+from coopmat.opencl.builtins.matrices.types import check_index, same_type
 from coopmat.opencl.messages import matrix as messages
-from coopmat.opencl.messages.semantic import INDEX_PAST_END
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.values import Operand, is_error
 from coopmat.tree.matrices import computable, converted
 from coopmat.tree.nodes import (
     Binary,
@@ -30,11 +31,6 @@ from coopmat.tree.types import Matrix
 ARITHMETIC = {"+": BinaryOperator.ADD, "-": BinaryOperator.SUBTRACT, "*": BinaryOperator.MULTIPLY,
               "/": BinaryOperator.DIVIDE}
 """The binary operators of matrices."""
-
-
-def shape(matrix: Matrix) -> str:
-    """Rows and columns as messages show them."""
-    return f"{matrix.rows}x{matrix.columns}"
 
 
 def _computable(matrix: Matrix) -> Matrix:
@@ -83,24 +79,10 @@ def binary(context: Context, operator: str, left: Expression, right: Expression,
 def _scale(context: Context, matrix: Expression, scalar: Expression, location: SourceLocation | None) -> Expression:
     """A matrix times a scalar, which converts to the component type first."""
     assert isinstance(matrix.type, Matrix)
-    factor = context.convert(scalar, matrix.type.scalar)
+    factor = convert(context, scalar, matrix.type.scalar, scalar.location, Purpose.ASSIGN)
     type_ = _computable(matrix.type)
-    factor = context.convert(factor, type_.scalar)
+    factor = convert(context, factor, type_.scalar, factor.location, Purpose.ASSIGN)
     return converted(MatrixTimesScalar(type_, location, converted(matrix, type_), factor), matrix.type)
-
-
-def same_type(context: Context, left: Matrix, right: Matrix, location: SourceLocation | None) -> bool:
-    """Whether two operands have one type; the first difference is reported."""
-    rule = "the operands must have one type"
-    if left.scalar != right.scalar:
-        context.report(messages.INCONSISTENT_ELEMENTS, location, left="left operand", left_type=left.scalar,
-                       right="right operand", right_type=right.scalar, rule=rule)
-    elif (left.rows, left.columns) != (right.rows, right.columns):
-        context.report(messages.INCOMPATIBLE_SHAPES, location, left="left operand", left_shape=shape(left),
-                       right="right operand", right_shape=shape(right), rule=rule)
-    elif left.use is not right.use:
-        context.report(messages.INCONSISTENT_USE, location, expected=left.use, found=right.use)
-    return left == right
 
 
 # ------------------------------------------------------------------ components
@@ -114,18 +96,3 @@ def component(context: Context, base: Operand, index: Expression, location: Sour
     if isinstance(base, Place):
         return ElementPlace(base.type.scalar, location, base, index)
     return ExtractComponent(base.type.scalar, location, base, index)
-
-
-def check_index(context: Context, index: Expression, matrix: Matrix) -> bool:
-    """Whether ``index`` can be a component's number; False after a report. One that is too large on every
-    device is warned about."""
-    if not index.type.is_arithmetic or index.type.is_float:
-        context.report(messages.NOT_AN_INDEX, index.location, type=index.type)
-        return False
-    value = context.constant_integer(index)
-    if value is not None and value < 0:
-        context.report(messages.NEGATIVE_INDEX, index.location, value=value)
-        return False
-    if value is not None and value >= matrix.rows * matrix.columns:
-        context.report(INDEX_PAST_END, index.location, index=value, type=matrix)
-    return True

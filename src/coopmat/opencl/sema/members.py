@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation, note
+from coopmat.opencl.base.temporaries import materialize
+from coopmat.opencl.base.types import find_member, visible_members
+from coopmat.opencl.base.values import Operand, dereference, is_error, value_of
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import matrix, pointers, records
+from coopmat.opencl.sema import matrix_operators, pointers
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.values import Operand, dereference, is_error, pointer_to, value_of
 from coopmat.tree.conversions import promote
 from coopmat.tree.nodes import (
-    AddressOf,
-    Assign,
-    Comma,
     Constant,
-    Dereference,
     ElementPlace,
     Expression,
     ExtractComponent,
     ExtractField,
     FieldPlace,
-    Load,
     Place,
     Swizzle,
     SwizzlePlace,
-    Variable,
     VariablePlace,
 )
 from coopmat.tree.types import INT, VECTOR_COUNTS, Array, Matrix, Pointer, Record, Type, Vector
@@ -42,7 +38,7 @@ def index(context: Context, base: Operand, subscript: Expression, location: Sour
     if isinstance(subscript.type, Pointer) and base.type.is_arithmetic:
         base, subscript = subscript, value_of(base)
     if isinstance(base.type, Matrix):
-        return matrix.component(context, base, subscript, location)
+        return matrix_operators.component(context, base, subscript, location)
     if not isinstance(base.type, (Array, Pointer, Vector)):
         return context.error(messages.NOT_SUBSCRIPTABLE, location)
     if not subscript.type.is_arithmetic or subscript.type.is_float:
@@ -103,9 +99,9 @@ def member(context: Context, base: Operand, name: str, arrow: bool, location: So
         return context.error(messages.NO_MEMBERS, location, type=base.type)
     if base.type.fields is None:
         return context.error(messages.INCOMPLETE_TYPE, location, type=base.type)
-    path = records.find_member(base.type, name)
+    path = find_member(base.type, name)
     if path is None:
-        suggestion = context.suggestion(name, records.visible_members(base.type))
+        suggestion = context.suggestion(name, visible_members(base.type))
         return context.error(messages.NO_MEMBER, location, name=name, type=base.type, suggestion=suggestion)
     for position in path:
         base = _field(context, base, position, location)
@@ -121,29 +117,6 @@ def _field(context: Context, base: Operand, position: int, location: SourceLocat
     if isinstance(base, Expression):
         return ExtractField(type_, location, base, position)
     return FieldPlace(type_, location, base, position)
-
-
-def materialize(context: Context, expression: Expression) -> Place:
-    """A place that holds a value: a temporary variable, set where the place is used."""
-    place = VariablePlace(expression.type, expression.location,
-                          context.temporary(expression.type, expression.location))
-    pointer_type = pointer_to(place, expression.type)
-    store = Assign(expression.type, expression.location, place, expression)
-    address = AddressOf(pointer_type, expression.location, place)
-    return Dereference(expression.type, expression.location,
-                       Comma(pointer_type, expression.location, store, address))
-
-
-def hold(context: Context, expression: Expression) -> tuple[Expression | None, Expression]:
-    """A value for use more than once: the assignment to a temporary that comes first, and what to use. No
-    assignment is needed for a constant and a plain variable."""
-    match expression:
-        case Constant() | Load(place=VariablePlace(variable=Variable(volatile=False))):
-            return None, expression
-    held = VariablePlace(expression.type, expression.location,
-                         context.temporary(expression.type, expression.location))
-    return (Assign(expression.type, expression.location, held, expression),
-            Load(expression.type, expression.location, held))
 
 
 # ------------------------------------------------------------------ vector components

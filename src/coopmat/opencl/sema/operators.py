@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.base.conversion_warnings import check_operands, check_overflow
+from coopmat.opencl.base.conversions import condition, scalar_rank_exceeds, splat
+from coopmat.opencl.base.values import bool_vector, is_error
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import matrix, pointers
-from coopmat.opencl.sema.checks.conversions import check_operands, check_overflow
+from coopmat.opencl.sema import matrix_operators, pointers
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import condition, scalar_rank_exceeds, splat
-from coopmat.opencl.sema.values import bool_vector, is_error
 from coopmat.tree import constants
 from coopmat.tree.conversions import common_type, make_convert, promote
 from coopmat.tree.nodes import (
@@ -76,7 +76,7 @@ def unary(context: Context, operator: str, operand: Expression, location: Source
     if is_error(operand):
         return operand
     if isinstance(type_, Matrix):
-        return matrix.unary(context, operator, operand, location)
+        return matrix_operators.unary(context, operator, operand, location)
     if operator == "!":
         return _logical_not(context, operand, location)
     scalar = type_.element
@@ -124,7 +124,7 @@ def binary(context: Context, operator: str, left: Expression, right: Expression,
     if is_error(left) or is_error(right):
         return context.error_expression(location)
     if isinstance(left.type, Matrix) or isinstance(right.type, Matrix):
-        return matrix.binary(context, operator, left, right, location)
+        return matrix_operators.binary(context, operator, left, right, location)
     if operator in ("&&", "||"):
         return _logical(context, operator == "&&", left, right, location)
     if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coopmat.diagnostics import Diagnostic, Message, note
+from coopmat.opencl.base.conversions import space_converts
+from coopmat.opencl.base.ranking import fit
+from coopmat.opencl.base.values import ERROR
 from coopmat.opencl.messages import overloads as messages
 from coopmat.opencl.messages import semantic
-from coopmat.opencl.overloading import Fits
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import space_converts
-from coopmat.opencl.sema.values import ERROR
 from coopmat.tree.nodes import Expression, Function
 from coopmat.tree.types import Pointer
 
@@ -62,15 +62,6 @@ def _refuse(context: Context, function: Function, message: Message, other: Funct
 # ------------------------------------------------------------------ calls
 
 
-def fits(context: Context, function: Function, arguments: Sequence[Expression]) -> Fits | None:
-    """How the arguments fit the parameters; None if the function cannot be called with them."""
-    if len(arguments) != len(function.parameters):
-        return None
-    found = [context.fit(argument, parameter.type)
-             for argument, parameter in zip(arguments, function.parameters, strict=True)]
-    return tuple(fit for fit in found if fit is not None) if None not in found else None
-
-
 def candidate_note(function: Function) -> Diagnostic:
     """The note about an overload that could be meant."""
     return note(f"candidate function: {function.signature}", function.location)
@@ -89,7 +80,7 @@ def _reason(context: Context, function: Function, arguments: Sequence[Expression
     position, source, target = next(
         (index, argument.type, parameter.type)
         for index, (argument, parameter) in enumerate(zip(arguments, function.parameters, strict=True), 1)
-        if context.fit(argument, parameter.type) is None)
+        if fit(argument, parameter.type, context.known) is None)
     if isinstance(source, Pointer) and isinstance(target, Pointer) \
             and not space_converts(source.address_space, target.address_space):
         return (f"cannot pass pointer to address space '{source.address_space}' as a pointer to address space "

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation
+from coopmat.opencl.base.conversions import cast, is_null_pointer_constant, make_pointer
+from coopmat.opencl.base.types import has_size
+from coopmat.opencl.base.values import is_error
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import declarators
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.conversions import cast, is_null_pointer_constant, make_pointer
-from coopmat.opencl.sema.values import is_error
 from coopmat.tree.conversions import make_convert
 from coopmat.tree.nodes import (
     Binary,
@@ -47,7 +47,7 @@ def _is_integer(type_: Type) -> bool:
 
 def check_pointee(context: Context, pointer: Pointer, location: SourceLocation | None) -> bool:
     """Whether one can step through what a pointer points to; False after a report."""
-    if declarators.has_size(pointer.pointee):
+    if has_size(pointer.pointee):
         return True
     message = messages.VOID_ARITHMETIC if pointer.pointee == VOID else messages.INCOMPLETE_POINTEE
     context.report(message, location, type=pointer.pointee)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import SourceLocation, note
-from coopmat.opencl import syntax
+from coopmat.opencl.base.types import has_size
+from coopmat.opencl.base.values import ERROR
+from coopmat.opencl.builtins import matrices
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import (
-    assertions,
-    attributes,
-    declarations,
-    declarators,
-    matrix,
-    statements,
-    static_variables,
-)
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema import assertions, attributes, declarations, declarators, statements, static_variables
 from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.declarations import declare_function, function_attributes, make_function
-from coopmat.opencl.sema.values import ERROR
 from coopmat.support.assertions import ASSERTION_FUNCTIONS
 from coopmat.support.limits import DEEPEST_CALL
 from coopmat.tree.nodes import Function
@@ -31,7 +25,7 @@ def analyze(context: Context, unit: syntax.TranslationUnit) -> None:
             _external_declaration(context, item)
     static_variables.check_definitions(context)
     _check_calls(context)
-    matrix.check_applied(context)
+    matrices.check_applied(context)
     unused.functions(context, context.static_functions)
 
 
@@ -56,7 +50,7 @@ def _function_definition(context: Context, node: syntax.FunctionDefinition) -> N
     if "typedef" in node.specifiers.storage:
         context.report(messages.DEFINED_TYPE, found.location)
     function = make_function(context, node.specifiers, found)
-    if function.result not in (VOID, ERROR) and not declarators.has_size(function.result):
+    if function.result not in (VOID, ERROR) and not has_size(function.result):
         context.report(messages.INCOMPLETE_RESULT, found.location, type=function.result)
         function.result = ERROR
     attributes.apply_to_function(context, function, function_attributes(node.specifiers, node.attributes))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.opencl import syntax
+from coopmat.opencl.base.symbols import Enumerator, QualifiedType
+from coopmat.opencl.base.types import MAX_OBJECT_BYTES, has_size, is_flexible, visible_members
+from coopmat.opencl.base.values import ERROR
+from coopmat.opencl.builtins import matrices
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import assertions, attributes, declarators, events, matrix
-from coopmat.opencl.sema.context import Context, Enumerator
-from coopmat.opencl.sema.values import ERROR
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema import assertions, attributes, events
+from coopmat.opencl.sema.context import Context
+from coopmat.opencl.sema.nesting import check_nesting, nesting
 from coopmat.tree.types import (
-    BOOL,
     VOID,
     AddressSpace,
     Array,
     Enumeration,
     Field,
-    Pointer,
     Record,
     Type,
     size_of,
@@ -40,16 +42,16 @@ def record_type(context: Context, node: syntax.RecordSpecifier, declares_tag: bo
             attributes.report_unknown(context, node.attributes, attributes.RECORD)
         return record
     if record.fields is not None:
-        context.report(messages.REDEFINITION, node.location, previous_tag(context, node.tag), name=node.tag)
+        context.report(messages.REDEFINITION, node.location, context.previous_tag(node.tag), name=node.tag)
         return record
     record.fields = _fields(context, record, node.members)
     record.most_alignment = node.pack
     attributes.apply_to_record(context, record, node.attributes)
-    deepest = max((member.type for member in record.fields), key=partial(declarators.nesting, context), default=VOID)
-    if not declarators.check_nesting(context, deepest, node.location):
+    deepest = max((member.type for member in record.fields), key=partial(nesting, context), default=VOID)
+    if not check_nesting(context, deepest, node.location):
         return ERROR
-    context.nesting[record] = 1 + declarators.nesting(context, deepest)
-    if record.fields and size_of(record) >= declarators.MAX_OBJECT_BYTES:
+    context.nesting[record] = 1 + nesting(context, deepest)
+    if record.fields and size_of(record) >= MAX_OBJECT_BYTES:
         context.report(messages.OBJECT_TOO_LARGE, node.location, type=record)
         return ERROR
     return record
@@ -68,15 +70,9 @@ def _find_record(context: Context, node: syntax.RecordSpecifier, declares_tag: b
         return record
     type_, _ = found
     if not isinstance(type_, Record) or type_.is_union != node.is_union:
-        context.report(messages.WRONG_TAG_KIND, node.location, previous_tag(context, node.tag), name=node.tag)
+        context.report(messages.WRONG_TAG_KIND, node.location, context.previous_tag(node.tag), name=node.tag)
         return None
     return type_
-
-
-def previous_tag(context: Context, tag: str | None) -> tuple:
-    """The note that points at the first declaration of a tag."""
-    found = context.lookup_tag(tag) if tag is not None else None
-    return context.previous(found[1]) if found is not None else ()
 
 
 def _fields(context: Context, record: Record, members: list[syntax.Declaration | syntax.StaticAssert],
@@ -99,7 +95,7 @@ def _fields(context: Context, record: Record, members: list[syntax.Declaration |
 
 def _declared_fields(context: Context, declaration: syntax.Declaration) -> Iterator[tuple[Field, SourceLocation]]:
     """The members of one declaration, each with its place; one without a name is an anonymous record."""
-    base = declarators.specified_type(context, declaration.specifiers)
+    base = context.specified_type(declaration.specifiers)
     leading = declaration.specifiers.attributes
     attributes.report_unknown(context, leading, attributes.MEMBER)
     if not declaration.declarators:
@@ -111,11 +107,6 @@ def _declared_fields(context: Context, declaration: syntax.Declaration) -> Itera
         member = _field(context, base, item, leading)
         if member is not None:
             yield member, item.declarator.location
-
-
-def is_flexible(type_: Type) -> bool:
-    """Whether a type is an array without size, as the last member of a structure may be (C99 6.7.2.1p16)."""
-    return isinstance(type_, Array) and type_.count == declarators.UNSIZED
 
 
 def _settle_flexible(context: Context, record: Record, fields: list[Field],
@@ -130,18 +121,6 @@ def _settle_flexible(context: Context, record: Record, fields: list[Field],
         fields[index] = replace(member, type=Array(member.type.item, 0))
 
 
-def visible_members(record: Type) -> list[str]:
-    """The names that ``.`` finds in a record, those of anonymous members included."""
-    assert isinstance(record, Record)
-    names: list[str] = []
-    for member in record.fields or ():
-        if member.name:
-            names.append(member.name)
-        elif isinstance(member.type, Record):
-            names += visible_members(member.type)
-    return names
-
-
 def _check_duplicate(context: Context, name: str, location: SourceLocation,
                      places: dict[str, SourceLocation]) -> bool:
     if name in places:
@@ -151,10 +130,10 @@ def _check_duplicate(context: Context, name: str, location: SourceLocation,
     return True
 
 
-def _field(context: Context, base: declarators.QualifiedType, item: syntax.InitDeclarator,
+def _field(context: Context, base: QualifiedType, item: syntax.InitDeclarator,
            leading: list[syntax.Attribute]) -> Field | None:
     """One member, with the attributes in front of its declaration; None after a report."""
-    found = declarators.declared(context, base, item.declarator)
+    found = context.declared(base, item.declarator)
     location = found.location
     qualified = attributes.apply_to_type(context, found.type, item.attributes)
     type_ = qualified.type
@@ -167,30 +146,18 @@ def _field(context: Context, base: declarators.QualifiedType, item: syntax.InitD
     if found.function is not None:
         context.report(messages.FUNCTION_MEMBER, location, name=found.name)
         return None
-    if not (declarators.has_size(type_) or is_flexible(type_)):
+    if not (has_size(type_) or is_flexible(type_)):
         context.report(messages.INCOMPLETE_MEMBER, location, type=type_)
         return None
     if qualified.address_space not in (None, AddressSpace.PRIVATE):
         context.report(messages.MEMBER_ADDRESS_SPACE, location, space=qualified.address_space)
         return None
-    if not (matrix.check_object(context, type_, AddressSpace.PRIVATE, location, "member")
+    if not (matrices.check_object(context, type_, AddressSpace.PRIVATE, location, "member")
             and events.check_object(context, type_, AddressSpace.PRIVATE, location, "member")):
         return None
     is_packed = any(attribute.name == "packed" for attribute in (*leading, *item.attributes))
     return Field(found.name, type_, qualified.const, qualified.type_alignment, qualified.alignment, is_packed,
                  qualified.of_device is not None)
-
-
-def find_member(record: Record, name: str) -> list[int] | None:
-    """The path of indices to a member, through anonymous ones; None if there is none."""
-    for index, member in enumerate(record.fields or ()):
-        if member.name == name:
-            return [index]
-        if not member.name and isinstance(member.type, Record):
-            path = find_member(member.type, name)
-            if path is not None:
-                return [index, *path]
-    return None
 
 
 def rename_unnamed(context: Context, type_: Type, name: str) -> Type:
@@ -204,34 +171,3 @@ def rename_unnamed(context: Context, type_: Type, name: str) -> Type:
                 context.scope.symbols[constant.name] = replace(constant, enumeration=named)
         return named
     return type_
-
-
-# ------------------------------------------------------------------ what is inside
-
-
-def member_of_device(type_: Type) -> Field | None:
-    """A member whose size the device decides, such as a ``size_t``, in ``type_`` or what it holds."""
-    while isinstance(type_, Array):
-        type_ = type_.item
-    for member in (type_.fields or () if isinstance(type_, Record) else ()):
-        found = member if member.of_device else member_of_device(member.type)
-        if found is not None:
-            return found
-    return None
-
-
-def is_bool_or_pointer(type_: Type) -> bool:
-    """Whether a type has no representation that the host could know (OpenCL C 6.11.p)."""
-    return type_ == BOOL or isinstance(type_, Pointer)
-
-
-def find_kind(type_: Type, test: Callable[[Type], bool]) -> Type | None:
-    """The first type in ``type_``, its members and elements included, for which ``test`` holds."""
-    if test(type_):
-        return type_
-    if isinstance(type_, Array):
-        return find_kind(type_.item, test)
-    if isinstance(type_, Record):
-        found = (find_kind(member.type, test) for member in type_.fields or ())
-        return next((inner for inner in found if inner is not None), None)
-    return None

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from coopmat.diagnostics import SourceLocation, note
-from coopmat.opencl import syntax
-from coopmat.opencl.extents import start_of
+from coopmat.opencl.base.conversions import Purpose, condition, convert
+from coopmat.opencl.base.symbols import FunctionState, OpenSwitch
+from coopmat.opencl.base.values import ERROR, is_error, value_of
 from coopmat.opencl.messages import semantic as messages
-from coopmat.opencl.sema import assertions, attributes, declarations, expressions
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.extents import start_of
+from coopmat.opencl.sema import assertions, attributes, declarations
 from coopmat.opencl.sema.checks import conditions, control, uninitialized, unused
 from coopmat.opencl.sema.checks import statements as checks
-from coopmat.opencl.sema.context import Context, FunctionState, OpenSwitch
-from coopmat.opencl.sema.conversions import Purpose, condition, convert
+from coopmat.opencl.sema.context import Context
 from coopmat.opencl.sema.flow import completes
-from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree import constants
 from coopmat.tree.conversions import promote
 from coopmat.tree.nodes import (
@@ -104,7 +105,7 @@ def _items(context: Context, items: list[syntax.Statement]) -> list[Statement]:
     return [result for item in items for result in statement(context, item)]
 
 
-def _statement_expression(context: Context, node: syntax.StatementExpression, target: Type | None) -> Expression:
+def statement_expression(context: Context, node: syntax.StatementExpression, target: Type | None) -> Expression:
     """``({ …; value; })``: the last statement, if it is an expression, gives the value."""
     state = context.function
     if state is None:
@@ -119,7 +120,7 @@ def _statement_expression(context: Context, node: syntax.StatementExpression, ta
             statements.append(_label(context, last))
             last = last.statement
         if isinstance(last, syntax.ExpressionStatement) and last.expression is not None:
-            result = expressions.value(context, last.expression)
+            result = context.value(last.expression)
         else:
             statements += statement(context, last)
             result = None
@@ -158,10 +159,10 @@ def _declaration(context: Context, node: syntax.Declaration) -> list[Statement]:
 def _expression(context: Context, node: syntax.ExpressionStatement) -> list[Statement]:
     if node.expression is None:
         return []
-    operand = expressions.analyze_whole(context, node.expression)
+    operand = context.analyze_whole(node.expression)
     if is_error(operand):
         return []
-    value = context.value(operand)
+    value = value_of(operand)
     checks.unused_value(context, node.expression, value)
     unused.stored(context, node.expression)
     return _evaluated(node.location, value)
@@ -177,7 +178,7 @@ def _attributed(context: Context, node: syntax.Attributed) -> list[Statement]:
 
 def _condition(context: Context, node: syntax.Expression) -> Expression:
     conditions.condition(context, node)
-    return condition(context, expressions.whole_value(context, node), location=start_of(node))
+    return condition(context, context.whole_value(node), location=start_of(node))
 
 
 def _if(context: Context, node: syntax.If) -> list[Statement]:
@@ -197,7 +198,7 @@ def _if(context: Context, node: syntax.If) -> list[Statement]:
 
 def _switch(context: Context, node: syntax.Switch) -> list[Statement]:
     assert context.function is not None
-    value = expressions.whole_value(context, node.value)
+    value = context.whole_value(node.value)
     if not is_error(value) and (not value.type.is_arithmetic or value.type.is_float):
         value = context.error(messages.SWITCH_VALUE, start_of(node.value), type=value.type)
     switched = value
@@ -249,7 +250,7 @@ def _case_labels(context: Context, node: syntax.Case) -> list[Case]:
 
 def _case_value(context: Context, node: syntax.Expression, switched: Expression) -> int | None:
     """A label's value in the type of what is switched over; None after a report."""
-    expression = expressions.value(context, node)
+    expression = context.value(node)
     if is_error(expression) or is_error(switched):
         return None
     number = context.constant_integer(expression)
@@ -305,7 +306,7 @@ def _for(context: Context, node: syntax.For) -> list[Statement]:
     with context.new_scope():
         initial = [] if node.initial is None else statement(context, node.initial)
         test = None if node.condition is None else _condition(context, node.condition)
-        step = None if node.step is None else expressions.whole_value(context, node.step)
+        step = None if node.step is None else context.whole_value(node.step)
         if node.step is not None and step is not None and not is_error(step):
             checks.unused_value(context, node.step, step)
             unused.stored(context, node.step)
@@ -335,7 +336,7 @@ def _return(context: Context, node: syntax.Return) -> list[Statement]:
         if function.result not in (VOID, ERROR):
             context.report(messages.RETURN_NEEDS_VALUE, node.location, name=function.name)
         return [Return(node.location)]
-    value = expressions.whole_value(context, node.value, function.result)
+    value = context.whole_value(node.value, function.result)
     if is_error(value) or function.result is ERROR:
         return [Return(node.location)]
     if function.result == VOID:
@@ -421,5 +422,3 @@ _HANDLERS: dict[type[syntax.Statement], Handler] = {
     syntax.For: _for, syntax.Break: _break, syntax.Continue: _continue, syntax.Return: _return,
     syntax.Labelled: _labelled, syntax.Goto: _goto, syntax.Pragma: pragma, syntax.StaticAssert: _static_assert,
 }
-
-expressions.HANDLERS[syntax.StatementExpression] = _statement_expression

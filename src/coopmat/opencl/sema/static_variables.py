@@ -7,14 +7,15 @@ declarations of one variable are possible, one of which defines it (C99 6.9.2).
 from __future__ import annotations
 
 from coopmat.diagnostics import Message
-from coopmat.opencl import syntax
+from coopmat.opencl.base.symbols import Declared
+from coopmat.opencl.base.types import UNSIZED
+from coopmat.opencl.base.values import ERROR, is_error
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.messages import versions as version_messages
-from coopmat.opencl.sema import declarations, initializers
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema import initializers, variables
 from coopmat.opencl.sema.checks import unused
 from coopmat.opencl.sema.context import Context
-from coopmat.opencl.sema.declarators import UNSIZED, Declared
-from coopmat.opencl.sema.values import ERROR, is_error
 from coopmat.tree import constants
 from coopmat.tree.nodes import Variable, Zero
 from coopmat.tree.types import AddressSpace, Array
@@ -40,7 +41,7 @@ def of_function(context: Context, specifiers: syntax.Specifiers, found: Declared
     space = found.type.address_space or (AddressSpace.GLOBAL if context.has(FEATURE) else None)
     variable = _declared(context, specifiers, found, item, space, messages.STATIC_LOCAL)
     if "static" in specifiers.storage and variable is not None:
-        declarations.expect_use(context, variable, specifiers, item)
+        variables.expect_use(context, variable, specifiers, item)
 
 
 def _declared(context: Context, specifiers: syntax.Specifiers, found: Declared, item: syntax.InitDeclarator,
@@ -48,15 +49,15 @@ def _declared(context: Context, specifiers: syntax.Specifiers, found: Declared, 
     """A variable in constant or global memory; None after ``misplaced`` has reported any other."""
     is_extern = "extern" in specifiers.storage and item.initializer is None
     memory = space or AddressSpace.CONSTANT
-    valid = declarations.check_type(context, found, memory, item.initializer is not None or is_extern)
+    valid = variables.check_type(context, found, memory, item.initializer is not None or is_extern)
     if valid and space not in _possible_spaces(context):
         advice = "__constant" if not context.has(FEATURE) else "__global or __constant"
         context.report(misplaced, found.location, name=found.name, advice=advice)
         valid = False
-    variable = declarations.make_variable(found, memory)
+    variable = variables.make_variable(found, memory)
     if not valid:
         variable.type = ERROR
-        declarations.declare_variable(context, variable)
+        variables.declare_variable(context, variable)
         return None
     if is_extern:
         _announce(context, variable)
@@ -74,7 +75,7 @@ def _announce(context: Context, variable: Variable) -> None:
     previous = _earlier(context, variable)
     if previous is not None:
         context.scope.symbols[variable.name] = previous
-    elif declarations.declare_variable(context, variable):
+    elif variables.declare_variable(context, variable):
         context.file_scope.symbols.setdefault(variable.name, variable)
         context.undefined[variable] = None
 
@@ -101,7 +102,7 @@ def define(context: Context, variable: Variable, item: syntax.InitDeclarator) ->
     previous = _earlier(context, variable) if context.at_file_scope else None
     if previous is None or (item.initializer is not None and previous.initializer is not None
                             and previous not in context.tentative):
-        is_new = declarations.declare_variable(context, variable)
+        is_new = variables.declare_variable(context, variable)
     else:
         if isinstance(previous.type, Array) and previous.type.count == UNSIZED:
             previous.type = variable.type
@@ -109,7 +110,7 @@ def define(context: Context, variable: Variable, item: syntax.InitDeclarator) ->
     if item.initializer is None:
         _define_as_zero(context, variable)
     else:
-        value = declarations.initialize(context, variable, item.initializer)
+        value = variables.initialize(context, variable, item.initializer)
         if value is None or is_error(value):
             return
         variable.initializer = constants.fold(value, context.known)

@@ -1,1 +1,1 @@
-"""What a module says, found out of its instructions: types, kernels, control flow, uses of matrices."""
+"""What a module says, found out of its instructions: types, kernels, control flow, uses of matrices, what it needs."""

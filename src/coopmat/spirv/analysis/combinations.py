@@ -7,7 +7,7 @@ in a wider one. The names are those of the instructions: ``FAdd`` of SPIR-V, ``f
 from __future__ import annotations
 
 from coopmat.spirv.grammar import OPENCL_STD_NAMES, Op
-from coopmat.spirv.module import Function, Module
+from coopmat.spirv.module.content import Content, Function
 
 _OPERATIONS = frozenset({Op.FAdd, Op.FMul, Op.IAdd, Op.IMul, Op.BitwiseAnd, Op.BitwiseOr, Op.BitwiseXor})
 _STD_OPERATIONS = frozenset({"fmax", "fmin", "fmax_common", "fmin_common", "s_max", "s_min", "u_max", "u_min"})
@@ -18,7 +18,7 @@ COMBINATIONS = frozenset({*(op.name for op in _OPERATIONS), *_STD_OPERATIONS})
 """The names."""
 
 
-def combination_of(module: Module, identifier: int) -> str | None:
+def combination_of(module: Content, identifier: int) -> str | None:
     """The name of the operation that a function applies to its two parameters; None if it is another function."""
     function = module.function(identifier)
     if len(function.blocks) != 1 or len(function.parameters) != 2:
@@ -29,7 +29,7 @@ def combination_of(module: Module, identifier: int) -> str | None:
 class _Reader:
     """Follows the values of a function of one block: they are the parameters' numbers, or the operation's name."""
 
-    def __init__(self, module: Module, function: Function) -> None:
+    def __init__(self, module: Content, function: Function) -> None:
         self.module = module
         self.block = function.blocks[0]
         self.values: dict[int, int | str] = {

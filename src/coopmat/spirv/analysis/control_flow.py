@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from coopmat.spirv.analysis.dominators import immediate_dominators
 from coopmat.spirv.grammar import ID_KINDS, Op
-from coopmat.spirv.module import Block
+from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
 
 RETURNED = -1

@@ -13,7 +13,8 @@ from coopmat.spirv.analysis.places import kernel_with, place_of, reachable_instr
 from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, flags_of
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import Capability, ExecutionMode, Op
-from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.module.content import Content
+from coopmat.spirv.module.instruction import Instruction
 
 EXTENSION_OF: dict[Capability, str] = {
     Capability.Float64: "cl_khr_fp64",
@@ -37,7 +38,7 @@ Finding = tuple[Instruction, str]
 """The first instruction that uses something that the device does not have, and the message."""
 
 
-def check_supported(module: Module, description: DeviceDescription, kernel: str | None = None) -> None:
+def check_supported(module: Content, description: DeviceDescription, kernel: str | None = None) -> None:
     """Raise KernelNotSupported if a kernel (None: any kernel) needs matrices that the device does not have.
 
     The same goes for Intel's sub-group matrix instruction, for 2D blocks, and for double precision.
@@ -50,7 +51,7 @@ def check_supported(module: Module, description: DeviceDescription, kernel: str 
         raise not_supported(module, row, message, kernel)
 
 
-def not_supported(module: Module, row: Instruction | None, message: str, kernel: str | None = None
+def not_supported(module: Content, row: Instruction | None, message: str, kernel: str | None = None
                   ) -> KernelNotSupported:
     """The error about an instruction, with its place and its kernel as far as the module tells."""
     if row is None:
@@ -58,14 +59,14 @@ def not_supported(module: Module, row: Instruction | None, message: str, kernel:
     return KernelNotSupported(message, kernel or kernel_with(module, row), place_of(module, row))
 
 
-def _first_double(module: Module, kernel: str | None) -> Instruction | None:
+def _first_double(module: Content, kernel: str | None) -> Instruction | None:
     """The first instruction that a kernel can reach whose result is made of double-precision numbers."""
     types = {row.result_id for row in module.of_opcode(Op.TypeFloat) if row.words[0] == 64}
     types |= {row.result_id for row in module.of_opcode(Op.TypeVector) if row.words[0] in types}
     return next((row for row in reachable_instructions(module, kernel) if row.type_id in types), None)
 
 
-def unsupported_matrices(module: Module, description: DeviceDescription,
+def unsupported_matrices(module: Content, description: DeviceDescription,
                          kernel: str | None = None) -> Iterator[Finding]:
     """Each matrix operation, matrix, and block operation that a kernel uses and the device does not have."""
     uses = required_matrix_uses(module, kernel)
@@ -80,17 +81,17 @@ def unsupported_matrices(module: Module, description: DeviceDescription,
                               f"{_devices_with(has_2d_block_io)}")
 
 
-def unsupported_capabilities(module: Module, description: DeviceDescription) -> Iterator[Finding]:
+def unsupported_capabilities(module: Content, description: DeviceDescription) -> Iterator[Finding]:
     """Each declared capability that belongs to an OpenCL extension that the device does not have."""
     return _without_extension(module, description, EXTENSION_OF)
 
 
-def simulated_capabilities(module: Module, description: DeviceDescription) -> Iterator[Finding]:
+def simulated_capabilities(module: Content, description: DeviceDescription) -> Iterator[Finding]:
     """As :func:`unsupported_capabilities`, for those that the simulator runs nevertheless."""
     return _without_extension(module, description, PORTABLE)
 
 
-def _without_extension(module: Module, description: DeviceDescription,
+def _without_extension(module: Content, description: DeviceDescription,
                        extension_of: Mapping[Capability, str]) -> Iterator[Finding]:
     for row in module.of_opcode(Op.Capability):
         extension = extension_of.get(row.words[0])  # type: ignore[call-overload]
@@ -100,7 +101,7 @@ def _without_extension(module: Module, description: DeviceDescription,
                         f"{Capability(row.words[0]).spelling} needs; devices that have it: {having}")
 
 
-def unsupported_sub_group_sizes(module: Module, description: DeviceDescription) -> Iterator[Finding]:
+def unsupported_sub_group_sizes(module: Content, description: DeviceDescription) -> Iterator[Finding]:
     """Each sub-group size that a kernel requires and the device does not have."""
     for row in module.of_opcode(Op.ExecutionMode):
         if row.words[1] == ExecutionMode.SubgroupSize and row.words[2] not in description.sub_group_sizes:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import Decoration, LinkageType
-from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import decode_string
+from coopmat.spirv.module.content import Content
+from coopmat.spirv.module.operands import decode_string
 from coopmat.support.assertions import ASSERTION_FUNCTIONS
 
 
-def imported_name(module: Module, identifier: int) -> str | None:
+def imported_name(module: Content, identifier: int) -> str | None:
     """The name of a function or variable that another module must define; None if it is none."""
     for decoration, words in module.decorations(identifier):
         if decoration == Decoration.LinkageAttributes and words[-1] == LinkageType.Import:
@@ -18,7 +18,7 @@ def imported_name(module: Module, identifier: int) -> str | None:
     return None
 
 
-def is_assertion(module: Module, identifier: int) -> bool:
+def is_assertion(module: Content, identifier: int) -> bool:
     """Whether this is a function that failed assertions call, which every target has."""
     return imported_name(module, identifier) in ASSERTION_FUNCTIONS
 

@@ -20,7 +20,8 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.grammar import FunctionParameterAttribute as Attribute
-from coopmat.spirv.module import Function, Instruction, Module
+from coopmat.spirv.module.content import Content, Function
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.support.limits import DEEPEST_TYPE
 
 ARGUMENT_TYPES = "kernel_arg_type"
@@ -119,7 +120,7 @@ class KernelSignature:
         return f"{self.name}({', '.join(map(str, self.parameters))})"
 
 
-def kernel_signatures(module: Module) -> dict[str, KernelSignature]:
+def kernel_signatures(module: Content) -> dict[str, KernelSignature]:
     """Name → signature of every kernel of the module, in the module's order."""
     functions = {function.id: function for function in module.functions}
     type_names = _argument_types(module)
@@ -142,12 +143,12 @@ def kernel_signatures(module: Module) -> dict[str, KernelSignature]:
     return found
 
 
-def _constants(module: Module, ids: tuple[int, ...] | None) -> tuple[int, ...] | None:
+def _constants(module: Content, ids: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """The values of an execution mode's operands that are ids of constants."""
     return None if ids is None else tuple(int(module.constant_value(word) or 0) for word in ids)
 
 
-def _argument_types(module: Module) -> dict[str, list[str]]:
+def _argument_types(module: Content) -> dict[str, list[str]]:
     found = {}
     for text in module.strings.values():
         label, _, rest = text.partition(".")
@@ -157,7 +158,7 @@ def _argument_types(module: Module) -> dict[str, list[str]]:
     return found
 
 
-def _parameters(module: Module, types: DataTypes, function: Function,
+def _parameters(module: Content, types: DataTypes, function: Function,
                 type_names: list[str] | None) -> tuple[Parameter, ...]:
     if type_names is None or len(type_names) != len(function.parameters):
         type_names = []
@@ -190,7 +191,7 @@ def _parameters(module: Module, types: DataTypes, function: Function,
 class DataTypes:
     """How the types of a module lie in memory (OpenCL C 6.1.5), each looked up once."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Content) -> None:
         self._module = module
         self._known: dict[int, DataType] = {}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import CHAINS, Op
-from coopmat.spirv.module import Module
+from coopmat.spirv.module.content import Content
 from coopmat.spirv.module.instruction import Instruction
 
 _SAME_PLACE: dict[int, slice] = {  # instructions whose result leads where a pointer among these operands leads
@@ -23,7 +23,7 @@ _ARRAYS = (Op.TypeArray, Op.TypeRuntimeArray)
 _TYPES = (*_ARRAYS, Op.TypeStruct, Op.TypeCooperativeMatrixKHR)
 
 
-def check(module: Module) -> None:
+def check(module: Content) -> None:
     """Raise Error for a module that counts bytes to reach cooperative matrices."""
     counted = counted_in_bytes(module)
     if counted:
@@ -34,7 +34,7 @@ def check(module: Module) -> None:
                     "which took every matrix to be as large as a pointer")
 
 
-def counted_in_bytes(module: Module) -> list[Instruction]:
+def counted_in_bytes(module: Content) -> list[Instruction]:
     """The instructions that use a pointer to something else, such as bytes, to step on to cooperative matrices, or to
     read or write them."""
     opcodes = {row.opcode for row in module.instructions}
@@ -47,7 +47,7 @@ def counted_in_bytes(module: Module) -> list[Instruction]:
 class _Pointers:
     """The pointers of a module, in classes of those that may lead into the same variable."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Content) -> None:
         self._module = module
         self._leader: dict[int, int] = {}
         self._elements: dict[int, int] = {}  # of arrays

@@ -12,7 +12,8 @@ from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type, TypeTable
 from coopmat.spirv.grammar import CONVERSIONS, Op
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
-from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.module.content import Content
+from coopmat.spirv.module.instruction import Instruction
 
 FLOAT_FORMATS = {FloatType(16): "fp16", FloatType(16, 0): "bf16", FloatType(32): "fp32", FloatType(64): "fp64"}
 SIGNED_FLAGS = (Flags.MatrixASignedComponentsKHR, Flags.MatrixBSignedComponentsKHR,
@@ -106,7 +107,7 @@ def format_name(kind: MatrixType, signed: bool) -> str:
     return FLOAT_FORMATS[component]
 
 
-def required_matrix_uses(module: Module, kernel: str | None = None) -> MatrixUses:
+def required_matrix_uses(module: Content, kernel: str | None = None) -> MatrixUses:
     """What the functions that a kernel (None: any kernel) can reach need of a device."""
     types = TypeTable(module, 1)
     matrix_types = {row.result_id for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)}
@@ -152,7 +153,7 @@ def _between_conversions(rows: Sequence[Instruction], matrix_types: Collection[i
     return passing & used
 
 
-def _operand_type(module: Module, types: TypeTable, identifier: int, row: Instruction) -> MatrixType:
+def _operand_type(module: Content, types: TypeTable, identifier: int, row: Instruction) -> MatrixType:
     type_id = module.definition(identifier).type_id
     kind = None if type_id is None else types[type_id]
     if not isinstance(kind, MatrixType):

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from coopmat.diagnostics import SourceFile, SourceLocation
 from coopmat.spirv.analysis.callees import callees_of
 from coopmat.spirv.grammar import ExecutionModel, Op
-from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.module.content import Content
+from coopmat.spirv.module.instruction import Instruction
 
 
-def place_of(module: Module, wanted: Instruction) -> SourceLocation | None:
+def place_of(module: Content, wanted: Instruction) -> SourceLocation | None:
     """What the OpLine says that an instruction in a block stands under; None if there is none."""
     line: Instruction | None = None
     for row in module.instructions:
@@ -26,13 +27,13 @@ def place_of(module: Module, wanted: Instruction) -> SourceLocation | None:
     return SourceLocation(SourceFile(module.strings.get(file, ""), ""), number, max(1, column))
 
 
-def line_text(module: Module, line: Instruction) -> str:
+def line_text(module: Content, line: Instruction) -> str:
     """The place that an OpLine tells, as messages show it."""
     file, number, column = line.words
     return f"{module.strings.get(file, '')}:{number}" + (f":{column}" if column else "")
 
 
-def reachable_instructions(module: Module, kernel: str | None) -> Iterator[Instruction]:
+def reachable_instructions(module: Content, kernel: str | None) -> Iterator[Instruction]:
     """The parameters and instructions of all functions that a kernel (None: any kernel) can reach."""
     functions = {function.id: function for function in module.functions}
     waiting = [entry.function_id for entry in module.entry_points
@@ -51,7 +52,7 @@ def reachable_instructions(module: Module, kernel: str | None) -> Iterator[Instr
                 yield row
 
 
-def kernel_with(module: Module, wanted: Instruction) -> str | None:
+def kernel_with(module: Content, wanted: Instruction) -> str | None:
     """The first kernel that can reach an instruction."""
     return next((entry.name for entry in module.entry_points if entry.model == ExecutionModel.Kernel
                  and any(row is wanted for row in reachable_instructions(module, entry.name))), None)

@@ -13,7 +13,8 @@ from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.types import FloatType, IntType, Type, TypeTable, VectorType
 from coopmat.spirv.grammar import MatrixMultiplyAccumulateOperands as Flags
-from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.module.content import Content
+from coopmat.spirv.module.instruction import Instruction
 
 ACCUMULATOR_TYPES: dict[str, Type] = {"sint32": IntType(32), "fp32": FloatType(32), "fp16": FloatType(16),
                                       "bf16": IntType(16)}
@@ -73,7 +74,7 @@ def vector_of(component: Type, count: int) -> Type:
     return component if count == 1 else VectorType(component, count)
 
 
-def multiply_of(module: Module, types: TypeTable, row: Instruction) -> SubGroupMultiply:
+def multiply_of(module: Content, types: TypeTable, row: Instruction) -> SubGroupMultiply:
     """What an instruction asks for. ValidationError if it breaks a rule that holds on every device."""
     k = module.constant_value(row.words[0])
     if not isinstance(k, int) or isinstance(k, bool):

@@ -19,7 +19,8 @@ from coopmat.devices.lane_layout import LaneLayout
 from coopmat.devices.layouts import MOST_ELEMENTS, matrix_layout
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, Op, Scope
-from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.module.content import Content
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.support.cached import cached_property
 from coopmat.support.limits import DEEPEST_TYPE
 
@@ -300,7 +301,7 @@ class TypeTable:
     :class:`Error` for a type that no target has.
     """
 
-    def __init__(self, module: Module, sub_group_size: int, architecture: str = "generic") -> None:
+    def __init__(self, module: Content, sub_group_size: int, architecture: str = "generic") -> None:
         self.module = module
         self.sub_group_size = sub_group_size
         self.architecture = architecture

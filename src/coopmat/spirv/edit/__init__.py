@@ -1,1 +1,1 @@
-"""Making and changing modules: builders, linking, specialisation, what must be declared."""
+"""Making and changing modules: from nothing, in place, by linking and by specialisation."""

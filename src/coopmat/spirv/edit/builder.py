@@ -1,7 +1,7 @@
 """Writes SPIR-V modules for kernels: what a code generator needs, in any order, sorted out at the end.
 
 Types and constants are unique.  Capabilities and extensions are declared when something needs them
-(:mod:`coopmat.spirv.edit.requirements`), and the sections come out in the order of the specification (2.4).
+(:mod:`coopmat.spirv.analysis.requirements`), and the sections come out in the order of the specification (2.4).
 Ids are plain numbers.  Misuse by the code generator raises ValueError.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from coopmat.spirv.edit.requirements import Needs
+from coopmat.spirv.analysis.requirements import Needs
 from coopmat.spirv.grammar import (
     EXTENDED_INSTRUCTIONS,
     TERMINATORS,
@@ -32,8 +32,9 @@ from coopmat.spirv.grammar import (
     instruction,
 )
 from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import Instruction, encode_number, make
+from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.module.literals import encode_float, float_layout
+from coopmat.spirv.module.operands import encode_number
 
 Word = int | str | IntEnum
 

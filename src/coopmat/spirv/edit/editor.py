@@ -1,4 +1,7 @@
-"""Changes to a SPIR-V module: new types and constants, new instructions in functions, things removed."""
+"""Changes SPIR-V modules in place: new types and constants, new instructions in functions, things removed.
+
+Types and constants are unique.  :meth:`Editor.finish` gives the changed module, which declares what it needs then.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 
-from coopmat.llvm.to_spirv.names import ScalarCode
-from coopmat.spirv.edit.requirements import Needs
-from coopmat.spirv.grammar import Decoration, FPEncoding, Op, StorageClass
+from coopmat.spirv.analysis.requirements import Needs
+from coopmat.spirv.grammar import Decoration, Op, StorageClass
 from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import Instruction, encode_number, make
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.module.operands import encode_number
 
 _UNIQUE = frozenset({
     Op.TypeVoid, Op.TypeBool, Op.TypeInt, Op.TypeFloat, Op.TypeVector, Op.TypePointer, Op.TypeFunction,
@@ -90,18 +93,6 @@ class Editor:
         found = self._unique[key]
         assert found is not None
         return found
-
-    def type_scalar(self, code: ScalarCode) -> int:
-        """The type that a name's parameter code means."""
-        if code.kind == "bool":
-            scalar = self.unique(Op.TypeBool)
-        elif code.kind == "bfloat":
-            scalar = self.unique(Op.TypeFloat, code.bits, FPEncoding.BFloat16KHR)
-        elif code.kind == "float":
-            scalar = self.unique(Op.TypeFloat, code.bits)
-        else:
-            scalar = self.unique(Op.TypeInt, code.bits, 0)
-        return scalar if code.count == 1 else self.unique(Op.TypeVector, scalar, code.count)
 
     def constant(self, value: int, bits: int = 32) -> int:
         """An integer constant."""

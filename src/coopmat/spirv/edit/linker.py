@@ -15,7 +15,8 @@ from coopmat.spirv.edit.identities import Name, check_known, classes
 from coopmat.spirv.edit.ordering import LINES, ordered
 from coopmat.spirv.grammar import Decoration, LinkageType, Op, StorageClass
 from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import Instruction, decode_string, make
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.module.operands import decode_string
 from coopmat.spirv.text.names import FriendlyNames
 from coopmat.spirv.validate.sections import DECLARATIONS, SECTION_OF, SECTIONS
 

@@ -13,8 +13,9 @@ from ml_dtypes import bfloat16
 from coopmat.diagnostics import Error, value_text
 from coopmat.spirv.grammar import Decoration, Op
 from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import Instruction, encode_number
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.module.literals import FloatLayout, decode_float, encode_float, float_layout
+from coopmat.spirv.module.operands import encode_number
 
 Value = bool | int | float
 Values = Mapping[int, Value] | Mapping[str, Value] | Mapping[int | str, Value]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import MAGIC, Op, instruction
-from coopmat.spirv.module.instruction import Instruction, decode_string, id_positions, leading_ids
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.module.operands import decode_string, id_positions, leading_ids
 from coopmat.support.collector import collector_paused
 
 HEADER_WORDS = 5
@@ -31,7 +32,7 @@ class Header(NamedTuple):
     schema: int
 
 
-class Contents(NamedTuple):
+class Parsed(NamedTuple):
     """What a binary holds: its header, its instructions, and the instruction that defines each id; and the names
     that ids had in a text, which a binary does not keep."""
 
@@ -178,7 +179,7 @@ class _Reader:
         return 1
 
 
-def read(data: bytes, *, is_valid: bool = False) -> Contents:
+def read(data: bytes, *, is_valid: bool = False) -> Parsed:
     """Read a binary.  Raises ValidationError, with the byte offset, if it is malformed; ``is_valid`` says that it
     is not, because it was checked before it was written."""
     words = _unpack(data)
@@ -191,7 +192,7 @@ def read(data: bytes, *, is_valid: bool = False) -> Contents:
         finally:  # what is wrong further up comes first
             if not is_valid:
                 reader.check(header.bound)
-        return Contents(header, reader.found, reader.definitions)
+        return Parsed(header, reader.found, reader.definitions)
 
 
 def write(header: Header, instructions: Sequence[Instruction]) -> bytes:

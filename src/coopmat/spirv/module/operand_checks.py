@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import ID_KINDS, Op, extended_operands
-from coopmat.spirv.module.instruction import Instruction, id_positions, kinds_of_words, leading_ids
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.module.operands import id_positions, kinds_of_words, leading_ids
 
 Integers = NDArray[Any]
 

@@ -1,1 +1,1 @@
-"""SPIR-V as text: the assembler, the disassembler, and the names that it gives ids."""
+"""SPIR-V as text: the assembler, the disassembler, the lines of instructions, and names for ids."""

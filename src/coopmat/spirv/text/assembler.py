@@ -32,17 +32,10 @@ from coopmat.spirv.grammar import (
 )
 from coopmat.spirv.module import binary
 from coopmat.spirv.module.generators import GENERATOR, generator_word
-from coopmat.spirv.module.instruction import (
-    MAX_WORDS,
-    Instruction,
-    decode_string,
-    encode_number,
-    encode_string,
-    has_parameters,
-    mask_bits,
-)
+from coopmat.spirv.module.instruction import MAX_WORDS, Instruction
 from coopmat.spirv.module.literals import float_layout, integer_bits, parse_float, parse_integer
-from coopmat.spirv.text.disassembler import TypeTable
+from coopmat.spirv.module.operands import decode_string, encode_number, encode_string, has_parameters, mask_bits
+from coopmat.spirv.text.lines import InstructionWords, ScalarTypes
 
 RULE = "assembly-syntax"
 
@@ -71,7 +64,7 @@ def fail(token: Token, message: str, rule: str = RULE) -> NoReturn:
     raise ValidationError(rule, f"line {token.line}, column {token.column}: {message}")
 
 
-def assemble(text: str, *, version: tuple[int, int] = (1, 4)) -> binary.Contents:
+def assemble(text: str, *, version: tuple[int, int] = (1, 4)) -> binary.Parsed:
     """The module written as text; ``version`` stands where the text names none.
 
     Raises ValidationError with line and column.
@@ -216,10 +209,10 @@ class _Assembler:
         self.header = _header(tokens, version)
         self.tokens = [token for token in tokens if not token.text.startswith(";")]
         self.ids = _Ids(self.tokens)
-        self.types = TypeTable()
+        self.types = ScalarTypes()
         self.sets: dict[int, str] = {}
 
-    def assemble(self) -> binary.Contents:
+    def assemble(self) -> binary.Parsed:
         words: list[int] = []
         places: dict[int, Token] = {}
         for statement in _statements(self.tokens):
@@ -428,7 +421,7 @@ class _Operands:
             self.number(token, self.owner.types.of_value(self.words[0]), "the selector's type")
         return not token.is_raw
 
-    def number(self, token: Token, kind: Instruction | None, what: str) -> None:
+    def number(self, token: Token, kind: InstructionWords | None, what: str) -> None:
         """A number of a scalar type."""
         if kind is None:
             fail(token, f"{what} is no OpTypeInt or OpTypeFloat declared before; write the value as '!0x…' words")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from coopmat.spirv.grammar import AccessQualifier, BuiltIn, Decoration, FPEncoding, Op, Row, StorageClass
-from coopmat.spirv.module.instruction import Instruction, decode_string
-from coopmat.spirv.text.disassembler import TypeTable, number_text
-
-if TYPE_CHECKING:
-    from coopmat.spirv.module import Module
+from coopmat.spirv.module.content import Content
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.module.operands import decode_string
+from coopmat.spirv.text.lines import ScalarTypes, number_text
 
 LONGEST = 256
 """Longer names than this are replaced by the number, as SPIRV-Tools does."""
@@ -68,11 +66,11 @@ def source_name(function: str) -> str:
 class FriendlyNames:
     """The names of a module's ids, all different.  ``types`` are the types of its values."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Content) -> None:
         self._names: dict[int, str] = {}
         self._used: set[str] = set()
         self._next_suffix: dict[str, int] = {}
-        self.types = TypeTable()
+        self.types = ScalarTypes()
         for identifier, name in module.names_in_text.items():
             self._save(identifier, name)
         for item in module.instructions:

@@ -12,7 +12,7 @@ import numpy as np
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import ValidationError
-from coopmat.spirv.module import Module
+from coopmat.spirv.module.content import Content
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families import device_support, structure
 from coopmat.spirv.validate.rules import RULES, Findings, Rule, Violation, rules_by_opcode
@@ -30,7 +30,7 @@ LONGEST_SHOWN = 64
 """So many operand words of an instruction are shown with what it breaks."""
 
 
-def validate(module: Module, device: DeviceDescription | None = None) -> list[Violation]:
+def validate(module: Content, device: DeviceDescription | None = None) -> list[Violation]:
     """All broken rules of a module, in the order of its instructions; an empty list means that it is valid.
 
     With a device, what the module asks of it is checked, too, if the module breaks no other rule.

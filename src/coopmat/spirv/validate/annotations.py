@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coopmat.spirv.grammar import Decoration, LinkageType, Op
-from coopmat.spirv.module.instruction import decode_string
-
-if TYPE_CHECKING:
-    from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.module.operands import decode_string
+from coopmat.spirv.validate.arrays import ModuleArrays
 
 _OF_IDS = (Op.Decorate, Op.DecorateId, Op.DecorateString)
 _OF_MEMBERS = (Op.MemberDecorate, Op.MemberDecorateString, Op.MemberDecorateIdEXT)
@@ -37,7 +35,7 @@ class Linkage(NamedTuple):
 class Annotations:
     """Decorations by what they stand on, decoration groups applied."""
 
-    def __init__(self, view: ModuleView) -> None:
+    def __init__(self, view: ModuleArrays) -> None:
         self.all = list(_decorations(view))
         self.of_id: dict[int, list[Decorated]] = {}
         for entry in self.all:
@@ -59,7 +57,7 @@ class Annotations:
                    for entry in self.of_id.get(identifier, ()))
 
 
-def _decorations(view: ModuleView) -> Iterator[Decorated]:
+def _decorations(view: ModuleArrays) -> Iterator[Decorated]:
     groups: dict[int, list[Decorated]] = {}
     for index, item in view.of_opcode(*_OF_IDS, *_OF_MEMBERS, Op.GroupDecorate, Op.GroupMemberDecorate):
         words = item.words

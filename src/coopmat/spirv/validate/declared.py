@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coopmat.spirv.edit.requirements import DECIDED_BY_LATER_OPERANDS, Needs, implied
+from coopmat.spirv.analysis.requirements import DECIDED_BY_LATER_OPERANDS, Needs, implied
 from coopmat.spirv.grammar import OPENCL_STD, Capability, Op
+from coopmat.spirv.validate.arrays import ModuleArrays
 from coopmat.spirv.validate.forms import enumerants
 from coopmat.spirv.validate.types import TYPES
-
-if TYPE_CHECKING:
-    from coopmat.spirv.validate.view import ModuleView
 
 _BY_EXTENSION = {"SPV_AMD_gpu_shader_half_float": Capability.Float16,
                  "SPV_AMD_gpu_shader_half_float_fetch": Capability.Float16,
@@ -24,7 +21,7 @@ _BY_EXTENSION = {"SPV_AMD_gpu_shader_half_float": Capability.Float16,
 class Declared:
     """What a module declares, and what its instructions need that it does not declare."""
 
-    def __init__(self, view: ModuleView) -> None:
+    def __init__(self, view: ModuleArrays) -> None:
         module = view.module
         self.capabilities = dict(_capabilities(view))
         self.unknown = any(item.words[0] not in Capability._value2member_map_
@@ -47,14 +44,14 @@ class Declared:
                              if not isinstance(member, Op)]
 
 
-def _capabilities(view: ModuleView) -> Iterator[tuple[Capability, int]]:
+def _capabilities(view: ModuleArrays) -> Iterator[tuple[Capability, int]]:
     """The declared capabilities that the tables know, each with its instruction."""
     for index, item in view.of_opcode(Op.Capability):
         if item.words[0] in Capability._value2member_map_:
             yield Capability(item.words[0]), index
 
 
-def _representatives(view: ModuleView) -> Iterator[int]:
+def _representatives(view: ModuleArrays) -> Iterator[int]:
     """Instructions that need together what all need: every type, and one of each form, result type, type of the first
     operand and enumerants."""
     for indices, columns in view.forms:
@@ -75,6 +72,6 @@ def _representatives(view: ModuleView) -> Iterator[int]:
         yield from indices[found].tolist()
 
 
-def _is_printf(view: ModuleView, index: int) -> bool:
+def _is_printf(view: ModuleArrays, index: int) -> bool:
     """Whether an instruction may be a printf, whose needs depend on where its format lies."""
     return view.opcode[index] == Op.ExtInst and view.words[view.word_start[index] + 1] == OPENCL_STD["printf"]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coopmat.spirv.grammar import Op
-
-if TYPE_CHECKING:
-    from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.arrays import ModuleArrays
 
 
 @dataclass(frozen=True)
@@ -22,7 +19,7 @@ class EntryPoint:
     interface: tuple[int, ...]
 
 
-def entry_points(view: ModuleView) -> list[EntryPoint]:
+def entry_points(view: ModuleArrays) -> list[EntryPoint]:
     """The entry points in order: those of functions that are known, with what is known of their interface (an
     instruction that the tables do not know may define the rest)."""
     found = []

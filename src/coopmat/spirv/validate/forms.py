@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from coopmat.spirv.grammar import ENUMERATIONS, PAIRS, Op, OperandSpec, instruction, operands_of
-from coopmat.spirv.module.instruction import Instruction, Operand, has_parameters, is_one_word
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.module.operands import Operand, has_parameters, is_one_word
 from coopmat.spirv.validate.types import Integers
 
 _BY_INSTRUCTION = frozenset({Op.Switch, Op.SpecConstantOp, Op.EntryPoint, Op.Source, Op.ExtInst,

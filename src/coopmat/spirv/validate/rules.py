@@ -1,7 +1,7 @@
 """What a rule is, and the table of all rules.
 
 A rule looks at a module through :class:`~coopmat.spirv.validate.view.ModuleView` and yields what breaks it.
-A rule with opcodes is called once for each of them with the :class:`~coopmat.spirv.validate.group.Group` of
+A rule with opcodes is called once for each of them with the :class:`~coopmat.spirv.validate.view.Group` of
 all instructions that have it; it yields pairs of a boolean array (one entry per instruction of the group) and
 a message.  A rule without opcodes is called once with the view and yields pairs of an instruction's index (or
 an array of them, or None for the module as a whole) and a message.

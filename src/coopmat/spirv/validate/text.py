@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from coopmat.spirv.grammar import Op, instruction
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.text.disassembler import instruction_to_text
+from coopmat.spirv.text.lines import instruction_to_text
 from coopmat.spirv.validate.types import SCALARS
-
-if TYPE_CHECKING:
-    from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import ModuleView
 
 _FIELD = re.compile(r"(id|type|pointee|word|def|declared|named)(\d+)")
 _IN_MESSAGE = re.compile(r"\{(op|id|type|result_pointee|(?:id|type|pointee|word|def|declared|named)\d{1,10})\}")

@@ -45,7 +45,7 @@ class TypeRow(NamedTuple):
     identifier: int = 0
 
 
-class TypeTable:
+class TypeRows:
     """All types of a module; position 0 stands for "no type"."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class TypeTable:
 
 
 class TypeColumns:
-    """The columns of a :class:`TypeTable`, and what follows from them for each type."""
+    """The columns of a :class:`TypeRows`, and what follows from them for each type."""
 
     def __init__(self, columns: Integers) -> None:
         self.kind, self.width, self.signed, self.encoding, self.length, self.element, self.storage, self.identifier \

@@ -1,115 +1,46 @@
-"""A module as arrays: one entry per instruction, one per id, one per use of an id.
-
-Python looks at every instruction once, to fill the arrays; rules then work on whole arrays.
-"""
+"""A module as rules look at it: its instructions by operation, types, constants, control flow, declarations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
-from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from coopmat.devices import DeviceDescription
-from coopmat.diagnostics import ValidationError
-from coopmat.spirv.grammar import Capability, ExecutionModel, Op, instruction, requirements
-from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.text.disassembler import Writer
+from coopmat.spirv.grammar import Capability, ExecutionModel, Op
+from coopmat.spirv.module.content import Content
+from coopmat.spirv.text.lines import LineWriter
 from coopmat.spirv.text.names import FriendlyNames
 from coopmat.spirv.validate.annotations import Annotations
+from coopmat.spirv.validate.arrays import ModuleArrays
 from coopmat.spirv.validate.declared import Declared
 from coopmat.spirv.validate.entry_points import EntryPoint, entry_points
 from coopmat.spirv.validate.flow import Flow
-from coopmat.spirv.validate.forms import Form, forms
-from coopmat.spirv.validate.group import Group
-from coopmat.spirv.validate.roles import role
-from coopmat.spirv.validate.types import TYPES, Integers, TypeColumns, Types, TypeTable
+from coopmat.spirv.validate.sections import CONSTANTS
+from coopmat.spirv.validate.types import TYPES, Booleans, Integers, TypeColumns, TypeRows, Types
 from coopmat.support.cached import cached_property
 
 _T = TypeVar("_T")
-
-MAX_ID = 0x3FFFFF
-"""The largest id that the specification's universal limits ask for (2.17)."""
-
-_NOTHING = Instruction(Op.Nop, None, None, (0,) * 8)
-"""What stands for the definition of an unknown id; its words are ids that are unknown, too."""
 
 _INTEGER_CONSTANTS = (Op.Constant, Op.ConstantNull)
 _UNCHECKED_TYPES = (Op.TypeVectorIdEXT, Op.TypeCooperativeMatrixNV, Op.TypeBufferEXT, Op.TypeBufferSurfaceINTEL,
                     Op.TypeTensorARM, Op.TypeNodePayloadArrayAMDX)
 """Types whose values no rule knows."""
-_FOREIGN = frozenset(op for op in Op if Capability.GraphARM in requirements(op).capabilities)
-"""Instructions of graphs, which stand beside functions."""
 _NEVER_LEFT_OUT = (Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId, Op.Decorate, Op.MemberDecorate)
 """Instructions about which enough is known, whatever the types of what they name."""
 _TYPE_OPCODES = np.array(sorted(TYPES))
+_CONSTANT_OPCODES = np.array(sorted(CONSTANTS))
 
 
-class Uses(NamedTuple):
-    """Uses of ids: the instruction, the place among its operand words, the id, and the role that it must have."""
+class ModuleView(ModuleArrays):
+    """A module as arrays, with what rules ask of it, each made on demand."""
 
-    at: Integers
-    place: Integers
-    ids: Integers
-    role: Integers
-
-
-class ModuleView:
-    """A module as arrays.
-
-    Per instruction, in order: ``opcode``, ``type_id`` and ``result_id`` (0: none), ``word_start`` and
-    ``word_count`` of its operand words in ``words``, and ``broken``, set for those about which nothing more can be
-    said.  An OpSpecConstantOp also counts as the instruction that it carries out: ``operation``, ``start`` and
-    ``size`` are that one's opcode and operand words.  Per id: ``defined_by``, the index of the instruction whose
-    result it is (-1: none).
-    """
-
-    def __init__(self, module: Module, device: DeviceDescription | None = None) -> None:
-        items = module.instructions
-        self.module = module
+    def __init__(self, module: Content, device: DeviceDescription | None = None) -> None:
+        super().__init__(module)
         self.device = device
-        self.items: list[Instruction] = items
-        n = len(items)
-        self.opcode = np.fromiter(map(attrgetter("opcode"), items), np.int64, n)
-        self.type_id = np.array([item.type_id or 0 for item in items], np.int64)
-        self.result_id = np.array([item.result_id or 0 for item in items], np.int64)
-        words = [item.words for item in items]
-        self.word_count = np.fromiter(map(len, words), np.int64, n)
-        self.word_start = np.cumsum(self.word_count) - self.word_count
-        self.words = np.array(list(chain.from_iterable(words)), np.int64)
-        self.operation, self.start, self.size = self._operations()
-        self.broken = np.zeros(n, bool)
-        self.defined_by = self._definitions()
         self._groups: dict[int, Group | None] = {}
         self._derived: dict[Callable[[ModuleView], Any], Any] = {}
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def _operations(self) -> tuple[Integers, Integers, Integers]:
-        """Opcode, start and number of operand words, those within OpSpecConstantOp put in its place."""
-        inside = np.flatnonzero((self.opcode == Op.SpecConstantOp) & (self.word_count > 0))
-        if not len(inside):
-            return self.opcode, self.word_start, self.word_count
-        operation, start, size = self.opcode.copy(), self.word_start.copy(), self.word_count.copy()
-        operation[inside] = self.words[start[inside]]
-        start[inside] += 1
-        size[inside] -= 1
-        return operation, start, size
-
-    def _definitions(self) -> Integers:
-        largest = int(self.result_id.max(initial=0))
-        if largest > MAX_ID:
-            at = int(self.result_id.argmax())
-            raise ValidationError("id-bound", f"{self.items[at].name} has result id {largest}; ids above {MAX_ID} "
-                                  "are beyond the universal limits", self.items[at].offset)
-        found = np.full(largest + 2, -1)
-        defining = np.flatnonzero(self.result_id)
-        found[self.result_id[defining[::-1]]] = defining[::-1]
-        return found
 
     @cached_property
     def names(self) -> FriendlyNames:
@@ -117,9 +48,9 @@ class ModuleView:
         return FriendlyNames(self.module)
 
     @cached_property
-    def writer(self) -> Writer:
+    def writer(self) -> LineWriter:
         """Writes instructions with these names."""
-        return Writer(self.names.name, self.names.types)
+        return LineWriter(self.names.name, self.names.types)
 
     # -- what is left out ------------------------------------------------------------
 
@@ -156,67 +87,12 @@ class ModuleView:
                 break
         self._groups.clear()
 
-    @cached_property
-    def unknown_opcodes(self) -> list[int]:
-        """The opcodes that the tables do not know, or that make parts of a module which the rules do not know."""
-        return [opcode for opcode in self.by_opcode if instruction(opcode) is None or opcode in _FOREIGN]
-
-    @property
-    def has_unknown(self) -> bool:
-        """Whether there are instructions that the tables do not know: these may define any id."""
-        return bool(self.unknown_opcodes)
-
-    # -- ids -------------------------------------------------------------------------
-
-    def definition_of(self, ids: Integers) -> Integers:
-        """The indices of the instructions that define these ids; -1 where none does."""
-        return self.defined_by[np.minimum(ids, len(self.defined_by) - 1)]
-
-    @cached_property
-    def _opcode_of_id(self) -> Integers:
-        return np.where(self.defined_by >= 0, self.opcode[self.defined_by], -1) if len(self) else self.defined_by
-
-    def definition_opcode(self, ids: Integers) -> Integers:
-        """The opcodes of the instructions that define these ids; -1 where none does."""
-        return self._opcode_of_id[np.minimum(ids, len(self.defined_by) - 1)]
-
-    def is_defined(self, identifier: int) -> bool:
-        """Whether an instruction that the tables know defines an id."""
-        return identifier < len(self.defined_by) and bool(self.defined_by[identifier] >= 0)
-
-    def definition(self, identifier: int) -> Instruction:
-        """The instruction that defines an id; an OpNop where none does that the tables know."""
-        return self.items[int(self.defined_by[identifier])] if self.is_defined(identifier) else _NOTHING
-
-    @cached_property
-    def forms(self) -> list[Form]:
-        """All instructions by form; ValidationError if one is malformed."""
-        return list(forms(self.items, self.opcode, self.word_count, self.words, self.word_start))
-
-    @cached_property
-    def uses(self) -> Uses:
-        """Every use of an id as an operand (result types are apart)."""
-        at: list[Integers] = []
-        place: list[Integers] = []
-        wanted: list[Integers] = []
-        for indices, columns in self.forms:
-            if columns:
-                first = indices[0]
-                operation, shift = int(self.operation[first]), int(self.start[first] - self.word_start[first])
-                at.append(np.repeat(indices, len(columns)))
-                place.append(np.tile(columns, len(indices)))
-                wanted.append(np.tile([role(operation, column - shift) for column in columns], len(indices)))
-        if not at:
-            return Uses(*[np.zeros(0, np.int64)] * 4)
-        where, places = np.concatenate(at), np.concatenate(place)
-        return Uses(where, places, self.words[self.word_start[where] + places], np.concatenate(wanted))
-
     # -- types and constants ---------------------------------------------------------
 
     @cached_property
-    def type_table(self) -> TypeTable:
+    def type_table(self) -> TypeRows:
         """All types."""
-        table = TypeTable()
+        table = TypeRows()
         declarations = np.isin(self.opcode, _TYPE_OPCODES) & ~self.broken
         for index in np.flatnonzero(declarations).tolist():
             table.add(self.items[index], self.constant)
@@ -277,21 +153,6 @@ class ModuleView:
 
     # -- groups and control flow -----------------------------------------------------
 
-    @cached_property
-    def by_opcode(self) -> dict[int, Integers]:
-        """Operation → the indices of the instructions."""
-        order = np.argsort(self.operation, kind="stable")
-        parts = np.split(order, np.flatnonzero(np.diff(self.operation[order])) + 1)
-        return {int(self.operation[part[0]]): part for part in parts if len(part)}
-
-    def indices(self, *opcodes: Op) -> list[int]:
-        """The indices of the instructions with one of these opcodes, in order, those that are not broken."""
-        parts = [self.by_opcode[op] for op in opcodes if op in self.by_opcode]
-        if not parts:
-            return []
-        found = np.sort(np.concatenate(parts)) if len(parts) > 1 else parts[0]
-        return found[~self.broken[found]].tolist()
-
     def group(self, opcode: int) -> Group | None:
         """The instructions with this operation that are not broken; None if there are none."""
         if opcode not in self._groups:
@@ -305,15 +166,6 @@ class ModuleView:
     def flow(self) -> Flow:
         """Functions, blocks and dominators."""
         return Flow(self.items, self.opcode)
-
-    def of_opcode(self, *opcodes: Op) -> Iterator[tuple[int, Instruction]]:
-        """Index and instruction of those with one of these opcodes, in order, those that are not broken."""
-        return ((i, self.items[i]) for i in self.indices(*opcodes) if self.opcode[i] == self.operation[i])
-
-    def name_of(self, index: int) -> str:
-        """The instruction's name."""
-        row = instruction(int(self.opcode[index]))
-        return row.name if row is not None else f"Op{self.opcode[index]}"
 
     def derived(self, make: Callable[[ModuleView], _T]) -> _T:
         """What a function makes of the module, made once."""
@@ -362,3 +214,110 @@ class ModuleView:
     def annotations(self) -> Annotations:
         """Decorations and linkage."""
         return self.derived(Annotations)
+
+
+class Group:
+    """Instructions of one operation: of one opcode, those that an OpSpecConstantOp carries out included.
+
+    Arrays have one entry per instruction; operand words count from 0.
+    """
+
+    def __init__(self, view: ModuleView, opcode: Op, indices: Integers) -> None:
+        self.view = view
+        self.opcode = opcode
+        self.indices = indices
+        self.size = view.size[indices]
+        self.first = view.start[indices]
+        self._smallest = int(self.size.min(initial=0))
+        self._largest = int(self.size.max(initial=0))
+        self._words: dict[int, Integers] = {}
+        self._values: dict[int, Types] = {}
+        self._result: Types | None = None
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    @property
+    def result(self) -> Types:
+        """The result types."""
+        if self._result is None:
+            self._result = self.view.types(self.view.type_id[self.indices])
+        return self._result
+
+    @property
+    def none(self) -> Booleans:
+        """False for every instruction."""
+        return np.zeros(len(self), bool)
+
+    @property
+    def all(self) -> Booleans:
+        """True for every instruction."""
+        return np.ones(len(self), bool)
+
+    def has(self, place: int) -> Booleans:
+        """Whether there is an operand word at this place."""
+        return self.size > place
+
+    def word(self, place: int) -> Integers:
+        """The operand words at this place; 0 where there is none."""
+        found = self._words.get(place)
+        if found is None:
+            if place < self._smallest:
+                found = self.view.words[self.first + place]
+            elif place >= self._largest:
+                found = np.zeros(len(self), np.int64)
+            else:
+                at = self.first + np.minimum(place, np.maximum(self.size - 1, 0))
+                found = np.where(self.size > place, self.view.words[np.minimum(at, len(self.view.words) - 1)], 0)
+            self._words[place] = found
+        return found
+
+    def value(self, place: int) -> Types:
+        """The types of the values at this place."""
+        found = self._values.get(place)
+        if found is None:
+            found = self._values[place] = self.view.value_types(self.word(place))
+        return found
+
+    def type(self, place: int) -> Types:
+        """The types named at this place."""
+        return self.view.types(self.word(place))
+
+    def definition(self, place: int) -> Integers:
+        """The opcodes of the instructions that define the ids at this place; -1 where none does."""
+        return self.view.definition_opcode(self.word(place))
+
+    def constant(self, place: int) -> Integers:
+        """The integer constants at this place; -1 where it is no such constant."""
+        return self.view.constants(self.word(place))
+
+    def is_constant(self, place: int) -> Booleans:
+        """Whether the ids at this place are results of constant instructions, specialised or not."""
+        return np.isin(self.definition(place), _CONSTANT_OPCODES)
+
+    def take(self, chosen: Booleans) -> Group:
+        """Some of the instructions."""
+        return Group(self.view, self.opcode, self.indices[chosen])
+
+    def spread(self, chosen: Booleans, values: Booleans) -> Booleans:
+        """What is true for some of the chosen instructions, as an array for all."""
+        found = np.zeros(len(self), bool)
+        found[chosen] = values
+        return found
+
+    def by_type(self, types: Types, chosen: Booleans) -> Iterator[tuple[Booleans, str]]:
+        """The chosen instructions by one of these types each, and that type as a message says it."""
+        for place in np.unique(types.places[chosen]).tolist():
+            yield chosen & (types.places == place), f"{{declared{types.table.identifier[place]}}}"
+
+    def only(self, offset: int) -> Booleans:
+        """True for one instruction of the group."""
+        return np.arange(len(self)) == offset
+
+    def places(self, first: int = 0, step: int = 1) -> range:
+        """The places from ``first`` on that at least one instruction has."""
+        return range(first, self._largest, step)
+
+    def each(self) -> Iterator[tuple[int, int, int]]:
+        """Offset within the group, index in the module and result id of the instructions one by one."""
+        return zip(range(len(self)), self.indices.tolist(), self.view.result_id[self.indices].tolist(), strict=True)

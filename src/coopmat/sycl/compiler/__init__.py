@@ -10,10 +10,9 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic, DiagnosticSink, Error
-from coopmat.sycl.compiler import asserting as asserting
-from coopmat.sycl.compiler import builtins as builtins
-from coopmat.sycl.compiler import patterns as patterns
-from coopmat.sycl.compiler.unit import Unit
+from coopmat.sycl.compiler.context import Unit
+from coopmat.sycl.compiler.handlers import HANDLERS
+from coopmat.sycl.compiler.kernel import compile_into
 from coopmat.sycl.options import KernelOptions
 from coopmat.tree.nodes import Language, Program
 
@@ -37,8 +36,9 @@ def compile_kernel(function: FunctionType, closure: Mapping[str, Any], device: D
         indexed: AbstractSet[Any] = frozenset()
         while True:
             sink = DiagnosticSink(options.levels, error_limit=options.error_limit)
-            unit = Unit(sink, scope, indexed, has_double=device.has_fp64, has_assertions=options.has_assertions)
-            unit.compile_kernel(function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
+            unit = Unit(HANDLERS, sink, scope, indexed, has_double=device.has_fp64,
+                        has_assertions=options.has_assertions)
+            compile_into(unit, function, closure, sub_group_size=sub_group_size, work_group_size=work_group_size)
             if unit.indexed <= indexed:
                 break
             indexed |= unit.indexed  # lists that lie in memory: compile it again

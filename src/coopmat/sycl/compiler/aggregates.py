@@ -10,9 +10,11 @@ import typing
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from coopmat.runtime.element_types import ElementType, element_type, precision
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.matrix_objects import assign_matrix, is_same_place
 from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.statics import static_value
@@ -33,13 +35,9 @@ from coopmat.sycl.compiler.values import (
     root_of,
     shown_type,
 )
-from coopmat.sycl.element_types import ElementType, element_type, precision
 from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
 
 # ------------------------------------------------------------------ classes of the user
 
@@ -95,14 +93,14 @@ def field_types(owner: type) -> Mapping[str, ElementType]:
     return {name: type_ for name, type_ in found.items() if type_ is not None and not type_.is_abstract}
 
 
-def made(f: FunctionCompiler, owner: type, given: Mapping[str, Value], node: ast.AST) -> Aggregate:
+def made(f: Compiler, owner: type, given: Mapping[str, Value], node: ast.AST) -> Aggregate:
     """An object of a class, from the values of its fields."""
     types = field_types(owner)
     items = tuple(_field(f, given[name], types.get(name), node) for name in field_names(owner))
     return Sequence(items, False, owner) if is_named_tuple(owner) else Structure(items, owner)
 
 
-def _field(f: FunctionCompiler, value: Value, type_: ElementType | None, node: ast.AST) -> Value:
+def _field(f: Compiler, value: Value, type_: ElementType | None, node: ast.AST) -> Value:
     """A field's value as its annotation has it; Python's own numbers stay as they are where its types are asked for."""
     if type_ is None or not is_number(value):
         return value
@@ -111,7 +109,7 @@ def _field(f: FunctionCompiler, value: Value, type_: ElementType | None, node: a
     return Runtime(expression(f, value, node, type_.scalar))
 
 
-def opened(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
+def opened(f: Compiler, value: Value, node: ast.AST) -> Value:
     """An object of a dataclass that the kernel has captured, as one that it made; other values as they are."""
     if not isinstance(value, Static) or isinstance(value.value, type) or not dataclasses.is_dataclass(value.value):
         return value
@@ -120,7 +118,7 @@ def opened(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
         return Structure(tuple(static_value(f, getattr(held, name), node, name) for name in field_names(owner)), owner)
 
 
-def attribute(f: FunctionCompiler, value: Aggregate, name: str, node: ast.Attribute) -> Value:
+def attribute(f: Compiler, value: Aggregate, name: str, node: ast.Attribute) -> Value:
     """A field, or what the class has: a property's value, a method."""
     if name in value.names:
         return value.items[value.names.index(name)]
@@ -153,7 +151,7 @@ def method_of(value: Aggregate, name: str) -> tuple[FunctionType, list[Value]] |
 # ------------------------------------------------------------------ assigning
 
 
-def assign(f: FunctionCompiler, place: Value, value: Value, name: str, node: ast.expr) -> None:
+def assign(f: Compiler, place: Value, value: Value, name: str, node: ast.expr) -> None:
     """Store a value in a variable, or one of the same form in the variables of a tuple or structure."""
     if isinstance(place, Aggregate):
         held = _held(f, value, node)
@@ -179,7 +177,7 @@ def assign(f: FunctionCompiler, place: Value, value: Value, name: str, node: ast
     f.assign(place, stored(f, value, place, node), node)
 
 
-def elements_of_type(f: FunctionCompiler, value: Value, type_: Any, node: ast.AnnAssign) -> Value:
+def elements_of_type(f: Compiler, value: Value, type_: Any, node: ast.AnnAssign) -> Value:
     """A list whose elements an annotation ``list[T]`` gives a type."""
     found = type_ if isinstance(type_, VectorType) else element_type(type_)
     if not isinstance(value, Sequence) or not value.is_list or found is None or found == precision.tf32:
@@ -188,14 +186,14 @@ def elements_of_type(f: FunctionCompiler, value: Value, type_: Any, node: ast.An
     return value.with_items(Runtime(expression(f, item, node, found.type)) for item in value.items)
 
 
-def _held(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
+def _held(f: Compiler, value: Value, node: ast.AST) -> Value:
     """A value whose parts are computed before anything is assigned."""
     if isinstance(value, Aggregate):
         return value.with_items(_held(f, item, node) for item in value.items)
     return f.held(value, node)
 
 
-def stored(f: FunctionCompiler, value: Value, place: Element, node: ast.AST) -> n.Expression:
+def stored(f: Compiler, value: Value, place: Element, node: ast.AST) -> n.Expression:
     """What is stored; a floating-point constant takes the type of its place at once, without a detour by float32."""
     is_constant = isinstance(value, Static) and isinstance(value.value, float) and place.type.is_float
     return expression(f, value, node, place.type if is_constant else None)

@@ -8,17 +8,15 @@ import typing
 from collections import ChainMap
 from collections.abc import Mapping
 from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from coopmat.runtime.element_types import element_type
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.scopes import arguments_of
-from coopmat.sycl.compiler.source import Definition
 from coopmat.sycl.constraints import ABSTRACT_VALUE
-from coopmat.sycl.element_types import element_type
 from coopmat.sycl.pointers import PointerType
-
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.sycl.source import Definition
 
 
 class Module(ChainMap[str, Any]):
@@ -37,7 +35,7 @@ def module_of(function: FunctionType, closure: Mapping[str, Any], node: Definiti
     return found
 
 
-def type_of_annotation(f: FunctionCompiler, node: ast.expr) -> Any:
+def type_of_annotation(f: Compiler, node: ast.expr) -> Any:
     """The type that an annotation means; Python's numbers and numpy's types are element types."""
     found = _without_none(_evaluated(f, node))
     type_ = element_type(found)
@@ -53,7 +51,7 @@ def _without_none(found: Any) -> Any:
     return parts[0] if is_optional and isinstance(parts[0], PointerType) else found
 
 
-def _evaluated(f: FunctionCompiler, node: ast.expr) -> Any:
+def _evaluated(f: Compiler, node: ast.expr) -> Any:
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
     evaluated = getattr(f.module, "annotations", {})
     if text in evaluated:

@@ -10,22 +10,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.numbers import expression, integer, number_type, type_of
 from coopmat.sycl.compiler.values import Element, Runtime, Sequence, Static, Value, is_number, leaves, shown_type
 from coopmat.tree import constants
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
 
-
-def item(f: FunctionCompiler, base: Sequence, index: Value, node: ast.Subscript) -> Value:
+def item(f: Compiler, base: Sequence, index: Value, node: ast.Subscript) -> Value:
     """``values[i]`` for an index that the kernel computes."""
     parts = [f.loaded(leaf, node) for leaf in leaves(base)]
     if not parts or not all(map(is_number, parts)) or any(isinstance(part.type, t.Pointer) for part in parts
@@ -45,7 +42,7 @@ def item(f: FunctionCompiler, base: Sequence, index: Value, node: ast.Subscript)
     return _read(_element(f, held.array, found, held, node))
 
 
-def _element(f: FunctionCompiler, array: n.Place, index: n.Expression, base: Sequence, node: ast.AST) -> Value:
+def _element(f: Compiler, array: n.Place, index: n.Expression, base: Sequence, node: ast.AST) -> Value:
     """The element, or the row, at an index."""
     assert isinstance(array.type, t.Array)
     if not isinstance(array.type.item, t.Array):
@@ -75,7 +72,7 @@ def view(place: n.Place, form: Sequence) -> Sequence:
 # ------------------------------------------------------------------ making
 
 
-def made(f: FunctionCompiler, value: Sequence, name: str, node: ast.AST) -> Sequence:
+def made(f: Compiler, value: Sequence, name: str, node: ast.AST) -> Sequence:
     """A list in private memory."""
     scalar = _element_type(f, value, node)
     type_ = _array_type(f, value, scalar, node)
@@ -83,7 +80,7 @@ def made(f: FunctionCompiler, value: Sequence, name: str, node: ast.AST) -> Sequ
     return view(place, value)
 
 
-def _element_type(f: FunctionCompiler, value: Value, node: ast.AST) -> t.Type:
+def _element_type(f: Compiler, value: Value, node: ast.AST) -> t.Type:
     """The one type of the elements; constants take it."""
     first: t.Type | None = None
     weak: t.Scalar | None = None
@@ -103,7 +100,7 @@ def _element_type(f: FunctionCompiler, value: Value, node: ast.AST) -> t.Type:
     return found_type
 
 
-def _array_type(f: FunctionCompiler, value: Sequence, scalar: t.Type, node: ast.AST) -> t.Array:
+def _array_type(f: Compiler, value: Sequence, scalar: t.Type, node: ast.AST) -> t.Array:
     """The type of a list of numbers, or of lists of one form."""
     rows = list(dict.fromkeys(_array_type(f, item, scalar, node) if isinstance(item, Sequence) else scalar
                               for item in value.items))
@@ -113,7 +110,7 @@ def _array_type(f: FunctionCompiler, value: Sequence, scalar: t.Type, node: ast.
     return t.Array(rows[0], len(value.items))
 
 
-def _whole(f: FunctionCompiler, value: Value, type_: t.Type, scalar: t.Type, node: ast.AST) -> n.Expression:
+def _whole(f: Compiler, value: Value, type_: t.Type, scalar: t.Type, node: ast.AST) -> n.Expression:
     """The array as a value."""
     if not isinstance(type_, t.Array):
         return expression(f, value, node, scalar)
@@ -128,7 +125,7 @@ def _whole(f: FunctionCompiler, value: Value, type_: t.Type, scalar: t.Type, nod
 _ZEROS = ("0", "0.0", "False")
 
 
-def _table(f: FunctionCompiler, value: Sequence, node: ast.AST) -> n.VariablePlace:
+def _table(f: Compiler, value: Sequence, node: ast.AST) -> n.VariablePlace:
     """A list of constants in constant memory; equal ones are there once."""
     scalar = _element_type(f, value, node)
     type_ = _array_type(f, value, scalar, node)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from coopmat.runtime.element_types import ElementType
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import type_of_annotation
-from coopmat.sycl.compiler.calls import Call
+from coopmat.sycl.compiler.context import CallSite, Compiler
 from coopmat.sycl.compiler.function import FunctionCompiler
 from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.parameters import check_kinds
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.values import Erroneous, Local, Runtime, Value
-from coopmat.sycl.element_types import ElementType
 from coopmat.sycl.pointers import PointerType
 from coopmat.sycl.vectors import VectorType
 from coopmat.tree import types as t
 
 
-def bind(given: Call, local: Local) -> dict[str, Value]:
+def bind(given: CallSite, local: Local) -> dict[str, Value]:
     """The arguments of a helper by its parameters' names, converted to the annotated types."""
     f = FunctionCompiler(given.f.unit, local.source, local.node, local.module, {})
     check_kinds(f)
@@ -38,7 +38,8 @@ def bind(given: Call, local: Local) -> dict[str, Value]:
     return {name: bound[name] for name in names}
 
 
-def _problem(given: Call, local: Local, names: list[str], by_position: int, bound: Mapping[str, Value]) -> str | None:
+def _problem(given: CallSite, local: Local, names: list[str], by_position: int,
+             bound: Mapping[str, Value]) -> str | None:
     """What is wrong with the arguments of a call, if anything is."""
     taken = names[:min(len(given.arguments), by_position)]
     only_by_position = [parameter.arg for parameter in local.node.args.posonlyargs]
@@ -58,12 +59,12 @@ def _problem(given: Call, local: Local, names: list[str], by_position: int, boun
     return None
 
 
-def local_name(f: FunctionCompiler) -> str:
+def local_name(f: Compiler) -> str:
     """What messages call a helper."""
     return f.node.name if isinstance(f.node, ast.FunctionDef) else "lambda"
 
 
-def _annotated(given: Call, f: FunctionCompiler, parameter: ast.arg, value: Value) -> Value:
+def _annotated(given: CallSite, f: Compiler, parameter: ast.arg, value: Value) -> Value:
     """An argument as the parameter's annotation has it: numbers are converted, pointers checked."""
     assert parameter.annotation is not None
     type_ = type_of_annotation(f, parameter.annotation)

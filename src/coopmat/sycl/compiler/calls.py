@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from coopmat.runtime.element_types import ElementType, element_type
+from coopmat.runtime.python_kernels import PythonKernel
 from coopmat.sycl.compiler import messages, vectors
 from coopmat.sycl.compiler.aggregates import defaults_of_fields, initializer_of, is_structure, made
-from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.sycl.compiler.context import CallSite, Compiler
 from coopmat.sycl.compiler.numbers import cast, constant_integer
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
@@ -26,85 +28,25 @@ from coopmat.sycl.compiler.values import (
 )
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.device_functions import DeviceFunction, Instance
-from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.joint_matrices import JointMatrixType
-from coopmat.sycl.kernel import SyclKernel
 from coopmat.sycl.ranges import GroupType, sub_group
 from coopmat.sycl.vectors import VectorType
 
-PACKAGE = "coopmat.sycl."
-Handler = Callable[["Call"], Value]
-DEVICE_FUNCTIONS: dict[str, Handler] = {}
-"""What a call of a device function becomes, by the function's name."""
-PYTHON_FUNCTIONS: dict[Any, Handler] = {}
-"""What a call of a function of Python (``min``, ``range``, ``math.sqrt``, …) becomes."""
+LANGUAGE = ("coopmat.sycl.", "coopmat.runtime.element_types", "coopmat.runtime.information", "coopmat.runtime.ranges",
+            "coopmat.diagnostics.error_codes")
+"""Where the names of :mod:`coopmat.sycl` are defined."""
 PURE: frozenset[Any] = frozenset((np.finfo, np.iinfo, ord, chr, hex, oct, bin))
 """Functions of the host that may be called with what is known, besides the methods of strings."""
-METHODS: dict[type[Value], Callable[[Call], Value]] = {}
-"""What a call of a method becomes, by the class of the receiver; ``Call.name`` is the method."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call with its arguments evaluated."""
-
-    f: FunctionCompiler
-    name: str
-    node: ast.Call
-    arguments: list[Value]
-    named: dict[str, Value] = field(default_factory=dict)
-    template: tuple[Any, ...] = ()
-    receiver: Value | None = None
-
-    def place(self, index: int) -> ast.AST:
-        """Where an argument stands."""
-        if index < len(self.node.args) and len(self.node.args) == len(self.arguments):
-            return self.node.args[index]
-        return self.node
-
-    def bind(self, signature: inspect.Signature) -> dict[str, Value]:
-        """The arguments by parameter; those left out are missing, one with a star is a list."""
-        try:
-            bound = signature.bind(*self.arguments, **self.named)
-        except TypeError as error:
-            raise self.f.fail(messages.BAD_ARGUMENTS, self.node, name=self.name, signature=_shown(signature),
-                              reason=error) from None
-        return dict(bound.arguments)
-
-    def place_of(self, parameter: str) -> ast.AST:
-        """Where the argument for a parameter stands."""
-        for keyword in self.node.keywords:
-            if keyword.arg == parameter:
-                return keyword.value
-        return self.node
-
-    def wrong(self, parameter: str, expected: str, found: Value, node: ast.AST | None = None) -> Exception:
-        """An argument is not what the function takes."""
-        return self.f.fail(messages.ARGUMENT_TYPE, node or self.node, name=self.name, parameter=parameter,
-                           expected=expected, found=found)
-
-    def constant(self, value: Value, what: str, node: ast.AST | None = None) -> int:
-        """An integer argument that must be known."""
-        return constant_integer(self.f, value, node or self.node, f"{what} of {self.name}")
-
-
-def _shown(signature: inspect.Signature) -> str:
-    """A signature without types: ``(g, res, src, stride[, Layout])``."""
-    parameters = list(signature.parameters.values())
-    names = [f"*{parameter.name}" if parameter.kind is parameter.VAR_POSITIONAL else parameter.name
-             for parameter in parameters if parameter.default is parameter.empty]
-    optional = [parameter.name for parameter in parameters if parameter.default is not parameter.empty]
-    return f"({', '.join(names)}{''.join(f'[, {name}' for name in optional)}{']' * len(optional)})"
-
-
-def call(f: FunctionCompiler, node: ast.Call) -> Value:
+def call(f: Compiler, node: ast.Call) -> Value:
     """The value of a call."""
     callee = f.read(node.func)
     arguments, named = _arguments(f, node)
     return call_value(f, callee, node, arguments, named)
 
 
-def _arguments(f: FunctionCompiler, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+def _arguments(f: Compiler, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
     arguments: list[Value] = []
     for argument in node.args:
         if isinstance(argument, ast.Starred):
@@ -123,12 +65,12 @@ def _arguments(f: FunctionCompiler, node: ast.Call) -> tuple[list[Value], dict[s
     return arguments, named
 
 
-def call_value(f: FunctionCompiler, callee: Value, node: ast.Call, arguments: Sequence[Value],
+def call_value(f: Compiler, callee: Value, node: ast.Call, arguments: Sequence[Value],
                named: Mapping[str, Value] | None = None) -> Value:
     """The value of a call of something that is known."""
-    given = Call(f, "", node, list(arguments), dict(named or {}))
+    given = CallSite(f, "", node, list(arguments), dict(named or {}))
     if isinstance(callee, Method):
-        handler = METHODS.get(type(callee.receiver))
+        handler = f.unit.handlers.methods.get(type(callee.receiver))
         if handler is None:
             raise f.fail(messages.NO_ATTRIBUTE, node.func, found=callee.receiver, name=callee.name, hint="")
         return handler(replace(given, name=callee.name, receiver=callee.receiver, template=callee.template))
@@ -141,12 +83,12 @@ def call_value(f: FunctionCompiler, callee: Value, node: ast.Call, arguments: Se
     return _call_static(given, callee.value)
 
 
-def _call_static(given: Call, callee: Any) -> Value:
+def _call_static(given: CallSite, callee: Any) -> Value:
     if isinstance(callee, Instance):
         return _call_device(replace(given, template=callee.arguments), callee.function)
     if isinstance(callee, DeviceFunction):
         return _call_device(given, callee)
-    python = PYTHON_FUNCTIONS.get(callee) if callable(callee) and _is_hashable(callee) else None
+    python = given.f.unit.handlers.python_functions.get(callee) if callable(callee) and _is_hashable(callee) else None
     if python is not None:
         return python(replace(given, name=getattr(callee, "__name__", str(callee))))
     if isinstance(callee, VectorType):
@@ -155,7 +97,7 @@ def _call_static(given: Call, callee: Any) -> Value:
     if isinstance(callee, JointMatrixType):
         _no_arguments(given, str(callee))
         return NewMatrix(callee)
-    if is_structure(callee) and not str(callee.__module__).startswith(PACKAGE):
+    if is_structure(callee) and not str(callee.__module__).startswith(LANGUAGE):
         return _object(given, callee)
     local = given.f.unit.helpers.of_callable(given.f, callee, given.node)
     if local is not None:
@@ -174,18 +116,18 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def _call_device(given: Call, function: DeviceFunction) -> Value:
-    handler = DEVICE_FUNCTIONS[function.name]
+def _call_device(given: CallSite, function: DeviceFunction) -> Value:
+    handler = given.f.unit.handlers.device_functions[function.name]
     return handler(replace(given, name=function.name))
 
 
-def _no_arguments(given: Call, name: str) -> None:
+def _no_arguments(given: CallSite, name: str) -> None:
     if given.arguments or given.named:
         raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=name, signature="()",
                            reason="it takes no arguments")
 
 
-def _object(given: Call, owner: Any) -> Value:
+def _object(given: CallSite, owner: Any) -> Value:
     """``Point(1, 2)``: an object of a dataclass or of a class of named tuples."""
     f = given.f
     reason = initializer_of(owner)
@@ -200,13 +142,13 @@ def _object(given: Call, owner: Any) -> Value:
     return made(f, owner, bound, given.node)
 
 
-def _no_names(given: Call, name: str) -> None:
+def _no_names(given: CallSite, name: str) -> None:
     if given.named:
         raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=name, signature="(…)",
                            reason=f"it takes no argument called '{next(iter(given.named))}'")
 
 
-def _conversion(given: Call, target: ElementType) -> Value:
+def _conversion(given: CallSite, target: ElementType) -> Value:
     """``float32(x)``; ``int(x)`` and ``float(x)`` are int32 and float32, as in C++."""
     if len(given.arguments) != 1 or given.named:
         raise given.f.fail(messages.BAD_ARGUMENTS, given.node, name=str(target), signature="(x)",
@@ -214,13 +156,13 @@ def _conversion(given: Call, target: ElementType) -> Value:
     return cast(given.f, given.arguments[0], target, given.node)
 
 
-def _call_host(given: Call, callee: Any) -> Value:
+def _call_host(given: CallSite, callee: Any) -> Value:
     """A call whose arguments are known, of an object of this package (matrix_params, properties, …), or of a method of
     a string."""
     f = given.f
     module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None) or ""
     is_pure = isinstance(getattr(callee, "__self__", None), str) or (_is_hashable(callee) and callee in PURE)
-    if not callable(callee) or not (is_pure or str(module).startswith(PACKAGE)):
+    if not callable(callee) or not (is_pure or str(module).startswith(LANGUAGE)):
         raise f.fail(messages.NOT_CALLABLE, given.node.func, found=_described(callee), hint=_instead_of(callee))
     values = [_known(f, value, given.place(index)) for index, value in enumerate(given.arguments)]
     named = {name: _known(f, value, given.place_of(name)) for name, value in given.named.items()}
@@ -231,7 +173,7 @@ def _call_host(given: Call, callee: Any) -> Value:
 
 def _instead_of(callee: Any) -> str:
     """What to do about an object that a kernel cannot call."""
-    if isinstance(callee, SyclKernel):
+    if isinstance(callee, PythonKernel):
         return "; what several kernels do belongs into a function without @kernel"
     if isinstance(callee, type):
         return "; pass numbers to the kernel instead of making objects in it"
@@ -244,7 +186,7 @@ def _described(callee: Any) -> str:
     return f"'{getattr(callee, '__qualname__', None) or callee}'"
 
 
-def _known(f: FunctionCompiler, value: Value, node: ast.AST) -> Any:
+def _known(f: Compiler, value: Value, node: ast.AST) -> Any:
     """The Python object that a value is."""
     if isinstance(value, Static):
         return value.value
@@ -255,9 +197,6 @@ def _known(f: FunctionCompiler, value: Value, node: ast.AST) -> Any:
     raise f.fail(messages.NOT_CONSTANT, node, what="this argument", found=value)
 
 
-def device(name: str) -> Callable[[Handler], Handler]:
-    """Register what a call of the device function ``name`` becomes."""
-    def register(handler: Handler) -> Handler:
-        DEVICE_FUNCTIONS[name] = handler
-        return handler
-    return register
+def constant_argument(given: CallSite, value: Value, what: str, node: ast.AST | None = None) -> int:
+    """An integer argument that must be known."""
+    return constant_integer(given.f, value, node or given.node, f"{what} of {given.name}")

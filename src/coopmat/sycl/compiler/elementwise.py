@@ -8,24 +8,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from coopmat.runtime.element_types import BY_SCALAR
 from coopmat.sycl import constraints
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import Call, Handler
-from coopmat.sycl.compiler.function import Block
+from coopmat.sycl.compiler.context import Block, CallHandler, CallSite, Compiler, OperatorHandler
 from coopmat.sycl.compiler.matrix_objects import is_same_type, matrix_value
 from coopmat.sycl.compiler.numbers import expression, type_of
-from coopmat.sycl.compiler.operators import COMPARISONS, OPERATORS, binary
+from coopmat.sycl.compiler.operators import COMPARISONS, binary
 from coopmat.sycl.compiler.values import MATRICES, MatrixValue, Runtime, Static, Value
-from coopmat.sycl.element_types import BY_SCALAR
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.effects import effect_of
 from coopmat.tree.matrices import computable, converted, value_of
-
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
 
 Compute = Callable[[list[Value]], Value]
 
@@ -34,7 +30,7 @@ _ARITHMETIC = {"+": n.BinaryOperator.ADD, "-": n.BinaryOperator.SUBTRACT, "*": n
 _HINT = "; use joint_matrix_apply(sg, m, lambda x: …) for other operations on each element"
 
 
-def _one_type(f: FunctionCompiler, name: str, found: Sequence[MatrixValue], node: ast.AST) -> None:
+def _one_type(f: Compiler, name: str, found: Sequence[MatrixValue], node: ast.AST) -> None:
     """Matrices that meet must have one type."""
     for other in found[1:]:
         if not is_same_type(found[0], other):
@@ -44,7 +40,7 @@ def _one_type(f: FunctionCompiler, name: str, found: Sequence[MatrixValue], node
 # ------------------------------------------------------------------ operators
 
 
-def _operator(f: FunctionCompiler, symbol: str, operands: list[Value], node: ast.expr | ast.stmt) -> Value:
+def _operator(f: Compiler, symbol: str, operands: list[Value], node: ast.expr | ast.stmt) -> Value:
     """An operator with at least one matrix."""
     given = [matrix_value(f, operand, node) for operand in operands]
     found = [one for one in given if one is not None]
@@ -72,7 +68,7 @@ def _operator(f: FunctionCompiler, symbol: str, operands: list[Value], node: ast
                        lambda values: binary(f, symbol, values[0], values[1], node))
 
 
-def _no_operator(f: FunctionCompiler, symbol: str, operands: Sequence[Value], node: ast.AST,
+def _no_operator(f: Compiler, symbol: str, operands: Sequence[Value], node: ast.AST,
                  hint: str = _HINT) -> Exception:
     if len(operands) == 1:
         return f.fail(messages.INVALID_OPERAND, node, operator=symbol, hint=hint, found=operands[0])
@@ -86,7 +82,7 @@ def _computed(type_: t.Matrix, operands: list[n.Expression],
     return converted(make(wide, [converted(operand, wide) for operand in operands]), type_)
 
 
-def _filled(f: FunctionCompiler, symbol: str, type_: t.Matrix, operands: Sequence[Value], place: int,
+def _filled(f: Compiler, symbol: str, type_: t.Matrix, operands: Sequence[Value], place: int,
             node: ast.AST) -> n.Expression:
     """A scalar operand as a matrix of equal elements."""
     scalar = operands[place]
@@ -97,12 +93,12 @@ def _filled(f: FunctionCompiler, symbol: str, type_: t.Matrix, operands: Sequenc
     return n.MatrixFill(type_, f.location(node), expression(f, scalar, node, type_.scalar))
 
 
-OPERATORS.update(dict.fromkeys(MATRICES, _operator))
+MATRIX_OPERATORS: dict[type[Value], OperatorHandler] = dict.fromkeys(MATRICES, _operator)
 
 # ------------------------------------------------------------------ functions
 
 
-def of_elements(f: FunctionCompiler, name: str, key: Any, given: Sequence[Value], node: ast.AST, compute: Compute, *,
+def of_elements(f: Compiler, name: str, key: Any, given: Sequence[Value], node: ast.AST, compute: Compute, *,
                 converts: bool = False) -> MatrixValue:
     """What a function of numbers gives for the elements of matrices: ``compute`` compiles it once, for elements in the
     place of matrices. ``key``: what tells it from others, beside its arguments. ``converts``: its result is converted
@@ -124,7 +120,7 @@ def of_elements(f: FunctionCompiler, name: str, key: Any, given: Sequence[Value]
                                             tuple(passed)))
 
 
-def _function(f: FunctionCompiler, name: str, element: t.Scalar, values: Sequence[Value], first: MatrixValue,
+def _function(f: Compiler, name: str, element: t.Scalar, values: Sequence[Value], first: MatrixValue,
               node: ast.AST, compute: Compute, converts: bool) -> n.Function:
     """The function of an element and what else there is."""
     location = f.location(node)
@@ -157,9 +153,9 @@ def _function(f: FunctionCompiler, name: str, element: t.Scalar, values: Sequenc
     return function
 
 
-def on_elements(handler: Handler) -> Handler:
+def on_elements(handler: CallHandler) -> CallHandler:
     """A handler of a function on numbers that takes matrices in their place, too."""
-    def handle(call: Call) -> Value:
+    def handle(call: CallSite) -> Value:
         given = [*call.arguments, *call.named.values()]
         if not any(isinstance(value, MATRICES) for value in given):
             return handler(call)

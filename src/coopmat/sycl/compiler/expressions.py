@@ -11,9 +11,10 @@ from functools import partial
 from types import ModuleType
 
 from coopmat.sycl.compiler import aggregates, arrays, messages, texts, vectors
-from coopmat.sycl.compiler.function import EXPRESSIONS, FunctionCompiler
+from coopmat.sycl.compiler.context import Compiler, ExpressionHandler
+from coopmat.sycl.compiler.loops import bind_target, known_items
 from coopmat.sycl.compiler.matrix_objects import is_same_type
-from coopmat.sycl.compiler.numbers import constant_integer, expression, integer, negated, truth, type_of
+from coopmat.sycl.compiler.numbers import common, constant_integer, expression, integer, negated, truth
 from coopmat.sycl.compiler.operators import SYMBOLS, binary, make_list, offset, unary
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import (
@@ -34,32 +35,30 @@ from coopmat.sycl.compiler.values import (
     Static,
     Value,
     owner_of,
-    shown_type,
 )
 from coopmat.sycl.enumerations import decorated, layout
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-from coopmat.tree.conversions import common_type
 
 
-def _constant(f: FunctionCompiler, node: ast.Constant) -> Value:
+def _constant(f: Compiler, node: ast.Constant) -> Value:
     if isinstance(node.value, (complex, bytes)) or node.value is ...:
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, node, what=repr(node.value), advice="use numbers and bools")
     return Static(node.value)
 
 
-def _name(f: FunctionCompiler, node: ast.Name) -> Value:
+def _name(f: Compiler, node: ast.Name) -> Value:
     return f.lookup(node.id, node)
 
 
 # ------------------------------------------------------------------ operators
 
 
-def _unary(f: FunctionCompiler, node: ast.UnaryOp) -> Value:
+def _unary(f: Compiler, node: ast.UnaryOp) -> Value:
     return unary(f, SYMBOLS[type(node.op)], f.read(node.operand), node)
 
 
-def _binary(f: FunctionCompiler, node: ast.BinOp) -> Value:
+def _binary(f: Compiler, node: ast.BinOp) -> Value:
     """A long sum leans to the left: its operators are walked without recursion."""
     chain: list[ast.BinOp] = []
     first: ast.expr = node
@@ -72,12 +71,12 @@ def _binary(f: FunctionCompiler, node: ast.BinOp) -> Value:
     return value
 
 
-def _compare(f: FunctionCompiler, node: ast.Compare) -> Value:
+def _compare(f: Compiler, node: ast.Compare) -> Value:
     """``a < b < c``: every operand is evaluated once, and only as far as needed."""
     return _compared(f, node, f.read(node.left), 0)
 
 
-def _compared(f: FunctionCompiler, node: ast.Compare, left: Value, index: int) -> Value:
+def _compared(f: Compiler, node: ast.Compare, left: Value, index: int) -> Value:
     """The comparisons from one on, whose left operand is known."""
     right = f.read(node.comparators[index])
     is_last = index == len(node.ops) - 1
@@ -87,7 +86,7 @@ def _compared(f: FunctionCompiler, node: ast.Compare, left: Value, index: int) -
     return test if is_last else _and_or(f, True, test, node, lambda: _compared(f, node, right, index + 1))
 
 
-def _and_or(f: FunctionCompiler, is_and: bool, left: Value, node: ast.expr, right: Callable[[], Value]) -> Value:
+def _and_or(f: Compiler, is_and: bool, left: Value, node: ast.expr, right: Callable[[], Value]) -> Value:
     """``and`` or ``or``: the right side is compiled only if it may matter, and computed only if it does."""
     if isinstance(left, Static):
         return right() if f.known_truth(left, node) == is_and else left
@@ -98,7 +97,7 @@ def _and_or(f: FunctionCompiler, is_and: bool, left: Value, node: ast.expr, righ
     return Runtime(n.Logical(t.BOOL, f.location(node), is_and, truth(f, left, node), condition))
 
 
-def comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+def comparison(f: Compiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     if symbol in ("is", "is not", "==", "!=") and _is_none(left) != _is_none(right):
         return _compared_with_none(f, symbol, left, right, node)
     if symbol in ("is", "is not", "in", "not in"):
@@ -110,7 +109,7 @@ def comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node
     return binary(f, symbol, left, right, node)
 
 
-def _static_comparison(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+def _static_comparison(f: Compiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     """Identity and membership, of what is known when the kernel is compiled."""
     if symbol.endswith("in") and all(isinstance(side, Static) and isinstance(side.value, str)
                                      for side in (left, right)):
@@ -135,7 +134,7 @@ def _is_none(value: Value) -> bool:
     return isinstance(value, Static) and value.value is None
 
 
-def _compared_with_none(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
+def _compared_with_none(f: Compiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Value:
     """``p is None``: whether a pointer is null; other things are never None."""
     value = right if _is_none(left) else left
     is_equal = symbol in ("is", "==")
@@ -145,17 +144,15 @@ def _compared_with_none(f: FunctionCompiler, symbol: str, left: Value, right: Va
     return negated(f, found, node) if is_equal else found
 
 
-def _items_of_range(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Sequence:
+def _items_of_range(f: Compiler, symbol: str, left: Value, right: Value, node: ast.expr) -> Sequence:
     """The numbers of a range, of which one is looked for."""
-    from coopmat.sycl.compiler.loops import known_items
-
     if not isinstance(right, Static) or not isinstance(right.value, range):
         raise f.fail(messages.INVALID_OPERANDS, node, operator=symbol, left=left, right=right,
                      hint="; it looks for a number in a list, a tuple or a range of constants")
     return Sequence(tuple(known_items(f, right, node)), is_list=False)
 
 
-def _membership(f: FunctionCompiler, symbol: str, left: Value, right: Sequence, node: ast.expr) -> Value:
+def _membership(f: Compiler, symbol: str, left: Value, right: Sequence, node: ast.expr) -> Value:
     """``x in (1, 2)`` of numbers that the kernel computes: one comparison after the other."""
     location = f.location(node)
     if isinstance(left, Runtime):
@@ -167,7 +164,7 @@ def _membership(f: FunctionCompiler, symbol: str, left: Value, right: Sequence, 
     return Runtime(found if symbol == "in" else n.Unary(t.BOOL, location, n.UnaryOperator.NOT, found))
 
 
-def _logical(f: FunctionCompiler, node: ast.BoolOp) -> Value:
+def _logical(f: Compiler, node: ast.BoolOp) -> Value:
     """``and`` and ``or`` give a bool; what is known decides what else is compiled."""
     is_and = isinstance(node.op, ast.And)
     result = f.read(node.values[0])
@@ -176,7 +173,7 @@ def _logical(f: FunctionCompiler, node: ast.BoolOp) -> Value:
     return result
 
 
-def _choice(f: FunctionCompiler, node: ast.IfExp) -> Value:
+def _choice(f: Compiler, node: ast.IfExp) -> Value:
     """``a if c else b``: the operands have their common type."""
     test = f.read(node.test)
     if isinstance(test, Static):
@@ -201,7 +198,7 @@ def _choice(f: FunctionCompiler, node: ast.IfExp) -> Value:
 Side = tuple[Value, tuple[n.Statement, ...]]
 
 
-def _chosen_parts(f: FunctionCompiler, condition: n.Expression, one: Side, other: Side, node: ast.IfExp) -> Value:
+def _chosen_parts(f: Compiler, condition: n.Expression, one: Side, other: Side, node: ast.IfExp) -> Value:
     """The choice between matrices, or between tuples and objects of one form: each part becomes a variable."""
     location = f.location(node)
     sides: tuple[list[n.Statement], list[n.Statement]] = ([*one[1]], [*other[1]])
@@ -236,14 +233,14 @@ def _chosen_parts(f: FunctionCompiler, condition: n.Expression, one: Side, other
     return found
 
 
-def _layout_number(f: FunctionCompiler, node: ast.expr) -> n.Expression | None:
+def _layout_number(f: Compiler, node: ast.expr) -> n.Expression | None:
     """A layout in memory as a number, if the expression is one."""
     if not isinstance(node, ast.Attribute | ast.Name):
         return None
     return _number_of_layout(f, f.read(node), node)
 
 
-def _number_of_layout(f: FunctionCompiler, value: Value, node: ast.expr) -> n.Expression | None:
+def _number_of_layout(f: Compiler, value: Value, node: ast.expr) -> n.Expression | None:
     if isinstance(value, LayoutValue):
         return value.expression
     if isinstance(value, Static) and value.value in (layout.row_major, layout.col_major):
@@ -251,34 +248,19 @@ def _number_of_layout(f: FunctionCompiler, value: Value, node: ast.expr) -> n.Ex
     return None
 
 
-def common(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> t.Type:
-    """The type in which two values meet: equal types, or the usual arithmetic conversions."""
-    types = [type_of(f, value, node) for value in (first, second)]
-    if types[0] == types[1]:
-        return types[0]
-    if any(isinstance(type_, t.Pointer | t.Vector) for type_ in types):
-        raise f.fail(messages.NOT_CONVERTIBLE, node, found=second, type=shown_type(types[0]))
-    for value, other in ((first, types[1]), (second, types[0])):
-        if isinstance(value, Static) and type(value.value) is float and other.is_float:
-            return other
-    return common_type(*types)
-
-
 # ------------------------------------------------------------------ lists and indices
 
 
-def _list(f: FunctionCompiler, node: ast.List) -> Value:
+def _list(f: Compiler, node: ast.List) -> Value:
     return make_list(f, tuple(_elements(f, node)), True, node)
 
 
-def _tuple(f: FunctionCompiler, node: ast.Tuple) -> Value:
+def _tuple(f: Compiler, node: ast.Tuple) -> Value:
     return make_list(f, tuple(_elements(f, node)), False, node)
 
 
-def _elements(f: FunctionCompiler, node: ast.List | ast.Tuple) -> Iterator[Value]:
+def _elements(f: Compiler, node: ast.List | ast.Tuple) -> Iterator[Value]:
     """The values between brackets: ``[a, *b]``."""
-    from coopmat.sycl.compiler.loops import known_items
-
     for item in node.elts:
         if isinstance(item, ast.Starred):
             yield from (f.loaded(value, item) for value in known_items(f, f.read(item.value), item.value))
@@ -286,7 +268,7 @@ def _elements(f: FunctionCompiler, node: ast.List | ast.Tuple) -> Iterator[Value
             yield f.read(item)
 
 
-def _comprehension(f: FunctionCompiler, node: ast.ListComp | ast.GeneratorExp) -> Value:
+def _comprehension(f: Compiler, node: ast.ListComp | ast.GeneratorExp) -> Value:
     """A list whose length is known: the element is compiled for each step of the loops. A generator is a tuple."""
     found: list[Value] = []
     outside, assigned = dict(f.names), f.assignments.certain
@@ -297,9 +279,7 @@ def _comprehension(f: FunctionCompiler, node: ast.ListComp | ast.GeneratorExp) -
     return make_list(f, tuple(found), isinstance(node, ast.ListComp), node)
 
 
-def _expand(f: FunctionCompiler, node: ast.ListComp | ast.GeneratorExp, depth: int, found: list[Value]) -> None:
-    from coopmat.sycl.compiler.loops import bind_target, known_items
-
+def _expand(f: Compiler, node: ast.ListComp | ast.GeneratorExp, depth: int, found: list[Value]) -> None:
     if depth == len(node.generators):
         found.append(f.read(node.elt))
         return
@@ -315,7 +295,7 @@ def _expand(f: FunctionCompiler, node: ast.ListComp | ast.GeneratorExp, depth: i
             _expand(f, node, depth + 1, found)
 
 
-def _subscript(f: FunctionCompiler, node: ast.Subscript) -> Value:
+def _subscript(f: Compiler, node: ast.Subscript) -> Value:
     place = f.evaluate(node.value)
     if isinstance(place, Runtime | Element) and vectors.vector_type(place) is not None:
         return vectors.item(f, place, f.read(node.slice), node)
@@ -340,7 +320,7 @@ def _subscript(f: FunctionCompiler, node: ast.Subscript) -> Value:
     raise f.fail(messages.NOT_SUBSCRIPTABLE, node, found=base)
 
 
-def _component(f: FunctionCompiler, base: Runtime, node: ast.Subscript) -> Runtime:
+def _component(f: Compiler, base: Runtime, node: ast.Subscript) -> Runtime:
     """``sg.get_local_id()[0]``: the only component of a one-dimensional id."""
     index = constant_integer(f, f.read(node.slice), node.slice, "the index of an id")
     if index != 0:
@@ -348,14 +328,14 @@ def _component(f: FunctionCompiler, base: Runtime, node: ast.Subscript) -> Runti
     return base
 
 
-def element_at(f: FunctionCompiler, base: Runtime, index: Value, node: ast.expr) -> Element:
+def element_at(f: Compiler, base: Runtime, index: Value, node: ast.expr) -> Element:
     """``pointer[index]``."""
     assert isinstance(base.type, t.Pointer)
     pointer = offset(f, base.expression, index, node)
     return Element(n.Dereference(base.type.pointee, f.location(node), pointer))
 
 
-def _item(f: FunctionCompiler, base: Sequence, node: ast.Subscript) -> Value:
+def _item(f: Compiler, base: Sequence, node: ast.Subscript) -> Value:
     if isinstance(node.slice, ast.Slice):
         bounds = [None if part is None else constant_integer(f, f.read(part), part, "a bound of a slice")
                   for part in (node.slice.lower, node.slice.upper, node.slice.step)]
@@ -369,7 +349,7 @@ def _item(f: FunctionCompiler, base: Sequence, node: ast.Subscript) -> Value:
     return base.items[index]
 
 
-def _local_element(f: FunctionCompiler, base: LocalArray, node: ast.Subscript) -> Value:
+def _local_element(f: Compiler, base: LocalArray, node: ast.Subscript) -> Value:
     """``tile[i, j]``, or ``tile[i]``, which is the rest where there are more dimensions."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if len(parts) > len(base.shape):
@@ -392,7 +372,7 @@ def _local_element(f: FunctionCompiler, base: LocalArray, node: ast.Subscript) -
     return Element(n.Dereference(pointer.type.pointee, location, pointer))
 
 
-def _static_subscript(f: FunctionCompiler, base: Static, node: ast.Subscript) -> Value:
+def _static_subscript(f: Compiler, base: Static, node: ast.Subscript) -> Value:
     """``joint_matrix_prefetch[8, 32]``, ``ptr[int8]``, or an element of a captured tuple."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     values = [f.read(part) for part in parts]
@@ -409,7 +389,7 @@ def _static_subscript(f: FunctionCompiler, base: Static, node: ast.Subscript) ->
 # ------------------------------------------------------------------ attributes
 
 
-def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
+def _attribute(f: Compiler, node: ast.Attribute) -> Value:
     place = f.evaluate(node.value)
     if isinstance(place, Runtime | Element) and vectors.vector_type(place) is not None:
         part = vectors.part(f, place, node.attr, node)
@@ -438,19 +418,14 @@ def _attribute(f: FunctionCompiler, node: ast.Attribute) -> Value:
         return static_value(f, getattr(found, node.attr), node)
 
 
-def _lambda(f: FunctionCompiler, node: ast.Lambda) -> Value:
+def _lambda(f: Compiler, node: ast.Lambda) -> Value:
     return f.local(node)
 
 
-def _call(f: FunctionCompiler, node: ast.Call) -> Value:
-    from coopmat.sycl.compiler.calls import call
-
-    return call(f, node)
-
-
-EXPRESSIONS.update({
+EXPRESSIONS: dict[type[ast.expr], ExpressionHandler] = {
     ast.Constant: _constant, ast.Name: _name, ast.UnaryOp: _unary, ast.BinOp: _binary, ast.Compare: _compare,
     ast.BoolOp: _logical, ast.IfExp: _choice, ast.List: _list, ast.Tuple: _tuple, ast.ListComp: _comprehension,
     ast.GeneratorExp: _comprehension, ast.Subscript: _subscript, ast.Attribute: _attribute, ast.Lambda: _lambda,
-    ast.Call: _call, ast.JoinedStr: texts.formatted_string,
-})
+    ast.JoinedStr: texts.formatted_string,
+}
+"""What expressions become; :mod:`.calls` has calls."""

@@ -1,7 +1,7 @@
 """The compilation of one function: its names, its blocks, its messages.
 
 Expressions, statements and calls are compiled by the functions of their modules, which get a
-:class:`FunctionCompiler` and register themselves in :data:`EXPRESSIONS` and :data:`STATEMENTS`.
+:class:`~.context.Compiler`; this is it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import builtins
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from coopmat.diagnostics import Diagnostic, Message, SourceLocation, note
 from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import arrays, messages
 from coopmat.sycl.compiler.assignments import Assignments
+from coopmat.sycl.compiler.context import Block, Compiler, Failed, GaveUp, Loop, Unit
 from coopmat.sycl.compiler.numbers import convert, expression
+from coopmat.sycl.compiler.results import Result
 from coopmat.sycl.compiler.scopes import Path, assigned_names, block_path, defaults_of, scope_of
-from coopmat.sycl.compiler.source import Definition, Source
 from coopmat.sycl.compiler.values import (
     Aggregate,
     AtomicRef,
@@ -41,57 +42,13 @@ from coopmat.sycl.compiler.values import Sequence as ValueSequence
 from coopmat.sycl.constraints import BrokenConstraint
 from coopmat.sycl.pointers import NO_PROPERTIES
 from coopmat.sycl.properties import properties
+from coopmat.sycl.source import Definition, Source
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.results import Result
-    from coopmat.sycl.compiler.unit import Unit
-
-Compile = Callable[["FunctionCompiler", Any], Any]
-EXPRESSIONS: dict[type[ast.expr], Compile] = {}
-STATEMENTS: dict[type[ast.stmt], Compile] = {}
-
-
-class Failed(Exception):
-    """What could not be compiled has been reported."""
-
-
-class GaveUp(Exception):
-    """A limit of the whole kernel is exceeded, which has been reported: the rest of it is not compiled."""
-
-
-@dataclass(slots=True)
-class Block:
-    """A statement list being compiled; declarations of names that are first assigned further in come first."""
-
-    path: Path
-    declarations: list[n.Statement] = field(default_factory=list)
-    statements: list[n.Statement] = field(default_factory=list)
-
-    def finish(self, location: SourceLocation | None) -> n.Block:
-        """The block's node."""
-        return n.Block(location, (*self.declarations, *self.statements))
-
-
-@dataclass(slots=True)
-class Loop:
-    """A loop around what is compiled. ``left_by``: the jump that the copy at hand of an unrolled one ends with, if it
-    certainly does."""
-
-    left_by: str | None = field(default=None, kw_only=True)
-
 
 class FunctionCompiler:
-    """One function, or one specialisation of a helper.
-
-    names: the values of the names that are known so far, captured ones included.
-    unconditional: the statement lists (their ids) that are carried out whenever control reaches the statement that they
-    are part of: what a known condition chose, the bodies of unrolled loops. left_out: those that are not compiled.
-    result: what ``return`` returns; None while it is being found.
-    returned: what each return statement returns, with its place.
-    rebound: the parameters that point to matrices of the caller's objects which get new ones.
-    """
+    """One function, or one specialisation of a helper: a :class:`Compiler`, which describes the attributes."""
 
     def __init__(self, unit: Unit, source: Source, node: Definition, module: Mapping[str, Any],
                  captured: Mapping[str, Value]) -> None:
@@ -109,7 +66,7 @@ class FunctionCompiler:
         self.unconditional: set[int] = set()
         self.left_out: set[int] = set()
         self.rebound: set[n.Variable] = set()
-        self.apply_to: n.Variable | None = None  # of joint_matrix_apply: what is returned where nothing else is
+        self.apply_to: n.Variable | None = None
 
     # ------------------------------------------------------------------ messages
 
@@ -148,11 +105,11 @@ class FunctionCompiler:
 
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression."""
-        handler = EXPRESSIONS.get(type(node))
+        handler = self.unit.handlers.expressions.get(type(node))
         if handler is None:
             what, advice = _REFUSED_EXPRESSIONS.get(type(node).__name__, (f"this ({type(node).__name__})", _PLAIN))
             raise self.fail(messages.UNSUPPORTED_EXPRESSION, node, what=what, advice=advice)
-        value: Value = handler(self, node)
+        value = handler(self, node)
         if isinstance(value, Erroneous):
             raise Failed
         return value
@@ -226,7 +183,7 @@ class FunctionCompiler:
 
     def statement(self, node: ast.stmt) -> None:
         """Compile one statement."""
-        handler = STATEMENTS.get(type(node))
+        handler = self.unit.handlers.statements.get(type(node))
         if handler is None:
             what, advice = _REFUSED_STATEMENTS.get(type(node).__name__, (f"this ({type(node).__name__})", _PLAIN))
             raise self.fail(messages.UNSUPPORTED_STATEMENT, node, what=what, advice=advice)
@@ -413,7 +370,7 @@ def _parts_of(value: Value) -> Iterator[Value]:
         yield from _parts_of(item)
 
 
-def body_of(f: FunctionCompiler) -> n.Block:
+def body_of(f: Compiler) -> n.Block:
     """The statements of a function, or the expression of a lambda."""
     if isinstance(f.node, ast.FunctionDef):
         return f.block(f.node.body, f.node)

@@ -9,28 +9,26 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coopmat.diagnostics import Error
 from coopmat.sycl.captures import call_operator, closure_of
 from coopmat.sycl.compiler import flow, messages, passing
 from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.binding import bind
-from coopmat.sycl.compiler.calls import Call
-from coopmat.sycl.compiler.function import Failed, FunctionCompiler, GaveUp, body_of
+from coopmat.sycl.compiler.context import CallSite, Compiler, Failed, GaveUp, Unit
+from coopmat.sycl.compiler.function import FunctionCompiler, body_of
 from coopmat.sycl.compiler.matrix_objects import has_several_names, parameter_of
 from coopmat.sycl.compiler.numbers import negated
-from coopmat.sycl.compiler.results import NOTHING, Result, declared_result, result_of
+from coopmat.sycl.compiler.results import NOTHING, Result
+from coopmat.sycl.compiler.returning import declared_result, result_of, result_of_call
 from coopmat.sycl.compiler.scopes import arguments_of
-from coopmat.sycl.compiler.source import definition_of, has_source
 from coopmat.sycl.compiler.statements import apply_result
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import Element, Local, Nothing, Static, Value, owner_of
+from coopmat.sycl.source import definition_of, has_source
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.unit import Unit
 
 MAX_SPECIALIZATIONS = 2048
 
@@ -53,7 +51,7 @@ class Helpers:
     methods: dict[Any, Local] = field(default_factory=dict)
     specializations: dict[Any, Specialization | None] = field(default_factory=dict)  # None: being compiled
 
-    def of_function(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> Local:
+    def of_function(self, f: Compiler, function: FunctionType, node: ast.AST) -> Local:
         """A Python function as one that a kernel can call; the same for each of its calls."""
         if function not in self.known:
             try:
@@ -64,7 +62,7 @@ class Helpers:
             self.known[function] = Local(source, definition, module, None, self._defaults(f, function, node))
         return self.known[function]
 
-    def of_callable(self, f: FunctionCompiler, callee: Any, node: ast.AST) -> Local | None:
+    def of_callable(self, f: Compiler, callee: Any, node: ast.AST) -> Local | None:
         """A function, a bound method, or an object whose class has ``__call__``, as one that a kernel can call; None
         for what has no source in Python, for classes, and for objects of this package."""
         function, receiver = _function_of(callee)
@@ -85,26 +83,26 @@ class Helpers:
             self.methods[key] = replace(local, node=node, captured={**local.captured, first: Static(receiver)})
         return self.methods[key]
 
-    def _defaults(self, f: FunctionCompiler, function: FunctionType, node: ast.AST) -> dict[str, Value]:
+    def _defaults(self, f: Compiler, function: FunctionType, node: ast.AST) -> dict[str, Value]:
         values = function.__defaults__ or ()
         names = function.__code__.co_varnames[:function.__code__.co_argcount]
         found = {**dict(zip(names[len(names) - len(values):], values, strict=True)), **(function.__kwdefaults__ or {})}
         return {f"{name}=": static_value(f, value, node, name) for name, value in found.items()}
 
-    def call(self, given: Call, local: Local) -> Value:
+    def call(self, given: CallSite, local: Local) -> Value:
         """A call of a helper or of a local function."""
         f = given.f
         local = f.capture(local)
         bound = bind(given, local)
         return self._invoke(given, local, bound)
 
-    def call_function(self, f: FunctionCompiler, function: FunctionType, arguments: list[Value],
+    def call_function(self, f: Compiler, function: FunctionType, arguments: list[Value],
                       node: ast.AST) -> Value:
         """A call that is written as something else: of a property, of an operator."""
         written = ast.copy_location(ast.Call(ast.Name(function.__name__, ast.Load()), [], []), node)
-        return self.call(Call(f, function.__name__, written, arguments), self.of_function(f, function, node))
+        return self.call(CallSite(f, function.__name__, written, arguments), self.of_function(f, function, node))
 
-    def overloaded(self, f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value | None:
+    def overloaded(self, f: Compiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value | None:
         """An operator that the class of an operand defines; None if neither does."""
         own = _operator(left, _BINARY.get(symbol) or _COMPARISONS.get(symbol))
         if own is not None:
@@ -116,12 +114,12 @@ class Helpers:
         own = _operator(right, name)
         return None if own is None else self.call_function(f, own, [right, left], node)
 
-    def overloaded_unary(self, f: FunctionCompiler, symbol: str, value: Value, node: ast.AST) -> Value | None:
+    def overloaded_unary(self, f: Compiler, symbol: str, value: Value, node: ast.AST) -> Value | None:
         """The same of an operator with one operand."""
         own = _operator(value, _UNARY.get(symbol))
         return None if own is None else self.call_function(f, own, [value], node)
 
-    def _invoke(self, given: Call, local: Local, bound: dict[str, Value]) -> Value:
+    def _invoke(self, given: CallSite, local: Local, bound: dict[str, Value]) -> Value:
         f, node = given.f, given.node
         with passing.of_function(f, local, node):
             passed = passing.pass_values(f, {**local.closure, **bound}, node)
@@ -130,9 +128,9 @@ class Helpers:
         for index in found.rebound:
             _note_rebound(f, passed.arguments[index], passed.parameters[index].name, node)
         call = n.Call(found.function.result, f.location(node), found.function, tuple(passed.arguments))
-        return Nothing(call) if found.result.is_nothing else found.result.value(f, call, node)
+        return Nothing(call) if found.result.is_nothing else result_of_call(f, found.result, call, node)
 
-    def _specialization(self, given: Call, local: Local, passed: passing.Passed, key: Any) -> Specialization:
+    def _specialization(self, given: CallSite, local: Local, passed: passing.Passed, key: Any) -> Specialization:
         if key in self.specializations:
             found = self.specializations[key]
             if found is None:
@@ -151,7 +149,7 @@ class Helpers:
         return found
 
     @contextmanager
-    def _inside(self, given: Call, local: Local) -> Iterator[None]:
+    def _inside(self, given: CallSite, local: Local) -> Iterator[None]:
         """Errors inside name this call."""
         self.unit.calls.append((local.name, given.f.location(given.node)))
         try:
@@ -188,10 +186,10 @@ class Helpers:
         f = FunctionCompiler(self.unit, local.source, local.node, local.module, {})
         return declared_result(f, local.node.returns)
 
-    def _compiler(self, local: Local, passed: passing.Passed) -> FunctionCompiler:
+    def _compiler(self, local: Local, passed: passing.Passed) -> Compiler:
         return FunctionCompiler(self.unit, local.source, local.node, local.module, passed.values)
 
-    def call_for_element(self, f: FunctionCompiler, local: Local, given: Call,
+    def call_for_element(self, f: Compiler, local: Local, given: CallSite,
                          values: Sequence[tuple[str, Value]], stored: t.Scalar) -> n.Call:
         """A call, for one element of a matrix, of the function that joint_matrix_apply got: ``values`` are its
         arguments, the first the element, whose new value the call gives."""
@@ -234,7 +232,7 @@ def _function_of(callee: Any) -> tuple[FunctionType | None, Any]:
     return (None, None) if isinstance(callee, type) else (call_operator(type(callee)), callee)
 
 
-def _note_rebound(f: FunctionCompiler, argument: n.Expression, name: str, node: ast.AST) -> None:
+def _note_rebound(f: Compiler, argument: n.Expression, name: str, node: ast.AST) -> None:
     """A helper gives a matrix of an object a new value: nothing else here must have that matrix."""
     assert isinstance(argument, n.AddressOf)
     if has_several_names(f, argument.place):

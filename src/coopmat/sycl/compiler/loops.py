@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import UnionType
 
 from coopmat.sycl.compiler import messages, vectors
-from coopmat.sycl.compiler.function import Block, FunctionCompiler, Loop
+from coopmat.sycl.compiler.context import Block, Compiler, Loop
 from coopmat.sycl.compiler.numbers import expression, truth, type_of
 from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.scopes import NameFacts, Path, block_path, names_in
@@ -72,23 +72,23 @@ class Branch(Loop):
     loop: Loop
 
 
-def branch(f: FunctionCompiler) -> Loop:
+def branch(f: Compiler) -> Loop:
     """What stands on the stack of loops for a branch whose condition is not known."""
     around = f.loops[-1] if f.loops else DeviceLoop()
     return Branch(around.loop if isinstance(around, Branch) else around)
 
 
-def break_statement(f: FunctionCompiler, node: ast.Break) -> None:
+def break_statement(f: Compiler, node: ast.Break) -> None:
     """``break``."""
     _jump(f, "break", node)
 
 
-def continue_statement(f: FunctionCompiler, node: ast.Continue) -> None:
+def continue_statement(f: Compiler, node: ast.Continue) -> None:
     """``continue``; a copy of an unrolled loop stands in a switch, which it leaves."""
     _jump(f, "continue", node)
 
 
-def _jump(f: FunctionCompiler, word: str, node: ast.stmt) -> None:
+def _jump(f: Compiler, word: str, node: ast.stmt) -> None:
     top, location = f.loops[-1], f.location(node)
     loop = top.loop if isinstance(top, Branch) else top
     if isinstance(loop, UnrolledLoop):
@@ -104,7 +104,7 @@ def _jump(f: FunctionCompiler, word: str, node: ast.stmt) -> None:
     f.assignments.leave(word)
 
 
-def _flag(f: FunctionCompiler, node: ast.AST, block: Block, start: int) -> Element:
+def _flag(f: Compiler, node: ast.AST, block: Block, start: int) -> Element:
     """A bool variable that is false from a place in a block on."""
     location = f.location(node)
     variable = f.variable("", t.BOOL, node)
@@ -112,7 +112,7 @@ def _flag(f: FunctionCompiler, node: ast.AST, block: Block, start: int) -> Eleme
     return Element(n.VariablePlace(t.BOOL, location, variable))
 
 
-def _unless(f: FunctionCompiler, flag: Element, statement: n.Statement, node: ast.AST) -> n.If:
+def _unless(f: Compiler, flag: Element, statement: n.Statement, node: ast.AST) -> n.If:
     location = f.location(node)
     test = n.Unary(t.BOOL, location, n.UnaryOperator.NOT, n.Load(t.BOOL, location, flag.place))
     return n.If(location, test, statement)
@@ -136,7 +136,7 @@ def _has_jump(statements: list[ast.stmt], kinds: type[ast.Break] | UnionType = a
 # ------------------------------------------------------------------ loops that the kernel runs
 
 
-def while_statement(f: FunctionCompiler, node: ast.While) -> None:
+def while_statement(f: Compiler, node: ast.While) -> None:
     """``while``; statements that the condition takes are carried out in every step."""
     value, statements = f.nested(lambda: f.read(node.test))
     known = isinstance(value, Static)
@@ -154,7 +154,7 @@ def while_statement(f: FunctionCompiler, node: ast.While) -> None:
 
 
 @contextmanager
-def _device_loop(f: FunctionCompiler, node: ast.For | ast.While, *, runs: bool, ends: bool = True) -> Iterator[None]:
+def _device_loop(f: Compiler, node: ast.For | ast.While, *, runs: bool, ends: bool = True) -> Iterator[None]:
     """Around a loop that the kernel runs: ``runs`` at least once, ``ends`` by its condition. Its else follows it."""
     loop = DeviceLoop()
     if node.orelse and ends and _has_jump(node.body, ast.Break):
@@ -172,7 +172,7 @@ def _device_loop(f: FunctionCompiler, node: ast.For | ast.While, *, runs: bool, 
     f.assignments.join(broken)
 
 
-def _else(f: FunctionCompiler, node: ast.For | ast.While, broken: Element | None) -> None:
+def _else(f: Compiler, node: ast.For | ast.While, broken: Element | None) -> None:
     """The else of a loop, which is carried out where no ``break`` has left that."""
     if not node.orelse:
         return
@@ -190,7 +190,7 @@ def _else(f: FunctionCompiler, node: ast.For | ast.While, broken: Element | None
 # ------------------------------------------------------------------ for
 
 
-def for_statement(f: FunctionCompiler, node: ast.For) -> None:
+def for_statement(f: Compiler, node: ast.For) -> None:
     """``for``: over a range, or unrolled."""
     iterated = f.read(node.iter)
     if isinstance(iterated, Range):
@@ -203,7 +203,7 @@ def for_statement(f: FunctionCompiler, node: ast.For) -> None:
         _unrolled(f, node, known_items(f, iterated, node.iter))
 
 
-def known_items(f: FunctionCompiler, iterated: Value, node: ast.expr) -> list[Value]:
+def known_items(f: Compiler, iterated: Value, node: ast.expr) -> list[Value]:
     """The values that a loop over something known runs through."""
     if isinstance(iterated, Sequence):
         return list(iterated.items)
@@ -221,7 +221,7 @@ def known_items(f: FunctionCompiler, iterated: Value, node: ast.expr) -> list[Va
 # ------------------------------------------------------------------ unrolled loops
 
 
-def _unrolled(f: FunctionCompiler, node: ast.For, items: list[Value]) -> None:
+def _unrolled(f: Compiler, node: ast.For, items: list[Value]) -> None:
     """The body once for each item; names that only the body has are new in each copy."""
     path = block_path(f.blocks[-1].path, node.body)
     inner = {name for name, facts in f.scope.names.items() if facts.block[:len(path)] == path}
@@ -256,7 +256,7 @@ def _unrolled(f: FunctionCompiler, node: ast.For, items: list[Value]) -> None:
     f.assignments.join(broken)
 
 
-def _copy(f: FunctionCompiler, node: ast.For, loop: UnrolledLoop, item: Value, path: Path) -> n.Statement:
+def _copy(f: Compiler, node: ast.For, loop: UnrolledLoop, item: Value, path: Path) -> n.Statement:
     """One copy of an unrolled loop's body: in a switch, if control may leave it before its end, and under a condition,
     if control may have left the loop before it."""
     location, was_broken = f.location(node), loop.broken
@@ -278,7 +278,7 @@ def _copy(f: FunctionCompiler, node: ast.For, loop: UnrolledLoop, item: Value, p
     return body if was_broken is None else _unless(f, was_broken, body, node)
 
 
-def _keep_targets(f: FunctionCompiler, node: ast.For, loop: UnrolledLoop) -> None:
+def _keep_targets(f: Compiler, node: ast.For, loop: UnrolledLoop) -> None:
     """The numbers in an unrolled loop's variables, as far as something else uses these, are kept where the kernel can
     find them: the loop may stand under a condition or in another loop, and ``break`` may leave it."""
     for name in dict.fromkeys(names_in(node.target)):
@@ -297,7 +297,7 @@ def _keep_targets(f: FunctionCompiler, node: ast.For, loop: UnrolledLoop) -> Non
         loop.kept[name] = known
 
 
-def bind_target(f: FunctionCompiler, target: ast.expr, item: Value) -> None:
+def bind_target(f: Compiler, target: ast.expr, item: Value) -> None:
     """Bind the target of an unrolled loop or of a comprehension; matrices are bound by reference."""
     if isinstance(target, ast.Tuple | ast.List):
         parts = item.items if isinstance(item, Sequence) else ()
@@ -319,7 +319,7 @@ def bind_target(f: FunctionCompiler, target: ast.expr, item: Value) -> None:
 # ------------------------------------------------------------------ counted loops
 
 
-def _counted(f: FunctionCompiler, node: ast.For, bounds: Range) -> None:
+def _counted(f: Compiler, node: ast.For, bounds: Range) -> None:
     """``for (T i = start; i < stop; i += step)``."""
     if not isinstance(node.target, ast.Name):
         raise f.fail(messages.UNSUPPORTED_EXPRESSION, node.target, what="this loop target", advice="use a name")
@@ -344,7 +344,7 @@ def _certainly_runs(bounds: Range) -> bool:
     return len(values) == 3 and bool(range(*map(int, values)))
 
 
-def _counter_type(f: FunctionCompiler, node: ast.For, bounds: Range) -> t.Scalar:
+def _counter_type(f: Compiler, node: ast.For, bounds: Range) -> t.Scalar:
     """The common type of the bounds and the step, which the loop variable has."""
     parts = (bounds.start, bounds.stop, bounds.step)
     types = [type_of(f, part, node.iter) for part in parts]
@@ -363,7 +363,7 @@ def _counter_type(f: FunctionCompiler, node: ast.For, bounds: Range) -> t.Scalar
     return result
 
 
-def _kept(f: FunctionCompiler, part: Value, node: ast.For, type_: t.Scalar) -> n.Expression:
+def _kept(f: Compiler, part: Value, node: ast.For, type_: t.Scalar) -> n.Expression:
     """A bound as Python has it: computed once, before the loop. What cannot change is not stored."""
     found = expression(f, part, node.iter, type_)
     if _is_stable(f, part, node):
@@ -371,7 +371,7 @@ def _kept(f: FunctionCompiler, part: Value, node: ast.For, type_: t.Scalar) -> n
     return f.temporary(found, node.iter).expression
 
 
-def _is_stable(f: FunctionCompiler, part: Value, node: ast.For) -> bool:
+def _is_stable(f: Compiler, part: Value, node: ast.For) -> bool:
     """Whether evaluating a bound again gives the same: a constant, or a variable that the loop does not assign."""
     if isinstance(part, Static):
         return True
@@ -385,14 +385,14 @@ def _is_stable(f: FunctionCompiler, part: Value, node: ast.For) -> bool:
     return place.variable.name not in stored and place.variable.name != ""
 
 
-def _counter(f: FunctionCompiler, node: ast.For, type_: t.Scalar, start: n.Expression) -> tuple[n.Variable, n.Declare]:
+def _counter(f: Compiler, node: ast.For, type_: t.Scalar, start: n.Expression) -> tuple[n.Variable, n.Declare]:
     assert isinstance(node.target, ast.Name)
     name = node.target.id if _is_own(f, node) else ""
     variable = f.variable(name, type_, node.target)
     return variable, n.Declare(f.location(node), variable, start)
 
 
-def _is_own(f: FunctionCompiler, node: ast.For) -> bool:
+def _is_own(f: Compiler, node: ast.For) -> bool:
     """Whether the loop variable occurs in this loop alone, which does not assign it; or in such loops."""
     assert isinstance(node.target, ast.Name)
     if f.scope.is_loop_variable(node.target.id):
@@ -402,7 +402,7 @@ def _is_own(f: FunctionCompiler, node: ast.For) -> bool:
     return len(facts.stores) == 1 and facts.block[:len(path)] == path
 
 
-def _counted_body(f: FunctionCompiler, node: ast.For, counter: n.Variable, type_: t.Scalar) -> n.Block:
+def _counted_body(f: Compiler, node: ast.For, counter: n.Variable, type_: t.Scalar) -> n.Block:
     """The body. A variable that is used elsewhere, too, gets the counter's value in each step, as in Python."""
     assert isinstance(node.target, ast.Name)
     name, location = node.target.id, f.location(node.target)
@@ -424,7 +424,7 @@ def _counted_body(f: FunctionCompiler, node: ast.For, counter: n.Variable, type_
     return n.Block(location, (first, *body.statements))
 
 
-def _condition(f: FunctionCompiler, node: ast.For, counter: n.Expression, stop: n.Expression,
+def _condition(f: Compiler, node: ast.For, counter: n.Expression, stop: n.Expression,
                step: n.Expression) -> n.Expression:
     """Whether there is another step; the sign of a step that is not known is looked at."""
     location = f.location(node)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.values import Aggregate, Matrix, MatrixValue, NewMatrix, Value, leaves
 from coopmat.tree import nodes as n
 
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
 
-
-def matrix_value(f: FunctionCompiler, value: Value, node: ast.AST) -> MatrixValue | None:
+def matrix_value(f: Compiler, value: Value, node: ast.AST) -> MatrixValue | None:
     """The elements of a matrix; None for other values."""
     if isinstance(value, NewMatrix):
         value = f.declare_matrix(value, "", node)
@@ -43,14 +40,14 @@ def parameter_of(place: n.Place) -> n.Variable | None:
     return held.variable if isinstance(held, n.VariablePlace) else None
 
 
-def released(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
+def released(f: Compiler, value: Value, node: ast.AST) -> Value:
     """What a function returns of matrices: their elements, which make new ones where it is called."""
     if isinstance(value, Aggregate):
         return value.with_items(released(f, item, node) for item in value.items)
     return matrix_value(f, value, node) or value
 
 
-def assign_matrix(f: FunctionCompiler, name: str, place: Matrix, value: MatrixValue, node: ast.AST, *,
+def assign_matrix(f: Compiler, name: str, place: Matrix, value: MatrixValue, node: ast.AST, *,
                   in_place: bool = False) -> None:
     """Store elements in the matrix that the source calls ``name``. ``in_place``: by ``m += …``, which changes it under
     its other names, too."""
@@ -66,7 +63,7 @@ def assign_matrix(f: FunctionCompiler, name: str, place: Matrix, value: MatrixVa
     f.perform(n.Assign(place.type.tree, f.location(node), place.place, value.expression))
 
 
-def has_other_names(f: FunctionCompiler, name: str, matrix: Matrix) -> bool:
+def has_other_names(f: Compiler, name: str, matrix: Matrix) -> bool:
     """Whether a matrix is a caller's, or has another name here: assigning to one would change what the other means."""
     if not isinstance(matrix.place, n.VariablePlace):
         return True
@@ -74,7 +71,7 @@ def has_other_names(f: FunctionCompiler, name: str, matrix: Matrix) -> bool:
     return any(matrix.place.variable in held_by(value) for other, value in f.names.items() if other != whole)
 
 
-def has_several_names(f: FunctionCompiler, place: n.Place) -> bool:
+def has_several_names(f: Compiler, place: n.Place) -> bool:
     """Whether a matrix has names here other than that of one object which it is a part of."""
     variable = place.variable if isinstance(place, n.VariablePlace) else parameter_of(place)
     return len({held for value in f.names.values() if variable in (held := held_by(value))}) > 1

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from coopmat.runtime.element_types import ElementType, of_dtype
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.values import Element, Nothing, Runtime, Static, Value, shown_type
 from coopmat.sycl.constraints import ABSTRACT_VALUE
-from coopmat.sycl.element_types import ElementType, of_dtype
 from coopmat.tree import constants
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-from coopmat.tree.conversions import make_convert
-
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.tree.conversions import common_type, make_convert
 
 
 def number_type(number: int | float | bool) -> t.Scalar | None:
@@ -34,7 +32,7 @@ def number_type(number: int | float | bool) -> t.Scalar | None:
     return next((type_ for type_ in (t.INT, t.LONG, t.ULONG) if constants.wrap(number, type_) == number), None)
 
 
-def type_of(f: FunctionCompiler, value: Value, node: ast.AST) -> t.Type:
+def type_of(f: Compiler, value: Value, node: ast.AST) -> t.Type:
     """The type of a number or pointer."""
     if isinstance(value, (Runtime, Element)):
         return value.type
@@ -52,7 +50,7 @@ def type_of(f: FunctionCompiler, value: Value, node: ast.AST) -> t.Type:
     raise f.fail(messages.NOT_A_NUMBER, node, found=value)
 
 
-def expression(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type | None = None) -> n.Expression:
+def expression(f: Compiler, value: Value, node: ast.AST, type_: t.Type | None = None) -> n.Expression:
     """A number or pointer as a tree expression, converted to ``type_`` if that is given."""
     location = f.location(node)
     source = type_of(f, value, node)
@@ -66,7 +64,7 @@ def expression(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type |
     return found if type_ is None else convert(f, found, type_, node)
 
 
-def _constant(f: FunctionCompiler, number: Any, source: t.Type, target: t.Type, node: ast.AST) -> n.Expression:
+def _constant(f: Compiler, number: Any, source: t.Type, target: t.Type, node: ast.AST) -> n.Expression:
     if isinstance(number, np.generic):
         number = number.item()
     elif isinstance(number, int) and not isinstance(number, bool):
@@ -79,7 +77,7 @@ def _constant(f: FunctionCompiler, number: Any, source: t.Type, target: t.Type, 
     return n.Constant(target, f.location(node), found)
 
 
-def convert(f: FunctionCompiler, found: n.Expression, type_: t.Type, node: ast.AST) -> n.Expression:
+def convert(f: Compiler, found: n.Expression, type_: t.Type, node: ast.AST) -> n.Expression:
     """A conversion as C++ does it implicitly between numbers; pointers keep their type, up to const."""
     source = found.type
     if source == type_:
@@ -102,7 +100,7 @@ def convert_scalar(found: n.Expression, type_: t.Scalar) -> n.Expression:
     return make_convert(found, type_)
 
 
-def integer(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type | None = None) -> n.Expression:
+def integer(f: Compiler, value: Value, node: ast.AST, type_: t.Type | None = None) -> n.Expression:
     """An integer as a tree expression."""
     found = type_of(f, value, node)
     if not found.is_integer:
@@ -110,7 +108,7 @@ def integer(f: FunctionCompiler, value: Value, node: ast.AST, type_: t.Type | No
     return expression(f, value, node, type_)
 
 
-def constant_integer(f: FunctionCompiler, value: Value, node: ast.AST, what: str) -> int:
+def constant_integer(f: Compiler, value: Value, node: ast.AST, what: str) -> int:
     """An integer that must be known now."""
     if isinstance(value, Static) and not isinstance(value.value, bool):
         try:
@@ -122,7 +120,7 @@ def constant_integer(f: FunctionCompiler, value: Value, node: ast.AST, what: str
     raise f.fail(messages.NOT_CONSTANT, node, what=what, found=value)
 
 
-def truth(f: FunctionCompiler, value: Value, node: ast.AST) -> n.Expression:
+def truth(f: Compiler, value: Value, node: ast.AST) -> n.Expression:
     """Whether a number is not zero, or a pointer not null, as a bool."""
     if isinstance(value, Static) and not isinstance(value.value, np.generic):
         return n.Constant(t.BOOL, f.location(node), f.known_truth(value, node))
@@ -134,7 +132,7 @@ def truth(f: FunctionCompiler, value: Value, node: ast.AST) -> n.Expression:
     return convert_scalar(found, t.BOOL)
 
 
-def both(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> Value:
+def both(f: Compiler, first: Value, second: Value, node: ast.AST) -> Value:
     """Whether two tests hold; the second is made only if it is needed."""
     if isinstance(first, Static):
         return second if f.known_truth(first, node) else first
@@ -144,14 +142,14 @@ def both(f: FunctionCompiler, first: Value, second: Value, node: ast.AST) -> Val
     return Runtime(n.Logical(t.BOOL, f.location(node), True, *tests))
 
 
-def negated(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
+def negated(f: Compiler, value: Value, node: ast.AST) -> Value:
     """``not``."""
     if isinstance(value, Static) and not isinstance(value.value, np.generic):
         return Static(not f.known_truth(value, node))
     return Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, truth(f, value, node)))
 
 
-def cast(f: FunctionCompiler, value: Value, target: ElementType, node: ast.AST) -> Value:
+def cast(f: Compiler, value: Value, target: ElementType, node: ast.AST) -> Value:
     """``float32(x)``: an explicit conversion; integers wrap, floats to integers truncate."""
     if target.is_abstract:
         raise f.fail(ABSTRACT_VALUE, node, type=target, storage=target.storage)
@@ -166,3 +164,16 @@ def cast(f: FunctionCompiler, value: Value, target: ElementType, node: ast.AST) 
     if isinstance(value, Static) and isinstance(value.value, float):
         return Runtime(expression(f, value, node, target.scalar))
     return Runtime(convert_scalar(found, target.scalar))
+
+
+def common(f: Compiler, first: Value, second: Value, node: ast.AST) -> t.Type:
+    """The type in which two values meet: equal types, or the usual arithmetic conversions."""
+    types = [type_of(f, value, node) for value in (first, second)]
+    if types[0] == types[1]:
+        return types[0]
+    if any(isinstance(type_, t.Pointer | t.Vector) for type_ in types):
+        raise f.fail(messages.NOT_CONVERTIBLE, node, found=second, type=shown_type(types[0]))
+    for value, other in ((first, types[1]), (second, types[0])):
+        if isinstance(value, Static) and type(value.value) is float and other.is_float:
+            return other
+    return common_type(*types)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coopmat.sycl.compiler import messages, texts, vectors
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.numbers import both, constant_integer, convert_scalar, expression, integer, negated, type_of
 from coopmat.sycl.compiler.values import (
     MATRICES,
@@ -28,9 +29,6 @@ from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.conversions import common_type, make_convert, promoted_type
 
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
-
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
@@ -44,15 +42,11 @@ _ADVICE = {"%": "use fmod(x, y)", "//": "use floor(x / y), or x / y"}
 _TREE_OPERATORS = {"//": "/"}
 MAX_ITEMS = 4096  # of a list
 
-Operator = Callable[["FunctionCompiler", str, list[Value], "ast.expr | ast.stmt"], Value]
-OPERATORS: dict[type[Value], Operator] = {}
-"""What operators do with one or two operands, by the class of one of them that is no number."""
-
 
 # ------------------------------------------------------------------ unary operators
 
 
-def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.expr) -> Value:
+def unary(f: Compiler, symbol: str, value: Value, node: ast.expr) -> Value:
     """``+ - ~ not``."""
     if symbol == "not":
         return negated(f, value, node)
@@ -62,8 +56,9 @@ def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.expr) -> Val
             return overloaded
     if isinstance(value, Static) and value.is_number and not (symbol == "~" and isinstance(value.value, float)):
         return Static(_UNARY[symbol](value.value if isinstance(value.value, float) else int(value.value)))
-    if type(value) in OPERATORS:
-        return OPERATORS[type(value)](f, symbol, [value], node)
+    handler = f.unit.handlers.operators.get(type(value))
+    if handler is not None:
+        return handler(f, symbol, [value], node)
     if vectors.vector_type(value) is not None:
         return vectors.unary(f, symbol, value, node)
     type_ = promoted_type(type_of(f, value, node))
@@ -97,7 +92,7 @@ def _folded(found: n.Expression) -> n.Expression:
 # ------------------------------------------------------------------ binary operators
 
 
-def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
+def binary(f: Compiler, symbol: str, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
     """An arithmetic operator or a comparison."""
     if isinstance(left, Static) and isinstance(right, Static) and left.is_number and right.is_number:
         return Static(_static(f, symbol, left.value, right.value, node))
@@ -113,8 +108,9 @@ def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: as
     if isinstance(left, Aggregate) or isinstance(right, Aggregate):
         return _aggregates(f, symbol, left, right, node)
     for operand in (left, right):
-        if type(operand) in OPERATORS:
-            return OPERATORS[type(operand)](f, symbol, [left, right], node)
+        handler = f.unit.handlers.operators.get(type(operand))
+        if handler is not None:
+            return handler(f, symbol, [left, right], node)
     if any(vectors.vector_type(operand) is not None for operand in (left, right)):
         return vectors.binary(f, symbol, left, right, node)
     types = [type_of(f, operand, node) for operand in (left, right)]
@@ -148,7 +144,7 @@ def _common(left: Value, right: Value, left_type: t.Type, right_type: t.Type) ->
     return common_type(left_type, right_type)
 
 
-def _shift(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> n.Expression:
+def _shift(f: Compiler, symbol: str, left: Value, right: Value, node: ast.AST) -> n.Expression:
     """The result has the left operand's type after promotion."""
     for operand in (left, right):
         if not type_of(f, operand, node).is_integer and type_of(f, operand, node) != t.BOOL:
@@ -159,7 +155,7 @@ def _shift(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: as
     return _folded(n.Binary(type_, f.location(node), n.BinaryOperator(symbol), *operands))
 
 
-def _power(f: FunctionCompiler, base: Value, exponent: Value, common: t.Scalar, node: ast.expr | ast.stmt) -> Value:
+def _power(f: Compiler, base: Value, exponent: Value, common: t.Scalar, node: ast.expr | ast.stmt) -> Value:
     """An integer power by repeated multiplication, else pow."""
     if isinstance(exponent, Static) and type(exponent.value) is int and exponent.value >= 0 and exponent.value <= 16:
         if exponent.value == 0:
@@ -177,7 +173,7 @@ def _power(f: FunctionCompiler, base: Value, exponent: Value, common: t.Scalar, 
     return Runtime(convert_scalar(n.Operation(wide, f.location(node), "std.pow", operands), common))
 
 
-def _pointers(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
+def _pointers(f: Compiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
     """Pointer arithmetic and comparison."""
     location = f.location(node)
     types = [type_of(f, operand, node) for operand in (left, right)]
@@ -203,7 +199,7 @@ def hints_of(value: Value) -> Any:
     return value.hints
 
 
-def offset(f: FunctionCompiler, pointer: n.Expression, index: Value, node: ast.AST,
+def offset(f: Compiler, pointer: n.Expression, index: Value, node: ast.AST,
            negative: bool = False) -> n.Expression:
     """``pointer + index``, or minus."""
     type_ = type_of(f, index, node)
@@ -214,14 +210,14 @@ def offset(f: FunctionCompiler, pointer: n.Expression, index: Value, node: ast.A
     return n.PointerOffset(pointer.type, f.location(node), pointer, steps)
 
 
-def make_list(f: FunctionCompiler, items: tuple[Value, ...], is_list: bool, node: ast.AST) -> Sequence:
+def make_list(f: Compiler, items: tuple[Value, ...], is_list: bool, node: ast.AST) -> Sequence:
     """A list or tuple."""
     found = Sequence(items, is_list)
     _check_length(f, sum(1 for _ in leaves(found)), node)
     return found
 
 
-def _equal(f: FunctionCompiler, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
+def _equal(f: Compiler, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
     """``==`` of tuples, lists and structures: they have one form, and all their items are equal."""
     if not isinstance(left, Aggregate) or not isinstance(right, Aggregate) or not left.is_like(right):
         return Static(False)
@@ -231,13 +227,13 @@ def _equal(f: FunctionCompiler, left: Value, right: Value, node: ast.expr | ast.
     return result
 
 
-def _check_length(f: FunctionCompiler, count: int, node: ast.AST) -> None:
+def _check_length(f: Compiler, count: int, node: ast.AST) -> None:
     """Each element of a list, and of the lists in it, is a variable."""
     if count > MAX_ITEMS:
         raise f.fail(messages.LIST_TOO_LONG, node, count=count, limit=MAX_ITEMS)
 
 
-def _aggregates(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
+def _aggregates(f: Compiler, symbol: str, left: Value, right: Value, node: ast.expr | ast.stmt) -> Value:
     """An operator of a user's class, comparisons of tuples, ``[0.0] * 4`` and ``[a, b] + [c]``."""
     overloaded = f.unit.helpers.overloaded(f, symbol, left, right, node)
     if overloaded is not None:
@@ -298,7 +294,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg,
 _MAX_BITS = 512
 
 
-def _static(f: FunctionCompiler, symbol: str, left: Any, right: Any, node: ast.AST) -> Any:
+def _static(f: Compiler, symbol: str, left: Any, right: Any, node: ast.AST) -> Any:
     """An operation on two constants."""
     if symbol in ("**", "<<") and isinstance(right, int) and abs(right) > _MAX_BITS:
         raise f.fail(messages.CONSTANT_ERROR, node, reason="the result is too large")

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.runtime.element_types import ElementType, boolean, element_type, of_dtype
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import type_of_annotation
-from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.numbers import truth
 from coopmat.sycl.compiler.scopes import arguments_of
 from coopmat.sycl.compiler.statics import static_value
 from coopmat.sycl.compiler.values import Element, Item, LayoutValue, LocalArray, Runtime, Value
-from coopmat.sycl.element_types import ElementType, boolean, element_type, of_dtype
 from coopmat.sycl.enumerations import address_space, layout
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr
 from coopmat.sycl.properties import properties
@@ -31,12 +31,12 @@ from coopmat.tree import types as t
 class KernelParameters:
     """The parameters of the kernel ``function`` so far; ``annotations`` are the evaluated ones, by name."""
 
-    function: FunctionCompiler
+    function: Compiler
     annotations: Mapping[str, Any]
     variables: list[n.Variable] = field(default_factory=list)
     arrays: dict[str, Value] = field(default_factory=dict)
 
-    def declare(self, f: FunctionCompiler) -> None:
+    def declare(self, f: Compiler) -> None:
         """The parameters that the function has."""
         check_kinds(f)
         arguments = arguments_of(f.node)
@@ -49,13 +49,13 @@ class KernelParameters:
             type_ = self._annotation(f, argument)
             f.bind(argument.arg, self._parameter(f, argument.arg, type_, argument))
 
-    def _annotation(self, f: FunctionCompiler, argument: ast.arg) -> Any:
+    def _annotation(self, f: Compiler, argument: ast.arg) -> Any:
         if argument.annotation is None:  # a lambda's are given as an attribute
             found = self.annotations.get(argument.arg)
             return element_type(found) or found
         return type_of_annotation(f, argument.annotation)
 
-    def _parameter(self, f: FunctionCompiler, name: str, type_: Any, node: ast.AST) -> Value:
+    def _parameter(self, f: Compiler, name: str, type_: Any, node: ast.AST) -> Value:
         """A parameter of the kernel, and what it is in there."""
         location = f.location(node)
         tree: t.Type
@@ -80,11 +80,11 @@ class KernelParameters:
             return Runtime(truth(f, Element(place), node))
         return Element(place, hints)
 
-    def captured(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
+    def captured(self, f: Compiler, name: str, value: Any, node: ast.AST) -> Value:
         """What a name from outside of the kernel is in there; arrays become parameters of the kernel."""
         return static_value(f, value, node, name, memory=self._captured_memory)
 
-    def _captured_memory(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
+    def _captured_memory(self, f: Compiler, name: str, value: Any, node: ast.AST) -> Value:
         """An array, or one in a tuple or list; ``name`` is what the source could call it."""
         if self.function is not f:
             found = "an array read in a helper (the kernel itself captures arrays: pass it as an argument)"
@@ -93,7 +93,7 @@ class KernelParameters:
             self.arrays[name] = self._captured_array(f, name, value, node)
         return self.arrays[name]
 
-    def _captured_array(self, f: FunctionCompiler, name: str, value: Any, node: ast.AST) -> Value:
+    def _captured_array(self, f: Compiler, name: str, value: Any, node: ast.AST) -> Value:
         if isinstance(value, LocalAccessor):
             found = self._parameter(f, name, replace(value.type, dimensions=1), node)
             assert isinstance(found, LocalArray)
@@ -107,7 +107,7 @@ class KernelParameters:
         return self._parameter(f, name, type_, node)
 
 
-def check_kinds(f: FunctionCompiler) -> None:
+def check_kinds(f: Compiler) -> None:
     """Refuse ``*args`` and ``**named``."""
     found = f.node.args
     for what, node in (("'*'", found.vararg), ("'**'", found.kwarg)):

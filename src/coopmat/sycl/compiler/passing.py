@@ -7,9 +7,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coopmat.sycl.compiler import arrays, messages
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.values import (
     Aggregate,
     AtomicRef,
@@ -30,9 +31,6 @@ from coopmat.sycl.compiler.values import (
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
-
 
 @dataclass
 class Passed:
@@ -49,7 +47,7 @@ class Passed:
         return tuple(self.keys)
 
 
-def pass_values(f: FunctionCompiler, given: Mapping[str, Value], node: ast.AST) -> Passed:
+def pass_values(f: Compiler, given: Mapping[str, Value], node: ast.AST) -> Passed:
     """Pass named values to a function."""
     passed = Passed()
     for name, value in given.items():
@@ -58,7 +56,7 @@ def pass_values(f: FunctionCompiler, given: Mapping[str, Value], node: ast.AST) 
     return passed
 
 
-def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: ast.AST) -> Value:
+def _pass(f: Compiler, passed: Passed, name: str, value: Value, node: ast.AST) -> Value:
     """What ``value`` is inside of the function, which gets parameters for it."""
     if isinstance(value, NewMatrix | MatrixValue):
         value = f.declare_matrix(value, "", node)
@@ -101,7 +99,7 @@ def _pass(f: FunctionCompiler, passed: Passed, name: str, value: Value, node: as
     return value
 
 
-def _pass_function(f: FunctionCompiler, passed: Passed, name: str, value: Local, node: ast.AST) -> Value:
+def _pass_function(f: Compiler, passed: Passed, name: str, value: Local, node: ast.AST) -> Value:
     """A function with what it has captured."""
     captured = f.capture(value)
     passed.keys.append(("function", value.key))
@@ -114,7 +112,7 @@ def _pass_function(f: FunctionCompiler, passed: Passed, name: str, value: Local,
 
 
 @contextmanager
-def of_function(f: FunctionCompiler, local: Local, node: ast.AST) -> Iterator[None]:
+def of_function(f: Compiler, local: Local, node: ast.AST) -> Iterator[None]:
     """Inside, what a local function has captured is passed; it must not have captured itself."""
     if id(local.node) in f.unit.being_passed:
         raise f.fail(messages.RECURSION, node, name=local.name)

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from coopmat.runtime.element_types import ElementType, element_type
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.aggregates import is_structure, opened
+from coopmat.sycl.compiler.context import Block, Compiler
 from coopmat.sycl.compiler.expressions import comparison
-from coopmat.sycl.compiler.function import STATEMENTS, Block, FunctionCompiler
 from coopmat.sycl.compiler.numbers import both, truth
 from coopmat.sycl.compiler.statements import choose, store
 from coopmat.sycl.compiler.values import Aggregate, Element, Runtime, Static, Value, owner_of
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
-from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
@@ -34,19 +34,19 @@ class Test:
         return isinstance(self.fits, Static) and not self.fits.value
 
 
-def match_statement(f: FunctionCompiler, node: ast.Match) -> None:
+def match_statement(f: Compiler, node: ast.Match) -> None:
     """``match``; the subject is evaluated once."""
     _cases(f, node, _held(f, f.read(node.subject), node.subject), 0)
 
 
-def _held(f: FunctionCompiler, value: Value, node: ast.AST) -> Value:
+def _held(f: Compiler, value: Value, node: ast.AST) -> Value:
     """A subject whose computed parts are computed."""
     if isinstance(value, Aggregate):
         return value.with_items(_held(f, item, node) for item in value.items)
     return f.held(value, node) if isinstance(value, Runtime) else value
 
 
-def _cases(f: FunctionCompiler, node: ast.Match, subject: Value, first: int) -> None:
+def _cases(f: Compiler, node: ast.Match, subject: Value, first: int) -> None:
     """The cases from one on: the first that fits is carried out."""
     for index, case in enumerate(node.cases[first:], first):
         test = _test(f, case.pattern, subject)
@@ -66,7 +66,7 @@ def _cases(f: FunctionCompiler, node: ast.Match, subject: Value, first: int) -> 
         return
 
 
-def _condition(f: FunctionCompiler, test: Test, case: ast.match_case) -> Value:
+def _condition(f: Compiler, test: Test, case: ast.match_case) -> Value:
     """Whether a case is the one; a guard sees the names of its pattern."""
     if case.guard is None or test.never:
         return test.fits
@@ -85,7 +85,7 @@ def _condition(f: FunctionCompiler, test: Test, case: ast.match_case) -> Value:
     return both(f, test.fits, guard, case.guard)
 
 
-def _bind(f: FunctionCompiler, names: Sequence[tuple[str, Value, ast.pattern]]) -> None:
+def _bind(f: Compiler, names: Sequence[tuple[str, Value, ast.pattern]]) -> None:
     for name, value, pattern in names:
         target = ast.copy_location(ast.Name(name, ast.Store()), pattern)
         store(f, target, f.held(value, pattern) if isinstance(value, Element) else value, target)
@@ -94,7 +94,7 @@ def _bind(f: FunctionCompiler, names: Sequence[tuple[str, Value, ast.pattern]]) 
 # ------------------------------------------------------------------ patterns
 
 
-def _test(f: FunctionCompiler, pattern: ast.pattern, value: Value) -> Test:
+def _test(f: Compiler, pattern: ast.pattern, value: Value) -> Test:
     """Whether a pattern fits."""
     match pattern:
         case ast.MatchValue(value=expected):
@@ -113,14 +113,14 @@ def _test(f: FunctionCompiler, pattern: ast.pattern, value: Value) -> Test:
     raise f.fail(messages.UNSUPPORTED_STATEMENT, pattern, what="a pattern of a mapping", advice="match a tuple")
 
 
-def _is(f: FunctionCompiler, value: Value, expected: bool | None, node: ast.pattern) -> Value:
+def _is(f: Compiler, value: Value, expected: bool | None, node: ast.pattern) -> Value:
     """Identity with True, False or None, which a number is not."""
     if isinstance(value, Runtime) and value.type == t.BOOL and expected is not None:
         return value if expected else Runtime(n.Unary(t.BOOL, f.location(node), n.UnaryOperator.NOT, value.expression))
     return Static(isinstance(value, Static) and value.value is expected)
 
 
-def _all(f: FunctionCompiler, tests: Iterator[Test], node: ast.pattern) -> Test:
+def _all(f: Compiler, tests: Iterator[Test], node: ast.pattern) -> Test:
     """All patterns fit; those after one that cannot are not looked at."""
     found = Test()
     for test in tests:
@@ -130,7 +130,7 @@ def _all(f: FunctionCompiler, tests: Iterator[Test], node: ast.pattern) -> Test:
     return found
 
 
-def _one_of(f: FunctionCompiler, tests: list[Test], node: ast.pattern) -> Test:
+def _one_of(f: Compiler, tests: list[Test], node: ast.pattern) -> Test:
     """The first pattern that fits; which one must be known where it names something."""
     location = f.location(node)
     possible = [test for test in tests if not test.never]
@@ -145,7 +145,7 @@ def _one_of(f: FunctionCompiler, tests: list[Test], node: ast.pattern) -> Test:
     return Test(Runtime(result))
 
 
-def _sequence(f: FunctionCompiler, patterns: list[ast.pattern], value: Value, node: ast.pattern) -> Test:
+def _sequence(f: Compiler, patterns: list[ast.pattern], value: Value, node: ast.pattern) -> Test:
     """The items of a list or tuple, whose length is known."""
     if not isinstance(value, ValueSequence):
         return Test(Static(False))
@@ -169,7 +169,7 @@ def _sequence(f: FunctionCompiler, patterns: list[ast.pattern], value: Value, no
     return found
 
 
-def _class(f: FunctionCompiler, pattern: ast.MatchClass, value: Value) -> Test:
+def _class(f: Compiler, pattern: ast.MatchClass, value: Value) -> Test:
     """``float32(x)``: a number of that type; ``Point(x=0)``: an object of a class whose fields fit."""
     found = f.read(pattern.cls)
     owner: Any = found.value if isinstance(found, Static) else None
@@ -203,6 +203,3 @@ def _is_of(value: Value, owner: object, type_: ElementType) -> bool:
     if owner is int or owner is float:
         return kind is not None and (kind.is_integer if owner is int else kind.is_float)
     return kind == type_.scalar
-
-
-STATEMENTS[ast.Match] = match_statement

@@ -58,7 +58,7 @@ class NameFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class FunctionScope:
     """The local names of a function, and the names that it takes from outside; ``changed`` are those of them whose
     elements it may assign."""
 
@@ -89,7 +89,7 @@ class Scope:
         return facts is not None and sum(store.path[:len(body)] == body for store in facts.stores) > 1
 
 
-def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
+def scope_of(function: ast.FunctionDef | ast.Lambda) -> FunctionScope:
     """The facts of a function's names."""
     finder = _Finder()
     for argument in arguments_of(function):
@@ -101,7 +101,7 @@ def scope_of(function: ast.FunctionDef | ast.Lambda) -> Scope:
     finder.spread_item_stores()
     known = {name: facts for name, facts in finder.names.items() if facts.stores}
     free = frozenset((finder.names.keys() | finder.captured) - known.keys())
-    return Scope(known, free, frozenset(name for name in free if finder.facts(name).item_stores))
+    return FunctionScope(known, free, frozenset(name for name in free if finder.facts(name).item_stores))
 
 
 def arguments_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:

@@ -7,14 +7,15 @@ import typing
 from collections.abc import Callable
 from functools import partial
 
+from coopmat.runtime.element_types import ElementType
 from coopmat.sycl.compiler import aggregates, loops, messages, vectors
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.assignments import Names
-from coopmat.sycl.compiler.calls import METHODS, Call
-from coopmat.sycl.compiler.function import STATEMENTS, FunctionCompiler
+from coopmat.sycl.compiler.context import CallSite, Compiler, StatementHandler
 from coopmat.sycl.compiler.matrix_objects import assign_matrix, has_other_names, is_same_type, released
 from coopmat.sycl.compiler.numbers import expression, truth, type_of
 from coopmat.sycl.compiler.operators import SYMBOLS, binary
+from coopmat.sycl.compiler.returning import returned
 from coopmat.sycl.compiler.values import (
     MATRICES,
     Aggregate,
@@ -35,14 +36,13 @@ from coopmat.sycl.compiler.values import (
     owner_of,
     shown_type,
 )
-from coopmat.sycl.element_types import ElementType
 from coopmat.sycl.pointers import PointerType
 from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
 
-def _expression(f: FunctionCompiler, node: ast.Expr) -> None:
+def _expression(f: Compiler, node: ast.Expr) -> None:
     """An expression for its effects; a docstring says nothing to the device."""
     if isinstance(node.value, ast.Constant):
         return
@@ -62,14 +62,14 @@ def _expression(f: FunctionCompiler, node: ast.Expr) -> None:
         f.warn(messages.UNUSED_EXPRESSION, node)
 
 
-def _pass(f: FunctionCompiler, node: ast.Pass) -> None:
+def _pass(f: Compiler, node: ast.Pass) -> None:
     """Nothing."""
 
 
 # ------------------------------------------------------------------ assignments
 
 
-def _assign(f: FunctionCompiler, node: ast.Assign) -> None:
+def _assign(f: Compiler, node: ast.Assign) -> None:
     value = f.read(node.value)
     if isinstance(value, Nothing):
         name = ast.unparse(node.value.func) if isinstance(node.value, ast.Call) else ""
@@ -86,7 +86,7 @@ def _assign(f: FunctionCompiler, node: ast.Assign) -> None:
         store(f, target, value, node.value)
 
 
-def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -> None:
+def store(f: Compiler, target: ast.expr, value: Value, node: ast.expr) -> None:
     """Assign a value to a name, an element, or several."""
     match target:
         case ast.Tuple() | ast.List():
@@ -100,7 +100,7 @@ def store(f: FunctionCompiler, target: ast.expr, value: Value, node: ast.expr) -
                          advice="assign to a name or to an element")
 
 
-def _store_part(f: FunctionCompiler, target: ast.Subscript | ast.Attribute, value: Value, node: ast.expr) -> None:
+def _store_part(f: Compiler, target: ast.Subscript | ast.Attribute, value: Value, node: ast.expr) -> None:
     """Assign to an element of memory or of a list, or to a field."""
     _refuse_immutable(f, target)
     place = f.evaluate(target)
@@ -119,7 +119,7 @@ def _store_part(f: FunctionCompiler, target: ast.Subscript | ast.Attribute, valu
         raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found=place)
 
 
-def _refuse_immutable(f: FunctionCompiler, target: ast.expr) -> None:
+def _refuse_immutable(f: Compiler, target: ast.expr) -> None:
     """The elements of a tuple, and the fields of what is frozen, keep their values."""
     if isinstance(target, ast.Subscript | ast.Attribute):
         base = f.read(target.value)
@@ -128,7 +128,7 @@ def _refuse_immutable(f: FunctionCompiler, target: ast.expr) -> None:
             raise f.fail(messages.PARAMETER_ASSIGNED, target, name=ast.unparse(target), found=what)
 
 
-def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None:
+def _check_writable(f: Compiler, place: Element, node: ast.expr) -> None:
     """Nothing is written through a pointer to const."""
     if isinstance(place.place, n.Dereference):
         pointer = place.place.pointer.type
@@ -137,7 +137,7 @@ def _check_writable(f: FunctionCompiler, place: Element, node: ast.expr) -> None
                          found=f"behind a {shown_type(pointer)}, which is only read,")
 
 
-def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, node: ast.expr) -> None:
+def _unpack(f: Compiler, target: ast.Tuple | ast.List, value: Value, node: ast.expr) -> None:
     """``a, b = b, a``: all values are read before the first is assigned; the matrices of a list get names."""
     if isinstance(value, Runtime) and vectors.vector_type(value) is not None:
         value = Sequence(tuple(vectors.items(f, value, node)), is_list=False)
@@ -157,7 +157,7 @@ def _unpack(f: FunctionCompiler, target: ast.Tuple | ast.List, value: Value, nod
         store(f, part, item, place)
 
 
-def _starred(f: FunctionCompiler, target: ast.Tuple | ast.List, items: list[Value],
+def _starred(f: Compiler, target: ast.Tuple | ast.List, items: list[Value],
              node: ast.expr) -> tuple[list[ast.expr], list[Value]]:
     """The targets and what each gets: one with a star gets a list of what the others leave."""
     star = next((index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
@@ -174,7 +174,7 @@ def _starred(f: FunctionCompiler, target: ast.Tuple | ast.List, items: list[Valu
     return [*target.elts[:star], starred.value, *target.elts[star + 1:]], [*items[:star], rest, *items[after:]]
 
 
-def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.expr) -> None:
+def _store_name(f: Compiler, target: ast.Name, value: Value, node: ast.expr) -> None:
     name = target.id
     before = f.names.get(name)
     if isinstance(before, Erroneous):
@@ -205,7 +205,7 @@ def _store_name(f: FunctionCompiler, target: ast.Name, value: Value, node: ast.e
         raise f.fail(messages.REBOUND, target, name=name, before=before, after=value)
 
 
-def _first_value(f: FunctionCompiler, name: str, value: Value, node: ast.AST) -> Value:
+def _first_value(f: Compiler, name: str, value: Value, node: ast.AST) -> Value:
     """What the first assignment binds: a constant that stays one, an object, or a new variable."""
     facts = f.scope.names.get(name)
     is_once = f.is_assigned_once(name)
@@ -221,7 +221,7 @@ def _first_value(f: FunctionCompiler, name: str, value: Value, node: ast.AST) ->
     return f.materialize(value, name, node, variables=is_changed or not stays)
 
 
-def _store_aggregate(f: FunctionCompiler, name: str, before: Aggregate, value: Value, node: ast.expr) -> None:
+def _store_aggregate(f: Compiler, name: str, before: Aggregate, value: Value, node: ast.expr) -> None:
     """A later assignment of a tuple or structure is one of its parts. One that can change must not have two names,
     because both would change."""
     if before.is_mutable and (aggregates.is_shared(before) or aggregates.roots(value) or _sharers(f, name, before)):
@@ -230,7 +230,7 @@ def _store_aggregate(f: FunctionCompiler, name: str, before: Aggregate, value: V
     f.assignments.assign(name)
 
 
-def _check_sharing(f: FunctionCompiler, name: str, value: Value, node: ast.expr) -> None:
+def _check_sharing(f: Compiler, name: str, value: Value, node: ast.expr) -> None:
     """A list or structure that gets a second name is assigned once under each, and is none of constants."""
     if not isinstance(value, Aggregate) or not value.is_mutable:
         return
@@ -248,14 +248,14 @@ def _check_sharing(f: FunctionCompiler, name: str, value: Value, node: ast.expr)
         raise f.fail(messages.SHARED, node, name=name, found=value, reason=f"whose elements are constants{copy}")
 
 
-def _sharers(f: FunctionCompiler, name: str, value: Aggregate) -> list[str]:
+def _sharers(f: Compiler, name: str, value: Aggregate) -> list[str]:
     """The other names of a list or structure."""
     roots = aggregates.roots(value)
     return [other for other, held in f.names.items()
             if other != name and isinstance(held, Aggregate) and held.is_mutable and roots & aggregates.roots(held)]
 
 
-def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
+def _annotated(f: Compiler, node: ast.AnnAssign) -> None:
     """``x: float64 = 0``: a variable of that type."""
     type_ = type_of_annotation(f, node.annotation)
     if typing.get_origin(type_) is list and isinstance(node.target, ast.Name) and node.value is not None:
@@ -284,14 +284,15 @@ def _annotated(f: FunctionCompiler, node: ast.AnnAssign) -> None:
                                         *([hints] if hints is not None else []))
 
 
-def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
+def _augmented(f: Compiler, node: ast.AugAssign) -> None:
     """``x += 1``: the place is found once."""
     symbol = SYMBOLS[type(node.op)]
     _refuse_immutable(f, node.target)
     place = f.evaluate(node.target)
     if isinstance(place, AtomicRef):
         written = ast.copy_location(ast.Call(node.target, [node.value], []), node)
-        result = METHODS[AtomicRef](Call(f, f"{symbol}=", written, [f.read(node.value)], receiver=place))
+        given = CallSite(f, f"{symbol}=", written, [f.read(node.value)], receiver=place)
+        result = f.unit.handlers.methods[AtomicRef](given)
         f.perform(expression(f, result, node))
         return
     if isinstance(place, Matrix):
@@ -319,7 +320,7 @@ def _augmented(f: FunctionCompiler, node: ast.AugAssign) -> None:
 # ------------------------------------------------------------------ control flow
 
 
-def _if(f: FunctionCompiler, node: ast.If) -> None:
+def _if(f: Compiler, node: ast.If) -> None:
     """A condition that is known decides what is compiled, as C++'s if constexpr does."""
     test = f.read(node.test)
     if isinstance(test, Static):
@@ -333,7 +334,7 @@ def _if(f: FunctionCompiler, node: ast.If) -> None:
     choose(f, truth(f, test, node.test), node, *(partial(f.block, side, node) for side in (node.body, node.orelse)))
 
 
-def choose(f: FunctionCompiler, condition: n.Expression, node: ast.AST, then: Callable[[], n.Block],
+def choose(f: Compiler, condition: n.Expression, node: ast.AST, then: Callable[[], n.Block],
            otherwise: Callable[[], n.Block]) -> None:
     """A choice that the kernel makes; the sides are compiled by functions."""
     with f.assignments.choice() as ends:
@@ -341,7 +342,7 @@ def choose(f: FunctionCompiler, condition: n.Expression, node: ast.AST, then: Ca
     f.emit(n.If(f.location(node), condition, first, second if second.statements else None))
 
 
-def _side(f: FunctionCompiler, side: Callable[[], n.Block], ends: list[Names | None]) -> n.Block:
+def _side(f: Compiler, side: Callable[[], n.Block], ends: list[Names | None]) -> n.Block:
     """One side of a choice."""
     f.loops.append(loops.branch(f))
     try:
@@ -351,7 +352,7 @@ def _side(f: FunctionCompiler, side: Callable[[], n.Block], ends: list[Names | N
         f.loops.pop()
 
 
-def _return(f: FunctionCompiler, node: ast.Return) -> None:
+def _return(f: Compiler, node: ast.Return) -> None:
     value: Value = Static(None) if node.value is None else released(f, f.read(node.value), node)
     if isinstance(value, Nothing):
         if value.expression is not None:
@@ -365,11 +366,11 @@ def _return(f: FunctionCompiler, node: ast.Return) -> None:
     if f.apply_to is not None:
         f.emit(n.Return(location, apply_result(f, None if is_empty else value, node)))
     else:
-        f.emit(n.Return(location, None if f.result is None else f.result.returned(f, value, node)))
+        f.emit(n.Return(location, None if f.result is None else returned(f, f.result, value, node)))
     f.assignments.leave()
 
 
-def apply_result(f: FunctionCompiler, value: Value | None, node: ast.AST) -> n.Expression:
+def apply_result(f: Compiler, value: Value | None, node: ast.AST) -> n.Expression:
     """What a function given to joint_matrix_apply returns: its value, or its parameter's last one."""
     variable = f.apply_to
     assert variable is not None
@@ -379,7 +380,7 @@ def apply_result(f: FunctionCompiler, value: Value | None, node: ast.AST) -> n.E
     return expression(f, value, node, variable.type)
 
 
-def _function(f: FunctionCompiler, node: ast.FunctionDef) -> None:
+def _function(f: Compiler, node: ast.FunctionDef) -> None:
     if node.decorator_list:
         raise f.fail(messages.UNSUPPORTED_STATEMENT, node.decorator_list[0], what="a decorator inside of a kernel",
                      advice="leave it out")
@@ -388,9 +389,10 @@ def _function(f: FunctionCompiler, node: ast.FunctionDef) -> None:
     f.bind(node.name, f.local(node))
 
 
-STATEMENTS.update({
+STATEMENTS: dict[type[ast.stmt], StatementHandler] = {
     ast.Expr: _expression, ast.Pass: _pass, ast.Assign: _assign, ast.AnnAssign: _annotated,
     ast.AugAssign: _augmented, ast.If: _if, ast.Return: _return, ast.FunctionDef: _function,
     ast.For: loops.for_statement, ast.While: loops.while_statement, ast.Break: loops.break_statement,
     ast.Continue: loops.continue_statement,
-})
+}
+"""What statements become; ``assert`` and ``match`` have modules of their own."""

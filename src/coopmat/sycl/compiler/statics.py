@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from coopmat.runtime.element_types import of_dtype
 from coopmat.sycl.captures import is_memory
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.values import Sequence, Static, Value
-from coopmat.sycl.element_types import of_dtype
 
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
+Memory = Callable[[Compiler, str, Any, ast.AST], Value]
 
 
-Memory = Callable[["FunctionCompiler", str, Any, ast.AST], Value]
-
-
-def static_value(f: FunctionCompiler, value: Any, node: ast.AST, name: str = "this",
+def static_value(f: Compiler, value: Any, node: ast.AST, name: str = "this",
                  memory: Memory | None = None) -> Value:
     """A Python object, which the source calls ``name``, as a value; ``memory`` tells what arrays are."""
     if isinstance(value, (tuple, list)):

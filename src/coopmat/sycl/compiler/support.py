@@ -10,7 +10,7 @@ from typing import Any
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import KernelNotSupported, SourceLocation
-from coopmat.sycl.element_types import ElementType
+from coopmat.runtime.element_types import ElementType
 from coopmat.sycl.enumerations import use
 from coopmat.sycl.joint_matrices import JointMatrixType
 

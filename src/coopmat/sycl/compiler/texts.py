@@ -8,19 +8,17 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coopmat.support.limits import MOST_LISTED
 from coopmat.support.printf import FLOATS, INTEGER_BITS, INTEGERS
 from coopmat.sycl.compiler import messages, vectors
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.numbers import convert_scalar, expression
 from coopmat.sycl.compiler.values import Aggregate, Element, Runtime, Sequence, Static, Text, Value, owner_of
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.conversions import make_convert, promoted_type
-
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
 
 EMPTY = Text((), ("",), ())
 
@@ -60,7 +58,7 @@ def single(conversion: str, item: Value) -> Text:
 # ------------------------------------------------------------------ values as print shows them
 
 
-def shown(f: FunctionCompiler, value: Value, node: ast.AST, *, is_quoted: bool = False) -> Text:
+def shown(f: Compiler, value: Value, node: ast.AST, *, is_quoted: bool = False) -> Text:
     """What ``str`` gives of a value, or ``repr``, which quotes strings."""
     value = f.loaded(value, node)
     match value:
@@ -80,7 +78,7 @@ def shown(f: FunctionCompiler, value: Value, node: ast.AST, *, is_quoted: bool =
     raise f.fail(messages.NOT_PRINTABLE, node, found=value)
 
 
-def _aggregate(f: FunctionCompiler, value: Aggregate, node: ast.AST) -> Text:
+def _aggregate(f: Compiler, value: Aggregate, node: ast.AST) -> Text:
     items = [shown(f, item, node, is_quoted=True) for item in value.items]
     owner = owner_of(value)
     if owner is not None:
@@ -92,7 +90,7 @@ def _aggregate(f: FunctionCompiler, value: Aggregate, node: ast.AST) -> Text:
     return joined([literal(opening), joined(items, ", "), literal(closing)])
 
 
-def _number(f: FunctionCompiler, value: Runtime, node: ast.AST) -> Text:
+def _number(f: Compiler, value: Runtime, node: ast.AST) -> Text:
     """A number, with six digits if it is none of the integers; True or False; an address."""
     if value.type == t.BOOL:
         return _choice(f, value.expression, "True", "False", node)
@@ -101,18 +99,18 @@ def _number(f: FunctionCompiler, value: Runtime, node: ast.AST) -> Text:
     return single(*_specified(f, value, "", "g" if value.type.is_float else "d", node))
 
 
-def _choice(f: FunctionCompiler, condition: n.Expression, if_true: str, if_false: str, node: ast.AST) -> Text:
+def _choice(f: Compiler, condition: n.Expression, if_true: str, if_false: str, node: ast.AST) -> Text:
     sides = [string(f, text, node) for text in (if_true, if_false)]
     return single("%s", Runtime(n.Conditional(sides[0].type, f.location(node), condition, *sides)))
 
 
-def chosen(f: FunctionCompiler, condition: n.Expression, sides: tuple[Value, Value], node: ast.AST) -> Value | None:
+def chosen(f: Compiler, condition: n.Expression, sides: tuple[Value, Value], node: ast.AST) -> Value | None:
     """``"a" if c else "b"``; None if the sides are no strings."""
     known = [side.value for side in sides if isinstance(side, Static) and isinstance(side.value, str)]
     return _choice(f, condition, known[0], known[1], node) if len(known) == len(sides) else None
 
 
-def string(f: FunctionCompiler, text: str, node: ast.AST,
+def string(f: Compiler, text: str, node: ast.AST,
            space: t.AddressSpace = t.AddressSpace.CONSTANT) -> n.Expression:
     """A pointer to a string in constant (or global) memory, whose end is a zero; equal ones are there once."""
     location = f.location(node)
@@ -141,7 +139,7 @@ def string(f: FunctionCompiler, text: str, node: ast.AST,
 # ------------------------------------------------------------------ f-strings
 
 
-def formatted_string(f: FunctionCompiler, node: ast.JoinedStr) -> Value:
+def formatted_string(f: Compiler, node: ast.JoinedStr) -> Value:
     """``f"…{x:6.3f}…"``."""
     parts: list[Text] = []
     for part in node.values:
@@ -153,7 +151,7 @@ def formatted_string(f: FunctionCompiler, node: ast.JoinedStr) -> Value:
     return value_of(joined(parts))
 
 
-def _formatted(f: FunctionCompiler, node: ast.FormattedValue, whole: ast.JoinedStr) -> Text:
+def _formatted(f: Compiler, node: ast.FormattedValue, whole: ast.JoinedStr) -> Text:
     value = f.read(node.value)
     specification = "" if node.format_spec is None else f.read(node.format_spec)
     spec = specification if isinstance(specification, str) else getattr(specification, "value", None)
@@ -172,7 +170,7 @@ _SPEC = re.compile(r"(?:(?P<fill>.)?(?P<align>[<>=^]))?(?P<sign>[-+ ])?(?P<z>z)?
                    r"(?P<width>\d+)?(?P<group>[_,])?(?:\.(?P<precision>\d+))?(?P<type>.)?", re.DOTALL)
 
 
-def with_specification(f: FunctionCompiler, value: Value, spec: str, node: ast.AST) -> Value:
+def with_specification(f: Compiler, value: Value, spec: str, node: ast.AST) -> Value:
     """``format(value, spec)``."""
     if isinstance(value, Static):
         with f.host_errors_at(node):
@@ -180,7 +178,7 @@ def with_specification(f: FunctionCompiler, value: Value, spec: str, node: ast.A
     return value_of(_with_spec(f, value, spec, node) if spec else shown(f, value, node))
 
 
-def _with_spec(f: FunctionCompiler, value: Value, spec: str, node: ast.AST) -> Text:
+def _with_spec(f: Compiler, value: Value, spec: str, node: ast.AST) -> Text:
     """A value with a specification, which the conversions of printf must have, too."""
     found = _SPEC.fullmatch(spec)
     is_vector = vectors.vector_type(value) is not None
@@ -210,7 +208,7 @@ def _precision(found: re.Match[str]) -> str:
     return "" if found["precision"] is None else f".{found['precision']}"
 
 
-def _number_with_spec(f: FunctionCompiler, value: Runtime, found: re.Match[str], node: ast.AST) -> Text | None:
+def _number_with_spec(f: Compiler, value: Runtime, found: re.Match[str], node: ast.AST) -> Text | None:
     """A number; None if printf has no such conversion."""
     if found["fill"] == "0" and found["align"] == "=":  # the same as the flag 0
         is_zero_filled, align, plain = True, None, not found["z"] and not found["group"]
@@ -242,7 +240,7 @@ def _number_with_spec(f: FunctionCompiler, value: Runtime, found: re.Match[str],
     return joined([literal(prefix), single(conversion, item)])
 
 
-def _specified(f: FunctionCompiler, value: Runtime, text: str, letter: str, node: ast.AST) -> tuple[str, Value]:
+def _specified(f: Compiler, value: Runtime, text: str, letter: str, node: ast.AST) -> tuple[str, Value]:
     """A conversion of printf for a number, and the number as it is passed."""
     type_ = value.type
     assert isinstance(type_, t.Scalar)
@@ -260,13 +258,13 @@ def _specified(f: FunctionCompiler, value: Runtime, text: str, letter: str, node
     return f"%{text}{length}{letter}", Runtime(expression(f, value, node, passed))
 
 
-def passed_float(f: FunctionCompiler, found: n.Expression) -> n.Expression:
+def passed_float(f: Compiler, found: n.Expression) -> n.Expression:
     """A number as printf takes it for a floating-point conversion: a double where the device has that."""
     wide = t.DOUBLE if f.unit.has_double else t.FLOAT
     return make_convert(convert_scalar(found, t.FLOAT) if found.type == t.BFLOAT16 else found, wide)
 
 
-def holding(f: FunctionCompiler, text: Text, node: ast.AST) -> Text:
+def holding(f: Compiler, text: Text, node: ast.AST) -> Text:
     """A text with its values as they are now."""
     return replace(text, items=tuple(f.held(item, node) if isinstance(item, Runtime | Element) else item
                                      for item in text.items))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.scopes import names_in
 from coopmat.sycl.compiler.values import Element, Runtime, Sequence, Static, is_number, leaves
 from coopmat.tree import types as t
@@ -16,7 +16,7 @@ MANY_STEPS = 64
 """So many steps, those of the loops inside included, are not unrolled for lists of numbers: these lie in memory."""
 
 
-def is_unrolled(f: FunctionCompiler, node: ast.For, values: range) -> bool:
+def is_unrolled(f: Compiler, node: ast.For, values: range) -> bool:
     """Whether a loop over these values is unrolled: if it has to be, unless that is for the sake of lists that can lie
     in memory, and makes many copies."""
     steps = max(0, -((values.start - values.stop) // values.step))  # len() has a limit
@@ -65,7 +65,7 @@ def _body(node: ast.For) -> _Body:
 class _Search:
     """Looks for what needs a loop's variable when the kernel is compiled. ``in_memory``: lists of numbers do not."""
 
-    f: FunctionCompiler
+    f: Compiler
     in_memory: bool
     known: dict[ast.For, bool] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ def _stored(targets: list[ast.expr]) -> Iterator[str]:
             yield target.id
 
 
-def _has_known_index(f: FunctionCompiler, base: ast.expr) -> bool:
+def _has_known_index(f: Compiler, base: ast.expr) -> bool:
     if isinstance(base, ast.List | ast.Tuple | ast.ListComp):
         return True
     if isinstance(base, ast.Call):  # item.get_global_id()[d]
@@ -114,7 +114,7 @@ def _has_known_index(f: FunctionCompiler, base: ast.expr) -> bool:
     return isinstance(value, Sequence | Static) or (value is None and base.id in f.module)
 
 
-def _can_lie_in_memory(f: FunctionCompiler, base: ast.expr) -> bool:
+def _can_lie_in_memory(f: Compiler, base: ast.expr) -> bool:
     """Whether a name's list is one of numbers of one type."""
     value = f.names.get(base.id) if isinstance(base, ast.Name) else None
     if not isinstance(value, Sequence) or not value.is_list or value.origin is None:
@@ -125,7 +125,7 @@ def _can_lie_in_memory(f: FunctionCompiler, base: ast.expr) -> bool:
         and not any(isinstance(type_, t.Pointer) for type_ in types)
 
 
-def _is_made_as_list(f: FunctionCompiler, name: str) -> bool:
+def _is_made_as_list(f: Compiler, name: str) -> bool:
     """Whether a name that is not known yet will be a list: one is assigned to it further down."""
     return any(isinstance(part, ast.Assign) and name in _stored(part.targets)
                and isinstance(part.value, ast.List | ast.ListComp | ast.Tuple | ast.BinOp)

@@ -17,12 +17,12 @@ from typing import Any, Self
 import numpy as np
 
 from coopmat.diagnostics import SourceLocation, number_text
-from coopmat.sycl.compiler.source import Source
-from coopmat.sycl.element_types import BY_SCALAR, ElementType
+from coopmat.runtime.element_types import BY_SCALAR, ElementType
 from coopmat.sycl.enumerations import address_space
 from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.pointers import NO_PROPERTIES, PointerType
 from coopmat.sycl.properties import properties
+from coopmat.sycl.source import Source
 from coopmat.sycl.vectors import vector_of
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
@@ -252,7 +252,7 @@ class Local(Value):
     source: Source
     node: ast.FunctionDef | ast.Lambda
     module: Mapping[str, Any]
-    scope: Any  # the FunctionCompiler that it stands in; None if ``captured`` says it all
+    scope: Any  # the Compiler that it stands in; None if ``captured`` says it all
     captured: Mapping[str, Value] = field(default_factory=dict)
 
     @property
@@ -296,9 +296,9 @@ class Group(Value):
     dimensions: int = 0
 
     @property
-    def scope(self) -> t.Scope:
+    def scope(self) -> t.ExecutionScope:
         """Its scope in SPIR-V."""
-        return t.Scope.WORKGROUP if self.dimensions else t.Scope.SUBGROUP
+        return t.ExecutionScope.WORKGROUP if self.dimensions else t.ExecutionScope.SUBGROUP
 
     def __str__(self) -> str:
         return f"a group[{self.dimensions}]" if self.dimensions else "a sub_group"
@@ -344,7 +344,7 @@ class AtomicRef(Value):
 
     pointer: n.Expression
     order: int
-    scope: t.Scope
+    scope: t.ExecutionScope
 
     @property
     def type(self) -> t.Scalar:

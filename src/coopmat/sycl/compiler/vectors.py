@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from coopmat.sycl.compiler import messages
+from coopmat.sycl.compiler.context import Compiler
 from coopmat.sycl.compiler.numbers import cast, constant_integer, expression, integer, type_of
 from coopmat.sycl.compiler.values import Element, Runtime, Static, Value, is_number, shown_type
 from coopmat.sycl.compiler.values import Sequence as ValueSequence
@@ -18,10 +18,6 @@ from coopmat.sycl.vectors import VectorType, components
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.conversions import make_convert
-
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
-
 
 METHODS = ("load", "store", "convert", "as_", "size", "get_count")
 
@@ -32,7 +28,7 @@ def vector_type(value: Value) -> t.Vector | None:
     return found if isinstance(found, t.Vector) else None
 
 
-def common_vector(f: FunctionCompiler, values: Sequence[Value], node: ast.AST, what: str) -> t.Vector:
+def common_vector(f: Compiler, values: Sequence[Value], node: ast.AST, what: str) -> t.Vector:
     """The one type of the vectors among some values."""
     found = [type_ for value in values if (type_ := vector_type(value)) is not None]
     for type_ in found:
@@ -41,7 +37,7 @@ def common_vector(f: FunctionCompiler, values: Sequence[Value], node: ast.AST, w
     return found[0]
 
 
-def spread(f: FunctionCompiler, value: Value, type_: t.Vector, node: ast.AST) -> n.Expression:
+def spread(f: Compiler, value: Value, type_: t.Vector, node: ast.AST) -> n.Expression:
     """A vector as it is, or a number in all components."""
     if vector_type(value) is not None:
         return expression(f, value, node, type_)
@@ -64,7 +60,7 @@ def converted(found: n.Expression, scalar: t.Scalar) -> n.Expression:
 # ------------------------------------------------------------------ making
 
 
-def made(f: FunctionCompiler, type_: VectorType, values: Sequence[Value], node: ast.AST) -> Value:
+def made(f: Compiler, type_: VectorType, values: Sequence[Value], node: ast.AST) -> Value:
     """``float4(x)``, ``float4(a, b, 1, 0)``, ``float4(v)``: of numbers, vectors, lists and tuples."""
     parts: list[Value] = []
     for value in values:
@@ -89,14 +85,14 @@ def made(f: FunctionCompiler, type_: VectorType, values: Sequence[Value], node: 
 # ------------------------------------------------------------------ components
 
 
-def part(f: FunctionCompiler, value: Runtime | Element, name: str, node: ast.AST) -> Value | None:
+def part(f: Compiler, value: Runtime | Element, name: str, node: ast.AST) -> Value | None:
     """``v.x``, ``v.xyz``: a place if the vector is one; None if the name means no components."""
     type_ = vector_type(value)
     found = None if type_ is None else components(name, type_.count)
     return None if found is None else _chosen(f, value, found, node)
 
 
-def _chosen(f: FunctionCompiler, value: Runtime | Element, chosen: tuple[int, ...], node: ast.AST) -> Value:
+def _chosen(f: Compiler, value: Runtime | Element, chosen: tuple[int, ...], node: ast.AST) -> Value:
     type_, location = vector_type(value), f.location(node)
     assert type_ is not None
     result = type_.scalar if len(chosen) == 1 else t.Vector(type_.scalar, len(chosen))
@@ -113,7 +109,7 @@ def _chosen(f: FunctionCompiler, value: Runtime | Element, chosen: tuple[int, ..
     return Runtime(n.Swizzle(result, location, held.expression, chosen))
 
 
-def item(f: FunctionCompiler, value: Runtime | Element, index: Value, node: ast.Subscript) -> Value:
+def item(f: Compiler, value: Runtime | Element, index: Value, node: ast.Subscript) -> Value:
     """``v[i]``."""
     type_, location = vector_type(value), f.location(node)
     assert type_ is not None
@@ -130,7 +126,7 @@ def item(f: FunctionCompiler, value: Runtime | Element, index: Value, node: ast.
     return Runtime(n.ExtractComponent(type_.scalar, location, value.expression, found))
 
 
-def items(f: FunctionCompiler, value: Runtime, node: ast.AST) -> list[Value]:
+def items(f: Compiler, value: Runtime, node: ast.AST) -> list[Value]:
     """The components, in order."""
     type_ = vector_type(value)
     assert type_ is not None
@@ -146,7 +142,7 @@ COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _INTEGER_ONLY = {"&", "|", "^", "<<", ">>", "%", "//"}
 
 
-def binary(f: FunctionCompiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
+def binary(f: Compiler, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
     """An operator component by component; a comparison gives integers of the same width, -1 where it holds."""
     type_ = common_vector(f, (left, right), node, f"'{symbol}'")
     scalar, location = type_.scalar, f.location(node)
@@ -170,7 +166,7 @@ def as_integers(test: n.Expression, scalar: t.Scalar) -> n.Expression:
     return n.Convert(t.Vector(t.Scalar("sint", max(scalar.bits, 8)), test.type.count), test.location, test)
 
 
-def _power(f: FunctionCompiler, base: Value, exponent: Value, type_: t.Vector, node: ast.AST) -> Value:
+def _power(f: Compiler, base: Value, exponent: Value, type_: t.Vector, node: ast.AST) -> Value:
     """A power with a small constant by multiplication, else pow."""
     count = exponent.value if isinstance(exponent, Static) and type(exponent.value) is int else None
     if count is not None and 1 <= count <= 16:
@@ -186,7 +182,7 @@ def _power(f: FunctionCompiler, base: Value, exponent: Value, type_: t.Vector, n
     return Runtime(n.Operation(type_, f.location(node), "std.pow", operands))
 
 
-def unary(f: FunctionCompiler, symbol: str, value: Value, node: ast.AST) -> Value:
+def unary(f: Compiler, symbol: str, value: Value, node: ast.AST) -> Value:
     """``- + ~``."""
     type_ = common_vector(f, (value,), node, f"'{symbol}'")
     operand = spread(f, value, type_, node)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.analysis.control_flow import successors_of, without_dead_ends
 from coopmat.spirv.analysis.imports import imported_name, is_assertion, unresolved
+from coopmat.spirv.analysis.types import Type, TypeTable
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, StorageClass
 from coopmat.spirv.module import Block, Function, Module
 from coopmat.spirv.module.instruction import Instruction
@@ -26,18 +26,17 @@ LINES = frozenset({Op.Line, Op.NoLine})
 
 @dataclass
 class Flat:
-    """A kernel without calls. ``definitions`` are its own instructions by their ids; ``origin`` is the id in the module
-    of each id that stands for it in a copy of its function (decorations and names are found by it); ``kept`` are the
-    labels of what ``kept_in_loops`` gives for each function; ``found`` is what passes over the kernel keep for the next
-    time that its code is written."""
+    """A kernel without calls. ``types`` are those of its values; ``definitions`` are its own instructions by their ids;
+    ``origin`` is the id in the module of each id that stands for it in a copy of its function (decorations and names
+    are found by it); ``kept`` are the labels of what ``kept_in_loops`` gives for each function."""
 
     module: Module
+    types: TypeTable
     parameters: list[Instruction]
     blocks: list[Block]
     definitions: dict[int, Instruction] = field(default_factory=dict)
     origin: dict[int, int] = field(default_factory=dict)
     kept: list[tuple[int, int]] = field(default_factory=list)
-    found: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def has_assertions(self) -> bool:
@@ -61,15 +60,32 @@ class Flat:
         """The id that the module has for an id."""
         return self.origin.get(identifier, identifier)
 
+    def type_of(self, identifier: int) -> Type:
+        """The type of a value."""
+        row = self.definition(identifier)
+        if row.type_id is None:
+            raise ValidationError("operand-value", f"{row.name} %{identifier} is not a value", row.offset)
+        return self.types[row.type_id]
 
-def flatten(module: Module, function_id: int) -> Flat:
-    """The kernel without calls. Error for recursion, for functions without a body, and for a kernel too large."""
+    def pointee(self, pointer: int) -> Type:
+        """What a pointer points to."""
+        return self.types.pointee(self.type_of(pointer))
+
+    def constant_of(self, identifier: int) -> int | None:
+        """The value of an integer constant (unsigned where its type has no sign), or None."""
+        value = self.module.constant_value(identifier) if identifier not in self.definitions else None
+        return int(value) if isinstance(value, int) else None
+
+
+def flatten(module: Module, function_id: int, types: TypeTable) -> Flat:
+    """The kernel without calls; ``types``: of the module. Error for recursion, for functions without a body, and for a
+    kernel too large."""
     flattener = _Flattener(module)
     source = module.function(function_id)
     if not source.blocks:
         raise _unresolved(module, function_id)
     blocks = flattener.body(source, {}, (function_id,))
-    flat = Flat(module, list(source.parameters), blocks, origin=flattener.origin, kept=flattener.kept)
+    flat = Flat(module, types, list(source.parameters), blocks, origin=flattener.origin, kept=flattener.kept)
     for row in (*source.parameters, *(row for block in blocks for row in block.instructions)):
         if row.result_id is not None:
             if row.result_id in flat.definitions:

@@ -17,7 +17,7 @@ from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Block, Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.targets.analysis.flatten import Flat
-from coopmat.targets.llvm.values import MOST_LEAVES, is_large
+from coopmat.targets.analysis.leaves import MOST_LEAVES, is_large
 
 # --------------------------------------------------------------------------------------
 # The module

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.analysis.types import ArrayType, MatrixType, StructType, Type, VectorType, contains_matrix
+from coopmat.spirv.analysis.types import (
+    ArrayType,
+    MatrixType,
+    StructType,
+    Type,
+    VectorType,
+    contains_matrix,
+)
 from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.values import is_large, part_of
+from coopmat.targets.analysis.flatten import Flat
+from coopmat.targets.analysis.leaves import is_large, part_of
 
 
-class Users:
-    """What uses the pointers of a kernel, and so which variables need no address."""
+class PointerUses:
+    """What uses the values of a kernel, and so which of its variables need no address."""
 
-    def __init__(self, emitter: Emitter) -> None:
-        self.emitter = emitter
+    def __init__(self, flat: Flat) -> None:
+        self.flat = flat
         self.users: dict[int, list[Instruction]] = {}
-        for block in emitter.flat.blocks:
+        for block in flat.blocks:
             for row in block.instructions:
                 for used in set(row.ids()):
                     self.users.setdefault(used, []).append(row)
@@ -32,9 +39,9 @@ class Users:
                 if target is not None and self.is_array(row.result_id or 0, target):
                     return True
             if row.opcode in CHAINS:
-                if CHAINS[Op(row.opcode)] == 2 and self.emitter.constant_of(row.words[1]) != 0:
+                if CHAINS[Op(row.opcode)] == 2 and self.flat.constant_of(row.words[1]) != 0:
                     return True
-                constants = [self.emitter.constant_of(word) for word in row.words[CHAINS[Op(row.opcode)]:]]
+                constants = [self.flat.constant_of(word) for word in row.words[CHAINS[Op(row.opcode)]:]]
                 target = kind
                 for index in constants:
                     if index is None and not isinstance(target, MatrixType):
@@ -74,7 +81,7 @@ class Users:
 
     def _cast(self, row: Instruction, kind: Type) -> Type | None:
         """What a copy of a pointer to ``kind``, or a cast one, points to: the same, or the first of its members."""
-        wanted, found = self.emitter.pointee(row.result_id or 0), (kind, 0)
+        wanted, found = self.flat.pointee(row.result_id or 0), (kind, 0)
         while found[0] != wanted:
             if not isinstance(found[0], ArrayType | StructType):
                 return None
@@ -83,11 +90,11 @@ class Users:
 
     def _target(self, row: Instruction, kind: Type, in_array: bool) -> Type | None:
         first = CHAINS[Op(row.opcode)]
-        if first == 2 and self.emitter.constant_of(row.words[1]) != 0 and not (in_array and contains_matrix(kind)):
+        if first == 2 and self.flat.constant_of(row.words[1]) != 0 and not (in_array and contains_matrix(kind)):
             return None
         target: Type | None = kind
         for word in row.words[first:]:
-            index = self.emitter.constant_of(word)
+            index = self.flat.constant_of(word)
             if target is None or (index is None and not contains_matrix(target) and not is_homogeneous(target)):
                 return None
             target = member_type(target, index or 0)
@@ -118,12 +125,3 @@ def member_type(kind: Type, index: int) -> Type | None:
     if isinstance(kind, VectorType | MatrixType):
         return kind.scalar
     return None
-
-
-def users_of(emitter: Emitter) -> Users:
-    """The uses of the kernel's pointers, found once."""
-    found = emitter.flat.found.get("users")
-    if found is None:
-        found = emitter.flat.found["users"] = Users(emitter)
-    found.emitter = emitter
-    return found

@@ -13,11 +13,11 @@ from coopmat.devices.subgroup_layout import block_elements
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.blocks_2d import Block, block_of
-from coopmat.targets.cpu.checks.bounds import bounds_of
+from coopmat.targets.cpu.lanes.vector import lanes_of
+from coopmat.targets.llvm.arithmetic.integers import resized
+from coopmat.targets.llvm.checks import AccessChecks
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.extents import overlap, rows_of_bytes
-from coopmat.targets.llvm.instructions.integers import resized
-from coopmat.targets.llvm.places import reserve_stack
 from coopmat.targets.llvm.values import Number
 from coopmat.targets.llvm.writer import Operand
 
@@ -118,7 +118,7 @@ def _function(emitter: Emitter, block: Block, *, storing: bool = False, transpos
     kind = "store" if storing else "transpose" if transpose else "transform" if transform else "load"
     name = f"block.{kind}.{size}.{block.width}.{block.height}.{block.count}"
     if name not in emitter.writer.helpers:
-        reserve_stack(emitter, nothing + 64)
+        emitter.reserve_stack(nothing + 64)
     facts = {"NAME": name, "ENTRIES": len(places), "PLACES": ", ".join(f"i32 {place}" for place in places),
              "SPACE": nothing + 8, "COMPONENTS": held.row.shape[1], "LANES": emitter.size, "HEIGHT": block.height,
              "TYPE": f"i{8 * size}", "SIZE": size, **(_STORING if storing else _LOADING), "ROW": row}
@@ -130,7 +130,7 @@ def _function(emitter: Emitter, block: Block, *, storing: bool = False, transpos
 
 def _one(emitter: Emitter, number: Number) -> Number:
     """What all work-items have, integers as an i64."""
-    one = Number(number.type, emitter.lane_of(number, emitter.first_lane()))
+    one = Number(number.type, emitter.execution.first(number)[0])
     return one if one.type == "ptr" else resized(emitter, one, "i64", signed=True)
 
 
@@ -142,24 +142,25 @@ def _call(emitter: Emitter, row: Instruction, name: str, block: Block, surface: 
     base, width, height, pitch, x, y = (_one(emitter, number) for word in row.words[surface:surface + 5]
                                         for number in emitter.numbers(word))
     writer, pointers, flags = emitter.writer, emitter.vector("ptr"), emitter.vector("i8")
-    if "bounds" in emitter.extra:
+    if emitter.checks is not None:
         detail = (block.width, block.height, block.count, emitter.size, int(transpose), 4 // size if transform else 1)
-        _check(emitter, row, detail, size, surface, own, [one.base for one in (base, width, height, pitch, x, y)])
+        _check(emitter, emitter.checks, row, detail, size, surface, own,
+               [one.base for one in (base, width, height, pitch, x, y)])
     x = emitter.apply("mul {t} {0}, {1}", "i64", x, emitter.constant("i64", size))
     mine, here = writer.slot(pointers), writer.slot(flags)
     writer.do(f"store {pointers} {emitter.lanes(emitter.number(row.words[own]))}, ptr {mine}")
-    bytes_ = writer.let(f"zext {emitter.mask_type} {emitter.mask_text} to {flags}")
+    lanes = lanes_of(emitter)
+    bytes_ = writer.let(f"zext {lanes.mask_type} {lanes.mask_text} to {flags}")
     writer.do(f"store {flags} {bytes_}, ptr {here}")
     numbers: list[Operand] = [(one.type, one.base) for one in (base, width, height, pitch, x, y)]
     writer.call("void", name, [*numbers, ("ptr", mine), ("ptr", here)])
 
 
-def _check(emitter: Emitter, row: Instruction, detail: tuple[int, ...], size: int, surface: int, own: int,
-           operands: Sequence[str]) -> None:
+def _check(emitter: Emitter, checks: AccessChecks, row: Instruction, detail: tuple[int, ...], size: int, surface: int,
+           own: int, operands: Sequence[str]) -> None:
     """Have the part of the block that lies in the matrix checked, and the work-items' own elements. ``operands``: base,
     width, height, pitch, x, y; ``detail``: what decides which elements the work-items have."""
-    bounds, writer = bounds_of(emitter), emitter.writer
-    assert bounds is not None
+    writer = emitter.writer
     is_store = row.opcode == Op.Subgroup2DBlockStoreINTEL
     width, height, count, lanes, transposes, rows_per_word = detail
     base, right, below, pitch, x, y = operands
@@ -168,10 +169,10 @@ def _check(emitter: Emitter, row: Instruction, detail: tuple[int, ...], size: in
     first, last, no_columns = overlap(emitter, start, width * count * size, right)
     address = writer.let(f"ptrtoint ptr {base} to i64")
     extent = rows_of_bytes(emitter, address, (top, bottom), pitch, (first, last))
-    bounds.extent("block", row.words[surface], base, extent, [right, below, pitch, x, y], size=size, writing=is_store,
+    checks.extent("block", row.words[surface], base, extent, [right, below, pitch, x, y], size=size, writing=is_store,
                   detail=detail, is_empty=writer.let(f"or i1 {no_rows}, {no_columns}"))
     held = block_elements(width, height, count, lanes, transpose=bool(transposes), rows_per_word=rows_per_word)
-    bounds.access(emitter.number(row.words[own]), held.row.shape[1] * size, not is_store, row.words[own])
+    checks.access(emitter.number(row.words[own]), held.row.shape[1] * size, not is_store, row.words[own])
 
 
 def _load(*, transpose: bool = False, transform: bool = False) -> Handler:

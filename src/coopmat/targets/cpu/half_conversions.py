@@ -5,18 +5,15 @@ LLVM calls functions for single numbers, and takes vectors apart to call them; v
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Set
 
+from coopmat.targets.llvm.ir_text import Line, vector_of
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.terms import Term, choose
 from coopmat.targets.llvm.values import Number
 from coopmat.targets.llvm.writer import Writer
 
 FEATURE = "f16c"
-
-_CONVERSION = re.compile(r"\bfp(ext|trunc) <(\d+) x (half|float)> (\S+) to <\2 x (half|float)>")
-
 
 def _extended(half: Term) -> Term:
     """The float of the same value. A half's exponent field is 112 too low after the shift: a factor makes up for it, of
@@ -66,12 +63,19 @@ def with_vector_conversions(ir: str, features: Set[str]) -> str:
     if FEATURE in features:
         return ir
     needed: dict[str, str] = {}
+    lines = [_with_function(line, needed) if " fpext <" in line or " fptrunc <" in line else line
+             for line in ir.split("\n")]
+    return "\n".join([*lines, *needed.values()])
 
-    def call(found: re.Match[str]) -> str:
-        direction, size, given, operand, result = found.groups()
-        name = f"half.{direction}.{size}"
-        formula = _extended if direction == "ext" else _truncated
-        needed.setdefault(name, _function(name, formula, given, result, int(size)))
-        return f"call <{size} x {result}> @{name}(<{size} x {given}> {operand})"
 
-    return "\n".join([_CONVERSION.sub(call, ir), *needed.values()])
+def _with_function(text: str, needed: dict[str, str]) -> str:
+    """A line that converts a vector, as a call of a function among those that are needed."""
+    line = Line.of(text)
+    cast = line.cast
+    given, result = (vector_of(cast.given), vector_of(cast.type)) if cast else (None, None)
+    if cast is None or given is None or result is None or {given[1], result[1]} != {"half", "float"}:
+        return text
+    size, name = given[0], f"half.{line.opcode.removeprefix('fp')}.{given[0]}"
+    formula = _extended if line.opcode == "fpext" else _truncated
+    needed.setdefault(name, _function(name, formula, given[1], result[1], size))
+    return f"  {line.result} = call {cast.type} @{name}({cast.given} {cast.value})"

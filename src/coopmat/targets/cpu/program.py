@@ -5,43 +5,36 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coopmat.devices import CPU
-from coopmat.diagnostics import CompileError, Error, LaunchError, ValidationError
-from coopmat.llvm.process import client
+from coopmat.diagnostics import CompileError, LaunchError, ValidationError
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import MALFORMED, well_formed
-from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
-from coopmat.targets.analysis.large_values import Prepared, prepared
+from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.base.dump import dump, wanted_stages
+from coopmat.targets.base.geometry import Geometry
+from coopmat.targets.base.global_memory import GlobalMemory
 from coopmat.targets.cpu.checks.table import Checks
-from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
-from coopmat.targets.cpu.half_conversions import with_vector_conversions
 from coopmat.targets.cpu.host import saved
-from coopmat.targets.cpu.host.globals import GlobalMemory
-from coopmat.targets.cpu.host.launch import CompiledKernel, Geometry, Plan
+from coopmat.targets.cpu.host.launch import CompiledKernel, Plan
 from coopmat.targets.cpu.host.native import NativeCode
-from coopmat.targets.cpu.kernel import KernelCode, kernel_code
+from coopmat.targets.cpu.kernel import KernelCode
+from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.amx import TILE
-from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.options import CpuOptions
-from coopmat.targets.llvm.emitter import Variant
-from coopmat.targets.llvm.places import MOST_MEMORY
+from coopmat.targets.cpu.passes import LEVEL, Compilation, prepare
 
 if TYPE_CHECKING:
     from coopmat.spirv.validate import Violation
 
-LEVEL = 3  # of LLVM's optimiser
-ARCHITECTURE = "generic"  # whose layouts matrices have
 UNDECLARED = frozenset({"capability-missing", "entry-point-uses", "extension-missing", "version-range"})
 """Rules about what a module says of itself; what it does stays clear where they are broken."""
 TOLERATED = UNDECLARED | {
@@ -76,7 +69,7 @@ class CpuProgram:
     def prepared(self) -> Prepared:
         """The module with loops instead of functions of matrices, and with what its large values need."""
         with well_formed("the module"):
-            return prepared(with_loops(self.module))
+            return prepare(self.module)
 
     @cached_property
     def globals(self) -> GlobalMemory:
@@ -101,10 +94,10 @@ class CpuProgram:
 
     def _made(self, name: str, variant: Variant) -> CompiledKernel:
         with self._validated(name):
-            code, ir, object_ = self._emitted(name, variant, "object")
-            dump(name, "asm", lambda: self._by_llvm(name, ir, "asm"))
-        kernel = _loaded(code, object_)
-        self.cache.put(self._key(name, variant), saved.to_bytes(code, object_))
+            compilation, object_ = self._compiled_by_llvm(name, variant, "object")
+            dump(name, "asm", lambda: compilation.by_llvm("asm"))
+        kernel = _loaded(compilation.code, object_)
+        self.cache.put(self._key(name, variant), saved.to_bytes(compilation.code, object_))
         return kernel
 
     @contextmanager
@@ -130,40 +123,25 @@ class CpuProgram:
 
         return [one for one in validate(self.module) if one.severity == "error"] if self.validates else []
 
-    def _emitted(self, name: str, variant: Variant, emit: str) -> tuple[KernelCode, str, bytes]:
-        """What is known of a kernel, its LLVM IR, and what LLVM makes of that. Where more matrices are in use than
-        there are tiles, LLVM may find no place for some, or break down: then they are in tiles only while they are
-        multiplied."""
-        code, ir = self.translated(name, variant)
+    def _compiled_by_llvm(self, name: str, variant: Variant, emit: str) -> tuple[Compilation, bytes]:
+        """A kernel after all passes, and what LLVM makes of it. Where more matrices are in use than there are tiles,
+        LLVM may find no place for some, or break down: then they are in tiles only while they are multiplied."""
+        compilation = self.translated(name, variant)
         try:
-            return code, ir, self._by_llvm(name, ir, emit)
+            return compilation, compilation.by_llvm(emit)
         except CompileError:
-            if f" {TILE} " not in ir:
+            if f" {TILE} " not in compilation.ir:
                 raise
-        code, ir = self.translated(name, variant, stay_in_tiles=False)
-        return code, ir, self._by_llvm(name, ir, emit)
+        compilation = self.translated(name, variant, stay_in_tiles=False)
+        return compilation, compilation.by_llvm(emit)
 
-    def translated(self, name: str, variant: Variant, *, stay_in_tiles: bool = True) -> tuple[KernelCode, str]:
-        """A kernel as LLVM IR: what is known of it, and the IR without matrix operations."""
+    def translated(self, name: str, variant: Variant, *, stay_in_tiles: bool = True) -> Compilation:
+        """A kernel after all passes: as LLVM IR without matrix operations."""
         entry = next(entry for entry in self.module.entry_points
                      if entry.name == name and entry.model == ExecutionModel.Kernel)
-        code = kernel_code(self.prepared, entry, variant, HANDLERS, ARCHITECTURE)
-        ir = code.ir
-        dump(name, "ll", lambda: ir.encode())
-        if code.matrices:
-            ir = self._by_llvm(name, ir, "ir").decode()
-            dump(name, "optimized.ll", lambda: ir.encode())
-            ir, stack_bytes = lower(ir, code.matrices, self.features.used, stay_in_tiles=stay_in_tiles)
-            code = replace(code, stack_bytes=code.stack_bytes + stack_bytes)
-            if code.stack_bytes > MOST_MEMORY:
-                raise Error(f"kernel '{name}' needs {code.stack_bytes} bytes for the variables and large matrices of a "
-                            f"sub-group, more than {MOST_MEMORY >> 20} MiB; use smaller matrices")
-            dump(name, "matrices.ll", lambda: ir.encode())
-        return code, with_vector_conversions(ir, self.features.used)
-
-    def _by_llvm(self, name: str, ir: str, emit: str) -> bytes:
-        return client.compile_for_host(ir, self.features.cpu, self.features.for_llvm, LEVEL, emit,
-                                       source_name=f"kernel '{name}'")
+        compilation = Compilation(name, self.prepared, entry, variant, self.features, stay_in_tiles)
+        compilation.run()
+        return compilation
 
     def _key(self, name: str, variant: Variant) -> str:
         return saved.entry_key(self._module_bytes, name, variant, self.features, f"-O{LEVEL}")
@@ -193,7 +171,7 @@ class CpuProgram:
             size = signature.sub_group_size or CPU.sub_group_sizes[0]
             variant = self.variant(signature, signature.work_group_size or (size, 1, 1))
             with self._validated(name):
-                text = self._emitted(name, variant, "asm")[2].decode()
+                text = self._compiled_by_llvm(name, variant, "asm")[1].decode()
             parts.append(f"# kernel '{name}' for {self.features.cpu}, sub-groups of {size}\n{text}")
         return "\n".join(parts)
 
@@ -229,12 +207,13 @@ class CpuProgram:
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
         signature = self.signatures[name]
-        geometry = Geometry.checked(signature, global_size, local_size, global_offset)
+        sub_group_size = signature.sub_group_size or CPU.sub_group_sizes[0]
+        geometry = Geometry.checked(signature, global_size, local_size, global_offset, sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
         kernel = self.compile(name, variant)
         addresses = {slot.offset: self.globals.address(identifier) for identifier, slot in kernel.code.globals.items()}
         checks = Checks(signature, kernel.code.sites, self.globals) if kernel.code.sites else None
-        return Plan(kernel, signature, variant, geometry, self.threads, addresses, self.options.printf_limit, checks)
+        return Plan(kernel, signature, geometry, self.threads, addresses, self.options.printf_limit, checks)
 
 
 def _loaded(code: KernelCode, object_: bytes) -> CompiledKernel:

@@ -22,12 +22,13 @@ from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
 from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.cpu import byte_products as vnni
+from coopmat.targets.cpu.byte_products import ByteProducts, Signs
+from coopmat.targets.cpu.lanes.vector import lanes_of
 from coopmat.targets.cpu.matrix.multiply_as import rule_of
 from coopmat.targets.cpu.matrix.rows import BYTES, DOUBLE, Factors, Rule, pitch_of, stored, stored_forms
 from coopmat.targets.cpu.options import HARDWARE
+from coopmat.targets.llvm.arithmetic.floats import from_bf16, to_bf16
 from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.instructions.floats import from_bf16, to_bf16
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.terms import Term
 from coopmat.targets.llvm.values import Number, Value, bits_of
@@ -55,6 +56,7 @@ class _Multiply:
         self.row = row
         self.m = m
         self.layout = row.layout("a", m)
+        self.products = ByteProducts(emitter, lanes_of(emitter).variant.features)
 
     def words_of_a(self, a: tuple[Number, ...]) -> list[str]:
         """The rows of A as vectors of words."""
@@ -88,31 +90,31 @@ class _Multiply:
         """The rows of the result."""
         bits = format_of(self.row.a).bits
         signs = (self.row.a.startswith("s"), self.row.b.startswith("s"))
-        if vnni.widest(self.emitter, self.size) is None:
+        if self.products.widest(self.size) is None:
             return self._by_elements(self.words_of_a(a), b, c, signs)
         if bits == 8:
-            rows = self.words_of_a(tuple(vnni.turned(self.emitter, number, signs) for number in a))
+            rows = self.words_of_a(tuple(self.products.turned(number, signs) for number in a))
             return self._by_octets(rows, b, c, signs)
         if signs == (False, False):
             signs = (False, True)  # numbers up to 15 are signed bytes, too
-        rows = self.words_of_a(tuple(vnni.turned(self.emitter, number, signs, bits) for number in a))
+        rows = self.words_of_a(tuple(self.products.turned(number, signs, bits) for number in a))
         is_signed = signs == (True, False)  # turned, they are not
         rows = [part for words in rows for part in self._octets(words, WORDS, is_signed)]
         b = [part for words in b for part in self._octets(words, self.size, self.row.b.startswith("s"))]
         return self._by_octets(rows, b, c, signs)
 
-    def _by_octets(self, a: list[str], b: list[str], c: list[str], signs: vnni.Signs) -> list[str]:
+    def _by_octets(self, a: list[str], b: list[str], c: list[str], signs: Signs) -> list[str]:
         """With VNNI. Of a row of A there are as many vectors as words for each word of B: of 4-bit integers two."""
-        emitter, size, parts = self.emitter, self.size, len(b) // WORDS
+        size, parts = self.size, len(b) // WORDS
         over = "zeroinitializer"
         for word in b:
-            over = vnni.excess(emitter, over, word, size, signs, format_of(self.row.a).bits)
+            over = self.products.excess(over, word, size, signs, format_of(self.row.a).bits)
         found = []
         for m, start in enumerate(c):
             total = start if over == "zeroinitializer" else self.writer.let(f"sub <{size} x i32> {start}, {over}")
             for place, word in enumerate(b):
                 left = self.same(a[m * parts + place % parts], "i32", place // parts)
-                total = vnni.accumulated(emitter, total, left, word, size, signs)
+                total = self.products.accumulated(total, left, word, size, signs)
             found.append(total)
         return found
 
@@ -126,7 +128,7 @@ class _Multiply:
         even, odd = (let(f"bitcast {kind} {part} to <{count} x i32>") for part in (low, high))
         return even, odd
 
-    def _by_elements(self, a: list[str], b: list[str], c: list[str], signs: vnni.Signs) -> list[str]:
+    def _by_elements(self, a: list[str], b: list[str], c: list[str], signs: Signs) -> list[str]:
         """Without VNNI: element by element."""
         bits = format_of(self.row.a).bits
         places = range(WORD_BITS // bits)
@@ -238,8 +240,9 @@ def _multiply(emitter: Emitter, instruction: Instruction) -> Value:
     if row.accumulator == "sint32":
         rows = multiply.integers(a, columns, [emitter.lanes(number) for number in c])
         return tuple(emitter.varying("i32", text) for text in rows)
-    if emitter.variant.numerics != HARDWARE:
-        return multiply.by_rule(rule_of(emitter.variant.numerics, row.formats), multiply.words_of_a(a), columns, c)
+    numerics = lanes_of(emitter).variant.numerics
+    if numerics != HARDWARE:
+        return multiply.by_rule(rule_of(numerics, row.formats), multiply.words_of_a(a), columns, c)
     starts = [emitter.lanes(_to_float(emitter, number, row.accumulator)) for number in c]
     return tuple(_from_float(emitter, emitter.varying("float", text), row.accumulator)
                  for text in multiply.floats(multiply.words_of_a(a), columns, starts))

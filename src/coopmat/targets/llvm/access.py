@@ -1,20 +1,15 @@
-"""Loads and stores of numbers through pointers: one for all, vectors, or gathered and scattered."""
+"""Values in memory: addresses, loads and stores of all numbers and matrices that a value consists of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from coopmat.spirv.analysis.types import BoolType, MatrixType, Type
-from coopmat.targets.cpu.loops import for_each_lane
+from coopmat.targets.analysis.leaves import LeafType, leaves_of
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.values import Leaf, LeafType, Matrix, Number, Value, bits_of, leaves_of, llvm_type, suffix
-
-if TYPE_CHECKING:
-    from coopmat.targets.cpu.checks.bounds import Bounds
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.values import Leaf, Matrix, Number, Value, bits_of, llvm_type
 
 
-def offset_pointer(emitter: Emitter, pointer: Number, index: Number, scale: int, constant: int = 0) -> Number:
+def offset_pointer(emitter: NumberWriter, pointer: Number, index: Number, scale: int, constant: int = 0) -> Number:
     """``pointer + index * scale + constant``, in bytes; the index is an i64."""
     writer = emitter.writer
     if index.near is not None and pointer.is_linear:
@@ -37,18 +32,18 @@ def offset_pointer(emitter: Emitter, pointer: Number, index: Number, scale: int,
     return emitter.varying("ptr", text)
 
 
-def addresses(emitter: Emitter, pointer: Number) -> Number:
+def addresses(emitter: NumberWriter, pointer: Number) -> Number:
     """Pointers as i64."""
     if pointer.is_linear:
         return Number("i64", emitter.writer.let(f"ptrtoint ptr {pointer.base} to i64"), pointer.stride)
     return emitter.apply("ptrtoint {t} {0} to {r}", "i64", pointer)
 
 
-def _moved(emitter: Emitter, base: str, constant: int) -> str:
+def _moved(emitter: NumberWriter, base: str, constant: int) -> str:
     return emitter.writer.let(f"getelementptr i8, ptr {base}, i64 {constant}") if constant else base
 
 
-def moved(emitter: Emitter, pointer: Number, constant: int) -> Number:
+def moved(emitter: NumberWriter, pointer: Number, constant: int) -> Number:
     """A pointer so many bytes further."""
     return offset_pointer(emitter, pointer, Number("i64", "0"), 1, constant) if constant else pointer
 
@@ -60,7 +55,8 @@ def in_memory(kind: Type) -> str:
 
 def load_value(emitter: Emitter, pointer: Number, kind: Type, alignment: int, *, volatile: bool = False) -> Value:
     """What a pointer points to."""
-    checked_parts(emitter, pointer, kind, writing=False)
+    if emitter.checks is not None:
+        emitter.checks.parts(pointer, kind, writing=False)
     return tuple(_load_leaf(emitter, moved(emitter, pointer, leaf.offset), leaf.kind,
                             _alignment(alignment, leaf), volatile) for leaf in leaves_of(kind))
 
@@ -68,7 +64,8 @@ def load_value(emitter: Emitter, pointer: Number, kind: Type, alignment: int, *,
 def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, alignment: int, *,
                 volatile: bool = False) -> None:
     """Write a value to where a pointer points, for the work-items that are here."""
-    checked_parts(emitter, pointer, kind, writing=True)
+    if emitter.checks is not None:
+        emitter.checks.parts(pointer, kind, writing=True)
     for leaf, one in zip(leaves_of(kind), value, strict=True):
         _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(alignment, leaf),
                     volatile)
@@ -83,10 +80,8 @@ def _alignment(alignment: int, leaf: LeafType) -> int:
 
 def _load_leaf(emitter: Emitter, pointer: Number, kind: Type, alignment: int, volatile: bool) -> Leaf:
     if isinstance(kind, MatrixType):
-        from coopmat.targets.cpu.matrix.slices import load_slices
-
-        return load_slices(emitter, pointer, kind, alignment)
-    number = load_number(emitter, pointer, in_memory(kind), alignment, volatile=volatile, is_checked=True)
+        return emitter.matrices.load_private(pointer, kind, alignment)
+    number = emitter.execution.load(pointer, in_memory(kind), alignment, volatile=volatile)
     if isinstance(kind, BoolType):
         return emitter.apply("icmp ne {t} {0}, {1}", "i1", number, emitter.constant("i8", 0))
     return number
@@ -94,120 +89,26 @@ def _load_leaf(emitter: Emitter, pointer: Number, kind: Type, alignment: int, vo
 
 def _store_leaf(emitter: Emitter, pointer: Number, value: Leaf, kind: Type, alignment: int, volatile: bool) -> None:
     if isinstance(value, Matrix):
-        from coopmat.targets.cpu.matrix.slices import store_slices
-
-        store_slices(emitter, pointer, value, alignment)
+        emitter.matrices.store_private(pointer, value, alignment)
         return
     if isinstance(kind, BoolType):
         value = emitter.apply("zext {t} {0} to {r}", "i8", value)
-    store_number(emitter, pointer, value, alignment, volatile=volatile, is_checked=True)
+    emitter.execution.store(pointer, value, alignment, volatile=volatile)
 
 
-def load_number(emitter: Emitter, pointer: Number, llvm: str, alignment: int, *, volatile: bool = False,
-                is_checked: bool = False) -> Number:
-    """A number of each work-item that is here. ``is_checked``: the access has been checked, or needs no check."""
-    writer, vector = emitter.writer, emitter.vector(llvm)
-    size = bits_of(llvm) // 8
-    kind = "load volatile" if volatile else "load"
-    if not is_checked:
-        checked(emitter, pointer, size, writing=False)
-    if pointer.is_uniform:
-        return Number(llvm, writer.let(f"{kind} {llvm}, ptr {pointer.base}, align {alignment}"))
-    if pointer.is_linear and pointer.stride == size:
-        if emitter.mask is None:
-            return emitter.varying(llvm, writer.let(f"{kind} {vector}, ptr {pointer.base}, align {alignment}"))
-        if not _has(emitter, MASKED, size):
-            return _one_by_one(emitter, pointer, None, llvm, alignment)
-        return emitter.varying(llvm, writer.call(vector, f"llvm.masked.load.{suffix(vector)}.p0", [
-            ("ptr", f"align {alignment} {pointer.base}"), (emitter.mask_type, emitter.mask_text),
-            (vector, "zeroinitializer")]))
-    if _needs_loop(emitter, GATHERED, size):
-        return _one_by_one(emitter, pointer, None, llvm, alignment)
-    pointers = emitter.vector("ptr")
-    return emitter.varying(llvm, writer.call(vector, f"llvm.masked.gather.{suffix(vector)}.{suffix(pointers)}", [
-        (pointers, f"align {alignment} {emitter.lanes(pointer)}"), (emitter.mask_type, emitter.mask_text),
-        (vector, "zeroinitializer")]))
+def load_checked(emitter: Emitter, pointer: Number, llvm: str, alignment: int) -> Number:
+    """A number of each work-item that is here, each access checked where accesses are."""
+    check(emitter, pointer, bits_of(llvm) // 8, writing=False)
+    return emitter.execution.load(pointer, llvm, alignment)
 
 
-def store_number(emitter: Emitter, pointer: Number, value: Number, alignment: int, *, volatile: bool = False,
-                 is_checked: bool = False) -> None:
-    """Write a number of each work-item that is here; of several at one place, the last one's. ``is_checked``: as of
-    load_number."""
-    writer, vector = emitter.writer, emitter.vector(value.type)
-    size = bits_of(value.type) // 8
-    kind = "store volatile" if volatile else "store"
-    if not is_checked:
-        checked(emitter, pointer, size, writing=True)
-    if pointer.is_uniform:
-        text = value.base if value.is_uniform else emitter.lane_of(value, emitter.last_lane())
-        writer.do(f"{kind} {value.type} {text}, ptr {pointer.base}, align {alignment}")
-        return
-    lanes = emitter.lanes(value)
-    if pointer.is_linear and pointer.stride == size:
-        if emitter.mask is None:
-            writer.do(f"{kind} {vector} {lanes}, ptr {pointer.base}, align {alignment}")
-            return
-        if not _has(emitter, MASKED, size):
-            _one_by_one(emitter, pointer, value, value.type, alignment)
-            return
-        writer.call("void", f"llvm.masked.store.{suffix(vector)}.p0", [
-            (vector, lanes), ("ptr", f"align {alignment} {pointer.base}"), (emitter.mask_type, emitter.mask_text)])
-        return
-    if _needs_loop(emitter, SCATTERED, size):
-        _one_by_one(emitter, pointer, value, value.type, alignment)
-        return
-    pointers = emitter.vector("ptr")
-    writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
-        (vector, lanes), (pointers, f"align {alignment} {emitter.lanes(pointer)}"),
-        (emitter.mask_type, emitter.mask_text)])
+def store_checked(emitter: Emitter, pointer: Number, value: Number, alignment: int) -> None:
+    """Write a number of each work-item that is here, each access checked where accesses are."""
+    check(emitter, pointer, bits_of(value.type) // 8, writing=True)
+    emitter.execution.store(pointer, value, alignment)
 
 
-MASKED = {1: "avx512bw", 2: "avx512bw", 4: "avx", 8: "avx"}
-GATHERED = {4: "avx2", 8: "avx2"}
-SCATTERED = {4: "avx512f", 8: "avx512f"}
-"""The features that have these accesses for some work-items only, by the bytes of a number. Without them LLVM makes a
-branch for each work-item of every access, which takes it very long where there are many."""
-
-
-MOST_SPELT_OUT = 32  # accesses that LLVM spells out for each work-item, in one kernel
-
-
-def _needs_loop(emitter: Emitter, needed: Mapping[int, str], size: int) -> bool:
-    """Whether one more gather or scatter is written as a loop, because LLVM would spell it out and that is too long:
-    with a branch for each access, or after many others, which are counted here."""
-    if _has(emitter, needed, size):
-        return False
-    emitter.extra["spelt out"] = emitter.extra.get("spelt out", 0) + 1
-    return emitter.mask is not None or emitter.extra["spelt out"] > MOST_SPELT_OUT
-
-
-def _has(emitter: Emitter, needed: Mapping[int, str], size: int) -> bool:
-    return needed.get(size) in emitter.variant.features
-
-
-def _one_by_one(emitter: Emitter, pointer: Number, value: Number | None, llvm: str, alignment: int) -> Number:
-    """A load, or a store of a value, for one work-item after the other."""
-    writer = emitter.writer
-    varying = emitter.varying("ptr", emitter.lanes(pointer))
-    if value is None:
-        return for_each_lane(emitter, f"load.{suffix(llvm)}.{alignment}", [varying], llvm,
-                             lambda address: writer.let(f"load {llvm}, ptr {address}, align {alignment}"))
-
-    def store(address: str, text: str) -> None:
-        writer.do(f"store {llvm} {text}, ptr {address}, align {alignment}")
-
-    return for_each_lane(emitter, f"store.{suffix(llvm)}.{alignment}", [varying, value], None, store)
-
-
-def checked(emitter: Emitter, pointer: Number, size: int, *, writing: bool) -> None:
+def check(emitter: Emitter, pointer: Number, size: int, *, writing: bool) -> None:
     """Where accesses are checked, have this one of ``size`` bytes checked."""
-    bounds: Bounds | None = emitter.extra.get("bounds")
-    if bounds is not None:
-        bounds.access(pointer, size, writing)
-
-
-def checked_parts(emitter: Emitter, pointer: Number, kind: Type, *, writing: bool) -> None:
-    """Where accesses are checked, have one to a value of a type checked."""
-    bounds: Bounds | None = emitter.extra.get("bounds")
-    if bounds is not None:
-        bounds.parts(pointer, kind, writing)
+    if emitter.checks is not None:
+        emitter.checks.access(pointer, size, writing)

@@ -1,11 +1,8 @@
-"""LLVM IR for a kernel: its blocks, masks, and what instructions need to read and write values.
+"""LLVM IR for a kernel: its blocks, and what instructions need to read and write values.
 
-The code of a sub-group is one function. Which values are uniform is found by writing the code, and writing it again
-while what was assumed of a variable, or of a branch, turns out to be wrong; all assumptions begin with "uniform" and
-move towards "varies", so that this ends.
-
-What crosses blocks where the code's layout has no order (divergent code, phis, variables) goes through stack slots, and
-LLVM makes registers of them.
+How work-items run, and in which form matrices are, is asked of the machine (:mod:`.lanes`, :mod:`.matrices`). What
+crosses blocks where the code's layout has no order (divergent code, phis, variables) goes through stack slots, and LLVM
+makes registers of them.
 """
 
 from __future__ import annotations
@@ -15,119 +12,87 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
-from coopmat.spirv.analysis.control_flow import RETURNED
 from coopmat.spirv.analysis.places import line_text
-from coopmat.spirv.analysis.types import MatrixType, Type, TypeTable
+from coopmat.spirv.analysis.types import MatrixType, Type
 from coopmat.spirv.grammar import CHAINS, POINTER_CASTS, Op
-from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.analysis.flatten import Flat, labels_of
+from coopmat.targets.analysis.flatten import labels_of
+from coopmat.targets.analysis.leaves import LeafType, leaves_of
+from coopmat.targets.analysis.origins import Origins
+from coopmat.targets.base.global_memory import GlobalMemory
 from coopmat.targets.base.unsupported import reason_against
-from coopmat.targets.cpu.options import HARDWARE
-from coopmat.targets.cpu.regions import lay_out
+from coopmat.targets.llvm.checks import AccessChecks
+from coopmat.targets.llvm.lanes import Lanes
+from coopmat.targets.llvm.matrices import MatrixForm
 from coopmat.targets.llvm.numbers import NumberWriter
-from coopmat.targets.llvm.values import (
-    UNIFORM,
-    VARYING,
-    Leaf,
-    LeafType,
-    Matrix,
-    Number,
-    Shape,
-    Value,
-    leaves_of,
-    llvm_type,
-    zero_of,
-)
+from coopmat.targets.llvm.place import SlotPlace
+from coopmat.targets.llvm.print_buffer import PrintCall
+from coopmat.targets.llvm.values import Leaf, Matrix, Number, Value, llvm_type, zero_of
 from coopmat.targets.llvm.writer import Writer
 
 Handler = Callable[["Emitter", Instruction], "Value | None"]
+MOST_MEMORY = 1 << 22  # bytes that the variables of one sub-group may take: a thread's stack has twice that
 
 
 @dataclass(frozen=True)
-class Variant:
-    """What the code of a kernel is made for.
+class Machine:
+    """What code is made for.
 
-    sub_group_size: work-items of a sub-group. is_whole: every sub-group has that many. is_straight: the work-items of a
-    sub-group follow each other in the first dimension. bounds: accesses are checked. nulls: the positions of the
-    parameters that are null pointers; accesses through those are checked in any case. numerics: how
-    floating-point matrices are multiplied and accumulated (the option of CpuOptions). features: those of the processor
-    that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`).
+    name: as messages call it. handlers: what writes each instruction, by its opcode. lanes: makes how work-items run;
+    matrices: makes the form of matrices. sub_group_size: work-items. width: how many of them stand side by side in a
+    number that varies. stack: the address space of the stack. functions: the names of the C library's functions, where
+    they are others.
     """
 
+    name: str
+    handlers: Mapping[int, Handler]
+    lanes: Callable[[Emitter], Lanes]
+    matrices: Callable[[Emitter], MatrixForm]
     sub_group_size: int
-    is_whole: bool
-    is_straight: bool
-    bounds: bool = False
-    nulls: tuple[int, ...] = ()
-    numerics: str = HARDWARE
-    features: frozenset[str] = frozenset()
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether some accesses are checked."""
-        return self.bounds or bool(self.nulls)
-
-
-@dataclass
-class Assumptions:
-    """What passes over the code have found; each pass begins with what the ones before it know."""
-
-    shapes: dict[Any, Shape] = field(default_factory=dict)
-    divergent: set[int] = field(default_factory=set)
-    changed: bool = False
-
-    def join(self, key: Any, shape: Shape) -> None:
-        """Note that a slot holds a number of this shape."""
-        old = self.shapes.get(key)
-        new = shape if old is None else old.join(shape)
-        if new != old:
-            self.shapes[key] = new
-            self.changed = True
-
-    def diverges(self, block: int) -> None:
-        """Note that the branch of a block sends work-items to several places."""
-        if block not in self.divergent:
-            self.divergent.add(block)
-            self.changed = True
+    width: int
+    stack: int = 0
+    functions: Mapping[str, str] = field(default_factory=dict)
 
 
 class Emitter(NumberWriter):
-    """Writes the code of a sub-group, once; see :func:`emit`."""
+    """Writes the code of a sub-group, once; see :meth:`emit`.
 
-    def __init__(self, flat: Flat, variant: Variant, handlers: Mapping[int, Handler], assumptions: Assumptions,
-                 architecture: str) -> None:
-        super().__init__(Writer(), variant.sub_group_size)
-        self.flat = flat
-        self.module: Module = flat.module
-        self.variant = variant
-        self.handlers = handlers
-        self.known = assumptions
-        self.types = TypeTable(self.module, self.size, architecture)
+    checks: writes the checks of accesses, where they are checked. places: the variables in slots that pointers are
+    known to point to. prints: the calls of printf that were written. variables: of the module, with their initial
+    values. stack_bytes: what variables need on the stack.
+    """
+
+    def __init__(self, machine: Machine, origins: Origins) -> None:
+        super().__init__(Writer(machine.stack), machine.width, machine.functions)
+        self.machine = machine
+        self.sub_group_size = machine.sub_group_size
+        self.origins = origins
+        self.uses = origins.uses
+        self.flat = origins.uses.flat
+        self.module = self.flat.module
+        self.types = self.flat.types
+        self.checks: AccessChecks | None = None
+        self.places: dict[int, SlotPlace] = {}
+        self.prints: list[PrintCall] = []
+        self.variables = GlobalMemory(self.module)
+        self.stack_bytes = 0
         self.values: dict[int, Value] = {}
         self.constants: dict[int, Value] = {}
-        self.slots: dict[Any, str] = {}
-        self.extra: dict[str, Any] = {}  # what families of instructions keep for themselves
         self.block = 0
         self.row: Instruction | None = None
-        self.block_numbers = labels_of(flat.blocks)
-        self.layout = lay_out(flat.flow, self.known.divergent)
-        self.homes = {row.result_id: number for number, block in enumerate(flat.blocks)
+        self.block_numbers = labels_of(self.flat.blocks)
+        self.homes = {row.result_id: number for number, block in enumerate(self.flat.blocks)
                       for row in block.instructions if row.result_id is not None}
-        self.masks: dict[int, str] = {}
-        self.mask: str | None = None  # the work-items that are here; None: all of them
-        self.whole_mask = None if variant.is_whole else "%exists"
-        self.stored = self._stored_values()
         self._locations: dict[int, dict[int, str | None]] = {}  # of each block's instructions
+        self.matrices = machine.matrices(self)
+        self.execution = machine.lanes(self)
+        self.stored = self._stored_values()
 
     # --- types ------------------------------------------------------------------------
 
     def type_of(self, identifier: int) -> Type:
         """The type of a value."""
-        row = self.flat.definition(identifier)
-        if row.type_id is None:
-            raise ValidationError("operand-value", f"{row.name} %{identifier} is not a value", row.offset)
-        return self.types[row.type_id]
+        return self.flat.type_of(identifier)
 
     def result_type(self, row: Instruction) -> Type:
         """The type of an instruction's result."""
@@ -136,12 +101,11 @@ class Emitter(NumberWriter):
 
     def pointee(self, pointer: int) -> Type:
         """What a pointer points to."""
-        return self.types.pointee(self.type_of(pointer))
+        return self.flat.pointee(pointer)
 
     def constant_of(self, identifier: int) -> int | None:
         """The value of an integer constant (unsigned where its type has no sign), or None."""
-        value = self.module.constant_value(identifier) if identifier not in self.flat.definitions else None
-        return int(value) if isinstance(value, int) else None
+        return self.flat.constant_of(identifier)
 
     def decorations(self, row: Instruction) -> Sequence[tuple[Any, tuple[int, ...]]]:
         """The decorations of an instruction's result."""
@@ -162,50 +126,6 @@ class Emitter(NumberWriter):
                 found[id(row)] = location
         return self._locations[self.block].get(id(self.row))
 
-    # --- masks ------------------------------------------------------------------------
-
-    @property
-    def mask_type(self) -> str:
-        """The type of a mask."""
-        return f"<{self.size} x i1>"
-
-    @property
-    def mask_text(self) -> str:
-        """The work-items that are here as an operand."""
-        return self.mask if self.mask is not None else "splat (i1 true)"
-
-    def mask_bits(self, mask: str | None = None) -> str:
-        """A mask as an integer of so many bits as the sub-group has work-items; bit i is work-item i."""
-        return self.writer.let(f"bitcast {self.mask_type} {mask or self.mask_text} to i{self.size}")
-
-    def any_of(self, mask: str) -> str:
-        """Whether a mask has a work-item."""
-        bits = self.mask_bits(mask)
-        return self.writer.let(f"icmp ne i{self.size} {bits}, 0")
-
-    def last_lane(self) -> str:
-        """The last work-item that is here, as an i32."""
-        if self.mask is None:
-            return str(self.size - 1)
-        return self._edge_lane("ctlz")
-
-    def first_lane(self) -> str:
-        """The first work-item that is here, as an i32."""
-        return "0" if self.mask is None else self._edge_lane("cttz")
-
-    def _edge_lane(self, counting: str) -> str:
-        bits, width = self.mask_bits(), f"i{self.size}"
-        found = self.writer.call(width, f"llvm.{counting}.{width}", [(width, bits), ("i1", "true")])
-        wide = found if self.size == 32 else self.writer.let(
-            f"{'zext' if self.size < 32 else 'trunc'} {width} {found} to i32")
-        return wide if counting == "cttz" else self.writer.let(f"sub i32 {self.size - 1}, {wide}")
-
-    def lane_of(self, number: Number, lane: str) -> str:
-        """The operand of one work-item."""
-        if number.is_uniform:
-            return number.base
-        return self.writer.let(f"extractelement {self.vector(number.type)} {self.lanes(number)}, i32 {lane}")
-
     # --- values by id -----------------------------------------------------------------
 
     def value(self, identifier: int) -> Value:
@@ -213,7 +133,7 @@ class Emitter(NumberWriter):
         row = self.flat.definition(identifier)
         home = self.homes.get(identifier)
         if home is None:
-            return self.global_value(identifier, row)
+            return self._global_value(identifier, row)
         if self._is_direct(home, self.block) and row.opcode != Op.Phi:
             if identifier not in self.values:
                 raise ValidationError("id-dominance", f"%{identifier} ({row.name}) is used before it is there",
@@ -243,14 +163,21 @@ class Emitter(NumberWriter):
             raise ValidationError("operand-type", f"%{identifier} is no cooperative matrix")
         return value[0]
 
+    def zero_value(self, kind: Type) -> Value:
+        """The value of a type whose bits are all zero."""
+        return tuple(self.matrices.fill(leaf.kind, zero_of(llvm_type(leaf.kind.component)))
+                     if isinstance(leaf.kind, MatrixType)
+                     else Number(llvm_type(leaf.kind), zero_of(llvm_type(leaf.kind))) for leaf in leaves_of(kind))
+
     def _is_direct(self, home: int, here: int) -> bool:
-        return home == here or self.layout.dominates(home, here)
+        return home == here or self.execution.dominates(home, here)
 
     def _stored_values(self) -> set[int]:
         """The values that other blocks take from slots: those whose block need not have run before."""
         found: set[int] = set()
+        reached = set(self.execution.order)
         for number, block in enumerate(self.flat.blocks):
-            if number not in self.layout.place:
+            if number not in reached:
                 continue
             for row in block.instructions:
                 if row.opcode != Op.Phi:
@@ -258,7 +185,7 @@ class Emitter(NumberWriter):
                     continue
                 for used, label in zip(row.words[::2], row.words[1::2], strict=True):
                     source = self.block_numbers.get(label)  # phis take their values at the ends of other blocks
-                    if source in self.layout.place:
+                    if source in reached:
                         self._note_uses((used,), source, found)
         return found
 
@@ -274,20 +201,14 @@ class Emitter(NumberWriter):
             if home != block and (row.opcode in CHAINS or row.opcode in POINTER_CASTS):
                 self._note_uses(row.ids(), block, found)
 
-    def global_value(self, identifier: int, row: Instruction) -> Value:
+    def _global_value(self, identifier: int, row: Instruction) -> Value:
         """A constant, a parameter, or a variable of the module."""
         if identifier not in self.constants:
-            handler = self.handlers.get(row.opcode)
             if row.type_id is None or row.opcode == Op.Function:
                 raise ValidationError("operand-value", f"%{identifier} ({row.name}) is not a value of this function",
                                       row.offset)
-            if handler is None:
-                raise unsupported(row)
-            lines, self.writer.lines = self.writer.lines, self.writer.entry
-            try:
-                found = handler(self, row)
-            finally:
-                self.writer.lines = lines
+            with self.writer.in_entry():
+                found = self._handled(row)
             if found is None:
                 raise ValidationError("operand-value", f"%{identifier} ({row.name}) is not a value", row.offset)
             self.constants[identifier] = found
@@ -299,129 +220,93 @@ class Emitter(NumberWriter):
         """What was stored for ``key``, a value with these leaves."""
         return tuple(self.load_slot((key, place), one.kind) for place, one in enumerate(kinds))
 
-    def store_slots(self, key: Any, value: Value, mask: str | None) -> None:
-        """Keep a value for ``key``; in the work-items of ``mask``, if there is one."""
+    def store_slots(self, key: Any, value: Value) -> None:
+        """Keep a value for ``key``, of the work-items that are here."""
         for place, leaf in enumerate(value):
-            self.store_slot((key, place), leaf, mask)
+            self.store_slot((key, place), leaf)
 
     def load_slot(self, key: Any, kind: Type) -> Leaf:
+        """What was stored for ``key``, a number or a matrix."""
         if isinstance(kind, MatrixType):
-            return Matrix(kind, self.writer.let(f"load {self.matrix_type(kind)}, ptr {self._slot(key, kind)}"))
-        llvm = llvm_type(kind)
-        shape = self.known.shapes.get(key, UNIFORM)
-        slot = self._slot(key, kind)
-        if shape.stride is None:
-            return self.varying(llvm, self.writer.let(f"load {self.vector(llvm)}, ptr {slot}"))
-        return Number(llvm, self.writer.let(f"load {llvm}, ptr {slot}"), shape.stride, is_id=shape.is_id)
+            return self.matrices.load_slot(key, kind)
+        return self.execution.load_slot(key, llvm_type(kind))
 
-    def store_slot(self, key: Any, leaf: Leaf, mask: str | None) -> None:
+    def store_slot(self, key: Any, leaf: Leaf) -> None:
+        """Keep a number, of the work-items that are here, or a matrix."""
         if isinstance(leaf, Matrix):
-            self.writer.do(f"store {self.matrix_type(leaf.kind)} {leaf.text}, ptr {self._slot(key, leaf.kind)}")
-            return
-        self.known.join(key, VARYING if mask is not None and mask != self.whole_mask else Shape.of(leaf))
-        if self.known.shapes[key].stride is not None:
-            self.writer.do(f"store {leaf.type} {leaf.base}, ptr {self._number_slot(key, leaf.type)}")
-            return
-        self.store_masked(leaf, self._number_slot(key, leaf.type), mask)
+            self.matrices.store_slot(key, leaf)
+        else:
+            self.execution.store_slot(key, leaf)
 
-    def store_masked(self, leaf: Number, address: str, mask: str | None) -> None:
-        """Store a number of every work-item in the kernel's own memory, where only the sub-group looks."""
-        vector, text = self.vector(leaf.type), self.lanes(leaf)
-        if mask is not None and mask != self.whole_mask:
-            old = self.writer.let(f"load {vector}, ptr {address}")
-            text = self.writer.let(f"select {self.mask_type} {mask}, {vector} {text}, {vector} {old}")
-        self.writer.do(f"store {vector} {text}, ptr {address}")
-
-    def _slot(self, key: Any, kind: Type) -> str:
-        if not isinstance(kind, MatrixType):
-            return self._number_slot(key, llvm_type(kind))
-        if key not in self.slots:
-            self.slots[key] = self.matrix_slot(kind)
-        return self.slots[key]
-
-    def _number_slot(self, key: Any, llvm: str) -> str:
-        if key not in self.slots:
-            is_varying = self.known.shapes.get(key, UNIFORM).stride is None
-            self.slots[key] = (self.writer.slot(self.vector(llvm), initial="zeroinitializer") if is_varying
-                               else self.writer.slot(llvm, initial=zero_of(llvm)))
-        return self.slots[key]
-
-    def matrix_slot(self, kind: MatrixType) -> str:
-        """A stack slot for a matrix; it holds zeros at the start."""
-        from coopmat.targets.cpu.matrix.operations import slot_type, zero_matrix
-
-        slot = self.writer.slot(slot_type(kind), align=64)
-        lines, self.writer.lines = self.writer.lines, self.writer.entry
-        self.writer.do(f"store {self.matrix_type(kind)} {zero_matrix(self, kind)}, ptr {slot}")
-        self.writer.lines = lines
-        return slot
-
-    def matrix_type(self, kind: MatrixType) -> str:
-        """LLVM's type of a matrix until it gets the form that the hardware needs."""
-        from coopmat.targets.cpu.matrix.operations import matrix_type
-
-        return matrix_type(kind)
+    def reserve_stack(self, nbytes: int) -> None:
+        """Note that so many bytes more are needed on a sub-group's stack. Error if that is too much."""
+        self.stack_bytes += nbytes
+        if self.stack_bytes > MOST_MEMORY:
+            raise Error(f"the variables of a sub-group of {self.sub_group_size} work-items take {self.stack_bytes} "
+                        f"bytes, more than {MOST_MEMORY >> 20} MiB; keep them in global or local memory, use fewer or "
+                        "smaller ones, or require smaller sub-groups")
 
     # --- blocks -----------------------------------------------------------------------
 
     def emit(self) -> None:
-        """Write all blocks; the code leaves through the label ``done``."""
-        from coopmat.targets.llvm.instructions.branches import leave_latch
-
-        for number in self.layout.partial:
-            self.masks[number] = self.writer.slot(self.mask_type, initial="zeroinitializer")
-        self.writer.do(f"br label %{self.entry(self.layout.order[0])}")
-        for number in self.layout.order:
+        """Write all blocks."""
+        self.execution.begin()
+        for number in self.execution.order:
             self.block = number
-            if number in self.layout.partial:
-                self._begin_partial(number)
-            else:
-                self.writer.label(f"b{number}")
-                self.mask = self.whole_mask
+            self.execution.enter(number)
             if number < len(self.flat.blocks):
                 self._emit_block(number)
             else:
-                leave_latch(self)
-        self.mask = None
-        self.writer.label("done")
-
-    def entry(self, block: int) -> str:
-        """The label by which control comes to a block."""
-        if block == RETURNED:
-            return "done"
-        return f"c{block}" if block in self.layout.partial else f"b{block}"
-
-    def _begin_partial(self, number: int) -> None:
-        writer = self.writer
-        writer.label(f"c{number}")
-        mask = writer.let(f"load {self.mask_type}, ptr {self.masks[number]}")
-        following = self.entry(self.layout.following[number])
-        writer.do(f"br i1 {self.any_of(mask)}, label %b{number}, label %{following}")
-        writer.label(f"b{number}")
-        writer.do(f"store {self.mask_type} zeroinitializer, ptr {self.masks[number]}")
-        self.mask = mask
+                self.execution.leave_latch()
+        self.execution.finish()
 
     def _emit_block(self, number: int) -> None:
         block = self.flat.blocks[number]
         for row in block.instructions[:-1]:
             self.row = row
-            handler = self.handlers.get(row.opcode)
-            if handler is None:
-                raise unsupported(row)
-            found = handler(self, row)
+            found = self._handled(row)
             if row.result_id is not None and found is not None:
                 self.values[row.result_id] = found
                 if row.result_id in self.stored and row.opcode != Op.Phi:
-                    self.store_slots(("value", row.result_id), found, self.mask)
+                    self.store_slots(("value", row.result_id), found)
         self.row = block.terminator
-        terminate = self.handlers.get(block.terminator.opcode)
-        if terminate is None:
-            raise unsupported(block.terminator)
-        terminate(self, block.terminator)
+        self._handled(block.terminator)
 
-def unsupported(row: Instruction) -> Error:
-    """The error for an instruction that the target does not have."""
+    def _handled(self, row: Instruction) -> Value | None:
+        handler = self.machine.handlers.get(row.opcode)
+        if handler is None:
+            raise unsupported(row, self.machine.name)
+        return handler(self, row)
+
+    def phi_values(self, target: int) -> list[tuple[int, Value]]:
+        """The phis of a block, by their ids, with the values that they get from the block that is being written."""
+        label = self.flat.blocks[self.block].label
+        found = []
+        for row in self.flat.blocks[target].instructions:
+            if row.opcode == Op.Phi:
+                sources = dict(zip(row.words[1::2], row.words[::2], strict=True))
+                if label not in sources:
+                    raise ValidationError("phi-parents", f"OpPhi %{row.result_id} has no value for its predecessor "
+                                          f"%{label}", row.offset)
+                found.append((row.result_id or 0, self.value(sources[label])))
+        return found
+
+
+def unsupported(row: Instruction, machine: str) -> Error:
+    """The error for an instruction that a machine does not have."""
     offset = f", at byte {row.offset:#x}" if row.offset is not None else ""
-    return Error(f"cannot compile '{row}' for the CPU{offset}: "
+    return Error(f"cannot compile '{row}' for {machine}{offset}: "
                  f"{reason_against(row) or 'the target has no such instruction'}")
 
+
+def as_matrix_type(kind: Type, row: Instruction) -> MatrixType:
+    """The type, if it is a matrix type."""
+    if not isinstance(kind, MatrixType):
+        raise ValidationError("matrix-type-operands", f"{row.name} needs a cooperative matrix, not a value of type "
+                              f"{kind}", row.offset)
+    return kind
+
+
+def uniform_text(emitter: Emitter, number: Number) -> str:
+    """The operand of a number that all work-items have alike, as group operations require."""
+    return number.base if number.is_uniform else emitter.execution.first(number)[0]

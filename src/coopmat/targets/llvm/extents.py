@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.targets.cpu.checks.bounds import Extent
+from coopmat.targets.llvm.checks import Extent
 from coopmat.targets.llvm.emitter import Emitter
 
 FARTHEST = 1 << 46  # bytes: no memory reaches as far

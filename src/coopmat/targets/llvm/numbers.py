@@ -3,18 +3,25 @@ matrix's row. What is the same for all lanes stays one number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from coopmat.targets.llvm.values import Number, literal, suffix
 from coopmat.targets.llvm.writer import Operand, Writer
 
+PURE = "nobuiltin nounwind willreturn memory(none)"
+"""What LLVM may know of the C library's functions. They may set errno, which nobody reads; and no other function may
+take their place, as the results would differ in the last bit."""
+
 
 class NumberWriter:
-    """Writes instructions on numbers of ``size`` lanes."""
+    """Writes instructions on numbers of ``size`` lanes. ``functions``: the machine's names of the C library's
+    functions, where they are others."""
 
-    def __init__(self, writer: Writer, size: int) -> None:
+    def __init__(self, writer: Writer, size: int, functions: Mapping[str, str] = MappingProxyType({})) -> None:
         self.writer = writer
         self.size = size
+        self.functions = functions
 
     def vector(self, llvm: str) -> str:
         """The type of a number of every work-item."""
@@ -94,3 +101,36 @@ class NumberWriter:
     def lane_number(self, llvm: str = "i32") -> Number:
         """Each work-item's position in its sub-group."""
         return Number(llvm, "0", 1, is_id=True)
+
+    def library(self, name: str, *numbers: Number) -> Number:
+        """A function of the C library, which gives a double, of one number of each lane after the other."""
+        types, writer, name = [number.type for number in numbers], self.writer, self.functions.get(name, name)
+        if all(number.is_uniform for number in numbers):
+            return Number("double", writer.call(
+                "double", name, [(number.type, number.base) for number in numbers], PURE))
+        writer.declarations.setdefault(name, f"declare double @{name}({', '.join(types)}) {PURE}")
+        helper = f"each_{name}"
+        writer.helper(helper, _loop(helper, name, types, self.size))
+        return self.varying("double", writer.call(
+            self.vector("double"), helper, [(self.vector(number.type), self.lanes(number)) for number in numbers]))
+
+
+def _loop(helper: str, name: str, types: list[str], size: int) -> str:
+    """A helper function that calls another one for the elements of its vectors."""
+    vectors = [f"<{size} x {llvm}>" for llvm in types]
+    numbered = list(enumerate(zip(types, vectors, strict=True)))
+    result = f"<{size} x double>"
+    return "\n".join([
+        f"define internal {result} @{helper}({', '.join(f'{vector} %v{i}' for i, (_, vector) in numbered)}) "
+        "noinline nounwind willreturn memory(none) {",
+        f"  %out = alloca {result}",
+        *(line for i, (_, vector) in numbered for line in (
+            f"  %in{i} = alloca {vector}", f"  store {vector} %v{i}, ptr %in{i}")),
+        "  br label %loop", "loop:", "  %lane = phi i64 [ 0, %0 ], [ %next, %loop ]",
+        *(line for i, (llvm, _) in numbered for line in (
+            f"  %p{i} = getelementptr {llvm}, ptr %in{i}, i64 %lane", f"  %x{i} = load {llvm}, ptr %p{i}")),
+        f"  %y = call double @{name}({', '.join(f'{llvm} %x{i}' for i, (llvm, _) in numbered)})",
+        "  %q = getelementptr double, ptr %out, i64 %lane", "  store double %y, ptr %q",
+        "  %next = add i64 %lane, 1", f"  %done = icmp eq i64 %next, {size}",
+        "  br i1 %done, label %end, label %loop", "end:", f"  %all = load {result}, ptr %out", f"  ret {result} %all",
+        "}"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.values import Number
 
 CACHE_LINE = 64  # bytes
 
@@ -42,12 +41,3 @@ def prefetch(emitter: Emitter, address: str, rows: str, row_bytes: str, stride: 
     emitter.writer.helper("prefetch", PREFETCH)
     emitter.writer.declarations["llvm.prefetch.p0"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
     emitter.writer.call("void", "prefetch", [("ptr", address), ("i64", rows), ("i64", row_bytes), ("i64", stride)])
-
-
-def prefetch_elements(emitter: Emitter, pointer: Number, count: Number, size: int) -> None:
-    """What each work-item asks for: so many elements of ``size`` bytes. Pointers that vary are left alone."""
-    if not pointer.is_linear or not count.is_uniform:
-        return
-    bytes_ = emitter.writer.let(f"mul i64 {count.base}, {size}")
-    span = abs(pointer.stride) * (emitter.size - 1)
-    prefetch(emitter, pointer.base, "1", emitter.writer.let(f"add i64 {bytes_}, {span}"), "0")

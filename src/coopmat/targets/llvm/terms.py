@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.types import FloatType
-from coopmat.targets.llvm.instructions.conversions import to_float
-from coopmat.targets.llvm.instructions.integers import resized
+from coopmat.targets.llvm.arithmetic.conversions import to_float
+from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, bits_of
 from coopmat.targets.llvm.writer import Operand

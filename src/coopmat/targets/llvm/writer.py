@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 Operand = tuple[str, str]  # type and text
 
@@ -13,14 +14,25 @@ METADATA = f'{ROLLED} = distinct !{{{ROLLED}, !90001}}\n!90001 = !{{!"llvm.loop.
 
 
 class Writer:
-    """Collects the lines of a function's body; the entry block with the stack slots comes before them."""
+    """Collects the lines of a function's body; the entry block with the stack slots comes before them. ``stack``: the
+    address space of stack slots on the machine; pointers to them are generic ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, stack: int = 0) -> None:
+        self.stack = stack
         self.entry: list[str] = []
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self.helpers: dict[str, str] = {}  # whole functions, by name
         self._count = 0
+
+    @contextmanager
+    def in_entry(self) -> Iterator[None]:
+        """What is written meanwhile stands in the entry block."""
+        lines, self.lines = self.lines, self.entry
+        try:
+            yield
+        finally:
+            self.lines = lines
 
     def fresh(self, prefix: str = "v") -> str:
         """A name that nothing has."""
@@ -96,7 +108,12 @@ class Writer:
     def slot(self, llvm: str, *, align: int = 0, initial: str | None = None) -> str:
         """A stack slot; ``initial`` is what it holds at the start."""
         name = self.fresh("slot")
-        self.entry.append(f"  {name} = alloca {llvm}" + (f", align {align}" if align else ""))
+        end = f", align {align}" if align else ""
+        if self.stack:
+            self.entry += [f"  {name}.own = alloca {llvm}{end}, addrspace({self.stack})",
+                           f"  {name} = addrspacecast ptr addrspace({self.stack}) {name}.own to ptr"]
+        else:
+            self.entry.append(f"  {name} = alloca {llvm}{end}")
         if initial is not None:
             self.entry.append(f"  store {llvm} {initial}, ptr {name}")
         return name

@@ -29,11 +29,12 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.module import Instruction, Module
-from coopmat.spirv.module import module as spirv
+from coopmat.spirv.module import content as spirv
 from coopmat.spirv.text.names import source_name
 from coopmat.support.cached import cached_property
 from coopmat.support.limits import DEEPEST_CALL
 from coopmat.targets.analysis.lock_step import Flow, flow_of, kept_in_loops
+from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
@@ -42,12 +43,12 @@ from coopmat.targets.simulator.convergence import require_full_sub_groups, unifo
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.registers import (
     Index,
-    Place,
+    RegisterPlace,
     constant_index,
     path_type,
     register_variables,
 )
-from coopmat.targets.simulator.state import Batch, Frame, Geometry, Site, Step, StepCounter
+from coopmat.targets.simulator.state import Batch, Frame, Site, Step, StepCounter
 from coopmat.targets.simulator.unsupported import SimulatedTypes, unsupported
 from coopmat.targets.simulator.values import Array, Value, blend, members_of, scalar, zero
 
@@ -235,7 +236,7 @@ class FunctionCompiler:
         self.module = kernel.module
         self.types = kernel.types
         self.source = source
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, RegisterPlace] = {}
         self.registers: set[int] = set()
         self._template: list[Value] = []
         self._slots: dict[int, int] = {}
@@ -376,7 +377,7 @@ class FunctionCompiler:
 
         return agreed
 
-    def place(self, pointer: int) -> Place | None:
+    def place(self, pointer: int) -> RegisterPlace | None:
         """The register variable or built-in input (or part of it) that a pointer is known to point to."""
         if pointer not in self.places:
             row = self.module.definition(pointer)
@@ -402,7 +403,7 @@ class FunctionCompiler:
         if row.result_id in self.registers:
             slot = self._new_slot(zero(kind))
             name = f"variable '{self.kernel.name(row.result_id)}'"
-            self.places[row.result_id] = Place(name, lambda frame: frame.slots[slot], slot, kind)
+            self.places[row.result_id] = RegisterPlace(name, lambda frame: frame.slots[slot], slot, kind)
         else:
             self._slots[row.result_id] = self._new_slot(self.kernel.variable(row))
         if len(row.words) < 2:
@@ -426,14 +427,14 @@ class FunctionCompiler:
         self.places[row.result_id] = replace(base, path=full)
         return True
 
-    def _input(self, row: Instruction) -> Place:
+    def _input(self, row: Instruction) -> RegisterPlace:
         assert row.result_id is not None
         kind = self.types.pointee(self.result_type(row))
         for decoration, words in self.module.decorations(row.result_id):
             if decoration == Decoration.BuiltIn:
                 number = words[0]
                 builtin = check_input(BuiltIn(number) if number in BuiltIn._value2member_map_ else number, kind)
-                return Place(builtin.name, partial(read_input, builtin=builtin, kind=kind), None, kind)
+                return RegisterPlace(builtin.name, partial(read_input, builtin=builtin, kind=kind), None, kind)
         raise Error(f"the input variable '{self.kernel.name(row.result_id)}' is no built-in")
 
     def _new_slot(self, initial: Value) -> int:

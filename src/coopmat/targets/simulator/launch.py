@@ -15,13 +15,14 @@ from coopmat.diagnostics import LaunchError, value_text
 from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
 from coopmat.spirv.analysis.types import PointerType, Type
 from coopmat.spirv.grammar import StorageClass
+from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, member_offsets
 from coopmat.targets.simulator.options import SimulatorOptions
-from coopmat.targets.simulator.state import Batch, Geometry, StepCounter
+from coopmat.targets.simulator.state import Batch, StepCounter
 from coopmat.targets.simulator.values import Array, Value, members_of
 
 MOST_SUB_GROUPS = 4096  # in one batch
@@ -193,28 +194,3 @@ def from_bytes(kind: Type, content: Array) -> Value:
         raise LaunchError("a pointer inside of a value cannot be set from the host")
     values = content[:kind.count * kind.dtype.itemsize].copy().view(kind.dtype)
     return values.reshape(1, 1) if kind.count == 1 else values.reshape(1, 1, -1)
-
-
-def check_geometry(kernel: CompiledKernel, global_size: Sequence[int], local_size: Sequence[int],
-                   global_offset: Sequence[int] | None) -> Geometry:
-    """The sizes of a launch in three dimensions. Raises LaunchError for sizes that do not fit."""
-    offsets = (0,) * len(global_size) if global_offset is None else global_offset
-    sizes = [tuple(int(n) for n in size) for size in (global_size, local_size, offsets)]
-    count = len(sizes[0])
-    if not 1 <= count <= 3 or any(len(size) != count for size in sizes):
-        raise LaunchError("global size, local size and offset need the same number of dimensions, one to three")
-    if min(sizes[0]) < 1 or min(sizes[1]) < 1 or min(sizes[2]) < 0:
-        raise LaunchError(f"sizes must be positive: global size {sizes[0]}, local size {sizes[1]}, "
-                          f"offset {sizes[2]}")
-    if any(whole % part for whole, part in zip(sizes[0], sizes[1], strict=True)):
-        raise LaunchError(f"the global size {sizes[0]} is not a multiple of the local size {sizes[1]}")
-    whole, local, offset = (_triple(size, fill) for size, fill in zip(sizes, (1, 1, 0), strict=True))
-    required = kernel.signature.work_group_size
-    if required is not None and tuple(required) != local:
-        raise LaunchError(f"kernel '{kernel.signature.name}' requires work-groups of {required}, found {local}")
-    return Geometry(count, whole, local, offset, kernel.sub_group_size)
-
-
-def _triple(size: tuple[int, ...], fill: int) -> tuple[int, int, int]:
-    x, y, z = (*size, *[fill] * (3 - len(size)))
-    return x, y, z

@@ -18,6 +18,7 @@ from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.spirv.module.malformed import well_formed
 from coopmat.support.cached import cached_property
+from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.simulator import (
     arithmetic,
     async_copies,
@@ -40,9 +41,8 @@ from coopmat.targets.simulator import (
     sub_group_matrix,
 )
 from coopmat.targets.simulator.compile import Handler, KernelCompiler
-from coopmat.targets.simulator.launch import ByValue, CompiledKernel, check_geometry, launch
+from coopmat.targets.simulator.launch import ByValue, CompiledKernel, launch
 from coopmat.targets.simulator.options import SimulatorOptions
-from coopmat.targets.simulator.state import Geometry
 from coopmat.targets.simulator.unsupported import check_kernels
 from coopmat.targets.simulator.values import Array
 
@@ -118,7 +118,8 @@ class SimulatedProgram:
         if kernel_name not in self.kernels:
             raise LaunchError(f"there is no kernel '{kernel_name}'; the kernels are {', '.join(self.kernels)}")
         kernel = self._compile(kernel_name)
-        return partial(self._launch, kernel, check_geometry(kernel, global_size, local_size, global_offset))
+        geometry = Geometry.checked(kernel.signature, global_size, local_size, global_offset, kernel.sub_group_size)
+        return partial(self._launch, kernel, geometry)
 
     def _launch(self, kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any]) -> None:
         try:
@@ -172,13 +173,13 @@ def compile_kernel(module: Module, signature: KernelSignature, description: Devi
     with well_formed(f"kernel '{signature.name}'"):
         compiler = KernelCompiler(module, signature.name, size, HANDLERS, description, kept, arithmetic)
         function = compiler.function(entry.function_id)
-        return CompiledKernel(signature, function, tuple(compiler.buffers), _parameter_types(compiler.types, entry),
-                              size, _matrix_bytes(module, compiler.types), description)
+        return CompiledKernel(signature, function, tuple(compiler.buffers),
+                              _parameter_types(module, compiler.types, entry), size,
+                              _matrix_bytes(module, compiler.types), description)
 
 
-def _parameter_types(types: TypeTable, entry: EntryPoint) -> tuple[Type, ...]:
+def _parameter_types(module: Module, types: TypeTable, entry: EntryPoint) -> tuple[Type, ...]:
     """The types of a kernel's parameters; a structure that is passed by value through a pointer is marked."""
-    module = types.module
     function = module.function(entry.function_id)
     found: list[Type] = []
     for parameter, described in zip(function.parameters, module.kernel_signatures[entry.name].parameters,

@@ -43,7 +43,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Place:
+class RegisterPlace:
     """What a pointer that is known at compile time points to: a register variable, or a part of it.
 
     ``root`` reads the whole variable; ``slot`` is where a store puts it back (None: read-only).
@@ -75,7 +75,7 @@ class Place:
 class _Access:
     """One read or update along a path of indices."""
 
-    def __init__(self, place: Place, frame: Frame, site: Site) -> None:
+    def __init__(self, place: RegisterPlace, frame: Frame, site: Site) -> None:
         self.place = place
         self.frame = frame
         self.site = site

@@ -12,6 +12,7 @@ import numpy as np
 
 from coopmat.diagnostics import SimulationError, Where
 from coopmat.support.cached import cached_property
+from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.output import Output
 from coopmat.targets.base.wording import in_words
 from coopmat.targets.simulator.events import PendingCopies
@@ -147,34 +148,6 @@ class Frame:
         self.mask = mask
         self.merge = False
         self.result: Value = None
-
-
-@dataclass
-class Geometry:
-    """The sizes of one launch; three dimensions, the first is the fastest."""
-
-    dimensions: int
-    global_size: tuple[int, int, int]
-    local_size: tuple[int, int, int]
-    global_offset: tuple[int, int, int]
-    sub_group_size: int
-
-    @property
-    def group_counts(self) -> tuple[int, int, int]:
-        x, y, z = (g // n for g, n in zip(self.global_size, self.local_size, strict=True))
-        return x, y, z
-
-    @property
-    def group_total(self) -> int:
-        return int(np.prod(self.group_counts, dtype=object))
-
-    @property
-    def local_total(self) -> int:
-        return int(np.prod(self.local_size, dtype=object))
-
-    @property
-    def sub_groups_per_group(self) -> int:
-        return -(-self.local_total // self.sub_group_size)
 
 
 class Batch:

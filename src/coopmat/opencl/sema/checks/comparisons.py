@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from coopmat.diagnostics import note
-from coopmat.opencl import syntax
+from coopmat.opencl.base.ranges import range_of, range_of_constant
 from coopmat.opencl.messages import warnings
-from coopmat.opencl.sema.checks.ranges import range_of, range_of_constant
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema.context import Context
 from coopmat.tree import constants
 from coopmat.tree.conversions import common_type, is_bool_valued, promoted_type
 from coopmat.tree.nodes import Expression
 from coopmat.tree.types import BOOL, Pointer, Scalar, Type
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
 
 Operand = syntax.TypeName | syntax.Expression
 
@@ -134,14 +129,13 @@ def assignment(context: Context, node: syntax.Assignment, type_: Type) -> None:
         context.report(warnings.SELF_ASSIGNMENT, node.location, type=type_)
 
 
-def quotient(context: Context, node: syntax.Binary, type_of: Callable[[Context, Operand], Type]) -> None:
-    """``sizeof(p) / sizeof(*p)`` of a pointer ``p``, which is no array's length. ``type_of`` gives the type of an
-    operand of sizeof."""
+def quotient(context: Context, node: syntax.Binary) -> None:
+    """``sizeof(p) / sizeof(*p)`` of a pointer ``p``, which is no array's length."""
     match node.left, node.right:
         case (syntax.SizeOf(operand=syntax.Name(name=name)), syntax.SizeOf(operand=divisor)):
             symbol = context.lookup(name)
             type_ = getattr(symbol, "type", None)
-            if isinstance(type_, Pointer) and type_of(context, divisor) == type_.pointee:
+            if isinstance(type_, Pointer) and context.operand_type(divisor) == type_.pointee:
                 declared = getattr(symbol, "location", None)
                 context.report(warnings.SIZE_OF_POINTER, node.location,
                                (note(f"pointer '{name}' declared here", declared),), name=name)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import Diagnostic, FixIt, Marks, note
-from coopmat.opencl import syntax
-from coopmat.opencl.extents import end_of, extent, start_of
 from coopmat.opencl.messages import warnings
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.extents import end_of, extent, start_of
+from coopmat.opencl.sema.context import Context
 from coopmat.tree import constants
 from coopmat.tree.nodes import Expression
 from coopmat.tree.types import BOOL
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
 
 EQUALITIES = frozenset({"==", "!="})
 COMPARISONS = EQUALITIES | {"<", ">", "<=", ">="}

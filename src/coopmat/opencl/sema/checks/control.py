@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.opencl import syntax
-from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import warnings
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.extents import start_of
+from coopmat.opencl.sema.context import Context
 from coopmat.tree.conversions import is_bool_valued
 from coopmat.tree.nodes import Break, Case, Expression, Goto, Load, Loop, Return, Variable, VariablePlace
 from coopmat.tree.types import BOOL, AddressSpace, Enumeration
 from coopmat.tree.walk import descendants
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
 
 MAX_NAMES = 4
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import FixIt, Marks
-from coopmat.opencl import syntax
-from coopmat.opencl.extents import end_of, start_of
 from coopmat.opencl.messages import warnings
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.extents import end_of, start_of
+from coopmat.opencl.sema.context import Context
 from coopmat.tree.types import Record, Type
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
 
 
 def _is_zero(items: Sequence[syntax.InitializerItem]) -> bool:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import SourceLocation
-from coopmat.opencl import syntax
 from coopmat.opencl.messages import warnings
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema.context import Context
 
 Places = dict[str, SourceLocation]
 
@@ -62,7 +59,7 @@ class _Checker:
                 return self._chain(node)
             case syntax.Conditional(condition=condition, if_true=if_true, if_false=if_false):
                 return self._in_order([part for part in (condition, if_true, if_false) if part is not None])
-            case syntax.Call(arguments=arguments) | syntax.ParenthesizedList(items=arguments):
+            case syntax.FunctionCall(arguments=arguments) | syntax.ParenthesizedList(items=arguments):
                 return self._unordered(arguments)
             case syntax.Index(base=base, index=index):
                 return self._unordered([base, index])

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import SourceLocation, note
-from coopmat.opencl import syntax
-from coopmat.opencl.extents import start_of
 from coopmat.opencl.messages import warnings
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.parse.extents import start_of
 from coopmat.opencl.sema.checks.conditions import COMPARISONS, EQUALITIES
+from coopmat.opencl.sema.context import Context
 from coopmat.tree.nodes import Assign, Call, Expression, MatrixStore, Operation, Update
 from coopmat.tree.types import VOID, Pointer
 from coopmat.tree.walk import descendants
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
 
 # ------------------------------------------------------------------ layout
 
@@ -121,7 +118,7 @@ def unused_value(context: Context, node: syntax.Expression, value: Expression) -
     """An expression whose value is thrown away though it has no effect. ``value`` is what it means."""
     if node.location.macro is not None:
         return
-    if isinstance(node, syntax.Call):
+    if isinstance(node, syntax.FunctionCall):
         if value.type != VOID and _is_pure(value):
             context.report(warnings.UNUSED_CALL, node.location)
         return
@@ -142,7 +139,8 @@ def unused_value(context: Context, node: syntax.Expression, value: Expression) -
 
 def left_of_comma(context: Context, node: syntax.Expression) -> None:
     """The left operand of a comma, which is there for its effect only."""
-    if node.location.macro is None and not isinstance(node, syntax.Call) and next(_useless(node), None) is not None:
+    is_call = isinstance(node, syntax.FunctionCall)
+    if node.location.macro is None and not is_call and next(_useless(node), None) is not None:
         context.report(warnings.USELESS_LEFT_OPERAND, start_of(node))
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import Diagnostic, FixIt, Marks, SourceLocation, note
 from coopmat.opencl.messages import warnings
+from coopmat.opencl.sema.context import Context
 from coopmat.tree.nodes import (
     AddressOf,
     Assign,
@@ -47,9 +47,6 @@ from coopmat.tree.nodes import (
 )
 from coopmat.tree.types import VOID, AddressSpace, Matrix, Pointer, Vector
 from coopmat.tree.walk import Node, children, descendants
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context
 
 
 @dataclass(frozen=True, slots=True)

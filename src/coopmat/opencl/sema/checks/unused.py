@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import note
-from coopmat.opencl import syntax
+from coopmat.opencl.base.symbols import FunctionState
 from coopmat.opencl.messages import warnings
+from coopmat.opencl.parse import syntax
+from coopmat.opencl.sema.context import Context
 from coopmat.tree.nodes import Function, Variable
 from coopmat.tree.types import AddressSpace
-
-if TYPE_CHECKING:
-    from coopmat.opencl.sema.context import Context, FunctionState
 
 _SILENCERS = frozenset({"unused", "maybe_unused", "used"})
 

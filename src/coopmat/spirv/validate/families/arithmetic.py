@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
+from coopmat.spirv.validate.view import Group
 
 ARITHMETIC = "SPIR-V 3.3.13 Arithmetic Instructions"
 BITS = "SPIR-V 3.3.14 Bit Instructions"

@@ -6,9 +6,9 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, MemorySemantics, Op, StorageClass
 from coopmat.spirv.validate.families.synchronization import COMPARING, SEMANTICS
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
+from coopmat.spirv.validate.view import Group
 
 SECTION = "SPIR-V 3.3.18 Atomic Instructions"
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from coopmat.spirv.edit.requirements import implied
+from coopmat.spirv.analysis.requirements import implied
 from coopmat.spirv.grammar import ENUMERATIONS, Capability, Op, instruction, requirements
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.view import ModuleView

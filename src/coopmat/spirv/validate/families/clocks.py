@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op, Scope
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.view import Group
 
 
 @rule("clock-types", "A clock gives 64 bits, as one integer or two; kernels read that of a sub-group, work-group or "

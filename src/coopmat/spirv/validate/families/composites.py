@@ -6,10 +6,9 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.validate.families.constants import constituents
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.types import Integers, Types, TypeTable
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.types import Integers, TypeRows, Types
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.12 Composite Instructions"
 NO_COMPONENT = 0xFFFFFFFF
@@ -38,7 +37,7 @@ def descend(group: Group, start: Types, first: int) -> tuple[Types, np.ndarray]:
     return Types(start.table, places), wrong
 
 
-def _part(table: TypeTable, whole: Types, index: Integers) -> tuple[Integers, np.ndarray]:
+def _part(table: TypeRows, whole: Types, index: Integers) -> tuple[Integers, np.ndarray]:
     """The types of parts of composites, and whether there is no such part."""
     inner = whole.element.places.copy()
     structures = whole.is_kind(Op.TypeStruct)

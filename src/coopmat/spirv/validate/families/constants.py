@@ -9,10 +9,9 @@ import numpy as np
 from coopmat.spirv.grammar import Capability, Op, StorageClass, instruction
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families.declarations import parts
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.7 Constant-Creation Instructions"
 

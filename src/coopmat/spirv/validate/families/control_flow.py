@@ -7,9 +7,8 @@ from collections import Counter
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, LoopControl, Op
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.17 Control-Flow Instructions"
 BLOCKS = "SPIR-V 2.11 Structured Control Flow; 2.2.5 Control Flow"

@@ -18,10 +18,9 @@ from coopmat.spirv.grammar import (
 )
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.validate.families.arithmetic import MATRIX_ARITHMETIC
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers, Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPV_KHR_cooperative_matrix"
 UNKNOWN = -1

@@ -6,10 +6,9 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, FPEncoding, Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import AGGREGATES, NO_ENCODING, POINTERS, TYPES
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.6 Type-Declaration Instructions"
 DATA = "SPIR-V 2.16.1 Universal Validation Rules, data rules"

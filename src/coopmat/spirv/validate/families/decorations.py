@@ -18,7 +18,7 @@ from coopmat.spirv.grammar import (
     Op,
     StorageClass,
 )
-from coopmat.spirv.module import BUILT_IN_STORAGE
+from coopmat.spirv.module.content import BUILT_IN_STORAGE
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS

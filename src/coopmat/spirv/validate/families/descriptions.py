@@ -9,10 +9,9 @@ import numpy as np
 
 from coopmat.spirv.grammar import Op, extended_names, extended_numbers
 from coopmat.spirv.tables import descriptions
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "OpenCL.DebugInfo.100, NonSemantic.Shader.DebugInfo, NonSemantic.ClspvReflection"
 FIRST = 2

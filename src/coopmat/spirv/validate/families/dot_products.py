@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Op, PackedVectorFormat
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
+from coopmat.spirv.validate.view import Group
 
 SECTION = "SPV_KHR_integer_dot_product"
 PLAIN = (Op.SDot, Op.UDot, Op.SUDot)

@@ -20,11 +20,10 @@ from coopmat.spirv.grammar import (
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families.cooperative_matrices import holds_matrix
 from coopmat.spirv.validate.families.functions import reached
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.sections import CONSTANTS
 from coopmat.spirv.validate.types import Booleans, Integers, Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.5 Mode-Setting Instructions"
 MODES = "SPIR-V 3.2.5 Execution Mode"

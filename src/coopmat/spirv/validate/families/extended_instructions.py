@@ -16,10 +16,9 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.tables import opencl_std
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "OpenCL Extended Instruction Set Specification, 2"
 FIRST = 2

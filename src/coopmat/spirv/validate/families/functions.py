@@ -5,9 +5,8 @@ from __future__ import annotations
 from coopmat.spirv.analysis.callees import CALLING, callees_of
 from coopmat.spirv.grammar import FunctionControl, LinkageType, Op, StorageClass
 from coopmat.spirv.validate.entry_points import EntryPoint
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.9 Function Instructions"
 UNIVERSAL = "SPIR-V 2.16.1 Universal Validation Rules"

@@ -8,9 +8,9 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op, StorageClass
 from coopmat.spirv.tables.glsl_std_450 import NUMBERS
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
+from coopmat.spirv.validate.view import Group
 
 SECTION = "SPIR-V Extended Instructions for GLSL, 2"
 FIRST = 2

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import AddressingModel, GroupOperation, Op, Scope, StorageClass
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 GROUPS = "SPIR-V 3.3.21 Group and Subgroup Instructions"
 NON_UNIFORM = "SPIR-V 3.3.24 Non-Uniform Instructions"

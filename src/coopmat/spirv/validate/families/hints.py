@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coopmat.spirv.grammar import Op, StorageClass
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.view import Group
 
 EXPECT_ASSUME = "SPV_KHR_expect_assume"
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.validate.families.image_types import Images, images
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.view import Group
 
 SECTION = "SPIR-V 3.3.10 Image Instructions"
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from coopmat.spirv.grammar import Dim, ImageFormat, Op
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers, Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.6 Type-Declaration Instructions, OpTypeImage"
 

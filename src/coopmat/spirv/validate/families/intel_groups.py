@@ -6,8 +6,8 @@ import numpy as np
 
 from coopmat.spirv.analysis.matrix_uses import BLOCK_2D_INSTRUCTIONS
 from coopmat.spirv.grammar import Op, StorageClass
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.view import Group
 
 INTEL = "SPV_INTEL_subgroups"
 BLOCKS_2D = "SPV_INTEL_2d_block_io"

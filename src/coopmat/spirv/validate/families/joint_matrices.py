@@ -10,9 +10,9 @@ from coopmat.spirv.grammar import Capability, Op
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.validate.families.cooperative_matrices import differ, shapes
 from coopmat.spirv.validate.families.matrix_memory import layout_operands, memory_operands
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
+from coopmat.spirv.validate.view import Group
 
 JOINT = "SPV_INTEL_joint_matrix"
 

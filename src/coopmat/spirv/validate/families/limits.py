@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from coopmat.spirv.grammar import Op, StorageClass
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 2.17 Universal Limits"
 MOST_MEMBERS = 16_383

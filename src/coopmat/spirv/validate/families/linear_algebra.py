@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
+from coopmat.spirv.validate.view import Group
 
 SECTION = "SPIR-V 3.3.13 Arithmetic Instructions"
 

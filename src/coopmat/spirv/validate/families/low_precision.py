@@ -17,11 +17,10 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.validate.families.declarations import parts
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.roles import Role
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import NO_ENCODING, Booleans, Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 _BFLOAT16_CONVERSIONS = {Op.ConvertFToBF16INTEL: ((Op.TypeFloat, 32), (Op.TypeInt, 16)),
                          Op.ConvertBF16ToFINTEL: ((Op.TypeInt, 16), (Op.TypeFloat, 32))}

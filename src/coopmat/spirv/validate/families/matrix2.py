@@ -17,9 +17,9 @@ from coopmat.spirv.validate.families.cooperative_matrices import (
     transposed,
 )
 from coopmat.spirv.validate.families.functions import reached
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Types
+from coopmat.spirv.validate.view import Group
 
 MATRIX2 = "SPV_NV_cooperative_matrix2"
 MATRICES = (Op.TypeCooperativeMatrixKHR, Op.TypeCooperativeMatrixNV)

@@ -8,10 +8,9 @@ from coopmat.spirv.analysis.matrix_addresses import counted_in_bytes
 from coopmat.spirv.grammar import Capability, CooperativeMatrixLayout, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.validate.families.cooperative_matrices import SECTION, UNKNOWN, shapes
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 _STRIDED = (CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR)
 _BLOCKED = (CooperativeMatrixLayout["RowBlockedInterleavedARM"], CooperativeMatrixLayout["ColumnBlockedInterleavedARM"])

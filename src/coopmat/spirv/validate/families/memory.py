@@ -17,10 +17,9 @@ from coopmat.spirv.grammar import (
     parameters,
 )
 from coopmat.spirv.validate.families.declarations import contains, parts
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import POINTERS, Booleans, Integers, Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.8 Memory Instructions"
 OPERANDS = "SPIR-V 3.2.25 Memory Operands"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import AccessQualifier, Op, StorageClass
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers
+from coopmat.spirv.validate.view import Group
 
 SECTION = "SPIR-V 3.3.23 Pipe Instructions"
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from coopmat.spirv.grammar import AddressingModel, Capability, Op, StorageClass
 from coopmat.spirv.validate.families.declarations import contains
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import TYPES, Booleans, Types
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.8 Memory Instructions"
 UNTYPED = "SPV_KHR_untyped_pointers"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coopmat.spirv.grammar import MemoryAccess, Op
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
+from coopmat.spirv.validate.view import Group
 
 SECTION = "SPV_INTEL_predicated_io"
 

@@ -12,11 +12,10 @@ import numpy as np
 
 from coopmat.spirv.grammar import Capability, Decoration, Op, StorageClass
 from coopmat.spirv.validate.families.declarations import parts
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.sections import CONSTANTS
 from coopmat.spirv.validate.types import NO_ENCODING, Booleans
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPV_KHR_16bit_storage, SPV_KHR_8bit_storage"
 

@@ -10,10 +10,9 @@ from coopmat.devices.subgroup_matrices import B_COMPONENTS, M_SIZES, SUBGROUP_MA
 from coopmat.spirv.grammar import ExecutionMode, ExecutionModel, Op
 from coopmat.spirv.grammar import MatrixMultiplyAccumulateOperands as Flags
 from coopmat.spirv.validate.families.functions import reaching
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Integers
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPV_INTEL_subgroup_matrix_multiply_accumulate"
 ENVIRONMENT = "cl_intel_subgroup_matrix_multiply_accumulate, OpenCL SPIR-V Environment"

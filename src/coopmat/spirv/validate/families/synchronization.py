@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from coopmat.spirv.grammar import Capability, MemoryModel, MemorySemantics, Op, Scope, instruction
-from coopmat.spirv.validate.group import Group
 from coopmat.spirv.validate.rules import Findings, rule
 from coopmat.spirv.validate.types import Booleans, Integers
-from coopmat.spirv.validate.view import ModuleView
+from coopmat.spirv.validate.view import Group, ModuleView
 
 SCOPES = "SPIR-V 3.2.26 Scope"
 SEMANTICS = "SPIR-V 3.2.24 Memory Semantics"

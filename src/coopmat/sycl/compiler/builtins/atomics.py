@@ -6,14 +6,14 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from coopmat.runtime.element_types import ElementType, element_type, float32, float64, int32, int64, uint32, uint64
 from coopmat.sycl import atomic_functions as stubs
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins import work_items
 from coopmat.sycl.compiler.builtins.mathematics import number
-from coopmat.sycl.compiler.calls import METHODS, Call, device
+from coopmat.sycl.compiler.context import CallHandler, CallSite
 from coopmat.sycl.compiler.numbers import expression
 from coopmat.sycl.compiler.values import AtomicRef, Nothing, Runtime, Static, Value
-from coopmat.sycl.element_types import ElementType, element_type, float32, float64, int32, int64, uint32, uint64
 from coopmat.sycl.enumerations import address_space, memory_order, memory_scope
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
@@ -36,8 +36,7 @@ _TEMPLATE = "a type, a memory_order, a memory_scope and perhaps an access.addres
 # ------------------------------------------------------------------ atomic_ref
 
 
-@device("atomic_ref")
-def atomic_ref(call: Call) -> Value:
+def atomic_ref(call: CallSite) -> Value:
     """The address of an element, and the defaults."""
     f, node = call.f, call.node
     value = f.loaded(call.bind(stubs.atomic_ref.signature)["ref"], node)
@@ -56,7 +55,7 @@ def atomic_ref(call: Call) -> Value:
     return AtomicRef(pointer, order.value, scope.value)
 
 
-def _template(call: Call) -> tuple[ElementType, memory_order, memory_scope, address_space | None]:
+def _template(call: CallSite) -> tuple[ElementType, memory_order, memory_scope, address_space | None]:
     """What is in the square brackets."""
     first, order, scope, space = [*call.template, None, None, None, None][:4]
     element = element_type(first)
@@ -85,7 +84,7 @@ def _named(orders: tuple[memory_order, ...]) -> str:
 # ------------------------------------------------------------------ operands of the instructions
 
 
-def _signature(call: Call, given: tuple[Value, ...] | list[Value], names: tuple[str, ...],
+def _signature(call: CallSite, given: tuple[Value, ...] | list[Value], names: tuple[str, ...],
                optional: tuple[str, ...] = ("order", "scope")) -> dict[str, Value]:
     """The arguments of a method by name."""
     bound = dict(zip((*names, *optional), given, strict=False))
@@ -99,12 +98,13 @@ def _signature(call: Call, given: tuple[Value, ...] | list[Value], names: tuple[
     return bound
 
 
-def _bad_arguments(call: Call, names: tuple[str, ...], optional: tuple[str, ...], reason: str) -> Exception:
+def _bad_arguments(call: CallSite, names: tuple[str, ...], optional: tuple[str, ...], reason: str) -> Exception:
     shown = ", ".join([*names, *(f"{name}=…" for name in optional)])
     return call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature=f"({shown})", reason=reason)
 
 
-def _enumerator(call: Call, bound: Mapping[str, Value], parameter: str, allowed: tuple[Any, ...], default: int) -> int:
+def _enumerator(call: CallSite, bound: Mapping[str, Value], parameter: str, allowed: tuple[Any, ...],
+                default: int) -> int:
     """An order or scope, in SPIR-V's numbers."""
     value = bound.get(parameter)
     if value is None:
@@ -112,18 +112,18 @@ def _enumerator(call: Call, bound: Mapping[str, Value], parameter: str, allowed:
     if not isinstance(value, Static) or value.value not in allowed:
         raise call.wrong(parameter, _named(allowed), value, _place(call, bound, parameter))
     number = value.value.value
-    return number.value if isinstance(number, t.Scope) else number
+    return number.value if isinstance(number, t.ExecutionScope) else number
 
 
-def _scope(call: Call, ref: AtomicRef, bound: Mapping[str, Value]) -> n.Constant:
+def _scope(call: CallSite, ref: AtomicRef, bound: Mapping[str, Value]) -> n.Constant:
     return _uint(call, _enumerator(call, bound, "scope", tuple(memory_scope), ref.scope.value))
 
 
-def _uint(call: Call, value: int) -> n.Constant:
+def _uint(call: CallSite, value: int) -> n.Constant:
     return n.Constant(t.UINT, call.f.location(call.node), value)
 
 
-def _semantics(call: Call, ref: AtomicRef, order: int) -> n.Constant:
+def _semantics(call: CallSite, ref: AtomicRef, order: int) -> n.Constant:
     """Memory Semantics; a relaxed access orders nothing."""
     assert isinstance(ref.pointer.type, t.Pointer)
     return _uint(call, order | STORAGE_SEMANTICS[ref.pointer.type.address_space] if order else 0)
@@ -136,16 +136,16 @@ def _default(ref: AtomicRef, allowed: tuple[memory_order, ...]) -> int:
     return (memory_order.acquire if memory_order.acquire in allowed else memory_order.release).value
 
 
-def _place(call: Call, bound: Mapping[str, Value], parameter: str) -> ast.AST:
+def _place(call: CallSite, bound: Mapping[str, Value], parameter: str) -> ast.AST:
     return call.place_of(parameter) if parameter in call.named else call.place(list(bound).index(parameter))
 
 
-def _operand(call: Call, ref: AtomicRef, bound: Mapping[str, Value], name: str) -> n.Expression:
+def _operand(call: CallSite, ref: AtomicRef, bound: Mapping[str, Value], name: str) -> n.Expression:
     node = _place(call, bound, name)
     return expression(call.f, number(call, name, bound[name], node), node, ref.type)
 
 
-def _access(call: Call, ref: AtomicRef, instruction: str, bound: Mapping[str, Value],
+def _access(call: CallSite, ref: AtomicRef, instruction: str, bound: Mapping[str, Value],
             operands: tuple[n.Expression, ...], allowed: tuple[memory_order, ...] = _ALL_ORDERS,
             type_: t.Type | None = None) -> n.Operation:
     """An instruction with one order."""
@@ -157,23 +157,23 @@ def _access(call: Call, ref: AtomicRef, instruction: str, bound: Mapping[str, Va
 # ------------------------------------------------------------------ methods
 
 
-def _load(call: Call, ref: AtomicRef) -> Value:
+def _load(call: CallSite, ref: AtomicRef) -> Value:
     bound = _signature(call, call.arguments, ())
     return Runtime(_access(call, ref, "AtomicLoad", bound, (), _READ_ORDERS))
 
 
-def _store(call: Call, ref: AtomicRef) -> Value:
+def _store(call: CallSite, ref: AtomicRef) -> Value:
     bound = _signature(call, call.arguments, ("operand",))
     operand = _operand(call, ref, bound, "operand")
     return Nothing(_access(call, ref, "AtomicStore", bound, (operand,), _WRITE_ORDERS, t.VOID))
 
 
-def _exchange(call: Call, ref: AtomicRef) -> Value:
+def _exchange(call: CallSite, ref: AtomicRef) -> Value:
     bound = _signature(call, call.arguments, ("operand",))
     return Runtime(_access(call, ref, "AtomicExchange", bound, (_operand(call, ref, bound, "operand"),)))
 
 
-def _update(call: Call, ref: AtomicRef, what: str) -> Value:
+def _update(call: CallSite, ref: AtomicRef, what: str) -> Value:
     """fetch_add and its like, and the operators; floating-point numbers are subtracted by adding the opposite."""
     bound = _signature(call, call.arguments, ("operand",))
     operand = _operand(call, ref, bound, "operand")
@@ -188,7 +188,7 @@ def _update(call: Call, ref: AtomicRef, what: str) -> Value:
     return Runtime(_access(call, ref, FLOAT_READ_MODIFY_WRITE[what], bound, (operand,)))
 
 
-def _compare_exchange(call: Call, ref: AtomicRef) -> Value:
+def _compare_exchange(call: CallSite, ref: AtomicRef) -> Value:
     """Whether the element was exchanged. The instruction compares integers, so floating-point numbers are exchanged
     as integers of their width."""
     f, location = call.f, call.f.location(call.node)
@@ -226,7 +226,7 @@ _UPDATES = {f"fetch_{what}": what for what in READ_MODIFY_WRITE}
 _OPERATORS = {"+=": "add", "-=": "sub", "&=": "and", "|=": "or", "^=": "xor"}
 
 
-def _method(call: Call) -> Value:
+def _method(call: CallSite) -> Value:
     """A method of an atomic_ref, or an operator such as ``+=``."""
     ref = call.receiver
     assert isinstance(ref, AtomicRef)
@@ -241,14 +241,13 @@ def _method(call: Call) -> Value:
     raise work_items.no_method(call, (*_METHODS, *_UPDATES))
 
 
-METHODS[AtomicRef] = _method
+METHODS: dict[type[Value], CallHandler] = {AtomicRef: _method}
 
 
 # ------------------------------------------------------------------ fences
 
 
-@device("atomic_fence")
-def atomic_fence(call: Call) -> Value:
+def atomic_fence(call: CallSite) -> Value:
     """OpMemoryBarrier; a relaxed fence has no effect."""
     bound = call.bind(stubs.atomic_fence.signature)
     order = _enumerator(call, bound, "order", _ALL_ORDERS, 0)
@@ -257,3 +256,8 @@ def atomic_fence(call: Call) -> Value:
         return Nothing(None)
     operands = (_uint(call, scope), _uint(call, order | STORAGE_SEMANTICS[t.AddressSpace.GENERIC]))
     return Nothing(n.Operation(t.VOID, call.f.location(call.node), "core.MemoryBarrier", operands))
+
+
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {
+    "atomic_ref": atomic_ref, "atomic_fence": atomic_fence,
+}

@@ -13,7 +13,8 @@ from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins import work_items
 from coopmat.sycl.compiler.builtins.mathematics import number
 from coopmat.sycl.compiler.builtins.python import maximum, minimum
-from coopmat.sycl.compiler.calls import Call, call_value, device
+from coopmat.sycl.compiler.calls import call_value
+from coopmat.sycl.compiler.context import CallHandler, CallSite
 from coopmat.sycl.compiler.numbers import convert, expression, integer, truth, type_of
 from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.values import Group, Runtime, Sequence, Static, Value, shown_type
@@ -32,7 +33,7 @@ _OPERATORS = (stubs.plus, stubs.multiplies, stubs.minimum, stubs.maximum, stubs.
 # ------------------------------------------------------------------ arguments
 
 
-def _group(call: Call, value: Value, sub_group_only: bool = False) -> Group:
+def _group(call: CallSite, value: Value, sub_group_only: bool = False) -> Group:
     if not isinstance(value, Group) or (sub_group_only and value.dimensions):
         expected = "a sub_group (item.get_sub_group())"
         raise call.wrong("g", expected if sub_group_only else f"{expected} or a work-group (item.get_group())", value,
@@ -40,7 +41,7 @@ def _group(call: Call, value: Value, sub_group_only: bool = False) -> Group:
     return value
 
 
-def _value(call: Call, value: Value, parameter: str = "x", index: int = 1) -> tuple[n.Expression, t.Scalar]:
+def _value(call: CallSite, value: Value, parameter: str = "x", index: int = 1) -> tuple[n.Expression, t.Scalar]:
     """A number as the instructions take it, and its own type."""
     value = number(call, parameter, value, call.place(index))
     type_ = type_of(call.f, value, call.place(index))
@@ -57,11 +58,11 @@ def _carrier(type_: t.Scalar) -> t.Scalar:
     return t.INT if type_.kind == "sint" else t.UINT
 
 
-def _uint(call: Call, value: int) -> n.Constant:
+def _uint(call: CallSite, value: int) -> n.Constant:
     return n.Constant(t.UINT, call.f.location(call.node), value)
 
 
-def _instruction(call: Call, name: str, type_: t.Type, group: Group, *operands: n.Expression,
+def _instruction(call: CallSite, name: str, type_: t.Type, group: Group, *operands: n.Expression,
                  literals: tuple[int, ...] = ()) -> n.Operation:
     scope = _uint(call, group.scope.value)
     return n.Operation(type_, call.f.location(call.node), f"core.{name}", (scope, *operands), literals)
@@ -70,8 +71,7 @@ def _instruction(call: Call, name: str, type_: t.Type, group: Group, *operands: 
 # ------------------------------------------------------------------ barriers and broadcasts
 
 
-@device("group_barrier")
-def group_barrier(call: Call) -> Value:
+def group_barrier(call: CallSite) -> Value:
     """OpControlBarrier."""
     bound = call.bind(stubs.group_barrier.signature)
     group = _group(call, bound["g"])
@@ -83,8 +83,7 @@ def group_barrier(call: Call) -> Value:
     return work_items.barrier(call, group.scope, fence.value.value)
 
 
-@device("group_broadcast")
-def group_broadcast(call: Call) -> Value:
+def group_broadcast(call: CallSite) -> Value:
     """OpGroupBroadcast."""
     bound = call.bind(stubs.group_broadcast.signature)
     group = _group(call, bound["g"])
@@ -93,7 +92,7 @@ def group_broadcast(call: Call) -> Value:
     return Runtime(make_convert(_instruction(call, "GroupBroadcast", value.type, group, value, position), type_))
 
 
-def _position(call: Call, group: Group, given: Value) -> n.Expression:
+def _position(call: CallSite, group: Group, given: Value) -> n.Expression:
     """A local id as OpGroupBroadcast takes it: OpenCL's dimension 0 is the fastest, SYCL's the slowest."""
     f, node = call.f, call.place(2)
     if not group.dimensions:
@@ -108,7 +107,7 @@ def _position(call: Call, group: Group, given: Value) -> n.Expression:
     return parts[0] if len(parts) == 1 else n.VectorOf(t.Vector(t.SIZE_T, len(parts)), f.location(node), tuple(parts))
 
 
-def _components(call: Call, linear: Value, dimensions: int) -> list[n.Expression]:
+def _components(call: CallSite, linear: Value, dimensions: int) -> list[n.Expression]:
     """The components of a linear id, OpenCL's dimension 0 first."""
     f, node, parts = call.f, call.node, []
     for dimension in range(dimensions - 1):
@@ -121,25 +120,22 @@ def _components(call: Call, linear: Value, dimensions: int) -> list[n.Expression
 # ------------------------------------------------------------------ reductions and scans
 
 
-@device("reduce_over_group")
-def reduce_over_group(call: Call) -> Value:
+def reduce_over_group(call: CallSite) -> Value:
     """OpGroupIAdd and its like."""
     return _combine(call, REDUCE, init_first=True)
 
 
-@device("exclusive_scan_over_group")
-def exclusive_scan_over_group(call: Call) -> Value:
+def exclusive_scan_over_group(call: CallSite) -> Value:
     """The same with the Group Operation ExclusiveScan."""
     return _combine(call, EXCLUSIVE_SCAN, init_first=True)
 
 
-@device("inclusive_scan_over_group")
-def inclusive_scan_over_group(call: Call) -> Value:
+def inclusive_scan_over_group(call: CallSite) -> Value:
     """The same with the Group Operation InclusiveScan."""
     return _combine(call, INCLUSIVE_SCAN, init_first=False)
 
 
-def _combine(call: Call, how: int, *, init_first: bool) -> Value:
+def _combine(call: CallSite, how: int, *, init_first: bool) -> Value:
     if call.named or not 3 <= len(call.arguments) <= 4:
         order = "init, op" if init_first else "op, init"
         raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature=f"(g, x, op) or (g, x, {order})",
@@ -174,14 +170,14 @@ def _type_of_constant(number: int | float, type_: t.Scalar, own: t.Scalar) -> t.
     return type_ if isinstance(number, int) and constants.wrap(number, type_) == number else own
 
 
-def _operator(call: Call, value: Value, index: int) -> FunctionObject:
+def _operator(call: CallSite, value: Value, index: int) -> FunctionObject:
     if not isinstance(value, Static) or value.value not in _OPERATORS:
         raise call.wrong("op", ", ".join(map(str, _OPERATORS[:-1])) + f" or {_OPERATORS[-1]}", value, call.place(index))
     found: FunctionObject = value.value
     return found
 
 
-def _combination(call: Call, group: Group, function: FunctionObject, type_: t.Scalar) -> str:
+def _combination(call: CallSite, group: Group, function: FunctionObject, type_: t.Scalar) -> str:
     """The instruction: of the uniform group where all devices have it, else the sub-group's non-uniform one, or that
     of SPV_KHR_uniform_group_instructions."""
     end = COMBINATIONS[function.what].get(_carrier(type_).kind)
@@ -193,7 +189,7 @@ def _combination(call: Call, group: Group, function: FunctionObject, type_: t.Sc
     return f"Group{end}KHR" if group.dimensions else f"GroupNonUniform{end}"
 
 
-def _in_range(call: Call, function: FunctionObject, result: n.Expression, type_: t.Scalar) -> n.Expression:
+def _in_range(call: CallSite, function: FunctionObject, result: n.Expression, type_: t.Scalar) -> n.Expression:
     """The identity of a signed minimum or maximum is an end of the wide type's range: it becomes the narrow one's."""
     if function.what not in ("min", "max") or type_.kind != "sint" or type_.bits >= 32:
         return result
@@ -203,7 +199,7 @@ def _in_range(call: Call, function: FunctionObject, result: n.Expression, type_:
     return n.Operation(result.type, result.location, f"std.s_{function.what}", (result, bound))
 
 
-def _apply(call: Call, function: FunctionObject, first: Value, second: Value) -> Value:
+def _apply(call: CallSite, function: FunctionObject, first: Value, second: Value) -> Value:
     """``function(first, second)``."""
     if function.symbol:
         return binary(call.f, function.symbol, first, second, call.node)
@@ -211,7 +207,8 @@ def _apply(call: Call, function: FunctionObject, first: Value, second: Value) ->
     return handler(replace(call, arguments=[first, second]))
 
 
-def _logical(call: Call, group: Group, function: FunctionObject, how: int, given: Value, init: Value | None) -> Value:
+def _logical(call: CallSite, group: Group, function: FunctionObject, how: int, given: Value,
+             init: Value | None) -> Value:
     """logical_and and logical_or: the least and the greatest of ones and zeros, which all devices have."""
     f, location = call.f, call.f.location(call.node)
     value = make_convert(truth(f, number(call, "x", given, call.place(1)), call.place(1)), t.UINT)
@@ -226,7 +223,7 @@ def _logical(call: Call, group: Group, function: FunctionObject, how: int, given
 # ------------------------------------------------------------------ votes
 
 
-def _vote(call: Call, instruction: str) -> n.Expression:
+def _vote(call: CallSite, instruction: str) -> n.Expression:
     bound = call.bind(stubs.any_of_group.signature)
     group = _group(call, bound["g"])
     value = number(call, "x", bound["x"], call.place(1))
@@ -236,20 +233,17 @@ def _vote(call: Call, instruction: str) -> n.Expression:
     return _instruction(call, instruction, t.BOOL, group, truth(call.f, value, call.place(1)))
 
 
-@device("any_of_group")
-def any_of_group(call: Call) -> Value:
+def any_of_group(call: CallSite) -> Value:
     """OpGroupAny."""
     return Runtime(_vote(call, "GroupAny"))
 
 
-@device("all_of_group")
-def all_of_group(call: Call) -> Value:
+def all_of_group(call: CallSite) -> Value:
     """OpGroupAll."""
     return Runtime(_vote(call, "GroupAll"))
 
 
-@device("none_of_group")
-def none_of_group(call: Call) -> Value:
+def none_of_group(call: CallSite) -> Value:
     """OpGroupAny, negated."""
     found = _vote(call, "GroupAny")
     return Runtime(n.Unary(t.BOOL, found.location, n.UnaryOperator.NOT, found))
@@ -268,7 +262,7 @@ _METHODS = {"shuffle": "select_from_group", "shuffle_down": "shift_group_left", 
 """Methods that sub_group had before SYCL 2020 and the functions that took their place."""
 
 
-def _shuffle(call: Call) -> Value:
+def _shuffle(call: CallSite) -> Value:
     """The value of another work-item of the sub-group."""
     instruction, parameter = _SHUFFLES[call.name]
     bound = call.bind(getattr(stubs, call.name).signature)
@@ -281,14 +275,16 @@ def _shuffle(call: Call) -> Value:
     return Runtime(make_convert(_instruction(call, instruction, value.type, group, value, index), type_))
 
 
-for name in _SHUFFLES:
-    device(name)(_shuffle)
-
-
-def _method(call: Call) -> Value:
+def _method(call: CallSite) -> Value:
     """``sg.shuffle(x, id)`` and its like."""
     assert call.receiver is not None
     return _shuffle(replace(call, name=_METHODS[call.name], arguments=[call.receiver, *call.arguments], receiver=None))
 
 
-work_items.SUB_GROUP_METHODS.update(dict.fromkeys(_METHODS, _method))
+SUB_GROUP_METHODS: dict[str, CallHandler] = dict.fromkeys(_METHODS, _method)
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {
+    "group_barrier": group_barrier, "group_broadcast": group_broadcast, "reduce_over_group": reduce_over_group,
+    "exclusive_scan_over_group": exclusive_scan_over_group, "inclusive_scan_over_group": inclusive_scan_over_group,
+    "any_of_group": any_of_group, "all_of_group": all_of_group, "none_of_group": none_of_group,
+    **dict.fromkeys(_SHUFFLES, _shuffle),
+}

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import TYPE_CHECKING
 
+from coopmat.runtime.element_types import element_type, precision
+from coopmat.runtime.ranges import MAX_DIMENSIONS
 from coopmat.sycl import local_memory as stubs
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import Call, device
-from coopmat.sycl.compiler.operators import OPERATORS, binary
+from coopmat.sycl.compiler.context import CallHandler, CallSite, Compiler, OperatorHandler
+from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.values import Group, LocalArray, Runtime, Value
-from coopmat.sycl.element_types import element_type, precision
-from coopmat.sycl.ranges import MAX_DIMENSIONS
 from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-
-if TYPE_CHECKING:
-    from coopmat.sycl.compiler.function import FunctionCompiler
 
 _LIMIT = 1 << 32
 _EXPECTED = f"an element type and up to {MAX_DIMENSIONS} positive sizes, such as [float32, 16, 16]"
 
 
-@device("group_local_memory_for_overwrite")
-def group_local_memory_for_overwrite(call: Call) -> Value:
+def group_local_memory_for_overwrite(call: CallSite) -> Value:
     """A variable of the work-group, and the address of its first element."""
     f, location = call.f, call.f.location(call.node)
     given = call.bind(stubs.group_local_memory_for_overwrite.signature)["g"]
@@ -50,7 +45,7 @@ def group_local_memory_for_overwrite(call: Call) -> Value:
     return LocalArray(pointer, tuple(shape))
 
 
-def _operator(f: FunctionCompiler, symbol: str, operands: list[Value], node: ast.expr | ast.stmt) -> Value:
+def _operator(f: Compiler, symbol: str, operands: list[Value], node: ast.expr | ast.stmt) -> Value:
     """``tile + n``: an array of one dimension is a pointer to its first element, as in C++."""
     array = next(operand for operand in operands if isinstance(operand, LocalArray))
     hint = "; get_multi_ptr() gives a pointer to its first element"
@@ -62,8 +57,13 @@ def _operator(f: FunctionCompiler, symbol: str, operands: list[Value], node: ast
     return binary(f, symbol, left, right, node)
 
 
-OPERATORS[LocalArray] = _operator
+OPERATORS: dict[type[Value], OperatorHandler] = {LocalArray: _operator}
 
 
 def _is_size(extent: object) -> bool:
     return isinstance(extent, int) and not isinstance(extent, bool) and extent > 0
+
+
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {
+    "group_local_memory_for_overwrite": group_local_memory_for_overwrite,
+}

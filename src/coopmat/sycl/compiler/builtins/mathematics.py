@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.runtime.element_types import int32
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins import vector_math
 from coopmat.sycl.compiler.builtins.python import absolute, maximum, minimum
-from coopmat.sycl.compiler.calls import DEVICE_FUNCTIONS, PYTHON_FUNCTIONS, Call, Handler, device
+from coopmat.sycl.compiler.context import CallHandler, CallSite
 from coopmat.sycl.compiler.elementwise import on_elements
-from coopmat.sycl.compiler.expressions import common
-from coopmat.sycl.compiler.numbers import cast, expression, integer, number_type, truth, type_of
+from coopmat.sycl.compiler.numbers import cast, common, expression, integer, number_type, truth, type_of
 from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.values import Runtime, Static, Value, shown_type
-from coopmat.sycl.element_types import int32
 from coopmat.sycl.math_functions import FUNCTIONS, Domain, MathFunction
 from coopmat.sycl.math_functions import select as select_stub
 from coopmat.tree import constants
@@ -32,7 +31,7 @@ from coopmat.tree.conversions import common_type, make_convert, promoted_type
 # ------------------------------------------------------------------ arguments and their type
 
 
-def number(call: Call, parameter: str, value: Value, node: ast.AST) -> Value:
+def number(call: CallSite, parameter: str, value: Value, node: ast.AST) -> Value:
     """An argument that is a number."""
     value = call.f.loaded(value, node)
     known = isinstance(value, Static) and (value.is_number or isinstance(value.value, np.generic))
@@ -41,7 +40,7 @@ def number(call: Call, parameter: str, value: Value, node: ast.AST) -> Value:
     return value
 
 
-def _no_function(call: Call, values: Iterable[Value], function: MathFunction) -> Exception:
+def _no_function(call: CallSite, values: Iterable[Value], function: MathFunction) -> Exception:
     types = ", ".join(shown_type(type_of(call.f, value, call.node)) for value in values)
     return call.f.fail(messages.NO_FUNCTION_FOR, call.node, name=call.name, types=types,
                        expected=f"it takes {function.domain.value}")
@@ -52,14 +51,14 @@ def _is_constant(value: Value) -> bool:
     return isinstance(value, Static) and value.is_number
 
 
-def _floating_type(call: Call, values: list[Value]) -> t.Scalar:
+def _floating_type(call: CallSite, values: list[Value]) -> t.Scalar:
     """The common floating type; float32 if there are integers and constants only."""
     types = [type_of(call.f, value, call.node) for value in values if not _is_constant(value)]
     floats = [type_ for type_ in types if isinstance(type_, t.Scalar) and type_.is_float]
     return reduce(common_type, floats) if floats else t.FLOAT
 
 
-def _integer_type(call: Call, values: list[Value], function: MathFunction) -> t.Scalar:
+def _integer_type(call: CallSite, values: list[Value], function: MathFunction) -> t.Scalar:
     """The arguments' own type, without promotion, where they agree; constants take it if they fit."""
     types = [type_of(call.f, value, call.node) for value in values if not _is_constant(value)]
     numbers = [value.value for value in values if isinstance(value, Static) and value.is_number]
@@ -85,7 +84,7 @@ def _integer_type(call: Call, values: list[Value], function: MathFunction) -> t.
 _REFUSED = {Domain.SINGLE: t.DOUBLE, Domain.REPRESENTATION: t.BFLOAT16, Domain.BITS: t.BFLOAT16}
 
 
-def _type(call: Call, values: list[Value], function: MathFunction) -> t.Scalar:
+def _type(call: CallSite, values: list[Value], function: MathFunction) -> t.Scalar:
     """The type in which a function computes."""
     if function.domain in (Domain.INTEGER, Domain.INTEGER_32):
         return _integer_type(call, values, function)
@@ -104,12 +103,12 @@ def _type(call: Call, values: list[Value], function: MathFunction) -> t.Scalar:
 # ------------------------------------------------------------------ SYCL's functions
 
 
-def compute(call: Call) -> Value:
+def compute(call: CallSite) -> Value:
     """A call of one of SYCL's functions on numbers."""
     return evaluate(call, FUNCTIONS[call.name])
 
 
-def evaluate(call: Call, function: MathFunction) -> Value:
+def evaluate(call: CallSite, function: MathFunction) -> Value:
     """The value of a function; messages call it what the user does."""
     bound = call.bind(function.signature)
     if function.domain is Domain.GEOMETRIC:
@@ -135,14 +134,14 @@ def evaluate(call: Call, function: MathFunction) -> Value:
     return Runtime(make_convert(found, type_) if function.result is None else found)
 
 
-def _exponent(call: Call, value: Value, node: ast.AST) -> n.Expression:
+def _exponent(call: CallSite, value: Value, node: ast.AST) -> n.Expression:
     """An argument that is an int32."""
     if isinstance(value, Static) and type(value.value) is int and constants.wrap(value.value, t.INT) != value.value:
         raise call.f.fail(messages.OUT_OF_RANGE, node, value=value.value, type=int32)
     return integer(call.f, value, node, t.INT)
 
 
-def _place(call: Call, name: str, index: int) -> ast.AST:
+def _place(call: CallSite, name: str, index: int) -> ast.AST:
     return call.place(index) if index < len(call.arguments) else call.place_of(name)
 
 
@@ -160,11 +159,7 @@ def _folded(function: MathFunction, values: list[Value]) -> Value | None:
     return Static(np.asarray(function(*given)).item())
 
 
-DEVICE_FUNCTIONS.update(dict.fromkeys(FUNCTIONS, compute))
-
-
-@device("select")
-def select(call: Call) -> Value:
+def select(call: CallSite) -> Value:
     """``b`` if ``c`` else ``a``; all are evaluated."""
     bound = call.bind(select_stub.signature)
     f, node = call.f, call.node
@@ -179,13 +174,13 @@ def select(call: Call) -> Value:
 # ------------------------------------------------------------------ Python's math and numpy
 
 
-def _named(name: str) -> Handler:
+def _named(name: str) -> CallHandler:
     return lambda call: evaluate(call, FUNCTIONS[name])
 
 
-def _whole(name: str) -> Handler:
+def _whole(name: str) -> CallHandler:
     """A rounding function of Python, whose result is an int: int32 here, as ``int(x)`` is."""
-    def handler(call: Call) -> Value:
+    def handler(call: CallSite) -> Value:
         if len(call.arguments) == 1 and not call.named:
             value = number(call, "x", call.arguments[0], call.place(0))
             if isinstance(value, Static) and value.is_number:
@@ -200,7 +195,7 @@ def _whole(name: str) -> Handler:
 _WHOLE: dict[str, Any] = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "rint": builtins.round}
 
 
-def _logarithm(call: Call) -> Value:
+def _logarithm(call: CallSite) -> Value:
     """``math.log(x)`` and ``math.log(x, base)``."""
     if len(call.arguments) != 2 or call.named:
         return evaluate(call, FUNCTIONS["log"])
@@ -208,9 +203,9 @@ def _logarithm(call: Call) -> Value:
     return binary(call.f, "/", parts[0], parts[1], call.node)
 
 
-def _propagating(extreme: Handler) -> Handler:
+def _propagating(extreme: CallHandler) -> CallHandler:
     """np.minimum and np.maximum: a NaN if there is one."""
-    def handler(call: Call) -> Value:
+    def handler(call: CallSite) -> Value:
         for index, value in enumerate(call.arguments):
             number(call, f"x{index + 1}", value, call.place(index))
         found = extreme(call)
@@ -232,27 +227,15 @@ _OF_NUMPY = ("arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan ar
              "isfinite isinf isnan ldexp log log10 log1p log2 nextafter radians rint signbit sin sinh sqrt tan tanh "
              "trunc")
 
-PYTHON_FUNCTIONS.update({getattr(math, name): _named(name) for name in _OF_MATH.split() if hasattr(math, name)})
-PYTHON_FUNCTIONS.update({
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {name: on_elements(handler) for name, handler in {
+    **dict.fromkeys(FUNCTIONS, compute), "select": select, "abs": absolute, "max": maximum, "min": minimum,
+}.items()}
+PYTHON_FUNCTIONS: dict[Any, CallHandler] = {function: on_elements(handler) for function, handler in {
+    **{getattr(math, name): _named(name) for name in _OF_MATH.split() if hasattr(math, name)},
     math.floor: _whole("floor"), math.ceil: _whole("ceil"), math.trunc: _whole("trunc"),
     builtins.round: _whole("rint"), math.log: _logarithm, math.pow: _named("pow"), math.gamma: _named("tgamma"),
     np.minimum: _propagating(minimum), np.maximum: _propagating(maximum),
-})
-PYTHON_FUNCTIONS.update({getattr(np, name.partition(":")[0]): _named(name.rpartition(":")[2])
-                         for name in _OF_NUMPY.split()})
-PYTHON_FUNCTIONS.update({np.absolute: absolute, np.power: _named("pow")})
-DEVICE_FUNCTIONS.update({"abs": absolute, "max": maximum, "min": minimum})
-
-# ------------------------------------------------------------------ the same of matrices
-
-
-def _is_on_numbers(function: Any) -> bool:
-    """Whether a function of Python or numpy is one of numbers alone."""
-    is_mathematical = isinstance(function, np.ufunc) or getattr(function, "__module__", "") == math.__name__
-    return is_mathematical or function in (min, max, abs, pow, builtins.round)
-
-
-DEVICE_FUNCTIONS.update({name: on_elements(DEVICE_FUNCTIONS[name]) for name in (*FUNCTIONS, "abs", "max", "min",
-                                                                                "select")})
-PYTHON_FUNCTIONS.update({function: on_elements(handler) for function, handler in PYTHON_FUNCTIONS.items()
-                         if _is_on_numbers(function)})
+    **{getattr(np, name.partition(":")[0]): _named(name.rpartition(":")[2]) for name in _OF_NUMPY.split()},
+    np.absolute: absolute, np.power: _named("pow"),
+}.items()}
+"""The functions of math and numpy, and round; of matrices, too."""

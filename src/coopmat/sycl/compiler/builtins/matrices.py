@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coopmat.runtime.element_types import precision
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins.matrix_memory import check_group, matrix_argument, matrix_operand, window_of
-from coopmat.sycl.compiler.calls import Call, call_value, device
+from coopmat.sycl.compiler.calls import call_value
+from coopmat.sycl.compiler.context import Block, CallHandler, CallSite
 from coopmat.sycl.compiler.elementwise import of_elements
-from coopmat.sycl.compiler.function import Block
 from coopmat.sycl.compiler.matrix_objects import matrix_value
 from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.scopes import arguments_of
@@ -25,7 +26,6 @@ from coopmat.sycl.compiler.values import (
     Static,
     Value,
 )
-from coopmat.sycl.element_types import precision
 from coopmat.sycl.enumerations import use
 from coopmat.sycl.group_functions import FunctionObject
 from coopmat.tree import nodes as n
@@ -41,8 +41,7 @@ _SIGNED = {"A": 0x1, "B": 0x2, "C": 0x4, "D": 0x8}  # SPV_KHR_cooperative_matrix
 # ------------------------------------------------------------------ multiply and add
 
 
-@device("joint_matrix_mad")
-def multiply_add(call: Call) -> Value:
+def multiply_add(call: CallSite) -> Value:
     """``D = A*B + C``."""
     bound = call.bind(stubs.joint_matrix_mad.signature)
     check_group(call, bound["g"])
@@ -62,7 +61,7 @@ def multiply_add(call: Call) -> Value:
     return Nothing(n.Assign(type_, location, found["D"].place, product))
 
 
-def _check_shapes(call: Call, found: dict[str, Matrix]) -> None:
+def _check_shapes(call: CallSite, found: dict[str, Matrix]) -> None:
     d, a, b, c = (found[role].type for role in "DABC")
     for fits, rule in ((a.columns == b.rows, "the columns of A must be the rows of B (K)"),
                        (a.rows == c.rows, "A and C must have the same rows (M)"),
@@ -72,7 +71,7 @@ def _check_shapes(call: Call, found: dict[str, Matrix]) -> None:
             raise call.f.fail(constraints.MAD_SHAPE, call.node, d=d.shape, a=a.shape, b=b.shape, c=c.shape, rule=rule)
 
 
-def _operands(call: Call, found: dict[str, Matrix]) -> int:
+def _operands(call: CallSite, found: dict[str, Matrix]) -> int:
     """Which components are signed, and whether A and B are tf32."""
     elements = {role: matrix.type.element for role, matrix in found.items()}
     kinds = {element.scalar.is_float for element in elements.values()}
@@ -87,15 +86,14 @@ def _operands(call: Call, found: dict[str, Matrix]) -> int:
 # ------------------------------------------------------------------ fill and copy
 
 
-@device("joint_matrix_fill")
-def fill(call: Call) -> Value:
+def fill(call: CallSite) -> Value:
     """All elements get one value."""
     bound = call.bind(stubs.joint_matrix_fill.signature)
     check_group(call, bound["g"])
     return _fill(call, matrix_argument(call, bound["m"], "m", 1), bound["v"], None)
 
 
-def _fill(call: Call, matrix: Matrix, value: Value, window: n.Window | None) -> Value:
+def _fill(call: CallSite, matrix: Matrix, value: Value, window: n.Window | None) -> Value:
     storage, location = matrix.type.element.storage, call.f.location(call.node)
     is_number = isinstance(value, (Runtime, Element, Static))
     if not is_number or (isinstance(value, Static) and not value.is_number and not hasattr(value.value, "dtype")) \
@@ -106,8 +104,7 @@ def _fill(call: Call, matrix: Matrix, value: Value, window: n.Window | None) -> 
     return Nothing(n.Assign(matrix.type.tree, location, matrix.place, filled))
 
 
-@device("joint_matrix_fill_checked")
-def fill_checked(call: Call) -> Value:
+def fill_checked(call: CallSite) -> Value:
     """Elements inside of a window get a value, the others 0."""
     bound = call.bind(stubs.joint_matrix_fill_checked.signature)
     check_group(call, bound["g"])
@@ -116,8 +113,7 @@ def fill_checked(call: Call) -> Value:
     return _fill(call, matrix, bound["v"], window)
 
 
-@device("joint_matrix_copy")
-def copy(call: Call) -> Value:
+def copy(call: CallSite) -> Value:
     """Each element of src, converted to dest's type."""
     bound = call.bind(stubs.joint_matrix_copy.signature)
     check_group(call, bound["g"])
@@ -128,7 +124,7 @@ def copy(call: Call) -> Value:
     return Nothing(n.Assign(type_, location, target.place, converted(source.expression, type_)))
 
 
-def _source_and_target(call: Call, bound: dict[str, Value]) -> tuple[MatrixValue, Matrix]:
+def _source_and_target(call: CallSite, bound: dict[str, Value]) -> tuple[MatrixValue, Matrix]:
     """src, whose value is copied, and dest."""
     target = matrix_argument(call, bound["dest"], "dest", 2)
     source = matrix_value(call.f, bound["src"], call.place(1)) if not isinstance(bound["src"], NewMatrix) else None
@@ -138,8 +134,7 @@ def _source_and_target(call: Call, bound: dict[str, Value]) -> tuple[MatrixValue
     return source, target
 
 
-@device("joint_matrix_transpose")
-def transpose(call: Call) -> Value:
+def transpose(call: CallSite) -> Value:
     """Each element of src, converted to dest's type, with rows and columns exchanged."""
     bound = call.bind(stubs.joint_matrix_transpose.signature)
     check_group(call, bound["g"])
@@ -154,8 +149,7 @@ def transpose(call: Call) -> Value:
 # ------------------------------------------------------------------ reduce
 
 
-@device("joint_matrix_reduce")
-def reduce(call: Call) -> Value:
+def reduce(call: CallSite) -> Value:
     """A matrix of what its rows, its columns or all of its elements give."""
     bound = call.bind(stubs.joint_matrix_reduce.signature)
     f = call.f
@@ -185,8 +179,7 @@ def _word(value: Value) -> str:
     return found.what if isinstance(found, FunctionObject) else found if isinstance(found, str) else ""
 
 
-@device("round_to_tf32")
-def round_to_tf32(call: Call) -> Value:
+def round_to_tf32(call: CallSite) -> Value:
     """OpRoundFToTF32INTEL."""
     bound = call.bind(stubs.round_to_tf32.signature)
     operand = expression(call.f, bound["elem"], call.place(0), t.FLOAT)
@@ -196,8 +189,7 @@ def round_to_tf32(call: Call) -> Value:
 # ------------------------------------------------------------------ apply
 
 
-@device("joint_matrix_apply")
-def apply(call: Call) -> Value:
+def apply(call: CallSite) -> Value:
     """The function, run for each element; or a loop over this work-item's components, if it does more than that."""
     f = call.f
     bound = call.bind(stubs.joint_matrix_apply.signature)
@@ -221,7 +213,7 @@ def apply(call: Call) -> Value:
     return Nothing(n.Assign(first.tree, f.location(call.node), found[0].place, changed))
 
 
-def _function(call: Call, function: Value, matrices: int) -> Value:
+def _function(call: CallSite, function: Value, matrices: int) -> Value:
     """What is called for each element; helpers become functions whose parameters can be counted."""
     expected = f"{'two elements x0, x1' if matrices == TWO else 'one element x'}, or these, row and col"
     if isinstance(function, Static):
@@ -237,7 +229,7 @@ def _function(call: Call, function: Value, matrices: int) -> Value:
     return function
 
 
-def _run(call: Call, matrix: Matrix, function: Value) -> n.Expression | None:
+def _run(call: CallSite, matrix: Matrix, function: Value) -> n.Expression | None:
     """The elements that a function gives, by one instruction; None if it may do more than compute one, or changes what
     is around it."""
     f, location = call.f, call.f.location(call.node)
@@ -270,7 +262,7 @@ def _is_private(argument: n.Expression) -> bool:
     return isinstance(argument.type, t.Pointer) and argument.type.address_space is t.AddressSpace.PRIVATE
 
 
-def _call(call: Call, function: Local, value: Runtime, coordinates: Sequence[Runtime], stored: t.Scalar) -> n.Call:
+def _call(call: CallSite, function: Local, value: Runtime, coordinates: Sequence[Runtime], stored: t.Scalar) -> n.Call:
     """The call of a function for an element, with row and column if it takes them."""
     names = [parameter.arg for parameter in arguments_of(function.node)]
     values: list[tuple[str, Value]] = [(names[0], value)]
@@ -286,7 +278,7 @@ def _takes_place(function: Value, elements: int) -> bool:
         function.node.args.defaults) == elements + PLACE
 
 
-def _loop(call: Call, matrices: list[Matrix], function: Value) -> None:
+def _loop(call: CallSite, matrices: list[Matrix], function: Value) -> None:
     """``for (uint i = 0; i < length; ++i)``."""
     f, location = call.f, call.f.location(call.node)
     counter = f.variable("", t.UINT, call.node)
@@ -312,7 +304,7 @@ def _loop(call: Call, matrices: list[Matrix], function: Value) -> None:
     f.emit(n.Block(location, (declared, n.Loop(location, condition, body, step))))
 
 
-def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Expression, function: Value) -> None:
+def _apply_to_one(call: CallSite, matrix: Matrix, element: Element, index: n.Expression, function: Value) -> None:
     f, location = call.f, call.f.location(call.node)
     value = f.loaded(element, call.node)
     stored = matrix.type.element.storage.scalar
@@ -325,7 +317,7 @@ def _apply_to_one(call: Call, matrix: Matrix, element: Element, index: n.Express
     f.perform(n.Assign(stored, location, element.place, result))
 
 
-def _coordinates(call: Call, matrix: Matrix, index: n.Expression) -> list[Runtime]:
+def _coordinates(call: CallSite, matrix: Matrix, index: n.Expression) -> list[Runtime]:
     """Row and column of a component, as size_t."""
     f, location, pair = call.f, call.f.location(call.node), t.Vector(t.INT, 2)
     variable = f.variable("", pair, call.node)
@@ -335,7 +327,7 @@ def _coordinates(call: Call, matrix: Matrix, index: n.Expression) -> list[Runtim
     return [Runtime(n.Convert(t.SIZE_T, location, n.Load(t.INT, location, part))) for part in parts]
 
 
-def _apply_to_two(call: Call, elements: list[Element], coordinates: list[Runtime], function: Value) -> None:
+def _apply_to_two(call: CallSite, elements: list[Element], coordinates: list[Runtime], function: Value) -> None:
     """Both elements by reference; what the function returns is the second's new value."""
     f, location = call.f, call.f.location(call.node)
     held = []
@@ -351,3 +343,10 @@ def _apply_to_two(call: Call, elements: list[Element], coordinates: list[Runtime
         f.assign(held[1], expression(f, result, call.node), call.node)
     for element, value in zip(elements, held, strict=True):
         f.perform(n.Assign(element.type, location, element.place, n.Load(value.type, location, value.place)))
+
+
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {
+    "joint_matrix_mad": multiply_add, "joint_matrix_fill": fill, "joint_matrix_fill_checked": fill_checked,
+    "joint_matrix_copy": copy, "joint_matrix_transpose": transpose, "joint_matrix_reduce": reduce,
+    "round_to_tf32": round_to_tf32, "joint_matrix_apply": apply,
+}

@@ -9,8 +9,7 @@ from typing import Any
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import Call, device
-from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.sycl.compiler.context import CallHandler, CallSite, Compiler
 from coopmat.sycl.compiler.numbers import expression, integer, type_of
 from coopmat.sycl.compiler.values import (
     Group,
@@ -36,13 +35,13 @@ _SPACES = (t.AddressSpace.GLOBAL, t.AddressSpace.LOCAL, t.AddressSpace.GENERIC)
 # ------------------------------------------------------------------ operands
 
 
-def check_group(call: Call, group: Value) -> None:
+def check_group(call: CallSite, group: Value) -> None:
     """The first argument of every operation is the sub-group."""
     if not isinstance(group, Group) or group.dimensions:
         raise call.f.fail(constraints.NOT_SUB_GROUP, call.place(0), name=call.name, found=group)
 
 
-def matrix_argument(call: Call, value: Value, parameter: str, index: int) -> Matrix:
+def matrix_argument(call: CallSite, value: Value, parameter: str, index: int) -> Matrix:
     """An argument that is a joint_matrix object."""
     if not isinstance(value, Matrix):
         raise call.f.fail(constraints.NOT_A_MATRIX, call.place(index), name=call.name, parameter=parameter,
@@ -50,7 +49,7 @@ def matrix_argument(call: Call, value: Value, parameter: str, index: int) -> Mat
     return value
 
 
-def matrix_operand(call: Call, value: Value, parameter: str, index: int) -> Matrix:
+def matrix_operand(call: CallSite, value: Value, parameter: str, index: int) -> Matrix:
     """An argument that is only read: a joint_matrix object, or what an operation on matrices gives."""
     if isinstance(value, MatrixValue):
         return call.f.declare_matrix(value, "", call.place(index))
@@ -66,7 +65,7 @@ class Memory:
     layout: layout | n.Expression
 
 
-def pointer_argument(call: Call, value: Value, parameter: str, index: int) -> tuple[Runtime, PointerType]:
+def pointer_argument(call: CallSite, value: Value, parameter: str, index: int) -> tuple[Runtime, PointerType]:
     """An argument that is a pointer to elements in global or local memory."""
     f, node = call.f, call.place(index)
     if isinstance(value, LocalArray):
@@ -79,7 +78,7 @@ def pointer_argument(call: Call, value: Value, parameter: str, index: int) -> tu
     return value, pointer
 
 
-def _memory(call: Call, matrix: Matrix, source: Value, stride: Value, given: Value | None, *, index: int,
+def _memory(call: CallSite, matrix: Matrix, source: Value, stride: Value, given: Value | None, *, index: int,
             parameter: str, is_store: bool) -> Memory:
     """The operands of a load (argument 2) or store, checked against the matrix."""
     f = call.f
@@ -102,7 +101,7 @@ def hinted(value: Runtime, location: object) -> n.Expression:
     return n.WithCacheControls(value.type, value.expression.location, value.expression, loads, stores)
 
 
-def stride_argument(call: Call, stride: Value, index: int) -> n.Expression:
+def stride_argument(call: CallSite, stride: Value, index: int) -> n.Expression:
     """The stride, in elements: a size_t. A load may take one row for all (0), as a bias is."""
     f, node = call.f, call.place(index)
     least, expected = (0, "a") if call.name.startswith("joint_matrix_load") else (1, "a positive")
@@ -111,7 +110,7 @@ def stride_argument(call: Call, stride: Value, index: int) -> n.Expression:
     return integer(f, stride, node, t.SIZE_T)
 
 
-def _layout(call: Call, matrix: Matrix, given: Value | None) -> layout | n.Expression:
+def _layout(call: CallSite, matrix: Matrix, given: Value | None) -> layout | n.Expression:
     """The layout in memory: that of A's or B's type, or of an accumulator the one that the call gives."""
     declared = matrix.type.layout
     node = call.place(4)
@@ -126,7 +125,7 @@ def _layout(call: Call, matrix: Matrix, given: Value | None) -> layout | n.Expre
     return layout_argument(call, given, node)
 
 
-def layout_argument(call: Call, given: Value, node: ast.AST) -> layout | n.Expression:
+def layout_argument(call: CallSite, given: Value, node: ast.AST) -> layout | n.Expression:
     """A layout in memory, row_major or col_major."""
     if isinstance(given, LayoutValue):
         return given.expression
@@ -136,7 +135,7 @@ def layout_argument(call: Call, given: Value, node: ast.AST) -> layout | n.Expre
     raise call.f.fail(constraints.MEMORY_LAYOUT, node, name=call.name, found=given)
 
 
-def by_layout(f: FunctionCompiler, memory: Memory, make: object, node: ast.AST) -> Nothing:
+def by_layout(f: Compiler, memory: Memory, make: object, node: ast.AST) -> Nothing:
     """The operation for a layout; for one that is known at run time only, both, and a choice between them."""
     assert callable(make)
     if isinstance(memory.layout, layout):
@@ -153,8 +152,7 @@ def by_layout(f: FunctionCompiler, memory: Memory, make: object, node: ast.AST) 
 # ------------------------------------------------------------------ load and store
 
 
-@device("joint_matrix_load")
-def load(call: Call) -> Value:
+def load(call: CallSite) -> Value:
     """``res = …`` with the layout of its type, or of the call."""
     bound = call.bind(stubs.joint_matrix_load.signature)
     check_group(call, bound["g"])
@@ -164,7 +162,7 @@ def load(call: Call) -> Value:
     return _load(call, matrix, memory, None)
 
 
-def _load(call: Call, matrix: Matrix, memory: Memory, window: n.Window | None) -> Value:
+def _load(call: CallSite, matrix: Matrix, memory: Memory, window: n.Window | None) -> Value:
     location, type_ = call.f.location(call.node), matrix.type.tree
 
     def make(order: int) -> n.Expression:
@@ -174,8 +172,7 @@ def _load(call: Call, matrix: Matrix, memory: Memory, window: n.Window | None) -
     return by_layout(call.f, memory, make, call.node)
 
 
-@device("joint_matrix_store")
-def store(call: Call) -> Value:
+def store(call: CallSite) -> Value:
     """Accumulators with a layout; A and B (sycl_ext_intel_matrix) without."""
     bound = call.bind(stubs.joint_matrix_store.signature)
     check_group(call, bound["g"])
@@ -185,7 +182,7 @@ def store(call: Call) -> Value:
     return _store(call, matrix, memory, None)
 
 
-def _store(call: Call, matrix: Matrix, memory: Memory, window: n.Window | None) -> Value:
+def _store(call: CallSite, matrix: Matrix, memory: Memory, window: n.Window | None) -> Value:
     location = call.f.location(call.node)
 
     def make(order: int) -> n.Expression:
@@ -202,7 +199,7 @@ def _rest(bound: dict[str, Any]) -> list[Value]:
     return list(bound.get("rest", ()))
 
 
-def _checked(call: Call, rest: list[Value], matrix: Matrix) -> tuple[Value | None, n.Window]:
+def _checked(call: CallSite, rest: list[Value], matrix: Matrix) -> tuple[Value | None, n.Window]:
     """``[Layout,] height, width, row, col``."""
     given = rest.pop(0) if len(rest) == 5 else None
     if len(rest) != 4:
@@ -214,7 +211,7 @@ def _checked(call: Call, rest: list[Value], matrix: Matrix) -> tuple[Value | Non
     return given, window_of(call, rest, len(call.arguments) - 4)
 
 
-def window_of(call: Call, values: list[Value], first: int) -> n.Window:
+def window_of(call: CallSite, values: list[Value], first: int) -> n.Window:
     """Height, width, row and column as a window."""
     f, found = call.f, []
     for index, (name, value) in enumerate(zip(("height", "width", "row", "col"), values, strict=True), first):
@@ -225,8 +222,7 @@ def window_of(call: Call, values: list[Value], first: int) -> n.Window:
     return n.Window(row, column, height, width)
 
 
-@device("joint_matrix_load_checked")
-def load_checked(call: Call) -> Value:
+def load_checked(call: CallSite) -> Value:
     """A load that fills what lies outside with zeros."""
     bound = call.bind(stubs.joint_matrix_load_checked.signature)
     check_group(call, bound["g"])
@@ -236,8 +232,7 @@ def load_checked(call: Call) -> Value:
     return _load(call, matrix, memory, window)
 
 
-@device("joint_matrix_store_checked")
-def store_checked(call: Call) -> Value:
+def store_checked(call: CallSite) -> Value:
     """A store that leaves out what lies outside."""
     bound = call.bind(stubs.joint_matrix_store_checked.signature)
     check_group(call, bound["g"])
@@ -250,8 +245,7 @@ def store_checked(call: Call) -> Value:
 # ------------------------------------------------------------------ prefetch
 
 
-@device("joint_matrix_prefetch")
-def prefetch(call: Call) -> Value:
+def prefetch(call: CallSite) -> Value:
     """A hint; the level is that of the properties."""
     bound = call.bind(stubs.joint_matrix_prefetch.signature)
     check_group(call, bound["g"])
@@ -271,7 +265,7 @@ def prefetch(call: Call) -> Value:
     return by_layout(call.f, Memory(pointer.expression, stride, order), make, call.node)
 
 
-def _level(call: Call, given: Value | None) -> int:
+def _level(call: CallSite, given: Value | None) -> int:
     found = given.value if isinstance(given, Static) else properties()
     if given is not None and (not isinstance(found, properties)
                               or not all(isinstance(item, PrefetchHint) for item in found.items)):
@@ -279,3 +273,8 @@ def _level(call: Call, given: Value | None) -> int:
     level: int = found.prefetch_level.value
     return level
 
+
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {
+    "joint_matrix_load": load, "joint_matrix_store": store, "joint_matrix_load_checked": load_checked,
+    "joint_matrix_store_checked": store_checked, "joint_matrix_prefetch": prefetch,
+}

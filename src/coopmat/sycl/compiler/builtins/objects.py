@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.aggregates import field_names, made, method_of
 from coopmat.sycl.compiler.builtins import work_items
-from coopmat.sycl.compiler.calls import METHODS, PYTHON_FUNCTIONS, Call
+from coopmat.sycl.compiler.context import CallHandler, CallSite
 from coopmat.sycl.compiler.values import Aggregate, Sequence, Structure, Value, owner_of
 
 
-def _method(call: Call) -> Value:
+def _method(call: CallSite) -> Value:
     """A method of a user's class; ``_replace`` of a named tuple."""
     value = call.receiver
     assert isinstance(value, Aggregate)
@@ -29,7 +30,7 @@ def _method(call: Call) -> Value:
                       hint=f"; it has {', '.join(value.names)}")
 
 
-def _replace(call: Call) -> Value:
+def _replace(call: CallSite) -> Value:
     """``dataclasses.replace(p, x=1)``."""
     if len(call.arguments) != 1 or not isinstance(call.arguments[0], Structure):
         found = call.arguments[0] if call.arguments else None
@@ -38,7 +39,7 @@ def _replace(call: Call) -> Value:
     return _changed(call, call.arguments[0], call.named)
 
 
-def _changed(call: Call, value: Aggregate, changes: Mapping[str, Value]) -> Value:
+def _changed(call: CallSite, value: Aggregate, changes: Mapping[str, Value]) -> Value:
     """The same object with other fields."""
     owner = owner_of(value)
     assert owner is not None
@@ -51,5 +52,5 @@ def _changed(call: Call, value: Aggregate, changes: Mapping[str, Value]) -> Valu
     return made(call.f, owner, {**held, **changes}, call.node)
 
 
-METHODS.update({Sequence: _method, Structure: _method})
-PYTHON_FUNCTIONS[dataclasses.replace] = _replace
+METHODS: dict[type[Value], CallHandler] = {Sequence: _method, Structure: _method}
+PYTHON_FUNCTIONS: dict[Any, CallHandler] = {dataclasses.replace: _replace}

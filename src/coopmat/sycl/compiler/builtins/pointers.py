@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coopmat.sycl import constraints
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins.matrix_memory import pointer_argument
-from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call, device
+from coopmat.sycl.compiler.context import CallHandler, CallSite
 from coopmat.sycl.compiler.values import Runtime, Static, Value
 from coopmat.sycl.enumerations import address_space, decorated
 from coopmat.sycl.pointers import annotated_ptr, cache_hints
@@ -13,8 +15,7 @@ from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
 
-@device("address_space_cast")
-def address_space_cast(call: Call) -> Value:
+def address_space_cast(call: CallSite) -> Value:
     """The same pointer, moved out of the generic address space where it is in that."""
     template = [*call.template, decorated.no][:2]
     if len(call.template) not in (1, 2) or not isinstance(template[0], address_space) \
@@ -36,7 +37,7 @@ def address_space_cast(call: Call) -> Value:
     return Runtime(n.CastAddressSpace(moved, call.f.location(call.node), value.expression), value.hints)
 
 
-def _annotated(call: Call) -> Value:
+def _annotated(call: CallSite) -> Value:
     """``annotated_ptr(p, properties(...))``: the pointer with cache hints."""
     if not 1 <= len(call.arguments) <= 2 or call.named:
         raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name="annotated_ptr", signature="(pointer, properties(…))",
@@ -52,4 +53,7 @@ def _annotated(call: Call) -> Value:
         return Runtime(value.expression, cache_hints(given.value))
 
 
-PYTHON_FUNCTIONS[annotated_ptr] = _annotated
+PYTHON_FUNCTIONS: dict[Any, CallHandler] = {annotated_ptr: _annotated}
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {
+    "address_space_cast": address_space_cast,
+}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import Any
 
 from coopmat.support.printf import FLOATS, INTEGERS, Specifier, parse
 from coopmat.sycl import printing as stubs
 from coopmat.sycl.compiler import messages, texts, vectors
-from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call, Handler, device
-from coopmat.sycl.compiler.function import FunctionCompiler
+from coopmat.sycl.compiler.context import CallHandler, CallSite, Compiler
 from coopmat.sycl.compiler.numbers import expression, type_of
 from coopmat.sycl.compiler.values import Nothing, Runtime, Static, Text, Value
 from coopmat.tree import nodes as n
@@ -17,7 +17,7 @@ from coopmat.tree import types as t
 from coopmat.tree.conversions import promoted_type
 
 
-def print_operation(f: FunctionCompiler, text: Text, node: ast.AST) -> n.Operation:
+def print_operation(f: Compiler, text: Text, node: ast.AST) -> n.Operation:
     """The call of printf that shows a text."""
     literals = [part.replace("%", "%%") for part in text.literals]
     format = literals[0] + "".join(conversion + after
@@ -25,11 +25,11 @@ def print_operation(f: FunctionCompiler, text: Text, node: ast.AST) -> n.Operati
     return _operation(f, format, [expression(f, item, node) for item in text.items], node)
 
 
-def _operation(f: FunctionCompiler, format: str, arguments: list[n.Expression], node: ast.AST) -> n.Operation:
+def _operation(f: Compiler, format: str, arguments: list[n.Expression], node: ast.AST) -> n.Operation:
     return n.Operation(t.INT, f.location(node), "std.printf", (texts.string(f, format, node), *arguments))
 
 
-def _print(call: Call) -> Value:
+def _print(call: CallSite) -> Value:
     """``print(a, b, sep=" ", end="\\n")``."""
     ends = {"sep": texts.literal(" "), "end": texts.literal("\n")}
     for name, value in call.named.items():
@@ -48,8 +48,7 @@ def _print(call: Call) -> Value:
     return Nothing(print_operation(call.f, texts.joined([*parts, ends["end"]]), call.node))
 
 
-@device("printf")
-def printf(call: Call) -> Value:
+def printf(call: CallSite) -> Value:
     """``printf("%d %s\\n", x, "text")``: the length modifiers follow from the arguments' types."""
     f = call.f
     format, values = call.bind(stubs.printf.signature)["format"], call.arguments[1:]
@@ -81,7 +80,7 @@ def printf(call: Call) -> Value:
     return Runtime(_operation(f, found, arguments, call.node))
 
 
-def _argument(call: Call, part: Specifier, text: str, value: Value, index: int) -> tuple[str, n.Expression]:
+def _argument(call: CallSite, part: Specifier, text: str, value: Value, index: int) -> tuple[str, n.Expression]:
     """A conversion with the length that its argument has, and the argument."""
     f, node = call.f, call.place(index)
     known = texts.as_text(value)
@@ -128,14 +127,14 @@ def _fitting(part: Specifier, vector: t.Vector | None, scalar: t.Scalar) -> str:
     return _spelled(fitting, None) if fitting.letter in FLOATS or vector is None else _spelled(fitting, scalar.bits)
 
 
-def _mismatch(call: Call, text: str, value: Value, index: int, fitting: str) -> Exception:
+def _mismatch(call: CallSite, text: str, value: Value, index: int, fitting: str) -> Exception:
     reason = f"it does not print {value}; use {fitting}"
     return call.f.fail(messages.CONVERSION, call.place(index), text=text, reason=reason)
 
 
-def _text(*, is_quoted: bool) -> Handler:
+def _text(*, is_quoted: bool) -> CallHandler:
     """``str`` and ``repr``."""
-    def handler(call: Call) -> Value:
+    def handler(call: CallSite) -> Value:
         if len(call.arguments) != 1 or call.named:
             raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="(object)",
                               reason=f"found {len(call.arguments) + len(call.named)} arguments")
@@ -143,7 +142,7 @@ def _text(*, is_quoted: bool) -> Handler:
     return handler
 
 
-def _format(call: Call) -> Value:
+def _format(call: CallSite) -> Value:
     """``format(x, "6.3f")``."""
     spec = call.arguments[1] if len(call.arguments) == 2 else Static("")
     if not 1 <= len(call.arguments) <= 2 or call.named or not isinstance(spec, Static) or type(spec.value) is not str:
@@ -152,4 +151,9 @@ def _format(call: Call) -> Value:
     return texts.with_specification(call.f, call.arguments[0], spec.value, call.place(0))
 
 
-PYTHON_FUNCTIONS.update({print: _print, str: _text(is_quoted=False), repr: _text(is_quoted=True), format: _format})
+PYTHON_FUNCTIONS: dict[Any, CallHandler] = {
+    print: _print, str: _text(is_quoted=False), repr: _text(is_quoted=True), format: _format,
+}
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {
+    "printf": printf,
+}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import DEVICE_FUNCTIONS, PYTHON_FUNCTIONS, Call, Handler
-from coopmat.sycl.compiler.expressions import common
+from coopmat.sycl.compiler.calls import constant_argument
+from coopmat.sycl.compiler.context import CallHandler, CallSite
+from coopmat.sycl.compiler.elementwise import on_elements
 from coopmat.sycl.compiler.loops import known_items
-from coopmat.sycl.compiler.numbers import expression, type_of
+from coopmat.sycl.compiler.numbers import common, expression, type_of
 from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.values import MATRICES, LocalArray, Range, Runtime, Sequence, Static, Value, is_number
 from coopmat.sycl.compiler.vectors import common_vector, converted, spread, vector_type
@@ -17,19 +19,19 @@ from coopmat.tree import types as t
 from coopmat.tree.conversions import make_convert, promoted_type
 
 
-def _wrong_count(call: Call, expected: str) -> Exception:
+def _wrong_count(call: CallSite, expected: str) -> Exception:
     found = call.arguments[0] if len(call.arguments) == 1 else f"{len(call.arguments)} arguments"
     return call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="()",
                        reason=f"it takes {expected}, found {found}")
 
 
-def _no_names(call: Call) -> None:
+def _no_names(call: CallSite) -> None:
     if call.named:
         raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="()",
                           reason=f"it takes no argument called '{next(iter(call.named))}' in a kernel")
 
 
-def _range(call: Call) -> Value:
+def _range(call: CallSite) -> Value:
     _no_names(call)
     given = call.arguments
     if not 1 <= len(given) <= 3:
@@ -46,7 +48,7 @@ def _range(call: Call) -> Value:
     return Range(start, stop, step)
 
 
-def _len(call: Call) -> Value:
+def _len(call: CallSite) -> Value:
     _no_names(call)
     if len(call.arguments) != 1:
         raise _wrong_count(call, "a list or tuple")
@@ -64,7 +66,7 @@ def _len(call: Call) -> Value:
     raise call.wrong("obj", "a list, a tuple or a range of constants", value)
 
 
-def _items(call: Call, index: int) -> list[Value]:
+def _items(call: CallSite, index: int) -> list[Value]:
     """The items of an argument that is a list or something like one."""
     value = call.arguments[index]
     if isinstance(value, Runtime) and vector_type(value) is None:
@@ -72,7 +74,7 @@ def _items(call: Call, index: int) -> list[Value]:
     return known_items(call.f, value, call.node)
 
 
-def _zip(call: Call) -> Value:
+def _zip(call: CallSite) -> Value:
     """Lists in step; of unequal length it is as long as the shortest, with strict=True it is an error."""
     columns = [_items(call, index) for index in range(len(call.arguments))]
     strict = call.named.get("strict")
@@ -82,25 +84,25 @@ def _zip(call: Call) -> Value:
     return Sequence(tuple(Sequence(row, False) for row in zip(*columns, strict=False)), True)
 
 
-def _enumerate(call: Call) -> Value:
+def _enumerate(call: CallSite) -> Value:
     start = call.named.get("start", call.arguments[1] if len(call.arguments) > 1 else Static(0))
-    first = call.constant(start, "the start")
+    first = constant_argument(call, start, "the start")
     if not call.arguments:
         raise _wrong_count(call, "a list")
     return Sequence(tuple(Sequence((Static(first + index), item), False)
                           for index, item in enumerate(_items(call, 0))), True)
 
 
-def _reversed(call: Call) -> Value:
+def _reversed(call: CallSite) -> Value:
     _no_names(call)
     if len(call.arguments) != 1:
         raise _wrong_count(call, "a list")
     return Sequence(tuple(reversed(_items(call, 0))), True)
 
 
-def _extreme(symbol: str) -> Handler:
+def _extreme(symbol: str) -> CallHandler:
     """min and max of several numbers, or of those in a list, in their common type; of vectors by component."""
-    def handler(call: Call) -> Value:
+    def handler(call: CallSite) -> Value:
         _no_names(call)
         given = call.arguments
         if len(given) == 1 and not _is_single(given[0]):
@@ -110,7 +112,7 @@ def _extreme(symbol: str) -> Handler:
         if not given:
             raise _wrong_count(call, "two or more numbers, or a list of at least one")
         if len(call.arguments) == 1 and any(isinstance(value, MATRICES) for value in given):
-            return DEVICE_FUNCTIONS[symbol](replace(call, arguments=given))
+            return call.f.unit.handlers.device_functions[symbol](replace(call, arguments=given))
         for index, value in enumerate(given):
             if not is_number(value):
                 raise call.f.fail(messages.NOT_A_NUMBER, call.place(index), found=value)
@@ -126,7 +128,7 @@ def _is_single(value: Value) -> bool:
     return vector_type(value) is None and is_number(value)
 
 
-def _lesser(call: Call, symbol: str, first: Value, second: Value) -> Value:
+def _lesser(call: CallSite, symbol: str, first: Value, second: Value) -> Value:
     """C's fmin for floating-point numbers, s_min and u_min for integers."""
     f, node = call.f, call.node
     if isinstance(first, Static) and isinstance(second, Static) and first.is_number and second.is_number:
@@ -144,7 +146,7 @@ def _lesser(call: Call, symbol: str, first: Value, second: Value) -> Value:
     return Runtime(make_convert(found, type_) if type_ == t.BFLOAT16 else found)
 
 
-def _lesser_of_vectors(call: Call, symbol: str, first: Value, second: Value) -> Value:
+def _lesser_of_vectors(call: CallSite, symbol: str, first: Value, second: Value) -> Value:
     """The same, component by component."""
     f, node = call.f, call.node
     type_ = common_vector(f, (first, second), node, call.name)
@@ -155,7 +157,7 @@ def _lesser_of_vectors(call: Call, symbol: str, first: Value, second: Value) -> 
     return Runtime(converted(found, type_.scalar))
 
 
-def absolute(call: Call) -> Value:
+def absolute(call: CallSite) -> Value:
     """``abs``: fabs, or the absolute value in the promoted integer type."""
     _no_names(call)
     if len(call.arguments) != 1:
@@ -179,7 +181,7 @@ def absolute(call: Call) -> Value:
     return Runtime(make_convert(found, type_) if wide != type_ else found)
 
 
-def _sum(call: Call) -> Value:
+def _sum(call: CallSite) -> Value:
     start = call.named.get("start")
     if len(call.arguments) + len(call.named) not in (1, 2) or call.named.keys() - {"start"} or not call.arguments:
         raise _wrong_count(call, "a list, and perhaps a start")
@@ -189,14 +191,14 @@ def _sum(call: Call) -> Value:
     return result
 
 
-def _pow(call: Call) -> Value:
+def _pow(call: CallSite) -> Value:
     _no_names(call)
     if len(call.arguments) != 2:
         raise _wrong_count(call, "two numbers")
     return binary(call.f, "**", call.arguments[0], call.arguments[1], call.node)
 
 
-def _divmod(call: Call) -> Value:
+def _divmod(call: CallSite) -> Value:
     """``(a // b, a % b)``, as these are in a kernel."""
     _no_names(call)
     if len(call.arguments) != 2:
@@ -205,8 +207,8 @@ def _divmod(call: Call) -> Value:
     return Sequence(tuple(binary(call.f, symbol, first, second, call.node) for symbol in ("//", "%")), is_list=False)
 
 
-def _sequence(is_list: bool) -> Handler:
-    def handler(call: Call) -> Value:
+def _sequence(is_list: bool) -> CallHandler:
+    def handler(call: CallSite) -> Value:
         _no_names(call)
         if len(call.arguments) > 1:
             raise _wrong_count(call, "a list, a tuple or a range of constants")
@@ -216,7 +218,8 @@ def _sequence(is_list: bool) -> Handler:
 
 minimum, maximum = _extreme("min"), _extreme("max")
 
-PYTHON_FUNCTIONS.update({
-    range: _range, len: _len, zip: _zip, enumerate: _enumerate, reversed: _reversed, min: minimum, max: maximum,
-    abs: absolute, sum: _sum, pow: _pow, divmod: _divmod, list: _sequence(True), tuple: _sequence(False),
-})
+PYTHON_FUNCTIONS: dict[Any, CallHandler] = {
+    range: _range, len: _len, zip: _zip, enumerate: _enumerate, reversed: _reversed, min: on_elements(minimum),
+    max: on_elements(maximum), abs: on_elements(absolute), sum: _sum, pow: on_elements(_pow), divmod: _divmod,
+    list: _sequence(True), tuple: _sequence(False),
+}

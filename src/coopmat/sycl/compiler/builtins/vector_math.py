@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from typing import Any
 
+from coopmat.runtime.element_types import boolean
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import PYTHON_FUNCTIONS, Call, Handler
+from coopmat.sycl.compiler.context import CallHandler, CallSite
 from coopmat.sycl.compiler.numbers import both, expression, negated, truth
 from coopmat.sycl.compiler.values import Runtime, Sequence, Static, Value, shown_type
 from coopmat.sycl.compiler.vectors import as_integers, common_vector, converted, spread, vector_type
-from coopmat.sycl.element_types import boolean
 from coopmat.sycl.math_functions import Domain, MathFunction
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
@@ -23,7 +24,7 @@ def has_vectors(values: Mapping[str, Value]) -> bool:
     return any(vector_type(value) is not None for value in values.values())
 
 
-def evaluate(call: Call, function: MathFunction, bound: Mapping[str, Value]) -> Value:
+def evaluate(call: CallSite, function: MathFunction, bound: Mapping[str, Value]) -> Value:
     """The value of a function, component by component; numbers among the arguments stand for all components."""
     f, node = call.f, call.node
     numbers = {name: value for name, value in bound.items() if not name.endswith("exponent")}
@@ -62,7 +63,7 @@ def _takes(domain: Domain, scalar: t.Scalar) -> bool:
     return True
 
 
-def refused(call: Call, function: MathFunction, type_: t.Type) -> Exception:
+def refused(call: CallSite, function: MathFunction, type_: t.Type) -> Exception:
     """A function has no form for vectors of a type."""
     return call.f.fail(messages.NO_FUNCTION_FOR, call.node, name=call.name, types=shown_type(type_),
                        expected=f"it takes {function.domain.value}")
@@ -71,7 +72,7 @@ def refused(call: Call, function: MathFunction, type_: t.Type) -> Exception:
 # ------------------------------------------------------------------ functions of whole vectors
 
 
-def geometric(call: Call, function: MathFunction, bound: Mapping[str, Value]) -> Value:
+def geometric(call: CallSite, function: MathFunction, bound: Mapping[str, Value]) -> Value:
     """dot, cross, length, distance, normalize (SYCL 4.17.8); of two numbers dot is the product."""
     f, node, location = call.f, call.node, call.f.location(call.node)
     values = list(bound.values())
@@ -90,7 +91,7 @@ def geometric(call: Call, function: MathFunction, bound: Mapping[str, Value]) ->
     return Runtime(n.Convert(type_.scalar, location, found) if wide != type_.scalar else found)
 
 
-def select(call: Call, values: list[Value]) -> Value:
+def select(call: CallSite, values: list[Value]) -> Value:
     """``select(a, b, c)`` of vectors: the component of b where the highest bit of c's is set, or b if the number c is
     true."""
     f, node, location = call.f, call.node, call.f.location(call.node)
@@ -115,9 +116,9 @@ def _are_true(found: n.Expression) -> n.Expression:
     return n.Binary(t.Vector(t.BOOL, signed.count), found.location, n.BinaryOperator.LESS, found, zero)
 
 
-def _over(operation: str, is_all: bool) -> Handler:
+def _over(operation: str, is_all: bool) -> CallHandler:
     """``all`` and ``any``: of a vector of integers their highest bits, as SYCL has it; of a list its elements."""
-    def handler(call: Call) -> Value:
+    def handler(call: CallSite) -> Value:
         f, node = call.f, call.node
         if len(call.arguments) != 1 or call.named:
             raise f.fail(messages.BAD_ARGUMENTS, node, name=call.name, signature="(values)",
@@ -134,7 +135,7 @@ def _over(operation: str, is_all: bool) -> Handler:
     return handler
 
 
-def _fold(call: Call, tests: list[Value], is_all: bool, node: ast.AST) -> Value:
+def _fold(call: CallSite, tests: list[Value], is_all: bool, node: ast.AST) -> Value:
     """``a and b and …``, or ``or``."""
     result: Value = Static(True)
     for test in tests:
@@ -144,4 +145,4 @@ def _fold(call: Call, tests: list[Value], is_all: bool, node: ast.AST) -> Value:
     return Runtime(truth(call.f, result, node)) if is_all else negated(call.f, result, node)
 
 
-PYTHON_FUNCTIONS.update({all: _over("core.All", True), any: _over("core.Any", False)})
+PYTHON_FUNCTIONS: dict[Any, CallHandler] = {all: _over("core.All", True), any: _over("core.Any", False)}

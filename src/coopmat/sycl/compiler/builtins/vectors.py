@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from coopmat.runtime.element_types import ElementType, element_type
 from coopmat.sycl import pointer_functions as stubs
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.builtins import work_items
 from coopmat.sycl.compiler.builtins.matrix_memory import pointer_argument
-from coopmat.sycl.compiler.calls import METHODS, Call, device
+from coopmat.sycl.compiler.context import CallHandler, CallSite
 from coopmat.sycl.compiler.numbers import expression, integer, type_of
 from coopmat.sycl.compiler.values import Element, Nothing, Runtime, Static, Value, shown_type
 from coopmat.sycl.compiler.vectors import converted, vector_type
-from coopmat.sycl.element_types import ElementType, element_type
 from coopmat.sycl.pointers import PointerType
 from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
 
-def _method(call: Call) -> Value:
+def _method(call: CallSite) -> Value:
     """A method of a vector; of other values that are no objects, those of ids."""
     value = call.receiver
     assert isinstance(value, Runtime | Element)
@@ -34,7 +34,7 @@ def _method(call: Call) -> Value:
     return Static(type_.count)  # size, get_count
 
 
-def _memory(call: Call, value: Runtime | Element, type_: t.Vector) -> Value:
+def _memory(call: CallSite, value: Runtime | Element, type_: t.Vector) -> Value:
     """``v.load(offset, p)`` reads the vector at element ``offset * N`` of p, ``v.store(offset, p)`` writes it."""
     f, node, location = call.f, call.node, call.f.location(call.node)
     if len(call.arguments) != 2 or call.named:
@@ -55,7 +55,7 @@ def _memory(call: Call, value: Runtime | Element, type_: t.Vector) -> Value:
     return Nothing(n.Operation(t.VOID, location, "std.vstoren", (stored, offset, source.expression)))
 
 
-def _convert(call: Call, value: Value) -> Value:
+def _convert(call: CallSite, value: Value) -> Value:
     """``v.convert[int32]()``."""
     target = element_type(call.template[0]) if len(call.template) == 1 else None
     if target is None or target.is_abstract or call.arguments or call.named:
@@ -65,13 +65,12 @@ def _convert(call: Call, value: Value) -> Value:
     return Runtime(converted(expression(call.f, value, call.node), target.scalar))
 
 
-@device("bit_cast")
-def bit_cast(call: Call) -> Value:
+def bit_cast(call: CallSite) -> Value:
     """The same bits as another type of the same size."""
     return _bits(call, call.bind(stubs.bit_cast.signature)["value"], call.template)
 
 
-def _bits(call: Call, value: Value, template: tuple[object, ...]) -> Value:
+def _bits(call: CallSite, value: Value, template: tuple[object, ...]) -> Value:
     f, node = call.f, call.node
     given = template[0] if len(template) == 1 else None
     target = given if isinstance(given, VectorType) else element_type(given)
@@ -87,8 +86,7 @@ def _bits(call: Call, value: Value, template: tuple[object, ...]) -> Value:
     return Runtime(found if source == target.type else n.Bitcast(target.type, f.location(node), found))
 
 
-@device("reinterpret_cast")
-def reinterpret_cast(call: Call) -> Value:
+def reinterpret_cast(call: CallSite) -> Value:
     """The same address as a pointer to another type."""
     f, node = call.f, call.node
     value, pointer = pointer_argument(call, call.bind(stubs.reinterpret_cast.signature)["pointer"], "pointer", 0)
@@ -101,4 +99,7 @@ def reinterpret_cast(call: Call) -> Value:
     return Runtime(n.Bitcast(target.tree, f.location(node), value.expression), target.hints)
 
 
-METHODS.update({Runtime: _method, Element: _method})
+METHODS: dict[type[Value], CallHandler] = {Runtime: _method, Element: _method}
+DEVICE_FUNCTIONS: dict[str, CallHandler] = {
+    "bit_cast": bit_cast, "reinterpret_cast": reinterpret_cast,
+}

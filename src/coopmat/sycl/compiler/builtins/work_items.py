@@ -6,7 +6,8 @@ SYCL's last dimension is the fastest, OpenCL's dimension 0 is: dimension d of D 
 from __future__ import annotations
 
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.calls import METHODS, Call, Handler
+from coopmat.sycl.compiler.calls import constant_argument
+from coopmat.sycl.compiler.context import CallHandler, CallSite
 from coopmat.sycl.compiler.numbers import integer
 from coopmat.sycl.compiler.operators import binary
 from coopmat.sycl.compiler.values import (
@@ -42,11 +43,11 @@ _ITEM_METHODS = ("get_global_id", "get_local_id", "get_group", "get_global_range
 _GROUP_METHODS = ("get_group_id", "get_local_id", "get_local_range", "get_group_range", "get_max_local_range",
                   "get_local_linear_id", "get_group_linear_id", "get_local_linear_range", "get_group_linear_range",
                   "leader")
-SUB_GROUP_METHODS: dict[str, Handler] = {}
+SUB_GROUP_METHODS: dict[str, CallHandler] = {}
 """Methods of a sub-group that are functions of groups, too."""
 
 
-def no_method(call: Call, known: tuple[str, ...]) -> Exception:
+def no_method(call: CallSite, known: tuple[str, ...]) -> Exception:
     import difflib
 
     close = difflib.get_close_matches(call.name, known, n=1)
@@ -54,13 +55,13 @@ def no_method(call: Call, known: tuple[str, ...]) -> Exception:
     return call.f.fail(messages.NO_ATTRIBUTE, call.node.func, found=call.receiver, name=call.name, hint=hint)
 
 
-def _item(call: Call) -> Value:
+def _item(call: CallSite) -> Value:
     item = call.receiver
     assert isinstance(item, Item)
     if call.name not in _ITEM_METHODS:
         raise no_method(call, _ITEM_METHODS)
     if call.name == "barrier":
-        return _barrier(call, t.Scope.WORKGROUP)
+        return _barrier(call, t.ExecutionScope.WORKGROUP)
     if call.name == "get_group" and not call.arguments:
         return Group(item.dimensions)
     if call.name == "get_sub_group":
@@ -74,18 +75,18 @@ def _item(call: Call) -> Value:
     return by_dimension(call, _BY_DIMENSION[call.name], item.dimensions)
 
 
-def _no_arguments(call: Call) -> None:
+def _no_arguments(call: CallSite) -> None:
     if call.arguments or call.named:
         raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="()",
                           reason="it takes no arguments")
 
 
-def query(call: Call, builtin: str, type_: t.Scalar) -> Runtime:
+def query(call: CallSite, builtin: str, type_: t.Scalar) -> Runtime:
     """The value of a scalar built-in."""
     return Runtime(n.WorkItemQuery(type_, call.f.location(call.node), builtin))
 
 
-def by_dimension(call: Call, builtin: str, dimensions: int) -> Value:
+def by_dimension(call: CallSite, builtin: str, dimensions: int) -> Value:
     """``get_global_id(d)``; without d, a tuple of all dimensions."""
     if len(call.arguments) > 1 or call.named:
         raise call.f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="(dimension)",
@@ -95,11 +96,11 @@ def by_dimension(call: Call, builtin: str, dimensions: int) -> Value:
     return _of(call, builtin, dimensions, call.arguments[0])
 
 
-def _of(call: Call, builtin: str, dimensions: int, dimension: Value) -> Runtime:
+def _of(call: CallSite, builtin: str, dimensions: int, dimension: Value) -> Runtime:
     f, place = call.f, call.place(0)
     location = f.location(call.node)
     if isinstance(dimension, Static):
-        number = call.constant(dimension, "the dimension", place)
+        number = constant_argument(call, dimension, "the dimension", place)
         if not 0 <= number < dimensions:
             raise f.fail(messages.INDEX_OUT_OF_RANGE, place, index=number, found=f"the {dimensions} dimensions of "
                                                                                    f"{call.receiver}")
@@ -112,7 +113,7 @@ def _of(call: Call, builtin: str, dimensions: int, dimension: Value) -> Runtime:
     return Runtime(n.WorkItemQuery(t.SIZE_T, location, builtin, swapped, outside))
 
 
-def _group_linear_id(call: Call, dimensions: int) -> Value:
+def _group_linear_id(call: CallSite, dimensions: int) -> Value:
     """Row-major over the groups, the last dimension the fastest."""
     _no_arguments(call)
     result: Value = _of(call, "WorkgroupId", dimensions, Static(0))
@@ -123,7 +124,7 @@ def _group_linear_id(call: Call, dimensions: int) -> Value:
     return result
 
 
-def _product(call: Call, builtin: str, dimensions: int) -> Value:
+def _product(call: CallSite, builtin: str, dimensions: int) -> Value:
     _no_arguments(call)
     result: Value = _of(call, builtin, dimensions, Static(0))
     for dimension in range(1, dimensions):
@@ -131,7 +132,7 @@ def _product(call: Call, builtin: str, dimensions: int) -> Value:
     return result
 
 
-def _barrier(call: Call, scope: t.Scope) -> Value:
+def _barrier(call: CallSite, scope: t.ExecutionScope) -> Value:
     """``item.barrier()``, or with the memory that it orders; also of a sub_group."""
     space = call.arguments[0] if call.arguments else Static(fence_space.global_and_local)
     is_known = isinstance(space, Static) and isinstance(space.value, fence_space)
@@ -141,7 +142,7 @@ def _barrier(call: Call, scope: t.Scope) -> Value:
     return barrier(call, scope, scope, space.value.value)
 
 
-def barrier(call: Call, execution: t.Scope, memory: t.Scope, storage: int = 0x300) -> Nothing:
+def barrier(call: CallSite, execution: t.ExecutionScope, memory: t.ExecutionScope, storage: int = 0x300) -> Nothing:
     """A barrier that orders the accesses to ``storage`` (Memory Semantics bits)."""
     location = call.f.location(call.node)
     operands = (execution.value, memory.value, storage | SEQUENTIALLY_CONSISTENT)
@@ -149,7 +150,7 @@ def barrier(call: Call, execution: t.Scope, memory: t.Scope, storage: int = 0x30
     return Nothing(n.Operation(t.VOID, location, "core.ControlBarrier", arguments))
 
 
-def _group(call: Call) -> Value:
+def _group(call: CallSite) -> Value:
     group = call.receiver
     assert isinstance(group, Group)
     if not group.dimensions:
@@ -170,27 +171,28 @@ def _group(call: Call) -> Value:
     return by_dimension(call, _BY_DIMENSION[call.name], group.dimensions)
 
 
-def _sub_group(call: Call) -> Value:
+def _sub_group(call: CallSite) -> Value:
     if call.name == "leader":
         return _is_zero(call, query(call, "SubgroupLocalInvocationId", t.UINT))
     if call.name == "barrier":
-        return _barrier(call, t.Scope.SUBGROUP)
-    if call.name in SUB_GROUP_METHODS:
-        return SUB_GROUP_METHODS[call.name](call)
+        return _barrier(call, t.ExecutionScope.SUBGROUP)
+    others = call.f.unit.handlers.sub_group_methods
+    if call.name in others:
+        return others[call.name](call)
     if call.name not in _OF_SUB_GROUP:
-        raise no_method(call, (*_OF_SUB_GROUP, "leader", "barrier", *SUB_GROUP_METHODS))
+        raise no_method(call, (*_OF_SUB_GROUP, "leader", "barrier", *others))
     for argument in call.arguments:
-        if call.constant(argument, "the dimension", call.place(0)) != 0:
+        if constant_argument(call, argument, "the dimension", call.place(0)) != 0:
             raise call.f.fail(messages.INDEX_OUT_OF_RANGE, call.place(0), index=1, found="a sub_group's one dimension")
     return query(call, _OF_SUB_GROUP[call.name], t.UINT)
 
 
-def _is_zero(call: Call, value: Runtime) -> Value:
+def _is_zero(call: CallSite, value: Runtime) -> Value:
     _no_arguments(call)
     return binary(call.f, "==", value, Static(0), call.node)
 
 
-def of_value(call: Call) -> Value:
+def of_value(call: CallSite) -> Value:
     """``multi_ptr.get()`` and its like give the pointer; a one-dimensional id is its only component."""
     value = call.receiver
     assert isinstance(value, Runtime)
@@ -202,12 +204,12 @@ def of_value(call: Call) -> Value:
     return value
 
 
-def of_tuple(call: Call) -> Value:
+def of_tuple(call: CallSite) -> Value:
     """``id.get(d)``, ``range.size()``."""
     value = call.receiver
     assert isinstance(value, Sequence)
     if call.name == "get" and len(call.arguments) == 1:
-        index = call.constant(call.arguments[0], "the dimension", call.place(0))
+        index = constant_argument(call, call.arguments[0], "the dimension", call.place(0))
         if not 0 <= index < len(value.items):
             raise call.f.fail(messages.INDEX_OUT_OF_RANGE, call.place(0), index=index, found=value)
         return value.items[index]
@@ -220,7 +222,7 @@ def of_tuple(call: Call) -> Value:
                       hint="; a list in a kernel has a constant length: make it with [… for … in range(n)]")
 
 
-def _of_local_array(call: Call) -> Value:
+def _of_local_array(call: CallSite) -> Value:
     """``local_accessor.get_multi_ptr()`` and its like."""
     value = call.receiver
     assert isinstance(value, LocalArray)
@@ -230,5 +232,5 @@ def _of_local_array(call: Call) -> Value:
     return Runtime(value.pointer)
 
 
-METHODS.update({Item: _item, Group: _group, LocalArray: _of_local_array})
+METHODS: dict[type[Value], CallHandler] = {Item: _item, Group: _group, LocalArray: _of_local_array}
 __all__ = ["barrier", "by_dimension", "memory_scope", "query"]

@@ -17,16 +17,16 @@ from dataclasses import dataclass, replace
 from coopmat.spirv.analysis.kernels import Parameter
 from coopmat.spirv.analysis.types import ArrayType, MatrixType, StructType, Type
 from coopmat.spirv.grammar import Op, SourceLanguage, StorageClass
-from coopmat.targets.analysis.origins import origin
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.wording import in_words
 from coopmat.targets.cpu.checks.faults import MOST_VALUES, NEAR_NULL, AccessSite
 from coopmat.targets.cpu.checks.functions import ENTRY_WORDS, IN_BUFFERS, NOTED_WORDS, OUT_OF_BOUNDS
-from coopmat.targets.cpu.host.frame import Field, field
-from coopmat.targets.cpu.loops import for_each_lane
-from coopmat.targets.llvm.access import addresses
-from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.instructions.integers import resized
+from coopmat.targets.cpu.host.frame import Field
+from coopmat.targets.cpu.lanes.vector import VectorLanes
+from coopmat.targets.llvm.access import addresses, moved
+from coopmat.targets.llvm.arithmetic.integers import resized
+from coopmat.targets.llvm.checks import Extent
+from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number
 
 PRIVATE = frozenset({StorageClass.Function, StorageClass.Private})
@@ -56,24 +56,16 @@ class Target:
     writing: bool
 
 
-@dataclass(frozen=True)
-class Extent:
-    """The bytes that a whole sub-group accesses, as operands: the lowest address and how many follow, both i64, and
-    whether they are farther apart than any memory reaches, an i1."""
-
-    low: str
-    span: str
-    is_far: str
-
-
 class Bounds:
     """Writes the checks of a kernel."""
 
-    def __init__(self, emitter: Emitter, parameters: Sequence[Parameter]) -> None:
-        self.emitter = emitter
+    def __init__(self, lanes: VectorLanes, parameters: Sequence[Parameter], sites: list[AccessSite]) -> None:
+        """``sites``: where the places of the checks are noted."""
+        self.lanes = lanes
+        self.emitter = emitter = lanes.emitter
         self.parameters = parameters
-        self._checks_all = emitter.variant.bounds
-        self.sites: list[AccessSite] = emitter.extra.setdefault("sites", [])
+        self.sites = sites
+        self._checks_all = lanes.variant.bounds
         self._body = emitter.writer.lines
         self._buffers: dict[int, Buffer] = {}
         self._limits: dict[tuple[str, str], str] = {}
@@ -105,8 +97,6 @@ class Bounds:
 
     def parts(self, pointer: Number, kind: Type, writing: bool) -> None:
         """Check an access to a value of a type: each scalar and vector in it by itself."""
-        from coopmat.targets.llvm.access import moved
-
         if self._is_own():
             return
         for offset, size in _parts(kind, 0):
@@ -146,7 +136,7 @@ class Bounds:
         if matrix is not None and buffer is not None and buffer.is_private:
             outside, detail = Number("i1", "true"), (1,)
         else:
-            place = self._relative(Number("i64", extent.low), target, emitter.first_lane())
+            place = self._relative(Number("i64", extent.low), target, self.lanes.first_lane())
             outside = self._outside(place, Number("i64", extent.span), target)
             outside = emitter.apply("or {t} {0}, {1}", "i1", outside, Number("i1", extent.is_far))
         if is_empty != "false":
@@ -161,17 +151,6 @@ class Bounds:
         site = self._site("assertion", target, 0)
         site = replace(site, instruction=text, location=site.location or place)
         self._fail_if(Number("i1", "true"), site, Number("ptr", "null"), target)
-
-    def leave_if_stopped(self) -> None:
-        """End the function if the launch shall stop: before a jump backwards."""
-        if not self._checks_all:
-            return
-        writer = self.emitter.writer
-        address = writer.let(f"getelementptr i64, ptr %launch, i64 {int(Field.STOP)}")
-        stop = writer.let(f"load atomic i64, ptr {address} monotonic, align 8")
-        on = writer.fresh("on")[1:]
-        writer.do(f"br i1 {writer.let(f'icmp eq i64 {stop}, 0')}, label %{on}, label %done")
-        writer.label(on)
 
     # --- where accesses go ------------------------------------------------------------
 
@@ -188,7 +167,7 @@ class Bounds:
         emitter = self.emitter
         assert emitter.writer.lines is self._body
         identifier = self._accessed(writing) if identifier is None else identifier
-        source = origin(emitter, identifier)
+        source = emitter.origins.of(identifier)
         storage = emitter.module.definition(emitter.flat.definition(identifier).type_id or 0).words[0]
         return Target(None if source is None else self._buffer_of(source), storage, writing)
 
@@ -219,7 +198,7 @@ class Bounds:
             name, start = argument_name(number, described.name), emitter.number(identifier)
             if described.kind == "value":
                 return Buffer(name, start, size, size, True)
-            if number in emitter.variant.nulls:
+            if number in self.lanes.variant.nulls:
                 return Buffer(name, start, "0", "0", False, is_null=True)
             return Buffer(name, start, self._table_word(number, 1), self._table_word(number, 2), False)
         name, storage = self._variable_name(identifier), row.words[0]
@@ -238,8 +217,8 @@ class Bounds:
 
     def _table_word(self, entry: int, word: int) -> str:
         """A word of the launch's table of buffers, read at the kernel's start."""
-        emitter, writer = self.emitter, self.emitter.writer
-        table, place = field(emitter, Field.BUFFERS), writer.fresh("entry")
+        writer = self.emitter.writer
+        table, place = self.lanes.frame.field(Field.BUFFERS), writer.fresh("entry")
         found = writer.fresh("bytes")
         writer.entry += [f"  {place}.table = inttoptr i64 {table} to ptr",
                          f"  {place} = getelementptr i64, ptr {place}.table, i64 {ENTRY_WORDS * entry + word}",
@@ -257,7 +236,7 @@ class Bounds:
             return address
         start = _as_integer(emitter, target.buffer.start)
         if lane is not None:
-            start = Number("i64", emitter.lane_of(start, lane))
+            start = Number("i64", self.lanes.lane_of(start, lane))
         if address.is_linear and start.is_linear:
             return Number("i64", emitter.writer.let(f"sub i64 {address.base}, {start.base}"),
                           address.stride - start.stride)
@@ -304,19 +283,19 @@ class Bounds:
         if address.is_uniform and span.is_uniform:
             return Number("i1", writer.let(f"xor i1 {found(*memory, address.base, span.base)}, true"))
         numbers = [*(Number("i64", one) for one in memory), address, span]
-        is_there = for_each_lane(emitter, f"in_buffers.each.{word}", numbers, "i8",
+        is_there = self.lanes.each(f"in_buffers.each.{word}", numbers, "i8",
                                  lambda *texts: writer.let(f"zext i1 {found(*texts)} to i8"))
         return emitter.apply("icmp eq {t} {0}, {1}", "i1", is_there, emitter.constant("i8", 0))
 
     def _memory(self, storage: int) -> list[str]:
         """Where a pointer into a storage class may lead: the table of buffers and their number, the work-group's memory
         and its bytes, the ends of the stack's frame."""
-        emitter, writer = self.emitter, self.emitter.writer
+        writer = self.emitter.writer
         table, count, local, nbytes, bottom, top = ["0"] * 6
         if storage in GLOBAL or storage == StorageClass.Generic:
-            table, count = field(emitter, Field.BUFFERS), field(emitter, Field.BUFFER_COUNT)
+            table, count = self.lanes.frame.field(Field.BUFFERS), self.lanes.frame.field(Field.BUFFER_COUNT)
         if storage in (StorageClass.Workgroup, StorageClass.Generic):
-            local, nbytes = writer.let("ptrtoint ptr %local to i64"), field(emitter, Field.LOCAL_BYTES)
+            local, nbytes = writer.let("ptrtoint ptr %local to i64"), self.lanes.frame.field(Field.LOCAL_BYTES)
         if storage in PRIVATE or storage == StorageClass.Generic:
             low = writer.call("ptr", "llvm.stacksave.p0", [])
             high = writer.call("ptr", "llvm.frameaddress.p0", [("i32", "0")])
@@ -343,13 +322,13 @@ class Bounds:
             is_bad = bad.base
         else:
             lanes = emitter.lanes(bad)
-            if emitter.mask is not None:
-                lanes = writer.let(f"and {emitter.mask_type} {lanes}, {emitter.mask}")
-            bits = emitter.mask_bits(lanes)
+            if self.lanes.mask is not None:
+                lanes = writer.let(f"and {self.lanes.mask_type} {lanes}, {self.lanes.mask}")
+            bits = self.lanes.mask_bits(lanes)
             is_bad = writer.let(f"icmp ne {width} {bits}, 0")
         writer.do(f"br i1 {is_bad}, label %{fault}, label %{good}")
         writer.label(fault)
-        lane = emitter.first_lane() if not bits else resized(emitter, Number(width, writer.call(
+        lane = self.lanes.first_lane() if not bits else resized(emitter, Number(width, writer.call(
             width, f"llvm.cttz.{width}", [(width, bits), ("i1", "true")])), "i32", signed=False).base
         self._note(site, lane, pointer, target.buffer, values)
         writer.do("br label %done")
@@ -360,24 +339,18 @@ class Bounds:
         """Tell the host what a work-item has done."""
         emitter, writer = self.emitter, self.emitter.writer
         self.sites.append(site)
-        start = "0" if buffer is None else emitter.lane_of(_as_integer(emitter, buffer.start), lane)
+        start = "0" if buffer is None else self.lanes.lane_of(_as_integer(emitter, buffer.start), lane)
         nbytes = "0" if buffer is None else buffer.readable
         own = writer.let(f"zext i32 {lane} to i64")
         texts = [str(len(self.sites) - 1), own, "%gx", "%gy", "%gz", "%sg",
-                 emitter.lane_of(_as_integer(emitter, pointer), lane), start, nbytes,
-                 *(emitter.lane_of(value, lane) for value in values), *["0"] * (MOST_VALUES - len(values))]
+                 self.lanes.lane_of(_as_integer(emitter, pointer), lane), start, nbytes,
+                 *(self.lanes.lane_of(value, lane) for value in values), *["0"] * (MOST_VALUES - len(values))]
         assert len(texts) == len(NOTED_WORDS)
         writer.helper("out_of_bounds", OUT_OF_BOUNDS)
         writer.call("void", "out_of_bounds", [("ptr", "%launch"), *(("i64", text) for text in texts)])
 
 
-def bounds_of(emitter: Emitter) -> Bounds | None:
-    """What writes the checks; None where accesses are not checked."""
-    found: Bounds | None = emitter.extra.get("bounds")
-    return found
-
-
-def _as_integer(emitter: Emitter, pointer: Number) -> Number:
+def _as_integer(emitter: NumberWriter, pointer: Number) -> Number:
     """Addresses as i64."""
     return pointer if pointer.type == "i64" else addresses(emitter, pointer)
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from coopmat.diagnostics import SimulationError
 from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
+from coopmat.targets.base.global_memory import GlobalMemory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.cpu.checks.faults import AccessSite, Fault, Region, fault_of
 from coopmat.targets.cpu.checks.functions import ENTRY_WORDS
 from coopmat.targets.cpu.host.frame import Field
-from coopmat.targets.cpu.host.globals import GlobalMemory
 
 
 class Checks:

@@ -1,8 +1,8 @@
 """Launches on the CPU: the geometry, the arguments as the code takes them, and the threads that share the work.
 
 A :class:`Plan` is what a launch needs beside its arguments: a kernel with sizes. Programs keep plans, so that a launch
-has little to do before the code runs. A :class:`Frame` is the memory that the code reads: the words of the launch, and
-the arguments behind them; it serves one launch at a time.
+has little to do before the code runs. A :class:`LaunchFrame` is the memory that the code reads: the words of the
+launch, and the arguments behind them; it serves one launch at a time.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ import ml_dtypes
 import numpy as np
 
 from coopmat.devices import CPU
-from coopmat.diagnostics import LaunchError
 from coopmat.spirv.analysis.kernels import DataType, KernelSignature, Parameter
+from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.cpu.checks.table import Checks
-from coopmat.targets.cpu.host.frame import Field
+from coopmat.targets.cpu.host.frame import ALIGNMENT, Field
 from coopmat.targets.cpu.host.native import NativeCode
 from coopmat.targets.cpu.host.threads import POOL, aligned
-from coopmat.targets.cpu.kernel import ALIGNMENT, KernelCode
-from coopmat.targets.llvm.emitter import Variant
+from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 
 SMALLEST_STACK = 1 << 18  # bytes
@@ -48,49 +47,20 @@ class CompiledKernel:
     run: Any
 
 
-@dataclass(frozen=True)
-class Geometry:
-    """The sizes of a launch, in one to three dimensions."""
-
-    global_size: tuple[int, ...]
-    local_size: tuple[int, ...]
-    offset: tuple[int, ...]
-
-    @classmethod
-    def checked(cls, signature: KernelSignature, global_size: Sequence[int], local_size: Sequence[int],
-                global_offset: Sequence[int] | None) -> Geometry:
-        """The sizes. Raises LaunchError for those that do not fit each other or the kernel."""
-        offset = (0,) * len(global_size) if global_offset is None else global_offset
-        found = cls(*(tuple(int(n) for n in size) for size in (global_size, local_size, offset)))
-        whole, local, offset = found.global_size, found.local_size, found.offset
-        if not 1 <= len(whole) <= 3 or len(local) != len(whole) or len(offset) != len(whole):
-            raise LaunchError("global size, local size and offset need the same number of dimensions, one to three")
-        if min(whole) < 1 or min(local) < 1 or min(offset) < 0:
-            raise LaunchError(f"sizes must be positive: global size {whole}, local size {local}, offset {offset}")
-        if any(w % n for w, n in zip(whole, local, strict=True)):
-            raise LaunchError(f"the global size {whole} is not a multiple of the local size {local}")
-        required = signature.work_group_size
-        if required is not None and tuple(required) != (*local, 1, 1)[:3]:
-            raise LaunchError(f"kernel '{signature.name}' requires work-groups of {required}, found "
-                              f"{(*local, 1, 1)[:3]}")
-        return found
-
-    def words(self, sub_group_size: int) -> np.ndarray:
-        """The words of a launch, as far as the sizes decide them."""
-        local, whole = ((*size, 1, 1)[:3] for size in (self.local_size, self.global_size))
-        groups = [w // n for w, n in zip(whole, local, strict=True)]
-        words = np.zeros(Field.COUNT, np.int64)
-        words[Field.GLOBAL_SIZE:Field.GLOBAL_SIZE + 3] = whole
-        words[Field.LOCAL_SIZE:Field.LOCAL_SIZE + 3] = local
-        words[Field.OFFSET:Field.OFFSET + 3] = (*self.offset, 0, 0)[:3]
-        words[Field.GROUPS:Field.GROUPS + 3] = groups
-        words[Field.DIMENSIONS] = len(self.global_size)
-        words[Field.TOTAL] = np.prod(groups)
-        words[Field.SUB_GROUPS] = -(-int(np.prod(local)) // sub_group_size)
-        return words
+def _words_of(geometry: Geometry) -> np.ndarray:
+    """The words of a launch, as far as the sizes decide them."""
+    words = np.zeros(Field.COUNT, np.int64)
+    words[Field.GLOBAL_SIZE:Field.GLOBAL_SIZE + 3] = geometry.global_size
+    words[Field.LOCAL_SIZE:Field.LOCAL_SIZE + 3] = geometry.local_size
+    words[Field.OFFSET:Field.OFFSET + 3] = geometry.global_offset
+    words[Field.GROUPS:Field.GROUPS + 3] = geometry.group_counts
+    words[Field.DIMENSIONS] = geometry.dimensions
+    words[Field.TOTAL] = geometry.group_total
+    words[Field.SUB_GROUPS] = geometry.sub_groups_per_group
+    return words
 
 
-class Frame:
+class LaunchFrame:
     """Memory for the words and the arguments of a launch."""
 
     def __init__(self, size: int) -> None:
@@ -103,12 +73,12 @@ class Frame:
 class Plan:
     """A kernel with sizes, ready to be launched with any arguments."""
 
-    def __init__(self, kernel: CompiledKernel, signature: KernelSignature, variant: Variant, geometry: Geometry,
+    def __init__(self, kernel: CompiledKernel, signature: KernelSignature, geometry: Geometry,
                  threads: int, addresses: Mapping[int, int], printf_limit: int, checks: Checks | None) -> None:
         """``addresses``: those of the module's variables, by their offsets among the arguments. ``printf_limit``: the
         characters that a launch may print. ``checks``: of its accesses, if they are checked."""
         code = kernel.code
-        words = geometry.words(variant.sub_group_size)
+        words = _words_of(geometry)
         self.groups = int(words[Field.TOTAL])
         self.threads = min(threads, self.groups)
         words[Field.CHUNK] = max(1, min(MOST_TAKEN, self.groups // (self.threads * CHUNKS_PER_THREAD)))
@@ -138,14 +108,14 @@ class Plan:
         self.parameters = signature.parameters
         self.values = [slot for slot in slots if not slot[-1].is_pointer]
         self._expected = WORTH_WAKING  # nanoseconds of work, as the last launch had it
-        self._frames: list[Frame] = []  # that no launch uses
+        self._frames: list[LaunchFrame] = []  # that no launch uses
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = Frame(self.size)
+            frame = LaunchFrame(self.size)
         frame.view[:] = self.template
         local_bytes = self._bind(frame, arguments)
         if self.reused and not _overlap(arguments, self.reused):
@@ -175,7 +145,7 @@ class Plan:
             finally:
                 del fault  # whose traceback has this frame, and with it the arguments
 
-    def _bind(self, frame: Frame, arguments: Sequence[Any]) -> int:
+    def _bind(self, frame: LaunchFrame, arguments: Sequence[Any]) -> int:
         """Put the arguments into the frame; the bytes of local memory of a work-group."""
         view, local_bytes = frame.view, self.local_bytes
         for place, offset in self.locals:

@@ -11,8 +11,9 @@ from coopmat.spirv.analysis import types
 from coopmat.support.cache import key
 from coopmat.targets.cpu.checks.faults import AccessSite
 from coopmat.targets.cpu.features import CpuFeatures
-from coopmat.targets.cpu.kernel import KernelCode, Slot
-from coopmat.targets.llvm.emitter import Variant
+from coopmat.targets.cpu.frame import Slot
+from coopmat.targets.cpu.kernel import KernelCode
+from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.llvm.print_buffer import PrintCall
 
 _LEFT_OUT = ("ir", "matrices")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from coopmat.spirv.analysis.types import IntType, MatrixType
-from coopmat.targets.cpu.matrix.operations import Operation, element_type
+from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number
 from coopmat.targets.llvm.writer import Writer
@@ -45,8 +45,7 @@ def row_type(kind: MatrixType) -> str:
 class Body:
     """The body of a function that stands for an operation; its parameters are ``%0``, ``%1``, …"""
 
-    def __init__(self, operation: Operation, features: Features) -> None:
-        self.operation = operation
+    def __init__(self, features: Features) -> None:
         self.features = features
         self.writer = Writer()
 

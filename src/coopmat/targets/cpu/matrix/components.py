@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
-from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.llvm.instructions.integers import resized
+from coopmat.targets.cpu.matrix.operation import Extract, ExtractInMemory, FromMemory, Insert, InsertInMemory, ToMemory
+from coopmat.targets.cpu.matrix.types import element_type
+from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, suffix
 
@@ -70,9 +71,13 @@ class _Components:
             (self.vector, value), (pointers, f"align 1 {self.addresses}"), (mask_type, mask)])
 
 
-def _components(body: Body, kind: MatrixType, slot: str, index: str) -> _Components:
-    lanes = NumberWriter(body.writer, body.operation.sub_group_size)
-    number = Number("i32", index) if body.operation.detail[0] == "uniform" else Number("i32", lanes=index)
+_Access = Extract | Insert | ExtractInMemory | InsertInMemory
+
+
+def _components(body: Body, operation: _Access, kind: MatrixType, slot: str) -> _Components:
+    """The components in a buffer; the second parameter is which."""
+    lanes = NumberWriter(body.writer, operation.sub_group_size)
+    number = Number("i32", "%1") if operation.is_uniform else Number("i32", lanes="%1")
     last = lanes.constant("i32", kind.slice_length - 1)
     wide = resized(lanes, lanes.intrinsic("umin", "i32", number, last), "i64", signed=False)
     return _Components(body, kind, slot, lanes, wide)
@@ -82,49 +87,41 @@ def _index_type(components: _Components) -> str:
     return "i32" if components.index.is_uniform else components.lanes.vector("i32")
 
 
-def _in_buffer(body: Body, kind: MatrixType, *, is_own: bool) -> _Components:
-    count = kind.slice_length * body.operation.sub_group_size
-    return _components(body, kind, body.to_buffer("%0", kind, count, is_own=is_own), "%1")
+def _in_buffer(body: Body, operation: Extract | Insert, *, is_own: bool) -> _Components:
+    kind, = operation.operands
+    count = kind.slice_length * operation.sub_group_size
+    return _components(body, operation, kind, body.to_buffer("%0", kind, count, is_own=is_own))
 
 
-def extract(body: Body) -> Made:
-    kind = body.operation.operands[0]
-    components = _in_buffer(body, kind, is_own=False)
+def extract(body: Body, operation: Extract) -> Made:
+    kind, components = operation.operands[0], _in_buffer(body, operation, is_own=False)
     return [plain_type(kind), _index_type(components)], components.vector, components.read()
 
 
-def insert(body: Body) -> Made:
-    kind = body.operation.operands[0]
-    components = _in_buffer(body, kind, is_own=True)
+def insert(body: Body, operation: Insert) -> Made:
+    kind, components = operation.result, _in_buffer(body, operation, is_own=True)
     components.write("%2", "%3")
     types = [plain_type(kind), _index_type(components), components.vector, components.lanes.vector("i1")]
     return types, plain_type(kind), body.from_buffer(components.slot, kind)
 
 
-def _in_memory(body: Body) -> _Components:
-    kind = body.operation.detail[1]
-    assert isinstance(kind, MatrixType)
-    return _components(body, kind, "%0", "%1")
-
-
-def extract_in_memory(body: Body) -> Made:
-    components = _in_memory(body)
+def extract_in_memory(body: Body, operation: ExtractInMemory) -> Made:
+    components = _components(body, operation, operation.kind, "%0")
     return ["ptr", _index_type(components)], components.vector, components.read()
 
 
-def insert_in_memory(body: Body) -> Made:
-    components = _in_memory(body)
+def insert_in_memory(body: Body, operation: InsertInMemory) -> Made:
+    components = _components(body, operation, operation.kind, "%0")
     components.write("%2", "%3")
     return ["ptr", _index_type(components), components.vector, components.lanes.vector("i1")], "void", ""
 
 
-def to_memory(body: Body) -> Made:
-    kind = body.operation.operands[0]
+def to_memory(body: Body, operation: ToMemory) -> Made:
+    kind, = operation.operands
     body.fill_buffer("%1", "%0", kind, kind.slice_length * kind.sub_group_size)
     return [plain_type(kind), "ptr"], "void", ""
 
 
-def from_memory(body: Body) -> Made:
-    kind = body.operation.result
-    assert kind is not None
+def from_memory(body: Body, operation: FromMemory) -> Made:
+    kind = operation.result
     return ["ptr"], plain_type(kind), body.from_buffer("%0", kind)

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import Op
 from coopmat.targets.cpu.matrix.body import Body, Made, is_large, plain_type
 from coopmat.targets.cpu.matrix.memory import is_inside
-from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.llvm.instructions.conversions import converted
-from coopmat.targets.llvm.instructions.floats import through_float
-from coopmat.targets.llvm.instructions.integers import MATRIX_FUNCTIONS, is_bf16
+from coopmat.targets.cpu.matrix.operation import ChangeUse, Convert, Elementwise, Fill, Inside, Scale
+from coopmat.targets.cpu.matrix.types import element_type
+from coopmat.targets.llvm.arithmetic.conversions import converted
+from coopmat.targets.llvm.arithmetic.elementwise import ELEMENTWISE
+from coopmat.targets.llvm.arithmetic.floats import through_float
+from coopmat.targets.llvm.arithmetic.integers import is_bf16
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, zero_of
 
 
-def fill(body: Body) -> Made:
-    kind = body.operation.result
-    assert kind is not None
+def fill(body: Body, operation: Fill) -> Made:
+    kind = operation.result
     element = element_type(kind)
     return [element], plain_type(kind), body.each(lambda numbers: numbers.splat(element, "%0"), kind)
 
 
-def inside_fill(body: Body) -> Made:
-    """The value inside of a window, zero outside."""
-    kind = body.operation.result
-    assert kind is not None
+def inside(body: Body, operation: Inside) -> Made:
+    kind = operation.result
     slot, element = body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
@@ -47,21 +44,19 @@ def _wrapped(rows: NumberWriter, number: Number, kind: MatrixType) -> str:
     return rows.lanes(number)
 
 
-def elementwise(body: Body) -> Made:
-    kind = body.operation.result
-    assert kind is not None
-    function = through_float(MATRIX_FUNCTIONS[str(body.operation.detail[0])], is_bf16(kind.component))
-    operands = [(f"%{place}", one) for place, one in enumerate(body.operation.operands)]
+def elementwise(body: Body, operation: Elementwise) -> Made:
+    kind = operation.result
+    function = through_float(ELEMENTWISE[operation.function], is_bf16(kind.component))
+    operands = [(f"%{place}", one) for place, one in enumerate(operation.operands)]
     found = body.each(lambda numbers, *given: _wrapped(numbers, function(numbers, *given), kind), kind, operands)
-    return [plain_type(one) for one in body.operation.operands], plain_type(kind), found
+    return [plain_type(one) for one in operation.operands], plain_type(kind), found
 
 
-def scale(body: Body) -> Made:
-    kind = body.operation.result
-    assert kind is not None
+def scale(body: Body, operation: Scale) -> Made:
+    kind = operation.result
     element = element_type(kind)
     name = "IMul" if isinstance(kind.component, IntType) else "FMul"
-    function = through_float(MATRIX_FUNCTIONS[name], is_bf16(kind.component))
+    function = through_float(ELEMENTWISE[name], is_bf16(kind.component))
 
     def scaled(numbers: NumberWriter, given: Number) -> str:
         return _wrapped(numbers, function(numbers, given, Number(element, lanes=numbers.splat(element, "%1"))), kind)
@@ -69,28 +64,24 @@ def scale(body: Body) -> Made:
     return [plain_type(kind), element], plain_type(kind), body.each(scaled, kind, [("%0", kind)])
 
 
-def convert(body: Body) -> Made:
-    kind, given = body.operation.result, body.operation.operands[0]
-    assert kind is not None
-    op, rounding, saturate = body.operation.detail
-    found = body.each(lambda numbers, number: convert_element(numbers, op, number, given, kind, rounding, saturate),
-                      kind, [("%0", given)])
+def convert(body: Body, operation: Convert) -> Made:
+    kind, given = operation.result, operation.operands[0]
+    found = body.each(lambda numbers, number: _converted(numbers, operation, number), kind, [("%0", given)])
     return [plain_type(given)], plain_type(kind), found
 
 
-def convert_element(rows: NumberWriter, op: Any, number: Number, given: MatrixType, kind: MatrixType, rounding: Any,
-                    saturate: Any) -> str:
+def _converted(rows: NumberWriter, operation: Convert, number: Number) -> str:
     """A row of elements in another type; 4-bit ones are read with or without sign, and wrap or saturate."""
-    if given.component == IntType(4) and op in (Op.UConvert, Op.ConvertUToF):
+    kind, given, instruction = operation.result, operation.operands[0], operation.instruction
+    if given.component == IntType(4) and instruction in (Op.UConvert, Op.ConvertUToF):
         number = rows.apply("and {t} {0}, {1}", "i8", number, rows.constant("i8", 15))
-    return _wrapped(rows, converted(rows, op, number, given.component, kind.component, rounding, saturate), kind)
+    return _wrapped(rows, converted(rows, instruction, number, given.component, kind.component, operation.rounding,
+                                    operation.saturates), kind)
 
 
-def use(body: Body) -> Made:
-    """The same elements for another use, transposed if ``detail`` says so."""
-    kind, given = body.operation.result, body.operation.operands[0]
-    assert kind is not None
-    if not body.operation.detail[0]:
+def change_use(body: Body, operation: ChangeUse) -> Made:
+    kind, given = operation.result, operation.operands[0]
+    if not operation.transposes:
         return [plain_type(given)], plain_type(kind), body.from_buffer("%0", kind) if is_large(kind) else "%0"
     source, target, element = body.to_buffer("%0", given), body.result(kind), element_type(kind)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from coopmat.spirv.analysis.types import Type
 from coopmat.targets.cpu.matrix.fixed_point import OF_DOUBLES, OF_FLOATS, quiet_nan, sum_function
 from coopmat.targets.cpu.matrix.rows import DOUBLE, Factors, Forms, Pair
-from coopmat.targets.llvm.instructions.conversions import narrowed
+from coopmat.targets.llvm.arithmetic.conversions import narrowed
 from coopmat.targets.llvm.terms import Term, choose
 from coopmat.targets.llvm.values import Number
 

@@ -6,47 +6,53 @@ of one block can exchange theirs. Values that are not needed at the same time sh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from coopmat.spirv.analysis.types import MatrixType
-from coopmat.targets.cpu.matrix.text import CALL, move_of, operands_of
+from coopmat.targets.llvm.ir_text import (
+    TERMINATORS,
+    UNDEFINED,
+    Block,
+    CallLine,
+    Freeze,
+    Function,
+    Line,
+    Load,
+    Phi,
+    Select,
+    Store,
+    is_name,
+)
 
 ZEROS = "@matrix.zeros"
 COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-_NUMBERED = re.compile(r"(%|^(?=\d+:))(\d+)\b")
-"""Values and labels without names, whose numbers LLVM expects in their order."""
-_LABEL = re.compile(r"([\w.$-]+):")
-_SUCCESSOR = re.compile(r"label %([\w.$-]+)")
-_TERMINATOR = re.compile(r"  (?:br|switch|ret|unreachable)\b")
-_INCOMING = re.compile(r"\[ ([^,]+), %([^ ]+) \]")
-_NO_VALUE = ("undef", "poison")
 
 
 @dataclass
-class _Line:
-    """A line of text, and the values whose memory it reads and writes."""
+class _Step:
+    """A line, and the values whose memory it reads and writes."""
 
-    text: str
+    line: Line
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     is_copy: bool = False
 
 
 @dataclass
-class _Block:
-    """Lines, in three parts: phis and what leads to them, all others, and copies at the end, before the terminator."""
+class _Steps:
+    """The steps of a block: phis and what leads to them, all others, copies for the phis of the next block, and the
+    terminator."""
 
-    phis: list[_Line] = field(default_factory=list)
-    lines: list[_Line] = field(default_factory=list)
-    copies: list[_Line] = field(default_factory=list)
-    end: list[_Line] = field(default_factory=list)
+    phis: list[_Step] = field(default_factory=list)
+    others: list[_Step] = field(default_factory=list)
+    copies: list[_Step] = field(default_factory=list)
+    end: list[_Step] = field(default_factory=list)
 
     @property
-    def all_lines(self) -> list[_Line]:
+    def all(self) -> list[_Step]:
         """In their order."""
-        return [*self.phis, *self.lines, *self.copies, *self.end]
+        return [*self.phis, *self.others, *self.copies, *self.end]
 
 
 class LargeValues:
@@ -56,104 +62,118 @@ class LargeValues:
     def __init__(self, types: Mapping[str, MatrixType]) -> None:
         self.sizes = {name: kind.rows * kind.columns * kind.component.size for name, kind in types.items()}
         self.bytes = 0
+        self._has_zeros = False
         self._values: dict[str, int] = {}  # of the function at hand: name → bytes
-        self._blocks: dict[str, _Block] = {}
-        self._block = _Block()
+        self._steps: dict[str, _Steps] = {}  # by label
+        self._next: dict[str, set[str]] = {}
+        self._block = _Steps()  # that is being written
 
-    def rewritten(self, lines: list[str]) -> list[str]:
-        """The lines of a function with values of large types in memory."""
-        if not any(name in line for line in lines for name in self.sizes) or not lines[0].startswith("define "):
-            return lines
-        lines = [_NUMBERED.sub(r"\1unnamed.\2", line) for line in lines]
-        self._values, self._block = {}, _Block()
-        labels = [found[1] for found in map(_LABEL.match, lines) if found]
-        self._blocks = {"": self._block, **{label: _Block() for label in labels}}
-        for line in lines[1:]:
-            label = _LABEL.match(line)
-            if label:
-                self._block = self._blocks[label[1]]
-            self._add(line)
-        slots, places = self._in_slots()
-        text = [line.text for block in self._blocks.values() for line in block.all_lines]
-        start = 1 if _LABEL.match(text[0]) else 0
-        return [lines[0], *text[:start], *slots, *places, *text[start:]]
+    @property
+    def definitions(self) -> list[str]:
+        """What the rewritten functions refer to: the zeros that stand for every constant."""
+        most = max(self.sizes.values(), default=0)
+        return [f"{ZEROS} = internal constant [{most} x i8] zeroinitializer, align 64"] if self._has_zeros else []
+
+    def rewrite(self, function: Function) -> None:
+        """Put a function's values of large types into memory."""
+        if not any(name in self.sizes for line in function.lines for name in line.opaque_types):
+            return
+        function.name_all()
+        self._values = {}
+        self._steps = {label: _Steps() for label in function.blocks}
+        self._next = {label: set(block.successors) for label, block in function.blocks.items()}
+        for label, block in function.blocks.items():
+            self._add_block(self._steps[label], block)
+        slots = self._in_slots()
+        for label, block in function.blocks.items():
+            block.lines = [step.line for step in self._steps[label].all]
+        function.entry.lines[:0] = map(Line.of, slots)
 
     # --- lines ------------------------------------------------------------------------
 
-    def _add(self, line: str) -> None:
-        """Add a line to the block at hand."""
-        block = self._block
-        name = next((name for name in self.sizes if name in line), None)
-        if name is not None:
-            self._add_large(line, name)
-        elif block.end or _TERMINATOR.match(line):
-            block.end.append(_Line(line))
-        elif _LABEL.match(line) or " = phi " in line:
-            block.phis.insert(sum(not one.writes for one in block.phis), _Line(line))
-        else:
-            block.lines.append(_Line(line))
-
-    def _add_large(self, line: str, name: str) -> None:
-        call = CALL.match(line)
-        if call:
-            self._block.lines.append(self._call(*call.groups()))
-            return
-        move, operands = move_of(line, name)
-        getattr(self, f"_{move}")(self.sizes[name], *operands)
-
-    def _call(self, result: str | None, returned: str, function: str, operands: str) -> _Line:
-        texts, reads = [], []
-        for operand in operands_of(operands):
-            if any(operand.startswith(name) for name in self.sizes):
-                value = operand.split()[-1]
-                reads += [value] if value.startswith("%") else []
-                texts.append(f"ptr {value if value.startswith('%') else ZEROS}")
+    def _add_block(self, steps: _Steps, block: Block) -> None:
+        self._block = steps
+        for line in block.lines:
+            name = next((name for name in line.opaque_types if name in self.sizes), None)
+            if name is not None:
+                self._add_large(line, self.sizes[name])
+            elif steps.end or line.opcode in TERMINATORS:
+                steps.end.append(_Step(line))
+            elif line.opcode == "phi":
+                steps.phis.insert(sum(not one.writes for one in steps.phis), _Step(line))
             else:
-                texts.append(operand)
-        if result is not None and returned in self.sizes:
-            self._values[result] = self.sizes[returned]
-            return _Line(f"  call void @{function}({', '.join([f'ptr {result}', *texts])})", tuple(reads), (result,))
-        start = f"{result} = " if result else ""
-        return _Line(f"  {start}call {returned} @{function}({', '.join(texts)})", tuple(reads))
+                steps.others.append(_Step(line))
 
-    # --- moves ------------------------------------------------------------------------
+    def _add_large(self, line: Line, nbytes: int) -> None:
+        if line.call:
+            self._block.others.append(self._call(line.call))
+            return
+        match line.move:
+            case Phi() as phi:
+                self._phi(nbytes, phi)
+            case Load(result, _, address):
+                self._define(nbytes, result, address)
+            case Store(_, value, address):
+                if value not in UNDEFINED:
+                    self._block.others.append(self._copy(nbytes, address, value))
+            case Select() as select:
+                self._select(nbytes, select)
+            case Freeze(result, _, value):
+                self._define(nbytes, result, self._memory_of(value))
 
-    def _phi(self, nbytes: int, result: str, sources: str) -> None:
-        incoming = f"{result}.in"
-        self._values |= {result: nbytes, incoming: nbytes}
-        self._block.phis.append(self._copy(nbytes, result, incoming))
-        for value, label in _INCOMING.findall(sources):
-            if value not in _NO_VALUE:
-                self._blocks[label].copies.append(self._copy(nbytes, incoming, value))
+    def _call(self, call: CallLine) -> _Step:
+        """A call that gets the addresses of large operands, and that of its large result."""
+        operands, reads = [], []
+        for operand in call.operands:
+            if operand.type in self.sizes:
+                reads += [operand.value] if is_name(operand.value) else []
+                operands.append(f"ptr {self._memory_of(operand.value)}")
+            else:
+                operands.append(str(operand))
+        if call.result and call.returned in self.sizes:
+            self._values[call.result] = self.sizes[call.returned]
+            text = f"  call void @{call.function}({', '.join([f'ptr {call.result}', *operands])})"
+            return _Step(Line.of(text), tuple(reads), (call.result,))
+        start = f"{call.result} = " if call.result else ""
+        text = f"  {start}call {call.returned} @{call.function}({', '.join(operands)})"
+        return _Step(Line.of(text), tuple(reads))
 
-    def _load(self, nbytes: int, result: str, address: str) -> None:
+    def _phi(self, nbytes: int, phi: Phi) -> None:
+        incoming = f"{phi.result}.in"
+        self._values |= {phi.result: nbytes, incoming: nbytes}
+        self._block.phis.append(self._copy(nbytes, phi.result, incoming))
+        for value, label in phi.incoming:
+            if value not in UNDEFINED:
+                self._steps[label].copies.append(self._copy(nbytes, incoming, value))
+
+    def _define(self, nbytes: int, result: str, source: str) -> None:
         self._values[result] = nbytes
-        self._block.lines.append(self._copy(nbytes, result, address))
+        self._block.others.append(self._copy(nbytes, result, source))
 
-    def _store(self, nbytes: int, value: str, address: str) -> None:
-        if value not in _NO_VALUE:
-            self._block.lines.append(self._copy(nbytes, address, value))
+    def _select(self, nbytes: int, select: Select) -> None:
+        chosen = f"{select.result}.chosen"
+        known = self._memory_of(select.first), self._memory_of(select.second)
+        self._values[select.result] = nbytes
+        self._block.others.append(_Step(Line.of(
+            f"  {chosen} = select i1 {select.condition}, ptr {known[0]}, ptr {known[1]}")))
+        copy = self._copy(nbytes, select.result, chosen)
+        self._block.others.append(_Step(copy.line, known, copy.writes))
 
-    def _select(self, nbytes: int, result: str, condition: str, *operands: str) -> None:
-        chosen, known = f"{result}.chosen", [one if one.startswith("%") else ZEROS for one in operands]
-        self._values[result] = nbytes
-        self._block.lines.append(_Line(f"  {chosen} = select i1 {condition}, ptr {known[0]}, ptr {known[1]}"))
-        copy = self._copy(nbytes, result, chosen)
-        self._block.lines.append(_Line(copy.text, tuple(known), copy.writes))
+    def _copy(self, nbytes: int, target: str, source: str) -> _Step:
+        source = self._memory_of(source) if source == "zeroinitializer" else source
+        text = (f"  call void @llvm.memcpy.p0.p0.i64(ptr align 64 {target}, ptr align 64 {source}, i64 {nbytes}, "
+                "i1 false)")
+        return _Step(Line.of(text), (source,), (target,), True)
 
-    def _freeze(self, nbytes: int, result: str, value: str) -> None:
-        self._values[result] = nbytes
-        self._block.lines.append(self._copy(nbytes, result, value if value.startswith("%") else ZEROS))
-
-    def _copy(self, nbytes: int, target: str, source: str) -> _Line:
-        source = ZEROS if source == "zeroinitializer" else source
-        return _Line(f"  call void @llvm.memcpy.p0.p0.i64(ptr align 64 {target}, ptr align 64 {source}, i64 {nbytes}, "
-                     "i1 false)", (source,), (target,), True)
+    def _memory_of(self, value: str) -> str:
+        """The address of a value; of a constant, zeros."""
+        self._has_zeros |= not is_name(value)
+        return value if is_name(value) else ZEROS
 
     # --- memory -----------------------------------------------------------------------
 
-    def _in_slots(self) -> tuple[list[str], list[str]]:
-        """Lines that reserve memory, and lines that give each value its place there."""
+    def _in_slots(self) -> list[str]:
+        """Lines that reserve memory, and give each value its place there."""
         neighbours = self._neighbours()
         slots: list[int] = []  # bytes of each
         chosen: dict[str, int] = {}
@@ -163,20 +183,20 @@ class LargeValues:
             slots[number:number + 1] = [max([nbytes, *slots[number:number + 1]])]
             chosen[name] = number
         self.bytes += sum(slots)
-        return ([f"  %large.{number} = alloca [{nbytes} x i8], align 64" for number, nbytes in enumerate(slots)],
-                [f"  {name} = getelementptr i8, ptr %large.{number}, i64 0" for name, number in chosen.items()])
+        return [*(f"  %large.{number} = alloca [{nbytes} x i8], align 64" for number, nbytes in enumerate(slots)),
+                *(f"  {name} = getelementptr i8, ptr %large.{number}, i64 0" for name, number in chosen.items())]
 
     def _neighbours(self) -> dict[str, set[str]]:
         """The values that must not share each one's memory: those that are still needed where it is written, and what
         an operation makes it of."""
         found: dict[str, set[str]] = {name: set() for name in self._values}
         needed = self._needed()
-        for block in self._blocks.values():
-            live = set().union(*(needed[follower] for follower in self._followers(block)))
-            for line in reversed(block.all_lines):
-                for name in self._own(line.writes):
-                    found[name] |= (live | (set() if line.is_copy else self._own(line.reads))) - {name}
-                live = live - self._own(line.writes) | self._own(line.reads)
+        for label, steps in self._steps.items():
+            live = set().union(*(needed[follower] for follower in self._next[label]))
+            for step in reversed(steps.all):
+                for name in self._own(step.writes):
+                    found[name] |= (live | (set() if step.is_copy else self._own(step.reads))) - {name}
+                live = live - self._own(step.writes) | self._own(step.reads)
         for name, others in found.items():
             for other in others:
                 found[other].add(name)
@@ -186,16 +206,16 @@ class LargeValues:
         """The values that are read in each block, or later, before they are written."""
         read: dict[str, set[str]] = {}
         written: dict[str, set[str]] = {}
-        for label, block in self._blocks.items():
+        for label, steps in self._steps.items():
             read[label], written[label] = set(), set()
-            for line in block.all_lines:
-                read[label] |= self._own(line.reads) - written[label]
-                written[label] |= self._own(line.writes)
+            for step in steps.all:
+                read[label] |= self._own(step.reads) - written[label]
+                written[label] |= self._own(step.writes)
         needed, changed = read, True
         while changed:
             changed = False
-            for label, block in reversed(self._blocks.items()):
-                later = set().union(*(needed[follower] for follower in self._followers(block)))
+            for label in reversed(self._steps):
+                later = set().union(*(needed[follower] for follower in self._next[label]))
                 if not later - written[label] <= needed[label]:
                     needed[label] |= later - written[label]
                     changed = True
@@ -203,7 +223,3 @@ class LargeValues:
 
     def _own(self, names: tuple[str, ...]) -> set[str]:
         return {name for name in names if name in self._values}
-
-    def _followers(self, block: _Block) -> set[str]:
-        """The labels of the blocks that come next."""
-        return {name for line in block.end for name in _SUCCESSOR.findall(line.text)}

@@ -8,16 +8,10 @@ from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
-from coopmat.targets.cpu.matrix.operations import Operation, element_type
+from coopmat.targets.cpu.matrix.operation import Load, LoadWindow, Store, StoreWindow
 from coopmat.targets.cpu.matrix.packing import interleaved, separated
+from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.values import zero_of
-
-
-def _detail(operation: Operation) -> tuple[Layout, int]:
-    layout, alignment = operation.detail[:2]
-    assert isinstance(layout, Layout)
-    assert isinstance(alignment, int)
-    return layout, alignment
 
 
 def _is_by_rows(kind: MatrixType, layout: Layout) -> bool:
@@ -54,11 +48,9 @@ def _offset(body: Body, kind: MatrixType, layout: Layout, row: str, column: str,
     return let(f"add i64 {line}, {unit}"), upper
 
 
-def load(body: Body) -> Made:
-    kind = body.operation.result
-    assert kind is not None
-    layout, _ = _detail(body.operation)
-    parameters = ["ptr", "i64", *(["ptr", "i64"] if body.operation.detail[2] else [])]  # the last two: see reuse.py
+def load(body: Body, operation: Load) -> Made:
+    kind, layout = operation.result, operation.layout
+    parameters = ["ptr", "i64", *(["ptr", "i64"] if operation.is_kept else [])]  # the last two: see reuse.py
     if _is_by_rows(kind, layout) and is_large(kind):
         _copy_rows(body, kind, "%0", "%1", is_load=True)
         return parameters, plain_type(kind), RESULT
@@ -108,9 +100,8 @@ def _load_element(body: Body, kind: MatrixType, offset: str, upper: str | None) 
     return let(f"ashr i8 {high}, 4")
 
 
-def store(body: Body) -> Made:
-    kind = body.operation.operands[0]
-    layout, _ = _detail(body.operation)
+def store(body: Body, operation: Store) -> Made:
+    kind, layout = operation.operands[0], operation.layout
     parameters = [plain_type(kind), "ptr", "i64"]
     if _is_by_rows(kind, layout) and is_large(kind):
         _copy_rows(body, kind, "%1", "%2", is_load=False)
@@ -182,10 +173,8 @@ def _window_offset(body: Body, kind: MatrixType, row: str, column: str, stride: 
     return body.writer.let(f"add i64 {line}, {unit}")
 
 
-def load_window(body: Body) -> Made:
-    kind = body.operation.result
-    assert kind is not None
-    layout, _ = _detail(body.operation)
+def load_window(body: Body, operation: LoadWindow) -> Made:
+    kind, layout = operation.result, operation.layout
     slot, element = body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
@@ -203,9 +192,8 @@ def load_window(body: Body) -> Made:
     return ["ptr", *["i64"] * 5], plain_type(kind), body.from_buffer(slot, kind)
 
 
-def store_window(body: Body) -> Made:
-    kind = body.operation.operands[0]
-    layout, _ = _detail(body.operation)
+def store_window(body: Body, operation: StoreWindow) -> Made:
+    kind, layout = operation.operands[0], operation.layout
     slot = body.to_buffer("%0", kind)
 
     def move(row: str, column: str, number: str) -> None:

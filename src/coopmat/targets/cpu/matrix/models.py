@@ -21,7 +21,7 @@ from coopmat.spirv.analysis.types import Type
 from coopmat.targets.cpu.matrix.fixed_point import FRACTION, INFINITY_BITS, quiet_nan
 from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, to_work
 from coopmat.targets.cpu.matrix.rows import DOUBLE, Factors, Forms, Pair
-from coopmat.targets.llvm.instructions.conversions import narrowed
+from coopmat.targets.llvm.arithmetic.conversions import narrowed
 from coopmat.targets.llvm.terms import Term, choose
 from coopmat.targets.llvm.values import Number
 

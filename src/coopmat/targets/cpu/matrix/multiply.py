@@ -14,12 +14,13 @@ from coopmat.formats import Format, format_of
 from coopmat.spirv.analysis.matrix_uses import FLOAT_FORMATS
 from coopmat.spirv.analysis.types import IntType, MatrixType, Type
 from coopmat.targets.cpu.matrix.body import Body, Features, Made, is_large, plain_type, row_type
-from coopmat.targets.cpu.matrix.operations import element_type
+from coopmat.targets.cpu.matrix.operation import Multiply
 from coopmat.targets.cpu.matrix.rows import pitch_of
+from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.cpu.matrix.vnni import can_multiply, multiply_rows
-from coopmat.targets.llvm.instructions.conversions import narrowed, saturated
-from coopmat.targets.llvm.instructions.floats import from_bf16
-from coopmat.targets.llvm.instructions.integers import resized
+from coopmat.targets.llvm.arithmetic.conversions import narrowed, saturated
+from coopmat.targets.llvm.arithmetic.floats import from_bf16
+from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, bits_of
 from coopmat.targets.llvm.writer import Writer
@@ -31,20 +32,16 @@ FLOAT_TYPES: dict[str, Type] = {name: kind for kind, name in FLOAT_FORMATS.items
 INSTRUCTIONS = {"i64": 4, "i128": 64}  # for a product, about, where it takes more than one
 
 
-def multiply(body: Body) -> Made:
-    """The multiply-accumulate of an operation."""
-    a, b, c = body.operation.operands
-    d = body.operation.result
-    assert d is not None
-    formats, is_saturating = body.operation.detail
-    assert isinstance(formats, tuple)
-    described = [format_of(name) for name in formats]
+def multiply(body: Body, operation: Multiply) -> Made:
+    (a, b, c), d = operation.operands, operation.result
+    described = [format_of(name) for name in operation.formats]
     parameters = [plain_type(kind) for kind in (a, b, c)]
     is_plain = not any(map(is_large, (a, b, c, d)))
-    if is_plain and not is_saturating and can_multiply(body.features, (a, b, c), described):
+    if is_plain and not operation.saturates and can_multiply(body.features, (a, b, c), described):
         rows = multiply_rows(body, (a, b, c), described)
         return parameters, plain_type(d), body.gathered(rows, d)
-    products = _Products(described, d, _work_type(described, bool(is_saturating)), bool(is_saturating))
+    work = _work_type(described, operation.saturates)
+    products = _Products(operation.operands, d, described, work, operation.saturates)
     if not is_plain:
         return parameters, plain_type(d), _in_blocks(body, products)
     makes = _unrolled if _length(body, a, b, products.work) <= MOST_UNROLLED else _looped
@@ -53,10 +50,12 @@ def multiply(body: Body) -> Made:
 
 @dataclass(frozen=True)
 class _Products:
-    """How products are added up: the formats of A, B, C and D, D's type, the type of sums, whether they saturate."""
+    """How products are added up: the types of A, B and C, and of D, their formats, the type of sums, whether they
+    saturate."""
 
-    formats: list[Format]
+    operands: tuple[MatrixType, MatrixType, MatrixType]
     d: MatrixType
+    formats: list[Format]
     work: str
     is_saturating: bool
 
@@ -127,12 +126,12 @@ def _add_product(body: Body, rows: NumberWriter, total: Number, a: Number, b: Nu
 
 def _unrolled(body: Body, products: _Products) -> str:
     """D, with every product in the code, in the order of k for all rows, so that many sums are formed side by side."""
-    a, b, _ = body.operation.operands
+    a, b, _ = products.operands
     writer, work, columns = body.writer, products.work, NumberWriter(body.writer, b.columns)
     along = NumberWriter(writer, a.columns)
     elements, factors, sums = (
         [to_work(numbers, Number(element_type(kind), lanes=row), fmt, work) for row in body.rows(parameter, kind)]
-        for numbers, parameter, kind, fmt in zip((along, columns, columns), ("%0", "%1", "%2"), body.operation.operands,
+        for numbers, parameter, kind, fmt in zip((along, columns, columns), ("%0", "%1", "%2"), products.operands,
                                                  products.formats, strict=False))
     memory = body.spilled([row.lanes for row in elements], along.vector(work))
     pitch = pitch_of(a.columns, work)
@@ -146,7 +145,7 @@ def _unrolled(body: Body, products: _Products) -> str:
 
 def _looped(body: Body, products: _Products) -> str:
     """D, in loops over its rows and over k, with everything in memory."""
-    a, b, c = body.operation.operands
+    a, b, c = products.operands
     writer, work, columns = body.writer, products.work, NumberWriter(body.writer, b.columns)
     vector, row_of_d = columns.vector(work), row_type(products.d)
     a_slot, b_slot, c_slot = (_in_memory(body, parameter, kind, fmt, work) for parameter, kind, fmt in
@@ -194,7 +193,7 @@ def _in_memory(body: Body, parameter: str, kind: MatrixType, fmt: Format, work: 
 
 def _in_blocks(body: Body, products: _Products) -> str:
     """D, in loops over blocks of it and over k, from memory to memory."""
-    a, b, c = body.operation.operands
+    a, b, c = products.operands
     writer, d = body.writer, products.d
     sources = [body.to_buffer(f"%{place}", kind) for place, kind in enumerate((a, b, c))]
     target = body.result(d)
@@ -235,7 +234,7 @@ class _Block:
 
     def write(self, target: str, m: str, n: str) -> None:
         """Compute the block from row ``m`` and column ``n`` on, and store it."""
-        a, *_ = self.body.operation.operands
+        a, *_ = self.products.operands
         writer, work, d = self.body.writer, self.products.work, self.products.d
         rows = [writer.let(f"add i64 {m}, {row}") for row in range(self.height)]
         vector = self.numbers.vector(work)
@@ -258,7 +257,7 @@ class _Block:
 
     def _row(self, place: int, row: str, n: str) -> Number:
         """The columns' elements of a row of B or C, in the type of sums."""
-        kind = self.body.operation.operands[place]
+        kind = self.products.operands[place]
         text = self.body.writer.let(f"load {self.numbers.vector(element_type(kind))}, ptr "
                                     f"{self._address(self.sources[place], kind, row, n)}, align {kind.component.size}")
         number = to_work(self.numbers, Number(element_type(kind), lanes=text), self.products.formats[place],
@@ -267,6 +266,6 @@ class _Block:
 
     def _element(self, row: str, k: str) -> Number:
         """An element of A, the same for all columns."""
-        kind = self.body.operation.operands[0]
+        kind = self.products.operands[0]
         text = self.body.writer.let(f"load {element_type(kind)}, ptr {self._address(self.sources[0], kind, row, k)}")
         return to_work(self.numbers, Number(element_type(kind), text), self.products.formats[0], self.products.work)

@@ -16,27 +16,17 @@ from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_
 from coopmat.targets.cpu.matrix.exact import Exact
 from coopmat.targets.cpu.matrix.models import AsDevice
 from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, register_bytes, to_work
-from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.cpu.matrix.rows import (
-    ALIGNMENT,
-    BYTES,
-    DOUBLE,
-    Factors,
-    Forms,
-    Rule,
-    alignment_of,
-    pitch_of,
-)
+from coopmat.targets.cpu.matrix.operation import Formats, MultiplyAs
+from coopmat.targets.cpu.matrix.rows import ALIGNMENT, BYTES, DOUBLE, Factors, Forms, Rule, alignment_of, pitch_of
+from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.cpu.options import EXACT
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.terms import Term
 from coopmat.targets.llvm.values import Number
 from coopmat.targets.llvm.writer import Writer
 
-Names = tuple[str, str, str, str]  # of the formats of A, B, C and D
 
-
-def rule_of(numerics: str, names: Names) -> Rule:
+def rule_of(numerics: str, names: Formats) -> Rule:
     """The rule by which ``numerics``, "exact" or an architecture, multiplies floating-point numbers of these formats.
 
     Raises KernelNotSupported if the architecture has no model of them.
@@ -70,13 +60,9 @@ def check_models(module: Module, architecture: str) -> None:
 REGISTERS = 4  # of columns that are computed together
 
 
-def multiply_as(body: Body) -> Made:
-    """The multiply-accumulate of an operation."""
-    names, numerics = body.operation.detail
-    assert isinstance(names, tuple)
-    assert isinstance(numerics, str)
-    (*operands, d), writer, rule = _kinds(body), body.writer, rule_of(numerics, names)
-    memory = _Memory.of(body, rule, [format_of(name) for name in names])
+def multiply_as(body: Body, operation: MultiplyAs) -> Made:
+    d, writer, rule = operation.result, body.writer, rule_of(operation.numerics, operation.formats)
+    memory = _Memory.of(body, operation, rule)
     columns, element, whole = NumberWriter(writer, memory.width), element_type(d), row_type(d)
     slot = writer.slot(f"[{d.rows} x {whole}]", align=ALIGNMENT)
 
@@ -86,7 +72,7 @@ def multiply_as(body: Body) -> Made:
         writer.do(f"store {columns.vector(element)} {columns.lanes(found)}, ptr {address}, align {d.component.size}")
 
     _each_part(writer, d.rows, d.columns, memory.width, part)
-    parameters = [plain_type(kind) for kind in operands]
+    parameters = [plain_type(kind) for kind in operation.operands]
     if is_large(d):
         nbytes = d.columns * d.component.size
         writer.count(d.rows, lambda number: body.copy(writer.line(RESULT, number, nbytes), body.address(
@@ -95,13 +81,6 @@ def multiply_as(body: Body) -> Made:
     rows = [writer.let(f"load {whole}, ptr {body.address(slot, whole, number)}, align {d.component.size}")
             for number in range(d.rows)]
     return parameters, plain_type(d), body.gathered(rows, d)
-
-
-def _kinds(body: Body) -> tuple[MatrixType, MatrixType, MatrixType, MatrixType]:
-    """The types of A, B, C and D."""
-    a, b, c = body.operation.operands
-    assert body.operation.result is not None
-    return a, b, c, body.operation.result
 
 
 def _each_part(writer: Writer, rows: int, columns: int, width: int, body: Callable[[str, str], None]) -> None:
@@ -134,9 +113,10 @@ class _Memory:
     width: int
 
     @classmethod
-    def of(cls, body: Body, rule: Rule, formats: Sequence[Format]) -> _Memory:
+    def of(cls, body: Body, operation: MultiplyAs, rule: Rule) -> _Memory:
         """The operands of an operation."""
-        a, b, c, _ = _kinds(body)
+        a, b, c = operation.operands
+        formats = [format_of(name) for name in operation.formats]
         count = round_up(a.columns, rule.multiple)
         a_slots = _in_memory(body, "%0", a, formats[0], (a.rows, count), rule.forms)
         b_slots = _in_memory(body, "%1", b, formats[1], (count, b.columns), rule.forms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import Body
-from coopmat.targets.cpu.matrix.operations import element_type
+from coopmat.targets.cpu.matrix.types import element_type
 
 
 def interleaved(body: Body, rows: list[str], kind: MatrixType, together: int) -> list[str]:

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from coopmat.targets.cpu.matrix import components, elements, memory, reductions
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Features, Made, is_large
 from coopmat.targets.cpu.matrix.multiply import multiply
 from coopmat.targets.cpu.matrix.multiply_as import multiply_as
-from coopmat.targets.cpu.matrix.operations import Operation
+from coopmat.targets.cpu.matrix.operation import (
+    ChangeUse,
+    Convert,
+    Elementwise,
+    Extract,
+    ExtractInMemory,
+    Fill,
+    FromMemory,
+    Insert,
+    InsertInMemory,
+    Inside,
+    Load,
+    LoadWindow,
+    Multiply,
+    MultiplyAs,
+    Operation,
+    Reduce,
+    Scale,
+    Store,
+    StoreWindow,
+    ToMemory,
+)
 from coopmat.targets.llvm.values import size_of
 
 MOST_INLINED = 4096  # elements
@@ -26,8 +48,8 @@ class Definition:
 
 def definition(name: str, operation: Operation, features: Features) -> Definition:
     """The function that stands for an operation."""
-    body = Body(operation, features)
-    parameters, result, returned = OPERATIONS[operation.name](body)
+    body = Body(features)
+    parameters, result, returned = BODIES[type(operation)](body, operation)
     named = [f"{llvm} %{place}" for place, llvm in enumerate(parameters)]
     if operation.result is not None and is_large(operation.result):
         result, named = "void", [f"ptr noalias {RESULT}", *named]
@@ -42,28 +64,28 @@ def definition(name: str, operation: Operation, features: Features) -> Definitio
 
 def _is_long(operation: Operation) -> bool:
     """Whether the code of an operation is long."""
-    kinds = [*operation.operands, *([operation.result] if operation.result else [])]
-    return any(is_large(kind) or kind.rows * kind.columns > MOST_INLINED for kind in kinds)
+    return any(is_large(kind) or kind.rows * kind.columns > MOST_INLINED for kind in operation.kinds)
 
 
-OPERATIONS: dict[str, Callable[[Body], Made]] = {
-    "fill": elements.fill,
-    "load": memory.load,
-    "store": memory.store,
-    "load_window": memory.load_window,
-    "store_window": memory.store_window,
-    "inside": elements.inside_fill,
-    "elementwise": elements.elementwise,
-    "scale": elements.scale,
-    "convert": elements.convert,
-    "use": elements.use,
-    "extract": components.extract,
-    "insert": components.insert,
-    "extract_in_memory": components.extract_in_memory,
-    "insert_in_memory": components.insert_in_memory,
-    "to_memory": components.to_memory,
-    "from_memory": components.from_memory,
-    "reduce": reductions.reduce,
-    "multiply": multiply,
-    "multiply_as": multiply_as,
+BODIES: dict[type[Operation], Callable[[Body, Any], Made]] = {
+    Fill: elements.fill,
+    Inside: elements.inside,
+    Elementwise: elements.elementwise,
+    Scale: elements.scale,
+    Convert: elements.convert,
+    ChangeUse: elements.change_use,
+    Reduce: reductions.reduce,
+    Load: memory.load,
+    Store: memory.store,
+    LoadWindow: memory.load_window,
+    StoreWindow: memory.store_window,
+    Multiply: multiply,
+    MultiplyAs: multiply_as,
+    Extract: components.extract,
+    Insert: components.insert,
+    ExtractInMemory: components.extract_in_memory,
+    InsertInMemory: components.insert_in_memory,
+    ToMemory: components.to_memory,
+    FromMemory: components.from_memory,
 }
+"""What writes the code of each class of operations."""

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 
 from coopmat.numerics.folding import halves
 from coopmat.spirv.analysis.types import MatrixType
-from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
+from coopmat.spirv.grammar import CooperativeMatrixReduce as Axes
 from coopmat.targets.cpu.matrix.body import CHUNK, Body, Made, is_large, plain_type, row_type
-from coopmat.targets.cpu.matrix.operations import element_type
-from coopmat.targets.llvm.instructions.floats import through_float
-from coopmat.targets.llvm.instructions.integers import MATRIX_FUNCTIONS, Function, is_bf16, plain
+from coopmat.targets.cpu.matrix.operation import Reduce
+from coopmat.targets.cpu.matrix.types import element_type
+from coopmat.targets.llvm.arithmetic.elementwise import ELEMENTWISE
+from coopmat.targets.llvm.arithmetic.floats import through_float
+from coopmat.targets.llvm.arithmetic.integers import Function, is_bf16, plain
 from coopmat.targets.llvm.instructions.opencl.math import larger, smaller
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.terms import function
@@ -22,7 +24,7 @@ def _intrinsic(name: str) -> Function:
 
 
 COMBINATIONS: dict[str, Function] = {
-    **{name: MATRIX_FUNCTIONS[name] for name in ("FAdd", "FMul", "IAdd", "IMul")},
+    **{name: ELEMENTWISE[name] for name in ("FAdd", "FMul", "IAdd", "IMul")},
     **{f"Bitwise{name.capitalize()}": plain(name + " {t} {0}, {1}") for name in ("and", "or", "xor")},
     **dict.fromkeys(("fmax", "fmax_common"), function(larger)),
     **dict.fromkeys(("fmin", "fmin_common"), function(smaller)),
@@ -31,15 +33,11 @@ COMBINATIONS: dict[str, Function] = {
 """The operations that reductions know, by the names of :mod:`coopmat.spirv.analysis.combinations`."""
 
 
-def reduce(body: Body) -> Made:
-    """The result of a reduction: ``detail`` says along which axes, and the name of the operation."""
-    kind, given = body.operation.result, body.operation.operands[0]
-    assert kind is not None
-    axes, name = body.operation.detail
-    assert isinstance(axes, int)
-    combine = through_float(COMBINATIONS[str(name)], is_bf16(given.component))
+def reduce(body: Body, operation: Reduce) -> Made:
+    kind, given = operation.result, operation.operands[0]
+    combine = through_float(COMBINATIONS[operation.combination], is_bf16(given.component))
     make = _of_large if is_large(given) or is_large(kind) else _of_plain
-    return [plain_type(given)], plain_type(kind), make(body, kind, given, axes, combine)
+    return [plain_type(given)], plain_type(kind), make(body, kind, given, operation.axes, combine)
 
 
 # --------------------------------------------------------------------------------------
@@ -51,12 +49,12 @@ def _of_plain(body: Body, kind: MatrixType, given: MatrixType, axes: int, combin
     element = element_type(given)
     rows = [Number(element, lanes=row) for row in body.rows("%0", given)]
     numbers = NumberWriter(body.writer, given.columns)
-    if axes == Reduce._2x2:
+    if axes == Axes._2x2:
         rows = [combine(numbers, *pair) for pair in zip(rows[::2], rows[1::2], strict=True)]
         return body.gathered([_neighbours(numbers, row, combine) for row in rows], kind)
-    if axes & Reduce.Column:
+    if axes & Axes.Column:
         rows = [_folded(rows, lambda low, high: combine(numbers, low, high))]
-    if axes & Reduce.Row:
+    if axes & Axes.Row:
         wide = NumberWriter(body.writer, kind.columns)
         made = [wide.splat(element, _total(numbers, row, combine)) for row in rows]
     else:
@@ -124,14 +122,14 @@ def _of_large(body: Body, kind: MatrixType, given: MatrixType, axes: int, combin
             _in_chunks(body, element, pairs * step, (base, body.address(base, element, distance * step)), base, combine)
             count = distance
 
-    if axes == Reduce._2x2:
+    if axes == Axes._2x2:
         _fold_squares(body, kind, given, source, target, combine)
         return body.from_buffer(target, kind)
     rows = given.rows
-    if axes & Reduce.Column:
+    if axes & Axes.Column:
         fold(source, rows, given.columns)
         rows = 1
-    if axes & Reduce.Row:
+    if axes & Axes.Row:
         writer.count(rows, lambda row: fold(body.address(source, element, _product(body, row, given.columns)),
                                             given.columns, 1))
 
@@ -139,7 +137,7 @@ def _of_large(body: Body, kind: MatrixType, given: MatrixType, axes: int, combin
         first = _product(body, row, given.columns) if rows > 1 else "0"
         base = body.address(source, element, first)
         place = body.address(target, element, _product(body, row, kind.columns))
-        if axes & Reduce.Row:
+        if axes & Axes.Row:
             wide = NumberWriter(writer, kind.columns)
             found = wide.splat(element, writer.let(f"load {element}, ptr {base}"))
             writer.do(f"store {row_type(kind)} {found}, ptr {place}, align {kind.component.size}")

@@ -7,76 +7,39 @@ addresses that they came from. Work-groups that are neighbours load the same one
 
 from __future__ import annotations
 
-from coopmat.spirv.analysis.types import MatrixType, PointerType
-from coopmat.spirv.grammar import LIFETIMES, Op, StorageClass
+from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
-from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.analysis.origins import DERIVED, origin
-from coopmat.targets.analysis.pointer_uses import users_of
-from coopmat.targets.cpu.host.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field, field
+from coopmat.targets.cpu.host.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field
+from coopmat.targets.cpu.lanes.vector import lanes_of
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.writer import Operand
 
-_READING = frozenset({*DERIVED, Op.Load, Op.Phi, Op.Select, Op.CooperativeMatrixLoadKHR,
-                      Op.CooperativeMatrixLoadCheckedINTEL, Op.CooperativeMatrixPrefetchINTEL, *LIFETIMES})
-_GLOBAL = frozenset({StorageClass.CrossWorkgroup, StorageClass.UniformConstant, StorageClass.Generic})
 
+class KeptTiles:
+    """Which tiles of a kernel may be kept. parameters: those whose matrices are, by their ids."""
 
-def operands(emitter: Emitter, pointer: int) -> list[Operand]:
-    """What a load of kept tiles takes besides: where they are (null: nowhere), and the number of the launch. Empty if
-    the memory may be written."""
-    root = origin(emitter, pointer)
-    if root is None or root not in _constant_parameters(emitter):
-        return []
-    emitter.extra.setdefault("reused", set()).add(root)
-    if "reuse" not in emitter.extra:
-        number = field(emitter, Field.REUSE)
-        writer = emitter.writer
-        names = [writer.fresh("reuse") for _ in range(3)]
-        writer.entry += [f"  {names[0]} = getelementptr i8, ptr %local, i64 -{REUSE_BYTES}",
-                         f"  {names[1]} = icmp eq i64 {number}, 0",
-                         f"  {names[2]} = select i1 {names[1]}, ptr null, ptr {names[0]}"]
-        emitter.extra["reuse"] = [("ptr", names[2]), ("i64", number)]
-    found: list[Operand] = emitter.extra["reuse"]
-    return found
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self.parameters: set[int] = set()
+        self._operands: list[Operand] = []
 
-
-def _constant_parameters(emitter: Emitter) -> set[int]:
-    """The pointer parameters through which the kernel only reads; none if it writes somewhere unknown."""
-    found: set[int] | None = emitter.flat.found.get("constant parameters")
-    if found is None:
-        found = emitter.flat.found["constant parameters"] = _find(emitter)
-    return found
-
-
-def _find(emitter: Emitter) -> set[int]:
-    constant = {row.result_id or 0 for row in emitter.flat.parameters
-                if isinstance(emitter.result_type(row), PointerType)}
-    for block in emitter.flat.blocks:
-        for row in block.instructions:
-            for place, used in enumerate(row.words):
-                if _is_global_pointer(emitter, row, used) and not _only_reads(emitter, row, place):
-                    root = origin(emitter, used)
-                    if root is None:
-                        return set()
-                    constant.discard(root)
-    return constant
-
-
-def _only_reads(emitter: Emitter, row: Instruction, place: int) -> bool:
-    """Whether an instruction does not write through the pointer among its words; what holds pointers counts as them."""
-    if row.opcode == Op.Store and place == 1:
-        variable = emitter.flat.definition(row.words[0])
-        return variable.opcode == Op.Variable and users_of(emitter).stays(row.words[0], emitter.pointee(row.words[0]))
-    return row.opcode in _READING or (row.opcode == Op.CopyMemory and place == 1)
-
-
-def _is_global_pointer(emitter: Emitter, row: Instruction, used: int) -> bool:
-    if used not in set(row.ids()) or not (used in emitter.flat.definitions or emitter.module.defines(used)):
-        return False
-    type_id = emitter.flat.definition(used).type_id
-    kind = emitter.types[type_id] if type_id is not None else None
-    return isinstance(kind, PointerType) and kind.storage in _GLOBAL
+    def operands(self, pointer: int) -> list[Operand]:
+        """What a load of kept tiles takes besides: where they are (null: nowhere), and the number of the launch. Empty
+        if the memory may be written."""
+        origins = self._emitter.origins
+        root = origins.of(pointer)
+        if root is None or root not in origins.constant_parameters:
+            return []
+        self.parameters.add(root)
+        if not self._operands:
+            number = lanes_of(self._emitter).frame.field(Field.REUSE)
+            writer = self._emitter.writer
+            names = [writer.fresh("reuse") for _ in range(3)]
+            writer.entry += [f"  {names[0]} = getelementptr i8, ptr %local, i64 -{REUSE_BYTES}",
+                             f"  {names[1]} = icmp eq i64 {number}, 0",
+                             f"  {names[2]} = select i1 {names[1]}, ptr null, ptr {names[0]}"]
+            self._operands = [("ptr", names[2]), ("i64", number)]
+        return self._operands
 
 
 def function(name: str, load: str, plain_type: str, converter: str, number: int) -> str:

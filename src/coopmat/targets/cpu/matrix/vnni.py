@@ -12,8 +12,8 @@ from coopmat.formats import Format
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.byte_products import dot
 from coopmat.targets.cpu.matrix.body import Body, Features
-from coopmat.targets.cpu.matrix.operations import element_type
 from coopmat.targets.cpu.matrix.packing import interleaved
+from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.numbers import NumberWriter
 
 WIDTHS: dict[str, tuple[tuple[str, int], ...]] = {

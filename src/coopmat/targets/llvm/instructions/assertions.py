@@ -5,7 +5,6 @@ from __future__ import annotations
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.support.assertions import EXPRESSION, FILE, LINE, place
-from coopmat.targets.cpu.checks.bounds import bounds_of
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.instructions.printing import known_string
 from coopmat.targets.llvm.values import Value
@@ -13,12 +12,11 @@ from coopmat.targets.llvm.values import Value
 
 def _call(emitter: Emitter, row: Instruction) -> Value | None:
     """The only calls that a kernel without calls has."""
-    bounds = bounds_of(emitter)
-    assert bounds is not None
+    assert emitter.checks is not None
     given = row.words[1:]
     text, file = (known_string(emitter, given[index]) if len(given) > index else None for index in (EXPRESSION, FILE))
     line = emitter.constant_of(given[LINE]) if len(given) > LINE else None
-    bounds.assertion((text or b"").decode("utf-8", "replace"), place(file, line))
+    emitter.checks.assertion((text or b"").decode("utf-8", "replace"), place(file, line))
     return None
 
 

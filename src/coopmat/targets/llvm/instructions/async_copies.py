@@ -1,7 +1,7 @@
 """OpGroupAsyncCopy and OpGroupWaitEvents: a work-group copies between global and local memory.
 
-Each sub-group copies its share at once, and waiting is a barrier. So an event has nothing to say: it is a number
-that is not the null event's.
+Each sub-group, or work-item, copies its share at once, and waiting is a barrier. So an event has nothing to say: it is
+a number that is not the null event's.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.async_copies import check_events, copied_type, scatters
 from coopmat.targets.analysis.group_scopes import known_scope
-from coopmat.targets.cpu.checks.bounds import bounds_of
-from coopmat.targets.cpu.host.frame import Field, field
+from coopmat.targets.llvm.checks import AccessChecks
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.extents import FARTHEST, product, rows_of_bytes
-from coopmat.targets.llvm.instructions.barriers import wait
 from coopmat.targets.llvm.values import Value
 
 COPY = """
@@ -63,14 +61,13 @@ def _copy(emitter: Emitter, row: Instruction) -> Value:
     pointers = [emitter.type_of(word) for word in row.words[1:3]]
     kind = copied_type(emitter.types, pointers, row)
     size, writer = round_up(kind.size, kind.alignment), emitter.writer
-    lane = emitter.first_lane()
-    to, source, count, stride = (emitter.lane_of(emitter.number(word), lane) for word in row.words[1:5])
+    to, source, count, stride = emitter.execution.first(*(emitter.number(word) for word in row.words[1:5]))
     wide = writer.let(f"mul i64 {stride}, {size}")
     steps = (wide, str(size)) if scatters(pointers[0]) else (str(size), wide)
-    if "bounds" in emitter.extra:
+    if emitter.checks is not None:
         strides = (stride, "1") if scatters(pointers[0]) else ("1", stride)
-        _check(emitter, row, size, (to, source), count, strides)
-    first, end = _share(emitter, count)
+        _check(emitter, emitter.checks, row, size, (to, source), count, strides)
+    first, end = emitter.execution.share(count)
     name = f"copy_elements.{size}"
     writer.declarations["llvm.memmove.p0.p0.i64"] = MEMMOVE
     writer.helper(name, COPY.replace("SIZE", str(size)))
@@ -79,11 +76,10 @@ def _copy(emitter: Emitter, row: Instruction) -> Value:
     return (emitter.constant("i64", 1),)
 
 
-def _check(emitter: Emitter, row: Instruction, size: int, addresses: tuple[str, str], count: str,
+def _check(emitter: Emitter, checks: AccessChecks, row: Instruction, size: int, addresses: tuple[str, str], count: str,
            strides: tuple[str, str]) -> None:
     """Have both sides of the whole copy checked, the destination first; strides are in elements."""
-    bounds, writer = bounds_of(emitter), emitter.writer
-    assert bounds is not None
+    writer = emitter.writer
     is_far = writer.let(f"icmp ugt i64 {count}, {FARTHEST}")
     is_empty = writer.let(f"icmp eq i64 {count}, 0")
     for place, (address, stride) in enumerate(zip(addresses, strides, strict=True)):
@@ -91,26 +87,14 @@ def _check(emitter: Emitter, row: Instruction, size: int, addresses: tuple[str, 
         start = writer.let(f"ptrtoint ptr {address} to i64")
         extent = rows_of_bytes(emitter, start, ("0", count), step, ("0", str(size)),
                                writer.let(f"or i1 {is_far}, {overflows}"))
-        bounds.extent("copy", row.words[1 + place], address, extent, [count, stride], size=size, writing=place == 0,
+        checks.extent("copy", row.words[1 + place], address, extent, [count, stride], size=size, writing=place == 0,
                       is_empty=is_empty)
-
-
-def _share(emitter: Emitter, count: str) -> tuple[str, str]:
-    """The elements that the sub-group copies: the first one, and the one behind the last."""
-    writer, sub_groups = emitter.writer, field(emitter, Field.SUB_GROUPS)
-    whole = writer.let(f"udiv i64 {count}, {sub_groups}")
-    rest = writer.let(f"urem i64 {count}, {sub_groups}")
-    ends = []
-    for number in ("%sg", writer.let("add i64 %sg, 1")):
-        before = writer.call("i64", "llvm.umin.i64", [("i64", number), ("i64", rest)])  # those with one element more
-        ends.append(writer.let(f"add i64 {writer.let(f'mul i64 {whole}, {number}')}, {before}"))
-    return ends[0], ends[1]
 
 
 def _wait(emitter: Emitter, row: Instruction) -> None:
     known_scope(emitter.constant_of(row.words[0]), row.name, Scope.Workgroup)
     check_events(emitter.types, emitter.type_of(row.words[2]), row)
-    wait(emitter)
+    emitter.execution.barrier()
 
 
 OPERATIONS: dict[int, Handler] = {

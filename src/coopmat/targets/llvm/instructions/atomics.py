@@ -1,8 +1,5 @@
-"""Atomic instructions: one of the processor's for each work-item, in the order of the work-items.
-
-Where all work-items of a sub-group update one integer, there is a single instruction for all of them if nobody asks
-what each has found there, or if that can be told from what the first one has found.
-"""
+"""Atomic instructions: one of the processor's for each work-item, in the order of the work-items, or one for all where
+the machine has a better way."""
 
 from __future__ import annotations
 
@@ -13,57 +10,50 @@ from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.types import FloatType, IntType, Type
 from coopmat.spirv.grammar import MemorySemantics, Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.analysis.pointer_uses import users_of
-from coopmat.targets.cpu.loops import for_each_lane
-from coopmat.targets.llvm.access import checked
+from coopmat.targets.llvm.access import check
+from coopmat.targets.llvm.arithmetic.floats import through_float
+from coopmat.targets.llvm.arithmetic.integers import is_bf16
 from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.instructions.floats import through_float
-from coopmat.targets.llvm.instructions.integers import add, is_bf16, multiply, resized, subtract
+from coopmat.targets.llvm.lanes import Update
 from coopmat.targets.llvm.values import Number, Value, bits_of, llvm_type
 
 ORDERED = (MemorySemantics.Acquire | MemorySemantics.Release | MemorySemantics.AcquireRelease
            | MemorySemantics.SequentiallyConsistent)
 
 
-class Update(NamedTuple):
-    """An instruction that replaces a number.
+class Replacement(NamedTuple):
+    """An instruction that replaces a number: what it does, the types that it has, and, where it has no operand, what
+    stands for one."""
 
-    name: LLVM's. kinds: the types that it has. operand: of one that has no operand, what stands for it. reduction:
-    what makes one operand of those of all work-items, which are combined in any order; neutral: what does not change
-    a number of so many bits then.
-    """
-
-    name: str
+    update: Update
     kinds: tuple[type[Type], ...] = (IntType,)
     operand: int | None = None
-    reduction: str = ""
-    neutral: Callable[[int], int] = lambda bits: 0
 
 
-_ADD = Update("add", reduction="add")
-UPDATES = {
-    Op.AtomicExchange: Update("xchg", (IntType, FloatType)),
-    Op.AtomicIIncrement: _ADD._replace(operand=1),
-    Op.AtomicIDecrement: _ADD._replace(operand=-1),
-    Op.AtomicIAdd: _ADD,
-    Op.AtomicISub: Update("sub", reduction="add"),
-    Op.AtomicSMin: Update("min", reduction="smin", neutral=lambda bits: (1 << bits - 1) - 1),
-    Op.AtomicUMin: Update("umin", reduction="umin", neutral=lambda bits: -1),
-    Op.AtomicSMax: Update("max", reduction="smax", neutral=lambda bits: -(1 << bits - 1)),
-    Op.AtomicUMax: Update("umax", reduction="umax"),
-    Op.AtomicAnd: Update("and", reduction="and", neutral=lambda bits: -1),
-    Op.AtomicOr: Update("or", reduction="or"),
-    Op.AtomicXor: Update("xor", reduction="xor"),
-    Op.AtomicFAddEXT: Update("fadd", (FloatType,)),
-    Op.AtomicFMinEXT: Update("fmin", (FloatType,)),
-    Op.AtomicFMaxEXT: Update("fmax", (FloatType,)),
+_ADD, _EXCHANGE = Update("add", "add"), Replacement(Update("xchg"), (IntType, FloatType))
+REPLACEMENTS = {
+    Op.AtomicExchange: _EXCHANGE,
+    Op.AtomicIIncrement: Replacement(_ADD, operand=1),
+    Op.AtomicIDecrement: Replacement(_ADD, operand=-1),
+    Op.AtomicIAdd: Replacement(_ADD),
+    Op.AtomicISub: Replacement(Update("sub", "add")),
+    Op.AtomicSMin: Replacement(Update("min", "smin", lambda bits: (1 << bits - 1) - 1)),
+    Op.AtomicUMin: Replacement(Update("umin", "umin", lambda bits: -1)),
+    Op.AtomicSMax: Replacement(Update("max", "smax", lambda bits: -(1 << bits - 1))),
+    Op.AtomicUMax: Replacement(Update("umax", "umax")),
+    Op.AtomicAnd: Replacement(Update("and", "and", lambda bits: -1)),
+    Op.AtomicOr: Replacement(Update("or", "or")),
+    Op.AtomicXor: Replacement(Update("xor", "xor")),
+    Op.AtomicFAddEXT: Replacement(Update("fadd"), (FloatType,)),
+    Op.AtomicFMinEXT: Replacement(Update("fmin"), (FloatType,)),
+    Op.AtomicFMaxEXT: Replacement(Update("fmax"), (FloatType,)),
 }
-NARROW = {
+NARROW: dict[str, Callable[[Emitter, Number, Number], Number]] = {
     "fadd": lambda emitter, a, b: emitter.apply("fadd {t} {0}, {1}", a.type, a, b),
     "fmin": lambda emitter, a, b: emitter.intrinsic("minnum", a.type, a, b),
     "fmax": lambda emitter, a, b: emitter.intrinsic("maxnum", a.type, a, b),
 }
-"""The updates of bf16 numbers, which the processor does not have: a comparison and an exchange, until it succeeds."""
+"""The updates of bf16 numbers, which processors do not have: a comparison and an exchange, until it succeeds."""
 
 
 def _order(emitter: Emitter, word: int) -> str:
@@ -78,7 +68,7 @@ def _accessed(emitter: Emitter, row: Instruction, kinds: Sequence[type[Type]], *
         wanted = " or ".join({IntType: "an integer", FloatType: "a floating-point number"}[one] for one in kinds)
         raise ValidationError("atomic-type", f"{row.name} needs a pointer to {wanted}, found one to {kind}", row.offset)
     pointer = emitter.number(row.words[0])
-    checked(emitter, pointer, kind.size, writing=writing)
+    check(emitter, pointer, kind.size, writing=writing)
     return pointer, kind
 
 
@@ -105,7 +95,7 @@ def _load(emitter: Emitter, row: Instruction) -> Value:
 
     if pointer.is_uniform:
         return (Number(llvm, load(pointer.base)),)
-    return (for_each_lane(emitter, f"atomic.load.{llvm}.{order}", (pointer,), llvm, load),)
+    return (emitter.execution.each(f"atomic.load.{llvm}.{order}", (pointer,), llvm, load),)
 
 
 def _put(emitter: Emitter, pointer: Number, value: Number, order: str) -> None:
@@ -115,9 +105,9 @@ def _put(emitter: Emitter, pointer: Number, value: Number, order: str) -> None:
         emitter.writer.do(f"store atomic {value.type} {text}, ptr {address} {order}, align {size}")
 
     if pointer.is_uniform:
-        store(pointer.base, value.base if value.is_uniform else emitter.lane_of(value, emitter.last_lane()))
+        store(pointer.base, emitter.execution.last(value))
     else:
-        for_each_lane(emitter, f"atomic.store.{value.type}.{order}", (pointer, value), None, store)
+        emitter.execution.each(f"atomic.store.{value.type}.{order}", (pointer, value), None, store)
 
 
 def _store(emitter: Emitter, row: Instruction) -> None:
@@ -133,8 +123,7 @@ def _clear(emitter: Emitter, row: Instruction) -> None:
 def _test_and_set(emitter: Emitter, row: Instruction) -> Value:
     pointer, kind = _accessed(emitter, row, (IntType,), writing=True)
     llvm = llvm_type(kind)
-    old = _each(emitter, UPDATES[Op.AtomicExchange], pointer, emitter.constant(llvm, 1), kind,
-                _order(emitter, row.words[2]))
+    old = _each(emitter, _EXCHANGE.update, pointer, emitter.constant(llvm, 1), kind, _order(emitter, row.words[2]))
     return (emitter.apply("icmp ne {t} {0}, {1}", "i1", old, emitter.constant(llvm, 0)),)
 
 
@@ -143,47 +132,14 @@ def _test_and_set(emitter: Emitter, row: Instruction) -> Value:
 # --------------------------------------------------------------------------------------
 
 
-def _update(emitter: Emitter, row: Instruction) -> Value:
-    update = UPDATES[Op(row.opcode)]
-    pointer, kind = _accessed(emitter, row, update.kinds, writing=True)
+def _replace(emitter: Emitter, row: Instruction) -> Value:
+    update, kinds, operand = REPLACEMENTS[Op(row.opcode)]
+    pointer, kind = _accessed(emitter, row, kinds, writing=True)
     llvm, order = llvm_type(kind), _order(emitter, row.words[2])
-    value = (emitter.constant(llvm, update.operand) if update.operand is not None
-             else _operand(emitter, row, row.words[3], llvm))
-    if pointer.is_uniform and update.reduction:
-        if row.result_id not in users_of(emitter).users:
-            return (_all_at_once(emitter, update, pointer, value, order),)
-        if update.reduction == "add" and value.is_uniform:
-            return (_counted(emitter, update, pointer, value, order),)
-    return (_each(emitter, update, pointer, value, kind, order),)
-
-
-def _all_at_once(emitter: Emitter, update: Update, pointer: Number, value: Number, order: str) -> Number:
-    """One update with what all operands make together; the result is not used."""
-    llvm, vector = value.type, emitter.vector(value.type)
-    lanes = emitter.lanes(value)
-    if emitter.mask is not None:
-        neutral = emitter.splat(llvm, emitter.constant(llvm, update.neutral(bits_of(llvm))).base)
-        lanes = emitter.writer.let(f"select {emitter.mask_type} {emitter.mask}, {vector} {lanes}, {vector} {neutral}")
-    total = emitter.writer.call(llvm, f"llvm.vector.reduce.{update.reduction}.v{emitter.size}{llvm}", [(vector, lanes)])
-    return Number(llvm, emitter.writer.let(f"atomicrmw {update.name} ptr {pointer.base}, {llvm} {total} {order}"))
-
-
-def _counted(emitter: Emitter, update: Update, pointer: Number, value: Number, order: str) -> Number:
-    """One sum of the same operand for all: each work-item finds what those before it have made of the number."""
-    llvm, writer = value.type, emitter.writer
-    if emitter.mask is None:
-        count, rank = emitter.constant(llvm, emitter.size), Number(llvm, "0", 1)
-    else:
-        own, bits = f"i{emitter.size}", Number(f"i{emitter.size}", emitter.mask_bits())
-        before = emitter.varying(own, "<" + ", ".join(
-            f"{own} {emitter.constant(own, (1 << lane) - 1).base}" for lane in range(emitter.size)) + ">")
-        earlier = emitter.apply("and {t} {0}, {1}", own, bits, before)
-        count, rank = (resized(emitter, emitter.intrinsic("ctpop", own, one), llvm, signed=False)
-                       for one in (bits, earlier))
-    total = multiply(emitter, count, value)
-    old = Number(llvm, writer.let(f"atomicrmw {update.name} ptr {pointer.base}, {llvm} {total.base} {order}"))
-    change = multiply(emitter, rank, value)
-    return add(emitter, old, change) if update.name == "add" else subtract(emitter, old, change)
+    value = emitter.constant(llvm, operand) if operand is not None else _operand(emitter, row, row.words[3], llvm)
+    found = emitter.execution.update_together(update, pointer, value, order,
+                                              is_used=row.result_id in emitter.uses.users)
+    return (found if found is not None else _each(emitter, update, pointer, value, kind, order),)
 
 
 def _each(emitter: Emitter, update: Update, pointer: Number, value: Number, kind: Type, order: str) -> Number:
@@ -194,15 +150,14 @@ def _each(emitter: Emitter, update: Update, pointer: Number, value: Number, kind
         return emitter.writer.let(f"atomicrmw {update.name} ptr {address}, {llvm} {operand} {order}")
 
     def change_narrow(address: str, operand: str) -> str:
-        return _until_exchanged(emitter, NARROW[update.name], address, Number(llvm, operand), order)
+        return _until_exchanged(emitter, update.name, address, Number(llvm, operand), order)
 
     is_narrow = is_bf16(kind) and update.name in NARROW
     name = f"atomic.{update.name}.{'bf16' if is_narrow else llvm}.{order}"
-    return for_each_lane(emitter, name, (pointer, value), llvm, change_narrow if is_narrow else change)
+    return emitter.execution.each(name, (pointer, value), llvm, change_narrow if is_narrow else change)
 
 
-def _until_exchanged(emitter: Emitter, function: Callable[..., Number], address: str, operand: Number,
-                     order: str) -> str:
+def _until_exchanged(emitter: Emitter, name: str, address: str, operand: Number, order: str) -> str:
     writer, llvm = emitter.writer, operand.type
     first = writer.let(f"load atomic {llvm}, ptr {address} monotonic, align {bits_of(llvm) // 8}")
     found = writer.slot(llvm)
@@ -211,7 +166,7 @@ def _until_exchanged(emitter: Emitter, function: Callable[..., Number], address:
     writer.do(f"br label %{again}")
     writer.label(again)
     old = writer.let(f"load {llvm}, ptr {found}")
-    new = through_float(function, True)(emitter, Number(llvm, old), operand)
+    new = through_float(NARROW[name], True)(emitter, Number(llvm, old), operand)
     pair = writer.let(f"cmpxchg ptr {address}, {llvm} {old}, {llvm} {new.base} {order} monotonic")
     writer.do(f"store {llvm} {writer.let(f'extractvalue {{ {llvm}, i1 }} {pair}, 0')}, ptr {found}")
     is_done = writer.let(f"extractvalue {{ {llvm}, i1 }} {pair}, 1")
@@ -231,8 +186,8 @@ def _compare_exchange(emitter: Emitter, row: Instruction) -> Value:
         pair = emitter.writer.let(f"cmpxchg ptr {address}, {llvm} {old}, {llvm} {new} {order} {otherwise}")
         return emitter.writer.let(f"extractvalue {{ {llvm}, i1 }} {pair}, 0")
 
-    return (for_each_lane(emitter, f"atomic.cmpxchg.{llvm}.{order}.{otherwise}", (pointer, value, comparator), llvm,
-                          exchange),)
+    return (emitter.execution.each(f"atomic.cmpxchg.{llvm}.{order}.{otherwise}", (pointer, value, comparator), llvm,
+                                   exchange),)
 
 
 OPERATIONS: dict[int, Handler] = {
@@ -242,5 +197,5 @@ OPERATIONS: dict[int, Handler] = {
     Op.AtomicFlagClear: _clear,
     Op.AtomicCompareExchange: _compare_exchange,
     Op.AtomicCompareExchangeWeak: _compare_exchange,
-    **dict.fromkeys(UPDATES, _update),
+    **dict.fromkeys(REPLACEMENTS, _replace),
 }

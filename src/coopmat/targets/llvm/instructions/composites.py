@@ -7,20 +7,14 @@ from collections.abc import Sequence
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.analysis.types import MatrixType, Type
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.module.instruction import Instruction, decode_number
-from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.instructions.memory import find_place, nothing
-from coopmat.targets.llvm.places import choose, places_of, zero_value
-from coopmat.targets.llvm.values import (
-    Leaf,
-    Matrix,
-    Number,
-    Value,
-    float_bits,
-    leaf_count,
-    llvm_type,
-    part_of,
-)
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.module.operands import decode_number
+from coopmat.targets.analysis.leaves import leaf_count, leaves_of, part_of
+from coopmat.targets.llvm.emitter import Emitter, Handler, uniform_text
+from coopmat.targets.llvm.inputs import find_place
+from coopmat.targets.llvm.instructions.memory import nothing
+from coopmat.targets.llvm.places import choose
+from coopmat.targets.llvm.values import Leaf, Matrix, Number, Value, float_bits, llvm_type
 
 NO_COMPONENT = 0xFFFFFFFF
 
@@ -28,9 +22,7 @@ NO_COMPONENT = 0xFFFFFFFF
 def _construct(emitter: Emitter, row: Instruction) -> Value:
     kind = emitter.result_type(row)
     if isinstance(kind, MatrixType):
-        from coopmat.targets.cpu.matrix.operations import filled_matrix
-
-        return filled_matrix(emitter, kind, emitter.number(row.words[0]))
+        return (emitter.matrices.fill(kind, uniform_text(emitter, emitter.number(row.words[0]))),)
     found = tuple(leaf for word in row.words for leaf in emitter.value(word))
     if len(found) != leaf_count(kind):
         raise ValidationError("composite-constituents", f"a {kind} has {leaf_count(kind)} numbers, {row.name} gives "
@@ -59,9 +51,7 @@ def _extract(emitter: Emitter, row: Instruction) -> Value:
     kind, path = emitter.type_of(row.words[0]), row.words[1:]
     value = emitter.value(row.words[0])
     if path and isinstance(_span(kind, path[:-1])[0], MatrixType):
-        from coopmat.targets.cpu.matrix.operations import extract_component
-
-        return (extract_component(emitter, _matrix_in(value, kind, path), emitter.constant("i32", path[-1])),)
+        return (emitter.matrices.extract(_matrix_in(value, kind, path), emitter.constant("i32", path[-1])),)
     part, first = _span(kind, path)
     return value[first:first + leaf_count(part)]
 
@@ -70,11 +60,9 @@ def _insert(emitter: Emitter, row: Instruction) -> Value:
     kind, path = emitter.result_type(row), row.words[2:]
     part, value = emitter.value(row.words[0]), emitter.value(row.words[1])
     if path and isinstance(_span(kind, path[:-1])[0], MatrixType):
-        from coopmat.targets.cpu.matrix.operations import insert_component
-
         _, first = _span(kind, path[:-1])
         assert isinstance(part[0], Number)
-        changed = insert_component(emitter, _matrix_in(value, kind, path), emitter.constant("i32", path[-1]), part[0])
+        changed = emitter.matrices.insert(_matrix_in(value, kind, path), emitter.constant("i32", path[-1]), part[0])
         return (*value[:first], changed, *value[first + 1:])
     inner, first = _span(kind, path)
     return (*value[:first], *part, *value[first + leaf_count(inner):])
@@ -109,20 +97,18 @@ def _insert_dynamic(emitter: Emitter, row: Instruction) -> Value:
 
 
 def _undefined(emitter: Emitter, row: Instruction) -> Value:
-    return zero_value(emitter, emitter.result_type(row))
+    return emitter.zero_value(emitter.result_type(row))
 
 
 def _copy(emitter: Emitter, row: Instruction) -> Value | None:
     place = find_place(emitter, row.words[0])
     if place is not None and row.result_id is not None:
-        places_of(emitter)[row.result_id] = place
+        emitter.places[row.result_id] = place
         return None
     return emitter.value(row.words[0])
 
 
 def _phi(emitter: Emitter, row: Instruction) -> Value:
-    from coopmat.targets.llvm.values import leaves_of
-
     return emitter.load_slots(("value", row.result_id), leaves_of(emitter.result_type(row)))
 
 
@@ -145,13 +131,13 @@ def _truth(value: bool) -> Handler:
 
 
 def _null(emitter: Emitter, row: Instruction) -> Value:
-    return zero_value(emitter, emitter.result_type(row))
+    return emitter.zero_value(emitter.result_type(row))
 
 
 def _constant_operation(emitter: Emitter, row: Instruction) -> Value | None:
     """OpSpecConstantOp: as the instruction that it names."""
     opcode, *words = row.words
-    handler = emitter.handlers.get(opcode)
+    handler = emitter.machine.handlers.get(opcode)
     inner = Instruction(opcode, row.type_id, row.result_id, tuple(words), row.offset)
     if handler is None:
         raise Error(f"{inner.name} is not supported in a constant expression")

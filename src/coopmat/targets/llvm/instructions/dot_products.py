@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.dot_products import DOT_PRODUCTS, DotProduct, dot_shape
-from coopmat.targets.cpu import byte_products as vnni
+from coopmat.targets.llvm.arithmetic.conversions import reinterpreted
+from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.instructions.conversions import reinterpreted
-from coopmat.targets.llvm.instructions.integers import resized
 from coopmat.targets.llvm.values import Number, Value
 
 OCTETS = 4  # in a word
+Signs = tuple[bool, bool]  # of the operands
 
 
 def _dot(dot: DotProduct) -> Handler:
@@ -35,7 +35,7 @@ def _dot(dot: DotProduct) -> Handler:
     return handle
 
 
-def _sum(emitter: Emitter, a: tuple[Number, ...], b: tuple[Number, ...], llvm: str, signs: vnni.Signs) -> Number:
+def _sum(emitter: Emitter, a: tuple[Number, ...], b: tuple[Number, ...], llvm: str, signs: Signs) -> Number:
     """The sum of the products of components, wrapped to the type."""
     total = None
     for pair in zip(a, b, strict=True):
@@ -46,19 +46,12 @@ def _sum(emitter: Emitter, a: tuple[Number, ...], b: tuple[Number, ...], llvm: s
     return total
 
 
-def _of_octets(emitter: Emitter, a: tuple[Number, ...], b: tuple[Number, ...], signs: vnni.Signs) -> Number:
+def _of_octets(emitter: Emitter, a: tuple[Number, ...], b: tuple[Number, ...], signs: Signs) -> Number:
     """The dot product of words of four bytes: at most 16 products, far from overflowing 32 bits."""
-    numbers = (*a, *b)
-    if vnni.widest(emitter, emitter.size) is None or all(number.is_uniform for number in numbers):
-        return _sum(emitter, reinterpreted(emitter, a, "i8"), reinterpreted(emitter, b, "i8"), "i32", signs)
-    count, total, over = emitter.size, "zeroinitializer", "zeroinitializer"
-    for x, y in zip(a, b, strict=True):
-        left, right = emitter.lanes(vnni.turned(emitter, x, signs)), emitter.lanes(y)
-        total = vnni.accumulated(emitter, total, left, right, count, signs)
-        over = vnni.excess(emitter, over, right, count, signs)
-    if over != "zeroinitializer":
-        total = emitter.writer.let(f"sub <{count} x i32> {total}, {over}")
-    return emitter.varying("i32", total)
+    found = emitter.execution.dot_bytes(a, b, signs)
+    if found is not None:
+        return found
+    return _sum(emitter, reinterpreted(emitter, a, "i8"), reinterpreted(emitter, b, "i8"), "i32", signs)
 
 
 OPERATIONS: dict[int, Handler] = {op: _dot(dot) for op, dot in DOT_PRODUCTS.items()}

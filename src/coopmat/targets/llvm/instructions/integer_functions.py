@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coopmat.spirv.grammar import Op
 from coopmat.targets.llvm.emitter import Handler
-from coopmat.targets.llvm.instructions.integers import elementwise
+from coopmat.targets.llvm.instructions.elementwise import on_numbers
 from coopmat.targets.llvm.instructions.opencl.integer import FORMULAS
 from coopmat.targets.llvm.terms import Formula, function
 
@@ -24,7 +24,7 @@ def _by_low_half(signed: bool) -> Formula:
 
 
 OPERATIONS: dict[int, Handler] = {
-    **{op: elementwise(function(FORMULAS[name])) for op, name in _NAMES.items()},
-    Op.IMul32x16INTEL: elementwise(function(_by_low_half(True))),
-    Op.UMul32x16INTEL: elementwise(function(_by_low_half(False))),
+    **{op: on_numbers(function(FORMULAS[name])) for op, name in _NAMES.items()},
+    Op.IMul32x16INTEL: on_numbers(function(_by_low_half(True))),
+    Op.UMul32x16INTEL: on_numbers(function(_by_low_half(False))),
 }

@@ -6,53 +6,28 @@ from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.cpu.shuffles import bounded, known_lanes, present, rearranged, taken
-from coopmat.targets.llvm.access import load_number, moved, store_number
+from coopmat.targets.llvm.access import load_checked, moved, store_checked
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.instructions.memory import nothing
-from coopmat.targets.llvm.instructions.non_uniform import SHUFFLES
-from coopmat.targets.llvm.values import Number, Value, llvm_type, zero_of
+from coopmat.targets.llvm.instructions.non_uniform import SOURCES, shuffle
+from coopmat.targets.llvm.values import Number, Value, llvm_type
 
 
 def _shuffle(name: str) -> Handler:
     """Shuffle and ShuffleXor: one data source."""
-    return lambda emitter, row: SHUFFLES[name](emitter, row, tuple(row.words))
+    evaluate = shuffle(SOURCES[name])
+    return lambda emitter, row: evaluate(emitter, row, tuple(row.words))
 
 
-def _shuffle_relative(sign: int) -> Handler:
-    """ShuffleDown (1) and ShuffleUp (-1): two data sources that lie beside each other. They are (current, next) for
-    ShuffleDown, and the first lane of the first one is 0; (previous, current) for ShuffleUp, where the second one's
-    is."""
-    first_lane = 0 if sign > 0 else -1
+def _shuffle_relative(*, down: bool) -> Handler:
+    """ShuffleDown and ShuffleUp: two data sources that lie beside each other. They are (current, next) for ShuffleDown,
+    and (previous, current) for ShuffleUp."""
 
     def handle(emitter: Emitter, row: Instruction) -> Value:
         one, two = (emitter.numbers(word) for word in row.words[:2])
-        delta = emitter.number(row.words[2])
-        known = known_lanes(emitter, delta)
-        if known is not None:
-            places = [lane + sign * by - first_lane * emitter.size for lane, by in enumerate(known)]
-            return tuple(_from_both(emitter, a, b, places) for a, b in zip(one, two, strict=True))
-        step = "add {t} {0}, {1}" if sign > 0 else "sub {t} {0}, {1}"
-        index = emitter.apply(step, "i32", emitter.lane_number(), bounded(emitter, delta))
-        size = emitter.constant("i32", emitter.size)
-        place = index if sign > 0 else emitter.apply("add {t} {0}, {1}", "i32", index, size)
-        beyond = emitter.apply("sub {t} {0}, {1}", "i32", place, size)
-        is_first = emitter.apply("icmp ult {t} {0}, {1}", "i1", place, size)
-        return tuple(emitter.select(is_first, taken(emitter, a, place), taken(emitter, b, beyond))
-                     for a, b in zip(one, two, strict=True))
+        return emitter.execution.shuffle_two(one, two, emitter.number(row.words[2]), down=down)
 
     return handle
-
-
-def _from_both(emitter: Emitter, one: Number, two: Number, places: list[int]) -> Number:
-    """Of each work-item the number that lies at a place of both, beside each other; zero elsewhere."""
-    zero = Number(one.type, zero_of(one.type))
-    one, two = (present(emitter, number, zero) for number in (one, two))
-    exists = [0 <= place < 2 * emitter.size for place in places]
-    found = rearranged(emitter, one, [place if here else 0 for place, here in zip(places, exists, strict=True)], two)
-    if all(exists):
-        return found
-    return rearranged(emitter, found, [lane if here else None for lane, here in enumerate(exists)], zero)
 
 
 # --------------------------------------------------------------------------------------
@@ -67,14 +42,18 @@ def _block(emitter: Emitter, row: Instruction, kind: Type) -> Number:
     if pointee != kind.scalar:
         raise ValidationError("block-io-type", f"{row.name} of {kind} needs a pointer to {kind.scalar}, "
                               f"not to {pointee}", row.offset)
-    pointer = emitter.number(row.words[0])
-    return Number("ptr", emitter.lane_of(pointer, emitter.first_lane()), kind.scalar.size)
+    [address] = emitter.execution.first(emitter.number(row.words[0]))
+    return emitter.execution.beside(address, kind.scalar.size)
+
+
+def _component(emitter: Emitter, start: Number, place: int, size: int) -> Number:
+    return moved(emitter, start, place * emitter.sub_group_size * size)
 
 
 def _block_read(emitter: Emitter, row: Instruction) -> Value:
     kind = emitter.result_type(row)
     start, size = _block(emitter, row, kind), kind.scalar.size
-    return tuple(load_number(emitter, moved(emitter, start, place * emitter.size * size), llvm_type(kind.scalar), size)
+    return tuple(load_checked(emitter, _component(emitter, start, place, size), llvm_type(kind.scalar), size)
                  for place in range(kind.count))
 
 
@@ -82,14 +61,14 @@ def _block_write(emitter: Emitter, row: Instruction) -> None:
     kind = emitter.type_of(row.words[1])
     start, size = _block(emitter, row, kind), kind.scalar.size
     for place, number in enumerate(emitter.numbers(row.words[1])):
-        store_number(emitter, moved(emitter, start, place * emitter.size * size), number, size)
+        store_checked(emitter, _component(emitter, start, place, size), number, size)
 
 
 OPERATIONS: dict[int, Handler] = {
     Op.SubgroupShuffleINTEL: _shuffle("Shuffle"),
     Op.SubgroupShuffleXorINTEL: _shuffle("ShuffleXor"),
-    Op.SubgroupShuffleDownINTEL: _shuffle_relative(1),
-    Op.SubgroupShuffleUpINTEL: _shuffle_relative(-1),
+    Op.SubgroupShuffleDownINTEL: _shuffle_relative(down=True),
+    Op.SubgroupShuffleUpINTEL: _shuffle_relative(down=False),
     Op.SubgroupBlockReadINTEL: _block_read,
     Op.SubgroupBlockWriteINTEL: _block_write,
     Op.SubgroupBlockPrefetchINTEL: nothing,

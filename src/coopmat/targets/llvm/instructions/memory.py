@@ -20,30 +20,16 @@ from coopmat.spirv.analysis.types import (
 )
 from coopmat.spirv.grammar import CHAINS, MemoryAccess, MemorySemantics, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.analysis.pointer_uses import member_type, users_of
+from coopmat.targets.analysis.leaves import is_large
+from coopmat.targets.analysis.pointer_uses import member_type
 from coopmat.targets.llvm.access import load_value, offset_pointer, store_value
+from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.instructions.integers import resized
-from coopmat.targets.llvm.places import (
-    Place,
-    check_indices,
-    clear,
-    clear_array,
-    moved_place,
-    part_at,
-    part_at_run_time,
-    place_for,
-    places_of,
-    read_place,
-    reserve_stack,
-    write_place,
-)
-from coopmat.targets.llvm.values import (
-    Number,
-    Value,
-    is_large,
-    llvm_type,
-)
+from coopmat.targets.llvm.inputs import find_place, is_input
+from coopmat.targets.llvm.place import SlotPlace, moved_place, part_at, part_at_run_time
+from coopmat.targets.llvm.places import check_indices, clear_array, place_for, read_place, write_place
+from coopmat.targets.llvm.values import Number, Value, llvm_type
+from coopmat.targets.llvm.variables import clear, module_variable, private_memory
 
 MEMORIES = {StorageClass.Workgroup: MemorySemantics.WorkgroupMemory,
             StorageClass.CrossWorkgroup: MemorySemantics.CrossWorkgroupMemory}
@@ -59,13 +45,13 @@ def variable(emitter: Emitter, row: Instruction) -> Value | None:
     storage = row.words[0]
     if storage == StorageClass.Function:
         return _function_variable(emitter, row)
-    return emitter.extra["module variable"](emitter, row)
+    return module_variable(emitter, row)
 
 
 def _function_variable(emitter: Emitter, row: Instruction) -> Value | None:
     assert row.result_id is not None
-    kind, users = emitter.pointee(row.result_id), users_of(emitter)
-    if users.stays(row.result_id, kind):
+    kind = emitter.pointee(row.result_id)
+    if emitter.uses.stays(row.result_id, kind):
         place = place_for(emitter, row.result_id, kind)
         initial = emitter.value(row.words[1]) if len(row.words) > 1 else None
         if initial is None and place.is_array and not contains_matrix(kind):
@@ -73,21 +59,12 @@ def _function_variable(emitter: Emitter, row: Instruction) -> Value | None:
         elif initial is not None:
             write_place(emitter, place, initial)
         return None
-    pointer = private_memory(emitter, kind)
+    pointer, nbytes = private_memory(emitter, kind)
     if len(row.words) > 1:
         store_value(emitter, pointer, emitter.value(row.words[1]), kind, kind.alignment)
     else:
-        clear(emitter, pointer.base, pointer.stride * emitter.size)
+        clear(emitter, pointer.base, nbytes)
     return (pointer,)
-
-
-def private_memory(emitter: Emitter, kind: Type) -> Number:
-    """Memory of each work-item; the pointer to it."""
-    stride = round_up(max(kind.size, 1), kind.alignment)
-    total = stride * emitter.size
-    reserve_stack(emitter, total)
-    slot = emitter.writer.slot(f"[{total} x i8]", align=64)
-    return Number("ptr", slot, stride)
 
 
 # --------------------------------------------------------------------------------------
@@ -124,7 +101,7 @@ def write(emitter: Emitter, pointer: int, value: Value, operands: Sequence[int] 
     """Store a value where a pointer points."""
     place = find_place(emitter, pointer)
     if place is not None:
-        if _is_input(place):
+        if is_input(place):
             name = emitter.module.names.get(pointer) or f"%{pointer}"
             raise ValidationError("store-input", f"'{name}' is a built-in input, which cannot be written")
         check_indices(emitter, place)
@@ -133,20 +110,6 @@ def write(emitter: Emitter, pointer: int, value: Value, operands: Sequence[int] 
     kind = emitter.pointee(pointer)
     store_value(emitter, emitter.number(pointer), value, kind, alignment_of(operands, kind),
                 volatile=_is_volatile(operands))
-
-
-def _is_input(place: Place) -> bool:
-    return isinstance(place.key, tuple) and place.key[0] == "input"
-
-
-def find_place(emitter: Emitter, pointer: int) -> Place | None:
-    """The place that a pointer is known to point to; built-in inputs are places, too."""
-    found = places_of(emitter).get(pointer)
-    if found is None:
-        row = emitter.flat.definition(pointer)
-        if row.opcode == Op.Variable and emitter.module.is_built_in(row):
-            found = places_of(emitter)[pointer] = emitter.extra["input"](emitter, row)
-    return found
 
 
 def _load(emitter: Emitter, row: Instruction) -> Value:
@@ -173,24 +136,14 @@ def _copy_memory_sized(emitter: Emitter, row: Instruction) -> None:
 
 def _copy_bytes(emitter: Emitter, target: Number, source: Number, count: Number) -> None:
     """Byte by byte for each work-item, or at once if all copy the same."""
-    writer, bounds = emitter.writer, emitter.extra.get("bounds")
-    if bounds is not None:
-        bounds.bytes(source, count, writing=False)
-        bounds.bytes(target, count, writing=True)
+    if emitter.checks is not None:
+        emitter.checks.bytes(source, count, writing=False)
+        emitter.checks.bytes(target, count, writing=True)
     if target.is_uniform and source.is_uniform and count.is_uniform:
-        writer.call("void", "llvm.memmove.p0.p0.i64", [("ptr", target.base), ("ptr", source.base),
+        emitter.writer.call("void", "llvm.memmove.p0.p0.i64", [("ptr", target.base), ("ptr", source.base),
                                                        ("i64", count.base), ("i1", "false")])
-        return
-    for lane in range(emitter.size):
-        skip, copy = writer.fresh("skip")[1:], writer.fresh("copy")[1:]
-        here = writer.let(f"extractelement {emitter.mask_type} {emitter.mask_text}, i32 {lane}")
-        writer.do(f"br i1 {here}, label %{copy}, label %{skip}")
-        writer.label(copy)
-        writer.call("void", "llvm.memmove.p0.p0.i64", [
-            *(("ptr", emitter.lane_of(one, str(lane))) for one in (target, source)),
-            ("i64", emitter.lane_of(count, str(lane))), ("i1", "false")])
-        writer.do(f"br label %{skip}")
-        writer.label(skip)
+    else:
+        emitter.execution.copy_bytes(target, source, count)
 
 
 def _size_of(emitter: Emitter, row: Instruction) -> Value:
@@ -203,7 +156,7 @@ def _memory_semantics(emitter: Emitter, row: Instruction) -> Value:
     pointer, llvm = emitter.number(row.words[0]), llvm_type(emitter.result_type(row))
     found = emitter.constant(llvm, 0)
     for storage, semantics in MEMORIES.items():
-        is_there = emitter.extra["is in storage"](emitter, pointer, storage)
+        is_there = emitter.execution.is_in_storage(pointer, storage)
         found = emitter.select(is_there, emitter.constant(llvm, int(semantics)), found)
     is_null = emitter.apply("icmp eq {t} {0}, {1}", "i1", pointer, emitter.constant("ptr", 0))
     return (emitter.select(is_null, emitter.constant(llvm, 0), found),)
@@ -218,7 +171,7 @@ def _chain(emitter: Emitter, row: Instruction) -> Value | None:
             place = moved_place(place, row.words[1])
         for word in row.words[first:]:
             place = _step(emitter, place, word)
-        places_of(emitter)[row.result_id] = place
+        emitter.places[row.result_id] = place
         return None
     kind = emitter.pointee(row.words[0])
     pointer = emitter.number(row.words[0])
@@ -249,7 +202,7 @@ def _into(emitter: Emitter, pointer: Number, kind: Type, word: int, row: Instruc
     return _moved_by(emitter, pointer, word, stride), member
 
 
-def _step(emitter: Emitter, place: Place, word: int) -> Place:
+def _step(emitter: Emitter, place: SlotPlace, word: int) -> SlotPlace:
     """The part of a place that an index leads to."""
     index = emitter.constant_of(word)
     kind = place.kind

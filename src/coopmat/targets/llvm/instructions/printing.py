@@ -9,13 +9,11 @@ from coopmat.spirv.analysis.types import FloatType, Type
 from coopmat.spirv.grammar import CHAINS, Decoration, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.support.printf import FLOATS, INTEGERS, Specifier, parse
+from coopmat.targets.base.global_memory import SAME_BITS
 from coopmat.targets.base.printing import Conversion, FormatFault, check_printable, conversions
-from coopmat.targets.cpu.host.frame import Field, field
-from coopmat.targets.cpu.host.globals import SAME_BITS, GlobalMemory
-from coopmat.targets.cpu.loops import for_each_lane
+from coopmat.targets.llvm.arithmetic.floats import from_bf16
+from coopmat.targets.llvm.arithmetic.integers import is_bf16, resized
 from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.instructions.floats import from_bf16
-from coopmat.targets.llvm.instructions.integers import is_bf16, resized
 from coopmat.targets.llvm.print_buffer import NO_STRING, WORD, Header, PrintCall
 from coopmat.targets.llvm.values import Number, Value, llvm_type
 
@@ -56,10 +54,9 @@ def printf(emitter: Emitter, row: Instruction) -> Value:
     template, *operands = row.words[2:]
     kinds = tuple(emitter.type_of(operand) for operand in operands)
     check_printable(kinds)
-    calls: list[PrintCall] = emitter.extra.setdefault("printf calls", [])
     call = _call(known_string(emitter, template), kinds)
-    calls.append(call)
-    numbers = [Number("ptr", emitter.writer.let(f"inttoptr i64 {field(emitter, Field.OUTPUT)} to ptr"))]
+    emitter.prints.append(call)
+    numbers = [Number("ptr", emitter.writer.let(f"inttoptr i64 {emitter.execution.output()} to ptr"))]
     strings: list[tuple[int, int | None]] = []  # which of the numbers are pointers to them
     if call.format is None:
         strings.append((len(numbers), LONGEST_FORMAT))
@@ -71,12 +68,12 @@ def printf(emitter: Emitter, row: Instruction) -> Value:
         else:
             numbers += (_word(emitter, one, kinds[index]) for one in emitter.numbers(operand))
     emitter.writer.helper("string_bytes", STRING_BYTES)
-    result, number, least = llvm_type(emitter.result_type(row)), len(calls) - 1, _least_text(call)
+    result, number, least = llvm_type(emitter.result_type(row)), len(emitter.prints) - 1, _least_text(call)
 
     def body(buffer: str, *texts: str) -> str:
         return _record(emitter, buffer, number, least, texts, dict(strings), result)
 
-    return (for_each_lane(emitter, f"printf.{number}", numbers, result, body),)
+    return (emitter.execution.each(f"printf.{number}", numbers, result, body),)
 
 
 def _call(format: bytes | None, kinds: tuple[Type, ...]) -> PrintCall:
@@ -111,8 +108,7 @@ def known_string(emitter: Emitter, pointer: int) -> bytes | None:
     if opcode in CHAINS and all(emitter.constant_of(word) == 0 for word in words[1:]):
         return known_string(emitter, words[0])
     if opcode == Op.Variable and _is_constant(emitter, pointer) and len(words) > 1:
-        memory: GlobalMemory = emitter.extra.setdefault("constants", GlobalMemory(emitter.module))
-        return memory.content(pointer).tobytes().partition(b"\0")[0]
+        return emitter.variables.content(pointer).tobytes().partition(b"\0")[0]
     return None
 
 

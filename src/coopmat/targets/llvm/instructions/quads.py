@@ -6,22 +6,21 @@ from coopmat.diagnostics import ValidationError
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.group_scopes import QUAD, QUAD_SWAPS
-from coopmat.targets.cpu.shuffles import bounded, taken, taken_from
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.instructions import non_uniform
-from coopmat.targets.llvm.instructions.non_uniform import SHUFFLES, Evaluate, scoped
+from coopmat.targets.llvm.instructions.non_uniform import SOURCES, Evaluate, scoped, shuffle
+from coopmat.targets.llvm.lanes import Source
+from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.reductions import REDUCTIONS
-from coopmat.targets.llvm.values import Value
+from coopmat.targets.llvm.values import Number, Value
 
 
-def _broadcast(emitter: Emitter, row: Instruction, words: tuple[int, ...]) -> Value:
-    numbers, index = emitter.numbers(words[0]), emitter.constant_of(words[1])
-    if index is not None:
-        sources = [lane // QUAD * QUAD + index for lane in range(emitter.size)]
-        return tuple(taken_from(emitter, number, sources) for number in numbers)
-    start = emitter.apply("and {t} {0}, {1}", "i32", emitter.lane_number(), emitter.constant("i32", -QUAD))
-    source = emitter.apply("add {t} {0}, {1}", "i32", start, bounded(emitter, emitter.number(words[1])))
-    return tuple(taken(emitter, number, source) for number in numbers)
+def _in_quad(numbers: NumberWriter, lane: Number, index: Number) -> Number:
+    start = numbers.apply("and {t} {0}, {1}", "i32", lane, numbers.constant("i32", -QUAD))
+    return numbers.apply("add {t} {0}, {1}", "i32", start, index)
+
+
+_OF_QUAD = Source(lambda lane, index: lane // QUAD * QUAD + index, _in_quad)
 
 
 def _swap(emitter: Emitter, row: Instruction, words: tuple[int, ...]) -> Value:
@@ -29,8 +28,8 @@ def _swap(emitter: Emitter, row: Instruction, words: tuple[int, ...]) -> Value:
     if direction is None or not 0 <= direction < len(QUAD_SWAPS):
         raise ValidationError("quad-swap-direction", f"the direction of {row.name} must be a constant from 0 to "
                               f"{len(QUAD_SWAPS) - 1}, found {direction}", row.offset)
-    sources = [lane ^ QUAD_SWAPS[direction] for lane in range(emitter.size)]
-    return tuple(taken_from(emitter, number, sources) for number in emitter.numbers(words[0]))
+    distance = emitter.constant("i32", QUAD_SWAPS[direction])
+    return emitter.execution.shuffle(emitter.numbers(words[0]), distance, SOURCES["ShuffleXor"])
 
 
 def _vote(name: str) -> Evaluate:
@@ -38,7 +37,7 @@ def _vote(name: str) -> Evaluate:
 
     def evaluate(emitter: Emitter, row: Instruction, words: tuple[int, ...]) -> Value:
         folding = REDUCTIONS[name].of(emitter, emitter.type_of(words[0]), row.name)
-        return (folding.clustered(emitter.number(words[0]), QUAD),)
+        return (emitter.execution.clustered(folding, emitter.number(words[0]), QUAD),)
 
     return evaluate
 
@@ -55,10 +54,10 @@ _PLAIN: dict[int, Evaluate] = {
     Op.SubgroupAllEqualKHR: non_uniform.all_equal,
     Op.SubgroupBallotKHR: non_uniform.ballot,
     Op.SubgroupFirstInvocationKHR: non_uniform.broadcast_first,
-    Op.SubgroupReadInvocationKHR: SHUFFLES["Shuffle"],
+    Op.SubgroupReadInvocationKHR: shuffle(SOURCES["Shuffle"]),
 }
 OPERATIONS: dict[int, Handler] = {
-    Op.GroupNonUniformQuadBroadcast: scoped(_broadcast),
+    Op.GroupNonUniformQuadBroadcast: scoped(shuffle(_OF_QUAD)),
     Op.GroupNonUniformQuadSwap: scoped(_swap),
     **{op: _without_scope(evaluate) for op, evaluate in _PLAIN.items()},
 }

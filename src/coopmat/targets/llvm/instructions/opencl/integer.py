@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from coopmat.targets.llvm.instructions.integers import multiply_high, shift_amount
+from coopmat.targets.llvm.arithmetic.integers import multiply_high, shift_amount
 from coopmat.targets.llvm.terms import Formula, Term, choose
 from coopmat.targets.llvm.writer import Operand
 

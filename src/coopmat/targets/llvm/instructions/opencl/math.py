@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from coopmat.spirv.analysis.types import FloatType, Type
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.llvm.arithmetic.conversions import neighbour, to_float
+from coopmat.targets.llvm.arithmetic.floats import from_bf16, to_bf16
+from coopmat.targets.llvm.arithmetic.integers import each, is_bf16
 from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.instructions.conversions import neighbour, to_float
-from coopmat.targets.llvm.instructions.floats import from_bf16, to_bf16
-from coopmat.targets.llvm.instructions.integers import each, is_bf16
 from coopmat.targets.llvm.instructions.memory import write
 from coopmat.targets.llvm.instructions.opencl.exponential import EXPONENTIAL
 from coopmat.targets.llvm.instructions.opencl.geometry import GEOMETRY

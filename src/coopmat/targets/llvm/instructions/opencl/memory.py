@@ -5,11 +5,10 @@ from __future__ import annotations
 from coopmat.spirv.analysis.types import FloatType, Type
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.conversions import rounding_named
-from coopmat.targets.llvm.access import checked, load_number, moved, offset_pointer, store_number
+from coopmat.targets.llvm.access import check, moved, offset_pointer
+from coopmat.targets.llvm.arithmetic.conversions import to_float
+from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.instructions.conversions import to_float
-from coopmat.targets.llvm.instructions.integers import resized
-from coopmat.targets.llvm.prefetch import prefetch_elements
 from coopmat.targets.llvm.values import Number, Value, llvm_type
 
 HALF = FloatType(16)
@@ -21,7 +20,7 @@ def _vector(emitter: Emitter, offset: int, pointer: int, kind: Type, count: int,
     unit = (4 if aligned and count == 3 else count) * kind.size
     index = resized(emitter, emitter.number(offset), "i64", signed=True)
     first = offset_pointer(emitter, emitter.number(pointer), index, unit)
-    checked(emitter, first, count * kind.size, writing=writing)
+    check(emitter, first, count * kind.size, writing=writing)
     return [moved(emitter, first, place * kind.size) for place in range(count)], kind.size
 
 
@@ -33,7 +32,7 @@ def _loading(*, half: bool = False, aligned: bool = False) -> Handler:
         stored = HALF if half else kind.scalar
         addresses, alignment = _vector(emitter, row.words[2], row.words[3], stored, kind.count, aligned=aligned,
                                        writing=False)
-        found = (load_number(emitter, address, llvm_type(stored), alignment, is_checked=True) for address in addresses)
+        found = (emitter.execution.load(address, llvm_type(stored), alignment) for address in addresses)
         return tuple(to_float(emitter, one, HALF, kind.scalar, "rte") if half else one for one in found)
 
     return handle
@@ -50,7 +49,7 @@ def _storing(*, half: bool = False, aligned: bool = False, with_rounding: bool =
         addresses, alignment = _vector(emitter, offset, pointer, stored, kind.count, aligned=aligned, writing=True)
         for address, one in zip(addresses, emitter.numbers(data), strict=True):
             value = to_float(emitter, one, kind.scalar, HALF, rounding) if half else one
-            store_number(emitter, address, value, alignment, is_checked=True)
+            emitter.execution.store(address, value, alignment)
 
     return handle
 
@@ -58,8 +57,8 @@ def _storing(*, half: bool = False, aligned: bool = False, with_rounding: bool =
 def _prefetch(emitter: Emitter, row: Instruction) -> None:
     """prefetch: (pointer, number of elements)."""
     pointer, count = row.words[2:4]
-    prefetch_elements(emitter, emitter.number(pointer), resized(emitter, emitter.number(count), "i64", signed=False),
-                      emitter.pointee(pointer).size)
+    emitter.execution.prefetch(emitter.number(pointer), resized(emitter, emitter.number(count), "i64", signed=False),
+                               emitter.pointee(pointer).size)
 
 
 FUNCTIONS: dict[str, Handler] = {

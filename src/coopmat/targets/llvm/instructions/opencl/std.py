@@ -6,10 +6,10 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.analysis.types import VectorType
 from coopmat.spirv.grammar import OPENCL_STD_NAMES, Op
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.llvm.arithmetic.conversions import reinterpreted
+from coopmat.targets.llvm.arithmetic.integers import each
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.instructions import printing
-from coopmat.targets.llvm.instructions.conversions import reinterpreted
-from coopmat.targets.llvm.instructions.integers import each
 from coopmat.targets.llvm.instructions.opencl import integer as opencl_integer
 from coopmat.targets.llvm.instructions.opencl import math as opencl_math
 from coopmat.targets.llvm.instructions.opencl import memory as opencl_memory
@@ -78,10 +78,11 @@ def _extended(emitter: Emitter, row: Instruction) -> Value | None:
     if name.startswith(WITHOUT_EFFECT):
         return None
     if name != SET:
-        raise Error(f"cannot compile '{row}' for the CPU: the instruction set {name} is unknown; the target has {SET}")
+        raise Error(f"cannot compile '{row}' for {emitter.machine.name}: the instruction set {name} is unknown; the "
+                    f"target has {SET}")
     known = OPENCL_STD_NAMES.get(row.words[1])
     if known is None or known not in FUNCTIONS:
-        raise Error(f"cannot compile '{row}' for the CPU: the target does not know the instruction "
+        raise Error(f"cannot compile '{row}' for {emitter.machine.name}: the target does not know the instruction "
                     f"{known or row.words[1]} of {SET}")
     return FUNCTIONS[known](emitter, row)
 

@@ -1,0 +1,269 @@
+"""The operations on matrices in a kernel's IR: what the function of a name stands for.
+
+An operation is a record of everything that its code depends on; two equal ones have one function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from coopmat.formats import Rounding
+from coopmat.spirv.analysis.types import MatrixType
+from coopmat.spirv.grammar import CooperativeMatrixLayout, Op
+from coopmat.targets.cpu.matrix.types import element_type, matrix_type
+
+Formats = tuple[str, str, str, str]  # of A, B, C and D
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """An operation: the matrix that it gives, if any, those that it takes, and how many work-items do it together.
+
+    name: a part of the function's name.
+    """
+
+    name: ClassVar[str]
+    result: MatrixType | None
+    operands: tuple[MatrixType, ...]
+    sub_group_size: int
+
+    @property
+    def returned(self) -> str:
+        """LLVM's type of what the function gives."""
+        return "void" if self.result is None else matrix_type(self.result)
+
+    @property
+    def kinds(self) -> tuple[MatrixType, ...]:
+        """The types of all its matrices: those that it takes, and what it gives."""
+        return self.operands if self.result is None else (*self.operands, self.result)
+
+
+# --------------------------------------------------------------------------------------
+# Values
+# --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fill(Operation):
+    """Every element is a number."""
+
+    name = "fill"
+    result: MatrixType
+    operands: tuple[()] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inside(Operation):
+    """Elements inside of a window are a number, the others zero."""
+
+    name = "inside"
+    result: MatrixType
+    operands: tuple[()] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elementwise(Operation):
+    """An arithmetic instruction, by its name, on each element."""
+
+    name = "elementwise"
+    result: MatrixType
+    function: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale(Operation):
+    """Every element is multiplied by a number."""
+
+    name = "scale"
+    result: MatrixType
+    operands: tuple[MatrixType]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convert(Operation):
+    """Elements of another type, in the manner of a conversion instruction."""
+
+    name = "convert"
+    result: MatrixType
+    operands: tuple[MatrixType]
+    instruction: Op
+    rounding: Rounding
+    saturates: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeUse(Operation):
+    """The same elements for another use, or as other integers of their width; transposed, if it says so."""
+
+    name = "use"
+    result: MatrixType
+    operands: tuple[MatrixType]
+    transposes: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduce(Operation):
+    """Rows and columns combined along some axes, by an operation of :mod:`coopmat.spirv.analysis.combinations`."""
+
+    name = "reduce"
+    result: MatrixType
+    operands: tuple[MatrixType]
+    axes: int
+    combination: str
+
+
+# --------------------------------------------------------------------------------------
+# Memory
+# --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load(Operation):
+    """A matrix from memory. is_kept: it may be a tile that was converted before (:mod:`.reuse`)."""
+
+    name = "load"
+    result: MatrixType
+    operands: tuple[()] = ()
+    layout: CooperativeMatrixLayout
+    alignment: int
+    is_kept: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadWindow(Operation):
+    """As much of a matrix as lies in a window; zeros outside."""
+
+    name = "load_window"
+    result: MatrixType
+    operands: tuple[()] = ()
+    layout: CooperativeMatrixLayout
+    alignment: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store(Operation):
+    """A matrix goes to memory."""
+
+    name = "store"
+    result: None = None
+    operands: tuple[MatrixType]
+    layout: CooperativeMatrixLayout
+    alignment: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreWindow(Operation):
+    """As much of a matrix as lies in a window goes to memory."""
+
+    name = "store_window"
+    result: None = None
+    operands: tuple[MatrixType]
+    layout: CooperativeMatrixLayout
+    alignment: int
+
+
+# --------------------------------------------------------------------------------------
+# Multiply-accumulate
+# --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Multiply(Operation):
+    """D = A*B + C in the arithmetic of the processor."""
+
+    name = "multiply"
+    result: MatrixType
+    operands: tuple[MatrixType, MatrixType, MatrixType]
+    formats: Formats
+    saturates: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiplyAs(Operation):
+    """D = A*B + C by a rule: "exact", or the name of an architecture."""
+
+    name = "multiply_as"
+    result: MatrixType
+    operands: tuple[MatrixType, MatrixType, MatrixType]
+    formats: Formats
+    numerics: str
+
+
+# --------------------------------------------------------------------------------------
+# Components of the work-items
+# --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extract(Operation):
+    """A component of every work-item. is_uniform: all work-items mean the same one."""
+
+    name = "extract"
+    result: None = None
+    operands: tuple[MatrixType]
+    is_uniform: bool
+
+    @property
+    def returned(self) -> str:
+        """A number of every work-item."""
+        return _components(self.operands[0], self.sub_group_size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Insert(Operation):
+    """The matrix with a component of every work-item replaced."""
+
+    name = "insert"
+    result: MatrixType
+    operands: tuple[MatrixType]
+    is_uniform: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToMemory(Operation):
+    """A matrix goes to memory in which work-items reach their components (:mod:`.component_loops`)."""
+
+    name = "to_memory"
+    result: None = None
+    operands: tuple[MatrixType]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromMemory(Operation):
+    """A matrix out of such memory."""
+
+    name = "from_memory"
+    result: MatrixType
+    operands: tuple[()] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractInMemory(Operation):
+    """A component of every work-item, of a matrix of a type in such memory."""
+
+    name = "extract_in_memory"
+    result: None = None
+    operands: tuple[()] = ()
+    kind: MatrixType
+    is_uniform: bool
+
+    @property
+    def returned(self) -> str:
+        """A number of every work-item."""
+        return _components(self.kind, self.sub_group_size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InsertInMemory(Operation):
+    """A component of every work-item is replaced, of a matrix of a type in such memory."""
+
+    name = "insert_in_memory"
+    result: None = None
+    operands: tuple[()] = ()
+    kind: MatrixType
+    is_uniform: bool
+
+
+def _components(kind: MatrixType, sub_group_size: int) -> str:
+    return f"<{sub_group_size} x {element_type(kind)}>"
