@@ -133,7 +133,8 @@ def _certain_count(type_: t.Type) -> int:
     if isinstance(type_, t.Array | t.Vector):
         return type_.count
     assert isinstance(type_, t.Matrix)
-    return dealt_components(type_.rows, type_.columns, _WIDEST_SUB_GROUP) if type_.scope is t.ExecutionScope.SUBGROUP else 1
+    is_dealt = type_.scope is t.ExecutionScope.SUBGROUP
+    return dealt_components(type_.rows, type_.columns, _WIDEST_SUB_GROUP) if is_dealt else 1
 
 
 def address_value(context: Context, address: Address) -> Value:
