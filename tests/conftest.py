@@ -6,6 +6,7 @@ import importlib.util
 import os
 import platform
 import shutil
+import subprocess
 import zlib
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def _chromium() -> bool:
     return browser.executable() is not None
 
 
+def _ptxas() -> bool:
+    from tests.kit import ptxas
+
+    return ptxas.executable() is not None
+
+
+def _llvm_objdump() -> bool:
+    """Whether it is here, and knows AMD's GPUs."""
+    found = shutil.which("llvm-objdump")
+    return found is not None and "amdgcn" in subprocess.run([found, "--version"], capture_output=True, text=True,
+                                                            check=False).stdout
+
+
 def _intel_amx() -> bool:
     from tests import intel_runtime
 
@@ -66,6 +80,8 @@ ORACLES = {
     "amx-fp16": (lambda: _processor_has("amx_tile", "amx_fp16"),
                  "Linux on a processor with AMX-FP16, whose instruction the model is compared with: Granite Rapids"),
     "ocloc": (lambda: shutil.which("ocloc") is not None, "Intel's offline compiler: the package intel-ocloc"),
+    "ptxas": (_ptxas, "NVIDIA's assembler of PTX: pip install nvidia-cuda-nvcc"),
+    "llvm-objdump": (_llvm_objdump, "LLVM's disassembler, with AMD's GPUs: the package llvm"),
     "glibc": (lambda: platform.libc_ver()[0] == "glibc", "the GNU C library, whose printf is the reference"),
     "chromium": (_chromium, "a browser that can be driven: the package chromium"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),

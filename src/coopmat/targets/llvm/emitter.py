@@ -126,6 +126,10 @@ class Emitter(NumberWriter):
                 found[id(row)] = location
         return self._locations[self.block].get(id(self.row))
 
+    def lane_number(self, llvm: str = "i32") -> Number:
+        """Each work-item's position in its sub-group."""
+        return self.execution.lane_number(llvm)
+
     # --- values by id -----------------------------------------------------------------
 
     def value(self, identifier: int) -> Value:

@@ -148,8 +148,11 @@ class Lanes(Protocol):
     def by_value(self, number: Number, llvm: str, body: Callable[[Number], Number]) -> Number:
         """As ``each_value``, for what ``body`` gives."""
 
+    def lane_number(self, llvm: str) -> Number:
+        """Each work-item's position in its sub-group."""
+
     def first(self, *numbers: Number) -> list[str]:
-        """The operands of the first work-item that is here, of numbers that all may be expected to have alike."""
+        """The operands of numbers that all work-items must have alike: those of the first that is here."""
 
     def last(self, number: Number) -> str:
         """The operand of the last work-item that is here."""
@@ -196,6 +199,9 @@ class Lanes(Protocol):
     def shuffle_two(self, ones: Numbers, twos: Numbers, delta: Number, *, down: bool) -> Numbers:
         """As ``shuffle``, of two numbers of each work-item, of which the second ones lie behind the first ones: the one
         ``delta`` further, counted from the first ones (``down``), or before, counted from the second ones."""
+
+    def broadcast_first(self, numbers: Numbers) -> Numbers:
+        """The numbers of the first work-item that is here, for all."""
 
     def broadcast(self, numbers: Numbers, lane: Number) -> Numbers:
         """The numbers of one work-item for all; that there is one is the program's duty."""

@@ -98,10 +98,6 @@ class NumberWriter:
         """A number that is known."""
         return Number(llvm, literal(llvm, value))
 
-    def lane_number(self, llvm: str = "i32") -> Number:
-        """Each work-item's position in its sub-group."""
-        return Number(llvm, "0", 1, is_id=True)
-
     def library(self, name: str, *numbers: Number) -> Number:
         """A function of the C library, which gives a double, of one number of each lane after the other."""
         types, writer, name = [number.type for number in numbers], self.writer, self.functions.get(name, name)

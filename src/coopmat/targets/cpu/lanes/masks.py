@@ -131,6 +131,10 @@ class Masks:
         vector = self.emitter.vector(number.type)
         return self.writer.let(f"extractelement {vector} {self.emitter.lanes(number)}, i32 {lane}")
 
+    def lane_number(self, llvm: str) -> Number:
+        """Each work-item's position in its sub-group."""
+        return Number(llvm, "0", 1, is_id=True)
+
     def first(self, *numbers: Number) -> list[str]:
         """The operands of the first work-item that is here."""
         lane = self.first_lane()

@@ -43,6 +43,10 @@ class Shuffles(Masks):
         is_first = emitter.apply("icmp ult {t} {0}, {1}", "i1", place, size)
         return tuple(emitter.select(is_first, self._taken(one, place), self._taken(two, beyond)) for one, two in pairs)
 
+    def broadcast_first(self, numbers: Numbers) -> Numbers:
+        """The numbers of the first work-item that is here, for all."""
+        return tuple(Number(number.type, text) for number, text in zip(numbers, self.first(*numbers), strict=True))
+
     def broadcast(self, numbers: Numbers, lane: Number) -> Numbers:
         """The numbers of one work-item of a sub-group for all; that there is one is the program's duty."""
         if lane.is_uniform and lane.base.isdigit():

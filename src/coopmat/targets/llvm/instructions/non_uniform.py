@@ -61,18 +61,15 @@ def all_equal(emitter: Emitter, row: Instruction, words: tuple[int, ...]) -> Val
     found = emitter.constant("i1", True)
     for number in numbers:
         own = from_bf16(emitter, number) if is_bf16(kind) else number
-        [first] = emitter.execution.first(own)
-        equal = emitter.apply(f"{'fcmp oeq' if is_float else 'icmp eq'} {{t}} {{0}}, {{1}}", "i1", own,
-                              Number(own.type, first))
+        [first] = emitter.execution.broadcast_first((own,))
+        equal = emitter.apply(f"{'fcmp oeq' if is_float else 'icmp eq'} {{t}} {{0}}, {{1}}", "i1", own, first)
         found = emitter.apply("and {t} {0}, {1}", "i1", found, emitter.execution.all(equal))
     return (found,)
 
 
 def broadcast_first(emitter: Emitter, row: Instruction, words: tuple[int, ...]) -> Value:
     """The value of the first that is here."""
-    numbers = emitter.numbers(words[0])
-    return tuple(Number(number.type, text)
-                 for number, text in zip(numbers, emitter.execution.first(*numbers), strict=True))
+    return emitter.execution.broadcast_first(emitter.numbers(words[0]))
 
 
 def _broadcast(emitter: Emitter, row: Instruction, words: tuple[int, ...]) -> Value:
