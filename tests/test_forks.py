@@ -68,7 +68,8 @@ def test_no_child_hangs(tmp_path: Path, device: str, count: int) -> None:
     path = tmp_path / "forks.py"  # kernels have their source in a file
     path.write_text(PROGRAM)
     for _ in range(1 if count > 50 else 3):  # the first child of each process is the one that is forked early
-        run = subprocess.run([sys.executable, path, device, str(count)], capture_output=True, text=True, check=False,
+        run = subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", path, device, str(count)],
+                             capture_output=True, text=True, check=False,
                              env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
         assert (run.stdout.split(), run.stderr) == (["0"] * count, "")
 

@@ -16,7 +16,7 @@ from coopmat.devices import describe
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.runtime.program import Program
 from coopmat.spirv import Module
-from coopmat.targets import simulator
+from coopmat.targets.base.modules import check
 from tests.spirv.hostile import HOSTILE
 from tests.spirv.mutations import mutants
 
@@ -56,7 +56,7 @@ def examine(data: bytes) -> bool:
     Module.from_text(module.to_text(friendly_names=True))
     assert Module.from_text(module.to_text()).to_bytes() == module.to_bytes()
     with suppress(Error):
-        simulator.check(Program(module).module, describe("generic"))
+        check(Program(module).module, describe("generic"))
     return not any(violation.severity == "error" for violation in violations)
 
 

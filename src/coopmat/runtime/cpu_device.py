@@ -11,7 +11,7 @@ from coopmat.diagnostics import Error
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
-from coopmat.targets import simulator
+from coopmat.targets.base.modules import check
 from coopmat.targets.cpu.features import VARIABLE as FEATURES_VARIABLE
 from coopmat.targets.cpu.options import THREADS_VARIABLE, CpuOptions
 
@@ -65,7 +65,7 @@ class CpuDevice(Device):
         from coopmat.targets.cpu.program import CpuProgram
 
         if not is_checked:
-            simulator.check(module, self.description)
+            check(module, self.description)
         return CpuProgram(module, self.features, self.options, cache)
 
     def assembly(self, program: LoadedProgram) -> str:

@@ -12,7 +12,7 @@ from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.templates import template_method
-from coopmat.targets import simulator
+from coopmat.targets.base.modules import check
 
 Launcher = Callable[[Sequence[Any]], None]
 """Runs a kernel that is ready, with arguments; returns when it is done."""
@@ -123,7 +123,7 @@ class Device:
     def can_load(self, module: Module) -> bool:
         """Whether :meth:`load` raises no error."""
         try:
-            simulator.check(module, self.description)
+            check(module, self.description)
         except Error:
             return False
         return True

@@ -10,7 +10,7 @@ from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.analysis.types import MatrixType, Type, VectorType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active, uniform_value
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Array, Value, signed, slices_of, unsigned

@@ -18,7 +18,7 @@ from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.async_copies import check_events, copied_type, scatters
 from coopmat.targets.analysis.group_scopes import known_scope
 from coopmat.targets.base import out_of_bounds as say
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import group_uniform_value, require_work_groups
 from coopmat.targets.simulator.events import NULL_EVENT, Region, Transfer
 from coopmat.targets.simulator.lanes import GroupRows

@@ -16,7 +16,7 @@ from coopmat.diagnostics import UndefinedBehavior
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.blocks_2d import ELEMENT_SIZES, UNITS, block_of
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_full_sub_groups, uniform_value
 from coopmat.targets.simulator.state import Frame, Mask, Site, Step
 from coopmat.targets.simulator.values import Array

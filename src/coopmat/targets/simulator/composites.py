@@ -11,7 +11,7 @@ from coopmat.spirv.analysis.types import MatrixType, Type
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.arithmetic import elementwise
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler, compose, replicate
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler, compose, replicate
 from coopmat.targets.simulator.convergence import uniform_value
 from coopmat.targets.simulator.registers import Index, path_type, put_component, take_component
 from coopmat.targets.simulator.state import Frame, Step

@@ -14,7 +14,7 @@ from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.conversions import is_saturated, is_transposed, rounding_of
 from coopmat.targets.simulator.arithmetic import elementwise
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, sign_extend_nibble, unsigned
 

@@ -9,7 +9,7 @@ import numpy as np
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.dot_products import DOT_PRODUCTS, DotProduct, DotShape, dot_shape
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Array, unsigned

@@ -10,7 +10,7 @@ from coopmat.diagnostics import UndefinedBehavior
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.group_scopes import known_scan, known_scope
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_sub_groups, require_work_groups
 from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction
 from coopmat.targets.simulator.state import Frame, Site, Step

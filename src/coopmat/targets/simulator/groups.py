@@ -18,7 +18,7 @@ from coopmat.spirv.module import Instruction
 from coopmat.support.assertions import EXPRESSION, FILE, LINE, LONGEST_EXPRESSION, message, place
 from coopmat.targets.analysis.group_scopes import known_barrier_scope
 from coopmat.targets.simulator.address_space import BufferRow, Extent
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import require_sub_groups, require_work_groups
 from coopmat.targets.simulator.printing import string_at

@@ -8,7 +8,7 @@ import numpy as np
 
 from coopmat.spirv.grammar import Op
 from coopmat.targets.simulator.arithmetic import elementwise
-from coopmat.targets.simulator.compile import Handler
+from coopmat.targets.simulator.compiler import Handler
 from coopmat.targets.simulator.opencl_integer import FUNCTIONS
 from coopmat.targets.simulator.values import Array
 

@@ -11,7 +11,7 @@ from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module import Instruction
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active, require_sub_groups, uniform_value
 from coopmat.targets.simulator.non_uniform import shuffled

@@ -21,7 +21,7 @@ from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.conversions import is_transposed
 from coopmat.targets.base.wording import SYCL_LANGUAGES
 from coopmat.targets.simulator.address_space import FARTHEST
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
 from coopmat.targets.simulator.matrix_memory import MatrixAccess, StrideRule, load_matrix, store_matrix
 from coopmat.targets.simulator.matrix_windows import Window, inside_window, load_window, store_window

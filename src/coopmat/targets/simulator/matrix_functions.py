@@ -13,7 +13,7 @@ from coopmat.numerics.folding import fold
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixReduce, Op
 from coopmat.spirv.module import Instruction
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.control import Function
 from coopmat.targets.simulator.convergence import require_full_sub_groups
 from coopmat.targets.simulator.matrix import matrix_type

@@ -11,7 +11,7 @@ from coopmat.spirv.analysis.types import ArrayType, StructType, Type, round_up
 from coopmat.spirv.grammar import CHAINS, MemorySemantics, Op, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.address_space import member_offsets
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.registers import Index, path_type

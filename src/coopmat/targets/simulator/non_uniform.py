@@ -15,7 +15,7 @@ from coopmat.diagnostics import Error, UndefinedBehavior
 from coopmat.spirv.grammar import GroupOperation, Op, Scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.group_scopes import known_cluster, known_scan, known_scope
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.group_operations import all_hold, any_holds, chosen_member
 from coopmat.targets.simulator.lanes import REDUCTIONS, GroupRows, Reduction, take_lanes
 from coopmat.targets.simulator.state import Frame, Step

@@ -10,7 +10,7 @@ import numpy as np
 from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.conversions import rounding_named
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.conversions import to_float
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array

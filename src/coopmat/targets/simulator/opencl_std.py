@@ -11,7 +11,7 @@ from coopmat.spirv.grammar import OPENCL_STD_NAMES, Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator import opencl_integer, opencl_math, opencl_memory, printing
 from coopmat.targets.simulator.arithmetic import elementwise
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array
 

@@ -11,7 +11,7 @@ from coopmat.diagnostics import OutOfBounds, UndefinedBehavior
 from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.module import Instruction
 from coopmat.targets.base.printing import Conversion, FormatFault, check_printable, conversions, formatted
-from coopmat.targets.simulator.compile import FunctionCompiler
+from coopmat.targets.simulator.compiler import FunctionCompiler
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Array
 

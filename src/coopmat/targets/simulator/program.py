@@ -10,15 +10,15 @@ from typing import Any
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.numerics import Model
-from coopmat.spirv.analysis.device_support import check_supported
 from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
 from coopmat.spirv.analysis.matrix_uses import MatrixUses, required_matrix_uses
 from coopmat.spirv.analysis.types import MatrixType, Type, TypeTable
-from coopmat.spirv.grammar import AddressingModel, ExecutionModel, Op
+from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.spirv.module.malformed import well_formed
 from coopmat.support.cached import cached_property
 from coopmat.targets.base.geometry import Geometry
+from coopmat.targets.base.modules import check
 from coopmat.targets.simulator import (
     arithmetic,
     async_copies,
@@ -40,10 +40,9 @@ from coopmat.targets.simulator import (
     relational,
     sub_group_matrix,
 )
-from coopmat.targets.simulator.compile import Handler, KernelCompiler
+from coopmat.targets.simulator.compiler import Handler, KernelCompiler
 from coopmat.targets.simulator.launch import ByValue, CompiledKernel, launch
 from coopmat.targets.simulator.options import SimulatorOptions
-from coopmat.targets.simulator.unsupported import check_kernels
 from coopmat.targets.simulator.values import Array
 
 HANDLERS: dict[int, Handler] = {
@@ -138,26 +137,13 @@ def compile(module: Module, description: DeviceDescription, options: SimulatorOp
             is_checked: bool = False) -> SimulatedProgram:
     """Prepare a module for a simulated device; each kernel is compiled at its first launch.
 
-    ``is_checked``: :func:`check` has accepted the module before; otherwise this raises what that raises.
+    ``is_checked``: :func:`~coopmat.targets.base.modules.check` has accepted the module before; otherwise this raises
+    what that raises.
     """
     if not is_checked:
         check(module, description)
     with well_formed("the module"):
         return SimulatedProgram(module, description, options if options is not None else SimulatorOptions())
-
-
-def check(module: Module, description: DeviceDescription) -> None:
-    """Raise KernelNotSupported if a kernel needs matrices that the device does not have, ValidationError if the
-    module is malformed, and Error if it is one of shaders or for 32-bit addresses."""
-    check_kernels(module)
-    for row in module.of_opcode(Op.MemoryModel):
-        model = row.operands[0].value
-        if model != AddressingModel.Physical64:
-            raise Error(f"the addressing model {getattr(model, 'name', model)} is not supported: "
-                        "compile for 64-bit addresses (Physical64)")
-    with well_formed("the module"):
-        module.check_operands()  # from here on all of them are there
-        check_supported(module, description)
 
 
 def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription,

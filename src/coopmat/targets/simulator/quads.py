@@ -14,7 +14,7 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.group_scopes import QUAD, QUAD_SWAPS, known_scope
 from coopmat.targets.simulator import non_uniform
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.non_uniform import Evaluate, lane_numbers, shuffled
 from coopmat.targets.simulator.state import Frame, Step

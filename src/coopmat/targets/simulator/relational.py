@@ -10,7 +10,7 @@ from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.arithmetic import elementwise
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, Value, blend, unsigned
 

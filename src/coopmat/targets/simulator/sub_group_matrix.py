@@ -17,7 +17,7 @@ from coopmat.spirv.analysis.sub_group_uses import multiply_of
 from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
-from coopmat.targets.simulator.compile import FunctionCompiler, Handler
+from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_full_sub_groups
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import Type, TypeTable
-from coopmat.spirv.grammar import Capability, Op
-from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.module import Instruction
 from coopmat.targets.base.unsupported import reason_against
 
 
@@ -25,17 +25,3 @@ class SimulatedTypes(TypeTable):
                 row.opcode != Op.TypeCooperativeMatrixKHR):
             raise unsupported(row)
         return super()._make(row)
-
-
-def check_kernels(module: Module) -> None:
-    """Raise Error for a module of shaders."""
-    if Capability.Kernel in module.capabilities or Capability.Shader not in module.capabilities:
-        return
-    raise Error(f"the module is made of shaders{shader_names(module)}, and the simulator runs kernels: compile it for "
-                "OpenCL, with the capability Kernel")
-
-
-def shader_names(module: Module) -> str:
-    """The entry points that are no kernels, in brackets; nothing if there are none."""
-    found = ", ".join(f"{getattr(entry.model, 'name', entry.model)} '{entry.name}'" for entry in module.entry_points)
-    return f" ({found})" if found else ""
