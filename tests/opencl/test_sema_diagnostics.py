@@ -365,6 +365,8 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
      "1:64: error: 'struct S' cannot be used as the type of a kernel parameter: it holds '__global int *' [CM3353]"),
     ("int f(void) { return 1; } __constant int a = f();",
      "1:46: error: initializer element is not a compile-time constant [CM3401]"),
+    ("constant int x = 3; constant int *constant p = __builtin_assume_aligned(&x, 4);",
+     "1:48: error: initializer element is not a compile-time constant [CM3401]"),
     ("__constant int a = 1 / 0;", (
         "1:22: warning: division by zero is undefined [CM3207]",
         "1:22: error: initializer element is not a compile-time constant [CM3401]",

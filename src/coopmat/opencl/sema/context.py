@@ -217,10 +217,11 @@ class Context(Analysis):
     # ------------------------------------------------------------------ values
 
     def temporary(self, type_: Type, location: SourceLocation | None) -> Variable:
-        """A new nameless local variable of the current function."""
-        assert self.function is not None
-        variable = Variable(f".temporary{len(self.function.temporaries)}", type_, location)
-        self.function.temporaries.append(variable)
+        """A new nameless local variable of the current function. Outside of one it belongs nowhere: what needs it is
+        no constant, and is refused as an initial value."""
+        temporaries = self.function.temporaries if self.function is not None else []
+        variable = Variable(f".temporary{len(temporaries)}", type_, location)
+        temporaries.append(variable)
         return variable
 
     @contextmanager
