@@ -23,16 +23,27 @@ class Writer:
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self.helpers: dict[str, str] = {}  # whole functions, by name
+        self.block = "entry"  # the label of the block that is being written
         self._count = 0
 
     @contextmanager
     def in_entry(self) -> Iterator[None]:
         """What is written meanwhile stands in the entry block."""
-        lines, self.lines = self.lines, self.entry
+        lines, block, self.lines = self.lines, self.block, self.entry
         try:
             yield
         finally:
-            self.lines = lines
+            self.lines, self.block = lines, block
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What is written meanwhile is the body of another function."""
+        kept = self.lines, self.entry, self.block
+        self.lines, self.entry, self.block = [], [], "entry"
+        try:
+            yield
+        finally:
+            self.lines, self.entry, self.block = kept
 
     def fresh(self, prefix: str = "v") -> str:
         """A name that nothing has."""
@@ -51,11 +62,8 @@ class Writer:
 
     def label(self, name: str) -> None:
         """Begin a block."""
+        self.block = name
         self.lines.append(f"{name}:")
-
-    def current_block(self) -> str:
-        """The label of the block that is being written."""
-        return next(line[:-1] for line in reversed(self.lines) if line.endswith(":"))
 
     def line(self, base: str, number: int | str, pitch: int | str) -> str:
         """The address of a line of memory; ``pitch``: the bytes from one to the next."""
@@ -85,7 +93,7 @@ class Writer:
         names = [self.fresh("carried") for _ in carried]
         place = len(self.lines)
         found = body(number, names)
-        latch = self.current_block()
+        latch = self.block
         self.lines[place:place] = [
             f"  {number} = phi i64 [ 0, %{start} ], [ {following}, %{latch} ]",
             *(f"  {name} = phi {llvm} [ {first}, %{start} ], [ {last}, %{latch} ]"

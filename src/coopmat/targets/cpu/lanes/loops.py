@@ -20,12 +20,8 @@ def for_each_lane(lanes: Masks, name: str, operands: Sequence[Number], result: s
     emitter, writer = lanes.emitter, lanes.writer
     types = [operand.type for operand in operands]
     if name not in writer.helpers:
-        lines, entry = writer.lines, writer.entry
-        writer.lines, writer.entry = [], []
-        try:
+        with writer.apart():
             text = _function(lanes, name, types, result, body)
-        finally:
-            writer.lines, writer.entry = lines, entry
         writer.helper(name, text)
     arguments = [(emitter.vector(operand.type), emitter.lanes(operand)) for operand in operands]
     mask = str(-1) if lanes.mask is None else lanes.mask_bits()

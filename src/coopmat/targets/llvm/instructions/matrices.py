@@ -132,7 +132,7 @@ def _by_layout(emitter: Emitter, kind: MatrixType, layout: int, row: Instruction
     found = []
     for one, label in labels.items():
         writer.label(label)
-        found.append(f"[ {access(one)}, %{writer.current_block()} ]")
+        found.append(f"[ {access(one)}, %{writer.block} ]")
         writer.do(f"br label %{end}")
     writer.label(end)
     return "" if row.result_id is None else writer.let(f"phi {emitter.matrices.type(kind)} {', '.join(found)}")
