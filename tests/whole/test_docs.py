@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import coopmat as cm
+from tests.kit.opencl.matrix_mad import PROTOTYPES
 from tests.kit.paths import ROOT
-from tests.opencl.builtins.test_matrix_mad import PROTOTYPES
 from tools import make_docs
 
 PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

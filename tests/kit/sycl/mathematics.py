@@ -10,7 +10,7 @@ import numpy as np
 import coopmat.sycl as sycl
 from coopmat.sycl import kernel, nd_item
 from coopmat.sycl.math_functions import FUNCTIONS, Domain
-from tests.opencl.builtins.test_numerics import FLOATING, assert_close, clamp_to, wrap
+from tests.kit.builtin_references import FLOATING, assert_close, clamp_to, wrap
 
 POSITIVE, SMALL = (0.05, 6.0), (-4.0, 4.0)
 

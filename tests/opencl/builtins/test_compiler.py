@@ -16,7 +16,7 @@ from coopmat.opencl import compile_source, is_builtin_function
 from coopmat.opencl.builtins import compiler_calls
 from coopmat.opencl.messages import builtins as messages
 from coopmat.spirv.grammar import Op
-from tests.opencl.sema.test_diagnostics import reports
+from tests.kit.opencl.reports import reports
 
 VALUES = np.array([1, 2, 3, 0x80, 0xFF00, 0x12345678, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xDEADBEEF], np.uint32)
 LONG_VALUES = np.concatenate([VALUES.astype(np.uint64), np.array([1 << 32, 1 << 63, 2**64 - 1, 0x0123456789ABCDEF],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from tests.opencl.sema.test_diagnostics import reports
+from tests.kit.opencl.reports import reports
 
 READ = "intel_sub_group_2d_block_read_16b_8r16x1c(in, 64, 8, 64, (int2)(0, 0), {})"
 VARIABLES = "struct { int4 other; int4 member; } structure; int array[4]; short8 data; void *pointer = &data;"

@@ -6,11 +6,12 @@ from __future__ import annotations
 import pytest
 
 from coopmat.devices import describe
-from coopmat.diagnostics import CompileError, Diagnostic, DiagnosticSink, Message
-from coopmat.opencl import BuildOptions, compile_source, sema
+from coopmat.diagnostics import CompileError, DiagnosticSink, Message
+from coopmat.opencl import compile_source, sema
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.parse import parser
 from tests.kit.opencl.dump import parse_text
+from tests.kit.opencl.reports import diagnostics, reports
 
 REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
     ("void f(int4 v) { int i = v; }",
@@ -491,22 +492,6 @@ REPORTS: list[tuple[str, str | tuple[str, ...]]] = [
 ELSEWHERE = {messages.NEEDS_FP64, messages.NEEDS_FP16, messages.DOUBLE_LITERAL, messages.TYPE_NEEDS_FEATURE,
              messages.EXPRESSION_TOO_DEEP, messages.TOO_DEEP_FOR_PYTHON, messages.KERNEL_POINTER_TO_POINTER}
 """Messages that the tests below are about, those of builtins/matrices and of test_language_versions.py."""
-
-
-def diagnostics(source: str, device: str = "generic", *warnings: str) -> list[Diagnostic]:
-    """All that is reported about a source."""
-    try:
-        return compile_source(source, device=describe(device), options=BuildOptions(warnings=warnings))[1]
-    except CompileError as error:
-        return error.diagnostics
-
-
-def reports(source: str, device: str = "generic") -> list[str]:
-    """The diagnostics of a source but those of statements without effect, then their notes."""
-    found = diagnostics(source, device, "-Wno-unused", "-Wno-empty-body")
-    texts = [f"{d.location}: {d.severity}: {d.message} [{d.code}]" for d in found]
-    texts += [f"{note.location}: note: {note.message}" for d in found for note in d.notes]
-    return [text.removeprefix("<source>:") for text in texts]
 
 
 @pytest.mark.parametrize(("source", "expected"), REPORTS)

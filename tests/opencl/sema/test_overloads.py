@@ -17,7 +17,7 @@ from coopmat.lowering.llvm.builder import to_llvm_ir
 from coopmat.opencl import compile_source
 from coopmat.opencl.messages import overloads as messages
 from coopmat.spirv.text.names import source_name
-from tests.opencl.sema.test_diagnostics import reports
+from tests.kit.opencl.reports import reports
 
 DEFINES = "#define O __attribute__((overloadable))\n#line 1\n"
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import coopmat.sycl as sycl
 from coopmat.sycl import clamp, kernel, mad24, nd_item
 from coopmat.sycl.math_functions import FUNCTIONS
+from tests.kit.builtin_references import wrap
 from tests.kit.sycl.launches import launch
 from tests.kit.sycl.mathematics import INTEGERS, TYPES, table_kernel
-from tests.opencl.builtins.test_numerics import wrap
 
 
 @pytest.mark.parametrize("element", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])

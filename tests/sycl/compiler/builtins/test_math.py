@@ -34,10 +34,10 @@ from coopmat.sycl import (
     use,
 )
 from coopmat.sycl.math_functions import FUNCTIONS
+from tests.kit.builtin_references import NATIVE_FUNCTIONS, assert_close
 from tests.kit.sycl.launches import DEVICES, launch, validate
 from tests.kit.sycl.mathematics import FLOATING_NAMES, REFERENCES, SMALL, TYPES, assert_near, table_kernel
 from tests.kit.sycl.refused import Case, check, read_cases
-from tests.opencl.builtins.test_numerics import NATIVE_FUNCTIONS, assert_close
 
 
 def test_every_function_has_a_reference() -> None:
