@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-ROOT = Path(__file__).parent.parent
-
 # Examples are the same in every run, and a busy machine is no failure.
 settings.register_profile("coopmat", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("coopmat")
@@ -28,13 +26,13 @@ def _ziglang() -> bool:
 
 
 def _intel_runtime() -> bool:
-    from tests import intel_runtime
+    from tests.kit.oracles import intel_runtime
 
     return intel_runtime.library() is not None
 
 
 def _chromium() -> bool:
-    from tests import browser
+    from tests.kit.oracles import browser
 
     return browser.executable() is not None
 
@@ -53,7 +51,7 @@ def _llvm_objdump() -> bool:
 
 
 def _intel_amx() -> bool:
-    from tests import intel_runtime
+    from tests.kit.oracles import intel_runtime
 
     return intel_runtime.has_matrices()
 

@@ -23,7 +23,7 @@ from coopmat.formats import (
     to_bits,
     unpack,
 )
-from tests.rational_model import FIELDS, decode, round_exactly
+from tests.kit.rational_model import FIELDS, decode, round_exactly
 
 FLOATS = [name for name, fmt in FORMATS.items() if fmt.is_float]
 INTEGERS = [name for name, fmt in FORMATS.items() if fmt.is_integer]

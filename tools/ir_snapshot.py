@@ -26,8 +26,8 @@ from coopmat.spirv.module import Module  # noqa: E402
 from coopmat.targets.cpu.features import CpuFeatures  # noqa: E402
 from coopmat.targets.cpu.options import CpuOptions  # noqa: E402
 from coopmat.targets.cpu.program import CpuProgram  # noqa: E402
-from tests.cases import CASES  # noqa: E402
-from tests.fuzz import generator, kernels_for_targets, modelled_matrices  # noqa: E402
+from tests.kit.cases import CASES  # noqa: E402
+from tests.kit.fuzz import generator, kernels_for_targets, modelled_matrices  # noqa: E402
 
 AVX2 = frozenset({"avx", "avx2", "fma", "f16c"})
 AVX512 = AVX2 | {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vnni", "avx512bf16"}

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from coopmat.spirv.validate import RULES, Rule
-from tests.spirv.validation.cases import Case
-from tests.spirv.validation.corpus import CASES
+from tests.kit.spirv.case import Case
+from tests.kit.spirv.corpus import CASES
 
 INTRODUCTION = """# Validation
 

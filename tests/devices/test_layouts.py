@@ -14,7 +14,7 @@ from coopmat.devices import ARCHITECTURES, USES, Use
 from coopmat.devices.lane_layout import LaneLayout
 from coopmat.devices.layouts import layout_of, matrix_layout
 from coopmat.formats import format_of
-from tests.numerics.recorded import recorded_wmma
+from tests.kit.numerics.recorded import recorded_wmma
 
 Element = tuple[int, int]
 

@@ -21,7 +21,7 @@ from coopmat.devices.subgroup_layout import (
 )
 from coopmat.devices.subgroup_matrices import M_SIZES
 from coopmat.formats import format_of
-from tests.opencl.test_matrix_mad_builtins import PROTOTYPES
+from tests.kit.opencl.matrix_mad import PROTOTYPES
 
 
 def place(layout: LaneLayout, row: int, column: int) -> tuple[int, int, int]:

@@ -11,8 +11,8 @@ import pytest
 
 from coopmat.devices import DeviceDescription
 from coopmat.layout import DeviceMatrix
-from tests.layout.device_matrices import ALL, Matrix, matrices_of
-from tests.layout.pictures import SVG, nodes
+from tests.kit.layout.device_matrices import ALL, Matrix, matrices_of
+from tests.kit.layout.pictures import SVG, nodes
 
 KEYS = ["device", "use", "type", "m", "n", "k", "rows", "columns", "sub_group_size", "components",
         "implementation_dependent", "source", "elements"]

@@ -10,7 +10,7 @@ import pytest
 import coopmat as cm
 from coopmat.layout import Picture, block_2d, block_io
 from coopmat.opencl.builtins import block_io as functions
-from tests.layout.pictures import WORDS, Drawn, drawn, registers_of
+from tests.kit.layout.pictures import WORDS, Drawn, drawn, registers_of
 
 TYPES = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}
 

@@ -9,8 +9,8 @@ import pytest
 
 import coopmat as cm
 from coopmat.layout import DeviceMatrix
-from tests.layout.device_matrices import Matrix
-from tests.layout.pictures import nodes
+from tests.kit.layout.device_matrices import Matrix
+from tests.kit.layout.pictures import nodes
 
 TYPES = {"sint32": ("int", np.int32), "fp32": ("float", np.float32), "sint8": ("char", np.int8),
          "fp16": ("half", np.float16), "fp64": ("double", np.float64)}

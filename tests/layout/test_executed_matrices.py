@@ -9,8 +9,8 @@ import coopmat as cm
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS, SubGroupMatrixRow
 from coopmat.devices.subgroup_matrices import M_SIZES
 from coopmat.layout import accumulator, matrix_a, matrix_b
-from tests.layout.pictures import WORDS, drawn, pack
-from tests.opencl.test_matrix_mad_numerics import ACCUMULATORS, OVERLOADS, Shape, bits_of, random_elements
+from tests.kit.layout.pictures import WORDS, drawn, pack
+from tests.opencl.builtins.test_matrix_mad_numerics import ACCUMULATORS, OVERLOADS, Shape, bits_of, random_elements
 
 FORMATS = {"int": "sint32", "float": "fp32", "half": "fp16", "short": "bf16"}
 

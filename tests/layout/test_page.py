@@ -12,7 +12,7 @@ import pytest
 from coopmat.devices.subgroup_layout import SUB_GROUP_MATRIX_ROWS
 from coopmat.layout import Picture, matrix_b, of
 from coopmat.layout.palette import DARK, LIGHT
-from tests.browser import Page
+from tests.kit.oracles.browser import Page
 
 TWICE = of("nvidia_gpu_sm_70", use="a", type="fp16", m=16, n=16, k=16)  # elements lie in two lanes
 WIDE = of("intel_gpu_pvc", use="accumulator", type="fp32", m=32, n=64, k=16)

@@ -14,8 +14,8 @@ from coopmat.devices.subgroup_matrices import M_SIZES
 from coopmat.diagnostics import Error
 from coopmat.layout import Picture, accumulator, block_2d, matrix_a, matrix_b, of
 from coopmat.layout.palette import COLOURS, DARK, LIGHT, Scheme, colour_of
-from tests.layout.device_matrices import ALL, matrices_of
-from tests.layout.pictures import SVG, drawn
+from tests.kit.layout.device_matrices import ALL, matrices_of
+from tests.kit.layout.pictures import SVG, drawn
 
 
 def generic(rows: int, columns: int, size: int) -> Picture:

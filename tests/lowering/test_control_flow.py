@@ -15,7 +15,7 @@ from coopmat.lowering import to_spirv
 from coopmat.spirv.grammar import Op
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-from tests.lowering.trees import (
+from tests.kit.lowering.trees import (
     assign,
     at,
     binary,

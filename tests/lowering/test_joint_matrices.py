@@ -11,8 +11,7 @@ import pytest
 from coopmat.devices import ARCHITECTURES
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-from tests.lowering.test_matrix_lowering import DTYPES, launch, matrix, random_values, read, write
-from tests.lowering.trees import (
+from tests.kit.lowering.trees import (
     assign,
     binary,
     block,
@@ -30,6 +29,7 @@ from tests.lowering.trees import (
     variable,
     while_,
 )
+from tests.lowering.test_matrix_lowering import DTYPES, launch, matrix, random_values, read, write
 
 HEIGHT, WIDTH = 9, 11  # of the matrices in memory; the cooperative ones are 4 x 8
 PRIVATE = t.AddressSpace.PRIVATE

@@ -10,8 +10,7 @@ from coopmat.lowering import to_spirv
 from coopmat.spirv.grammar import Capability, Op
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-from tests.lowering.test_number_conversions import DTYPES
-from tests.lowering.trees import (
+from tests.kit.lowering.trees import (
     assign,
     at,
     binary,
@@ -32,6 +31,7 @@ from tests.lowering.trees import (
     variable,
     while_,
 )
+from tests.lowering.test_number_conversions import DTYPES
 
 ROWS, COLUMNS, SIZE = 4, 8, 16
 RNG = np.random.default_rng(7)

@@ -13,8 +13,8 @@ import pytest
 
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-from tests.lowering.trees import assign, at, binary, convert, kernel, load, pointer, run, variable
-from tests.rational_model import FIELDS, decode, round_exactly
+from tests.kit.lowering.trees import assign, at, binary, convert, kernel, load, pointer, run, variable
+from tests.kit.rational_model import FIELDS, decode, round_exactly
 
 INTEGERS = [t.CHAR, t.UCHAR, t.SHORT, t.USHORT, t.INT, t.UINT, t.LONG, t.ULONG]
 FLOATS = [t.HALF, t.BFLOAT16, t.FLOAT, t.DOUBLE]

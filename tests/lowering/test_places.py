@@ -12,7 +12,7 @@ from coopmat.spirv.grammar import MemoryAccess, Op
 from coopmat.spirv.module import Module
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
-from tests.lowering.trees import (
+from tests.kit.lowering.trees import (
     assign,
     at,
     binary,

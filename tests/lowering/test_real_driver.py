@@ -12,12 +12,12 @@ import pytest
 
 from coopmat.lowering import to_spirv
 from coopmat.tree import nodes as n
-from tests import intel_runtime
+from tests.kit.oracles import intel_runtime
 from tests.lowering import test_control_flow, test_places
 
 
 def run_on_driver(program: n.Program, name: str, items: int, *arguments: Any, local: int | None = None) -> None:
-    """:func:`tests.lowering.trees.run`, on the driver."""
+    """:func:`tests.kit.lowering.trees.run`, on the driver."""
     arrays = [np.asarray(argument) for argument in arguments]
     results = intel_runtime.run(to_spirv(program).to_bytes(), name, (items,), (local or items,), arrays)
     for array, result in zip(arrays, results, strict=True):

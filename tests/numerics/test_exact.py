@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS, round_to, storage_from_bits, to_bits
 from coopmat.numerics import matrix_multiply_accumulate, matrix_multiply_accumulate_exact
-from tests.rational_model import FIELDS, decode, round_exactly
+from tests.kit.rational_model import FIELDS, decode, round_exactly
 
 FLOATS = ["fp16", "bf16", "tf32", "fp32", "fp64"]
 INTEGERS = [name for name, fmt in FORMATS.items() if fmt.is_integer]

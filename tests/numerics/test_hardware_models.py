@@ -17,7 +17,7 @@ from coopmat.devices.arithmetic import INTEGERS
 from coopmat.diagnostics import Error
 from coopmat.formats import FORMATS
 from coopmat.numerics.hardware import ROWS, multiply_accumulate
-from tests.rational_model import FIELDS, decode, round_exactly
+from tests.kit.rational_model import FIELDS, decode, round_exactly
 
 # generation: fraction bits kept, least exponent for fp32 and fp16 results, products in a block
 TENSOR_CORES = {

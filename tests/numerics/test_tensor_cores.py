@@ -10,7 +10,7 @@ from inputs import KINDS
 from tensor_cores import RECORDED, RECORDED_INSTRUCTIONS, inputs_of, key, model
 from wmma import ROWS
 
-from tests.numerics.recorded import recorded_products, recorded_wmma
+from tests.kit.numerics.recorded import recorded_products, recorded_wmma
 
 
 @pytest.mark.parametrize("found", RECORDED_INSTRUCTIONS, ids=lambda found: found.mnemonic)

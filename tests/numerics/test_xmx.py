@@ -13,7 +13,7 @@ from inputs import KINDS, operands
 
 import coopmat as cm
 from coopmat.formats import FORMATS
-from tests.rational_model import FIELDS, Number, number, product, round_exactly, rounded_sum
+from tests.kit.rational_model import FIELDS, Number, number, product, round_exactly, rounded_sum
 
 VALUES = {row.name: tuple(row.metadata["meanings"]) for row in fields(cm.XmxArithmetic)}
 TYPES = [("bf16", "fp32"), ("bf16", "bf16"), ("fp16", "fp32"), ("fp16", "fp16"), ("tf32", "fp32")]

@@ -15,7 +15,7 @@ import coopmat as cm
 from coopmat.diagnostics import CompileError
 from coopmat.opencl import BuildOptions, builtins, compile_source
 from coopmat.support.build_options import LANGUAGES
-from tests.opencl import language_corpus as corpus
+from tests.kit.opencl import language_corpus as corpus
 
 CLANG = (sys.executable, "-m", "ziglang", "clang", "-cc1", "-fno-caret-diagnostics", "-ferror-limit", "0", "-x", "cl",
          "-triple", "spirv64", "-cl-ext=+all", "-fdeclare-opencl-builtins", "-fsyntax-only")

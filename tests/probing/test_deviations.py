@@ -14,7 +14,7 @@ from coopmat.numerics.aligned_sum import AlignedSum
 from coopmat.numerics.float32_steps import Float64Chain, PairwiseTree, TwoChains
 from coopmat.numerics.xmx import Chain, XmxArithmetic
 from coopmat.probing import Multiply, names
-from tests.probing.arithmetics import BF16, FP16, FP16_ONLY, FP64, INT8, TF32, Types, differing, model
+from tests.kit.probing.arithmetics import BF16, FP16, FP16_ONLY, FP64, INT8, TF32, Types, differing, model
 
 NANS = (names.ZERO_TIMES_INFINITY, names.INFINITIES, *names.QUIET.values(), *names.SIGNALLING.values(),
         *names.WINS.values())

@@ -12,7 +12,7 @@ from coopmat.command_line.probe import DEFAULTS
 from coopmat.numerics.xmx import XmxArithmetic
 from coopmat.probing import Multiply, Property, claims, compare, names, probe, setup_of
 from coopmat.probing.kernels import multiplier
-from tests.probing.arithmetics import BF16, FP16, FP16_ONLY, TF32, Types, compared, model
+from tests.kit.probing.arithmetics import BF16, FP16, FP16_ONLY, TF32, Types, compared, model
 
 
 class Case(NamedTuple):

@@ -12,8 +12,8 @@ import pytest
 from coopmat.diagnostics import Error
 from coopmat.probing import claims, compare, found, names, setup_of
 from coopmat.probing.files import read_results, write_experiments
-from tests.probing.arithmetics import BF16, FP16, INT8, TF32, Types, model
-from tests.test_cli import coopmat, failure
+from tests.kit.command_line import coopmat, failure
+from tests.kit.probing.arithmetics import BF16, FP16, INT8, TF32, Types, model
 
 HOPPER = "nvidia_gpu_sm_90"
 

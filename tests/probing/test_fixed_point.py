@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coopmat.probing import names
-from tests.probing.arithmetics import BF16, FP16, FP16_ONLY, Types, differing
-from tests.probing.fixed_point import AWAY, DOWN, EVEN, UP, ZERO, Rounded, aligned_sum
+from tests.kit.probing.arithmetics import BF16, FP16, FP16_ONLY, Types, differing
+from tests.kit.probing.fixed_point import AWAY, DOWN, EVEN, UP, ZERO, Rounded, aligned_sum
 
 HOPPER = "nvidia_gpu_sm_90"
 DIRECTIONS = {EVEN: "to nearest even", AWAY: "to nearest, ties away", ZERO: "towards zero", UP: "up", DOWN: "down"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from coopmat.probing import names, probe, setup_of
-from tests.probing.arithmetics import BF16, FP16, Types, summed
+from tests.kit.probing.arithmetics import BF16, FP16, Types, summed
 
 
 def ascending(products: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -1,13 +1,11 @@
 """examples/flash_attention.cl in tiles of each shape with N = K: of all keys, and of earlier ones."""
 
-from pathlib import Path
-
 import numpy as np
 
 import coopmat as cm
 from examples.joint_matrix_flash_attention import reference
+from tests.kit.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 TYPES = ("fp16", "fp16", "fp32", "fp32")
 
 

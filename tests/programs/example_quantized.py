@@ -1,12 +1,10 @@
 """examples/gemm_quantized.cl in tiles of each shape: with and without bias."""
 
-from pathlib import Path
-
 import numpy as np
 
 import coopmat as cm
+from tests.kit.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 TYPES = ("sint8", "sint8", "sint32", "sint32")
 
 

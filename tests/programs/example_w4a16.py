@@ -1,13 +1,11 @@
 """examples/gemm_w4a16.cl in tiles of each shape."""
 
-from pathlib import Path
-
 import numpy as np
 
 import coopmat as cm
 from examples.joint_matrix_w4a16 import GROUP, packed
+from tests.kit.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 TYPES = ("fp16", "fp16", "fp32", "fp32")
 
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pytest
 
@@ -17,10 +16,10 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.runtime.program import Program
 from coopmat.spirv import Module
 from coopmat.targets.base.modules import check
-from tests.spirv.hostile import HOSTILE
-from tests.spirv.mutations import mutants
+from tests.kit.paths import ROOT
+from tests.kit.spirv.hostile import HOSTILE
+from tests.kit.spirv.mutations import mutants
 
-ROOT = Path(__file__).parents[2]
 SHORT, LONG = 3000, 100_000
 SECONDS = 10
 MEMORY = 2 << 30
@@ -73,7 +72,7 @@ def test_mutants(long_form: bool) -> None:
 
 IN_LITTLE_MEMORY = f"""
 import json, resource, time
-from tests.spirv.hostile import HOSTILE
+from tests.kit.spirv.hostile import HOSTILE
 from tests.spirv.test_fuzz import examine
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 for name, make in HOSTILE.items():

@@ -23,8 +23,9 @@ from coopmat.spirv.grammar import (
     parameters,
     requirements,
 )
+from tests.kit.paths import ROOT
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = ROOT.parent / "shared" / "data"
 
 JOINT_MATRIX = {"CooperativeMatrixLoadCheckedINTEL", "CooperativeMatrixStoreCheckedINTEL",
                 "CooperativeMatrixConstructCheckedINTEL", "CooperativeMatrixGetElementCoordINTEL",

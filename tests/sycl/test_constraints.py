@@ -12,9 +12,9 @@ import coopmat as cm
 from coopmat.devices import ARCHITECTURES
 from coopmat.sycl import constraints, errc, exception, nd_range
 from coopmat.sycl.constraints import BrokenConstraint
-from tests.sycl.divergent_kernels import DIVERGENT, ORDERLY
-from tests.sycl.refused import CLOSE, OPEN, Case, check, codes, codes_of, loaded, read_cases
-from tests.sycl.unsupported_kernels import MATRICES, UNSUPPORTED, chosen, declared, filled, in_helpers, product_of
+from tests.kit.sycl.divergent_kernels import DIVERGENT, ORDERLY
+from tests.kit.sycl.refused import CLOSE, OPEN, Case, check, codes, codes_of, loaded, read_cases
+from tests.kit.sycl.unsupported_kernels import MATRICES, UNSUPPORTED, chosen, declared, filled, in_helpers, product_of
 
 CASES = read_cases("constraints.txt")
 ON_THE_HOST = [case for case in CASES if case.code.startswith(("CM610", "CM619"))

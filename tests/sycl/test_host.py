@@ -20,7 +20,7 @@ from coopmat.sycl.memory import malloc_device
 from coopmat.sycl.pointers import annotated_ptr, cast_address_space, local_accessor, multi_ptr
 from coopmat.sycl.properties import cache_control, properties, read_hint
 from coopmat.sycl.selectors import gpu_selector_v
-from tests.sycl.host_kit import ADD, A, q, read
+from tests.kit.sycl.host import ADD, A, q, read
 
 # ------------------------------------------------------------------ imports
 

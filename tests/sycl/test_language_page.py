@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,9 @@ from coopmat.runtime.commands import Handler, MemoryCommands
 from coopmat.runtime.events import Event
 from coopmat.sycl.compiler.builtins import work_items
 from coopmat.sycl.queries import matrix_params
+from tests.kit.paths import ROOT
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+DOCS = ROOT / "docs"
 PAGE = (DOCS / "joint-matrix.md").read_text()
 TABLE = PAGE[PAGE.index("## Porting table"):PAGE.index("## The kernel language")]
 FUNCTIONS = (DOCS / "sycl-functions.md").read_text()

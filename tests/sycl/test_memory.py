@@ -13,7 +13,7 @@ from coopmat.runtime.element_types import VALUE_TYPES, float64, int8, int32, pre
 from coopmat.sycl import memory
 from coopmat.sycl.memory import free, malloc_device, malloc_shared
 from coopmat.sycl.pointers import multi_ptr
-from tests.sycl.host_kit import ADD, q, read
+from tests.kit.sycl.host import ADD, q, read
 
 ON_THE_HOST = [memory.malloc_shared, memory.malloc_host]
 EVERY = [*ON_THE_HOST, memory.malloc_device]

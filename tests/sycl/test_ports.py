@@ -11,8 +11,8 @@ import pytest
 import coopmat as cm
 from coopmat.devices import ARCHITECTURES
 from coopmat.sycl import bfloat16, float32, half, int8, int32, layout, nd_range, precision, round_to_tf32, uint8, use
-from tests.sycl import ported_kernels as ports
-from tests.sycl.row_operands import KINDS, arithmetic_of, assert_same, operands
+from tests.kit.sycl import ported_kernels as ports
+from tests.kit.sycl.row_operands import KINDS, arithmetic_of, assert_same, operands
 
 
 class Target(NamedTuple):

@@ -16,8 +16,8 @@ import pytest
 import coopmat as cm
 from coopmat.devices import ARCHITECTURES, Combination
 from coopmat.sycl import layout, nd_range
-from tests.sycl.row_kernels import OF_C, OF_D, PRODUCTS, copies_of, kernel_of, stride_of
-from tests.sycl.row_operands import KINDS, arithmetic_of, assert_same, operands
+from tests.kit.sycl.row_kernels import OF_C, OF_D, PRODUCTS, copies_of, kernel_of, stride_of
+from tests.kit.sycl.row_operands import KINDS, arithmetic_of, assert_same, operands
 
 COUNT = 2 * len(KINDS)  # matrices of a launch, each of a work-group
 SHORT = ((0, 0, 0), (1, 1, 1), (2, 2, 2), (0, 1, 2), (1, 2, 0), (2, 0, 1))

@@ -18,8 +18,8 @@ import pytest
 import coopmat as cm
 from coopmat.sycl import float32, int32, kernel, nd_item, ptr
 from coopmat.sycl.kernel import SyclKernel
-from tests.sycl.device_kit import launch
-from tests.sycl.refused import loaded
+from tests.kit.sycl.launches import launch
+from tests.kit.sycl.refused import loaded
 
 HEAD = "from coopmat.sycl import *\n@kernel\ndef k(item: nd_item[1], y: ptr[int32]):\n"
 

@@ -29,7 +29,7 @@ from coopmat.sycl import (
     ptr,
     queue,
 )
-from tests.sycl.spec_samples import SAMPLES, WITH_BYTES, WITH_TF32, Sample, copy_of, shape
+from tests.kit.sycl.spec_samples import SAMPLES, WITH_BYTES, WITH_TF32, Sample, copy_of, shape
 
 RUNS = [pytest.param(sample, name, id=f"{sample.name}-{name}") for sample in SAMPLES for name in sample.architectures]
 

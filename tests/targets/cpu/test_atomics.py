@@ -12,7 +12,7 @@ import pytest
 
 from coopmat.diagnostics import ValidationError
 from coopmat.targets.cpu.program import CpuProgram
-from tests.targets.simulator.kit import cpu_program, module
+from tests.kit.targets.short_kernels import cpu_program, module
 
 SIZES = (4, 8, 16, 32, 64)
 COUNT = 100  # work-items of a group, of which the last sub-group has fewer than others

@@ -6,7 +6,6 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,13 @@ import pytest
 
 import coopmat as cm
 from coopmat.targets.cpu.features import LEVELS, VARIABLE
-from tests import intel_runtime
-from tests.cases import CASES, Case, copies
-from tests.sycl import device_kit
+from tests.kit.cases import CASES, Case, copies
+from tests.kit.oracles import intel_runtime
+from tests.kit.paths import ROOT
+from tests.kit.sycl import launches
 
 SEED = 20
-SYCL = Path(device_kit.__file__).parent
+SYCL = ROOT / "tests" / "sycl"
 WITHOUT_MATRICES = ("control", "memory", "vectors", "extensions", "dot_products", "async_copies", "printing")
 """Files whose kernels Intel's runtime runs on every processor."""
 
@@ -67,8 +67,8 @@ def test_intels_runtime_computes_the_same(case: Case) -> None:
 
 def _launching() -> Iterator[tuple[str, Callable[..., Any]]]:
     """The tests of tests/sycl that launch a kernel and compare what it computes, oracles apart."""
-    for path in sorted(SYCL.glob("test_*.py")):
-        module = importlib.import_module(f"tests.sycl.{path.stem}")
+    for path in sorted(SYCL.rglob("test_*.py")):
+        module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         if hasattr(module, "pytestmark"):
             continue  # on Intel's runtime, or compiled with its compiler, whatever our device is
         for name, test in inspect.getmembers(module, inspect.isfunction):
@@ -81,7 +81,7 @@ def _launching() -> Iterator[tuple[str, Callable[..., Any]]]:
 @pytest.fixture(scope="module", autouse=True)
 def _on_the_cpu() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(device_kit, "DEVICE", "cpu")
+        patch.setattr(launches, "DEVICE", "cpu")
         yield
 
 

@@ -12,9 +12,9 @@ from coopmat.spirv import Module
 from coopmat.spirv.validate import validate
 from coopmat.targets.cpu.features import VARIABLE
 from coopmat.targets.cpu.program import TOLERATED, CpuProgram
-from tests.fuzz.targets import SLOW
-from tests.spirv.hostile import HOSTILE
-from tests.spirv.mutations import mutants
+from tests.kit.fuzz.targets import SLOW
+from tests.kit.spirv.hostile import HOSTILE
+from tests.kit.spirv.mutations import mutants
 
 LEVELS = ("avx512", "avx2", "baseline")
 SHORT, LONG, PART = 120, 6000, 60

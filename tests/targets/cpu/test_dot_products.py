@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.targets.simulator import kit
-from tests.targets.simulator.kit import module, run
+from tests.kit.targets import short_kernels
+from tests.kit.targets.short_kernels import module, run
 from tests.targets.simulator.test_sub_group_matrix import (
     INTEGER_ROWS,
     INTEGERS,
@@ -37,7 +37,7 @@ def test_one_vector_for_all(monkeypatch: pytest.MonkeyPatch, size: int, form: st
     a = np.frombuffer(RNG.bytes(4 * 128), np.int32)
     found = []
     for target in ("cpu", "simulator"):
-        monkeypatch.setattr(kit, "TARGET", target)
+        monkeypatch.setattr(short_kernels, "TARGET", target)
         found.append(np.zeros_like(a))
         run(source, [found[-1], a, np.int32(-0x7F80FF02)], 128, 64)
     np.testing.assert_array_equal(*found)
@@ -61,7 +61,7 @@ def test_rows_of_a_matrix_alike_in_all_lanes(monkeypatch: pytest.MonkeyPatch, si
     b = np.frombuffer(RNG.bytes(size * 64), np.int32).reshape(-1, 8)
     found = []
     for target in ("cpu", "simulator"):
-        monkeypatch.setattr(kit, "TARGET", target)
+        monkeypatch.setattr(short_kernels, "TARGET", target)
         found.append(np.zeros((2 * size, m), np.int32))
         run(source, [found[-1], a, b], 2 * size, 2 * size)
     np.testing.assert_array_equal(*found)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import coopmat as cm
 from coopmat.targets.cpu.program import CpuProgram
+from tests.kit.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 DEVICES = ("sim:generic", "cpu")
 INDEXED = """
 typedef struct { int number; uchar octets[4]; } mixed;

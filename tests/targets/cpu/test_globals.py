@@ -10,7 +10,7 @@ import coopmat as cm
 from coopmat.diagnostics import Error
 from coopmat.targets.base.global_memory import GlobalMemory
 from coopmat.targets.cpu.program import CpuProgram
-from tests.targets.simulator.kit import cpu_program, module
+from tests.kit.targets.short_kernels import cpu_program, module
 
 SOURCE = """
 struct inner { char c; double d; short s[3]; };

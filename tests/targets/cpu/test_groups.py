@@ -8,7 +8,7 @@ import pytest
 import coopmat as cm
 from coopmat.diagnostics import Error
 from coopmat.targets.cpu.program import CpuProgram
-from tests.targets.simulator.kit import cpu_program, module
+from tests.kit.targets.short_kernels import cpu_program, module
 
 RNG = np.random.default_rng(11)
 

@@ -7,7 +7,7 @@ import numpy as np
 from coopmat.runtime.executable import executable
 from coopmat.targets.cpu.features import cpu_features
 from coopmat.targets.cpu.program import CpuProgram
-from tests.targets.simulator.kit import module
+from tests.kit.targets.short_kernels import module
 
 BASELINE = cpu_features({"COOPMAT_CPU_FEATURES": "baseline"})
 

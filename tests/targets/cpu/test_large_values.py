@@ -12,8 +12,8 @@ import coopmat as cm
 from coopmat.spirv.analysis.types import ArrayType, StructType, Type, contains_matrix
 from coopmat.targets.analysis import large_values, pointer_uses
 from coopmat.targets.llvm.instructions import memory
+from tests.kit.targets import short_kernels
 from tests.targets.cpu import test_shared
-from tests.targets.simulator import kit
 
 ITEMS, COUNT = 32, 5000
 STEMS = ("test_composites__", "test_foreign_modules__", "test_memory__", "test_control__")
@@ -95,6 +95,6 @@ def _all_are_large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     if request.function.__module__ != __name__:
         for module in (large_values, memory, pointer_uses):
             monkeypatch.setattr(module, "is_large", _is_aggregate)
-        monkeypatch.setattr(kit, "TARGET", "cpu")
+        monkeypatch.setattr(short_kernels, "TARGET", "cpu")
         monkeypatch.setenv("COOPMAT_CACHE_DIR", "off")
-        kit._cpu_program.cache_clear()
+        short_kernels._cpu_program.cache_clear()

@@ -6,7 +6,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.targets.cpu.features import VARIABLE
-from tests.fuzz.lock_step_kernels import generate
+from tests.kit.fuzz.lock_step_kernels import generate
 
 LEVELS = ("avx512", "avx2", "baseline")
 BATCH = 50

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import coopmat as cm
-from tests.targets.simulator import kit
-from tests.targets.simulator.kit import DTYPES, evaluate
-from tests.targets.simulator.values import floats
+from tests.kit.targets import short_kernels
+from tests.kit.targets.short_kernels import DTYPES, evaluate
+from tests.kit.targets.values import floats
 
 RNG = np.random.default_rng(23)
 KINDS = ("f16", "f32", "f64")
@@ -34,7 +34,7 @@ def both(monkeypatch: pytest.MonkeyPatch, line: str, result: str,
     """What the CPU computes, and what the simulator computes."""
     found = []
     for target in ("cpu", "simulator"):
-        monkeypatch.setattr(kit, "TARGET", target)
+        monkeypatch.setattr(short_kernels, "TARGET", target)
         found.append(evaluate(line, result, *operands))
     return found[0], found[1]
 

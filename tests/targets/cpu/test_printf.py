@@ -9,7 +9,7 @@ import coopmat as cm
 from coopmat.diagnostics import Error, OutOfBounds, UndefinedBehavior
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
-from tests.targets.simulator.kit import cpu_program, module
+from tests.kit.targets.short_kernels import cpu_program, module
 
 Capture = pytest.CaptureFixture[str]
 LIMIT = 1 << 20

@@ -11,7 +11,7 @@ import pytest
 
 from coopmat.spirv import Module
 from coopmat.targets.cpu.features import VARIABLE
-from tests.fuzz import kernels_for_targets, random_graphs, targets
+from tests.kit.fuzz import kernels_for_targets, random_graphs, targets
 
 LEVELS = ("avx512", "avx2", "baseline")
 BATCH, LONG_BATCH = 4, 50

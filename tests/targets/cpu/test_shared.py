@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from coopmat.targets.cpu.features import LEVELS, VARIABLE
+from tests.kit.targets import short_kernels
 from tests.targets import simulator
-from tests.targets.simulator import kit
 
 SIMULATORS = frozenset({
     "DataRace", "DivergentGroupOperation", "Misaligned", "OutOfBounds", "SimulationError", "UndefinedBehavior",
@@ -22,13 +22,13 @@ SIMULATORS = frozenset({
 NOT_SHARED = {
     "test_matrix_layouts": "the simulated devices' layouts",
     "test_options": "the simulator's options",
-    **{f"test_launch.{name}": "arguments are checked before the CPU gets them: tests/test_cpu_device.py" for name in (
+    **{f"test_launch.{name}": "arguments are checked before the CPU gets them: runtime/test_cpu_device.py" for name in (
         "test_arguments_that_do_not_fit", "test_local_memory_has_a_limit", "test_local_pointers_need_local_memory",
         "test_masked_arrays_are_refused")},
     **{f"test_launch.{name}": "the simulated devices' sizes of sub-groups" for name in (
         "test_a_sub_group_size_that_the_device_does_not_have", "test_the_first_sub_group_size_is_the_default")},
     "test_control.test_post_dominators_of_random_graphs": "runs no kernel",
-    "test_matrix.test_tf32_and_bf16_interpretations": "sums rounded once: test_matrix_rows.py has the CPU's bound",
+    "test_matrix.test_tf32_and_bf16_interpretations": "sums rounded once: matrix/test_rows.py has the CPU's bound",
 }
 """Modules and tests that do not apply, and why not."""
 SLOW = ("test_groups_on_intel",)
@@ -46,7 +46,7 @@ def _modules() -> Iterator[ModuleType]:
 
 
 def _is_about_the_simulator(test: Callable[..., Any]) -> bool:
-    """Whether a test names what only the simulator has; what ``kit.refuses`` is given counts on the simulator alone."""
+    """Whether a test names what only the simulator has; what ``refuses`` is given counts on the simulator alone."""
     inner = inspect.unwrap(getattr(getattr(test, "hypothesis", None), "inner_test", test))
     return bool(SIMULATORS & set(inner.__code__.co_names)) and "refuses" not in inner.__code__.co_names
 
@@ -85,11 +85,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def _features(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kit, "TARGET", "cpu")
+        patch.setattr(short_kernels, "TARGET", "cpu")
         patch.setenv(VARIABLE, request.param)
         yield
 
 
 @pytest.fixture(autouse=True)
 def _validated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit, "VALIDATES", request.function.__module__.endswith(VALIDATED))
+    monkeypatch.setattr(short_kernels, "VALIDATES", request.function.__module__.endswith(VALIDATED))

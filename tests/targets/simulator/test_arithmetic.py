@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from coopmat.diagnostics import UndefinedBehavior
-from tests.targets.simulator.kit import evaluate
-from tests.targets.simulator.values import floats, integers, unsigned, wrapped
+from tests.kit.targets.short_kernels import evaluate
+from tests.kit.targets.values import floats, integers, unsigned, wrapped
 
 RNG = np.random.default_rng(7)
 WIDTHS = (8, 16, 32, 64)

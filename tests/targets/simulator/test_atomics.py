@@ -9,8 +9,8 @@ import pytest
 
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError
 from coopmat.targets.base.local_memory import LocalMemory
-from tests.targets.simulator.kit import DTYPES, module, run
-from tests.targets.simulator.values import unsigned
+from tests.kit.targets.short_kernels import DTYPES, module, run
+from tests.kit.targets.values import unsigned
 
 RNG = np.random.default_rng(31)
 

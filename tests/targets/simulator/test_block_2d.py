@@ -15,7 +15,7 @@ from coopmat.diagnostics import (
     ValidationError,
 )
 from coopmat.targets import simulator
-from tests.targets.simulator.kit import module, run
+from tests.kit.targets.short_kernels import module, run
 
 RNG = np.random.default_rng(13)
 WIDTH, HEIGHT, PITCH = 80, 23, 96  # bytes, rows, bytes

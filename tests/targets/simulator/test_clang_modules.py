@@ -14,7 +14,7 @@ from coopmat.devices import describe
 from coopmat.spirv.module import Module
 from coopmat.targets import simulator
 from coopmat.targets.base.local_memory import LocalMemory
-from tests.cases import ASYNC_COPIES, CASES, CONTROL, MEMORY, Case, copies
+from tests.kit.cases import ASYNC_COPIES, CASES, CONTROL, MEMORY, Case, copies
 
 # What opencl-c-base.h would declare, as far as the kernels need it: ziglang ships no OpenCL headers.
 PRELUDE = """

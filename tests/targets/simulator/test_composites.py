@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coopmat.diagnostics import ValidationError
-from tests.targets.simulator.kit import evaluate, module, run
+from tests.kit.targets.short_kernels import evaluate, module, run
 
 RNG = np.random.default_rng(19)
 A, B = RNG.integers(-99, 99, (2, 32, 4)).astype(np.int32)

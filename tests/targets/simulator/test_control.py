@@ -18,7 +18,7 @@ from coopmat.diagnostics import (
 )
 from coopmat.spirv.analysis.control_flow import RETURNED, post_dominators
 from coopmat.targets.simulator import SimulatorOptions
-from tests.targets.simulator.kit import module, run
+from tests.kit.targets.short_kernels import module, run
 
 LINE = '%file = OpString "kernel.cl"'
 IDS = np.arange(64)

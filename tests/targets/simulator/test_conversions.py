@@ -10,8 +10,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.targets.simulator.kit import DTYPES, evaluate, module, run
-from tests.targets.simulator.values import floats, integers, unsigned, wrapped
+from tests.kit.targets.short_kernels import DTYPES, evaluate, module, run
+from tests.kit.targets.values import floats, integers, unsigned, wrapped
 
 RNG = np.random.default_rng(13)
 MODES = ("RTE", "RTZ", "RTP", "RTN")

@@ -8,8 +8,8 @@ import pytest
 from coopmat.diagnostics import Error, UndefinedBehavior, ValidationError
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
-from tests.targets.simulator.kit import evaluate, module, refuses, run
-from tests.targets.simulator.values import integers, wrapped
+from tests.kit.targets.short_kernels import evaluate, module, refuses, run
+from tests.kit.targets.values import integers, wrapped
 
 RNG = np.random.default_rng(7)
 SIGNS = {"S": (True, True), "U": (False, False), "SU": (True, False)}

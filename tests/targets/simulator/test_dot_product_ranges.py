@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from coopmat.diagnostics import UndefinedBehavior
 from coopmat.spirv.module import Module
-from tests import intel_runtime
-from tests.targets.simulator.kit import module, refuses, run
-from tests.targets.simulator.values import wrapped
+from tests.kit.oracles import intel_runtime
+from tests.kit.targets.short_kernels import module, refuses, run
+from tests.kit.targets.values import wrapped
 
 SIGNS = {"S": (True, True), "U": (False, False), "SU": (True, False)}
 LENGTHS = (2, 3, 4, 8, 16)

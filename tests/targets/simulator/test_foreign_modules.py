@@ -8,7 +8,7 @@ import pytest
 import coopmat as cm
 from coopmat.diagnostics import Error, UndefinedBehavior
 from coopmat.spirv.module import Module
-from tests.targets.simulator.kit import STORAGES, module, run
+from tests.kit.targets.short_kernels import STORAGES, module, run
 
 STORE = """
     %place = OpInBoundsPtrAccessChain %g_i32 %out %gx

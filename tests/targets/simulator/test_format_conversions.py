@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coopmat.diagnostics import ValidationError
-from tests.targets.simulator.kit import evaluate
+from tests.kit.targets.short_kernels import evaluate
 
 RNG = np.random.default_rng(17)
 

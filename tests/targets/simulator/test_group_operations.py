@@ -10,8 +10,8 @@ import pytest
 
 from coopmat.diagnostics import DivergentGroupOperation, Error, UndefinedBehavior
 from coopmat.targets.simulator import SimulatorOptions
-from tests.targets.simulator.kit import DTYPES, evaluate, module, run
-from tests.targets.simulator.values import floats, integers
+from tests.kit.targets.short_kernels import DTYPES, evaluate, module, run
+from tests.kit.targets.values import floats, integers
 
 RNG = np.random.default_rng(3)
 LANES = 16  # of the generic device, where a kernel requires no size

@@ -11,8 +11,8 @@ from coopmat.spirv.analysis.requirements import Needs
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
-from tests import intel_runtime
-from tests.targets.simulator.kit import DTYPES, module, run
+from tests.kit.oracles import intel_runtime
+from tests.kit.targets.short_kernels import DTYPES, module, run
 
 COUNT, LOCAL = 192, 64  # three work-groups of four sub-groups of 16
 SUB_GROUP, WORK_GROUP = "%i32_c3", "%i32_c2"

@@ -14,7 +14,7 @@ from coopmat.diagnostics import (
     ValidationError,
 )
 from coopmat.targets.base.local_memory import LocalMemory
-from tests.targets.simulator.kit import DTYPES, evaluate, module, run
+from tests.kit.targets.short_kernels import DTYPES, evaluate, module, run
 
 RNG = np.random.default_rng(5)
 LANES = 16

@@ -13,8 +13,8 @@ from coopmat.spirv.module import Module
 from coopmat.targets import simulator
 from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.simulator import SimulatorOptions, launch
-from tests.targets.simulator import kit
-from tests.targets.simulator.kit import DTYPES, module, refuses, run
+from tests.kit.targets import short_kernels
+from tests.kit.targets.short_kernels import DTYPES, module, refuses, run
 
 ADD = """
     %p = OpPtrAccessChain %g_i32 %out %gx
@@ -279,7 +279,7 @@ def test_built_ins(size: tuple[int, ...], local: tuple[int, ...], offset: tuple[
         kind = "v3_i64" if name in BUILTINS else "i64"
         found = builtin(name, kind, size, local, offset, ("SubgroupSize 8",))
         wanted = np.array(expected[name])
-        if kit.TARGET == "cpu":  # which takes work-groups in an order of its own
+        if short_kernels.TARGET == "cpu":  # which takes work-groups in an order of its own
             found, wanted = (np.array(sorted(numbers.tolist())) for numbers in (found, wanted))
         np.testing.assert_array_equal(found, wanted, err_msg=name)
 

@@ -16,7 +16,7 @@ from coopmat.diagnostics import (
 )
 from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.simulator import SimulatorOptions
-from tests.targets.simulator.kit import DTYPES, module, run
+from tests.kit.targets.short_kernels import DTYPES, module, run
 
 RNG = np.random.default_rng(29)
 LINE = '%file = OpString "kernel.cl"'

@@ -11,7 +11,7 @@ import pytest
 
 from coopmat.diagnostics import DivergentGroupOperation
 from coopmat.numerics.folding import fold
-from tests.targets.simulator.kit import DTYPES, module, run
+from tests.kit.targets.short_kernels import DTYPES, module, run
 
 RNG = np.random.default_rng(31)
 ROW, COLUMN, BOTH, SQUARES = 1, 2, 3, 4

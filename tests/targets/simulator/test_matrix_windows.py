@@ -18,7 +18,7 @@ from coopmat.diagnostics import (
 from coopmat.spirv.module import Module
 from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.simulator import SimulatorOptions
-from tests.targets.simulator.kit import module, run
+from tests.kit.targets.short_kernels import module, run
 
 LINE = '%file = OpString "kernel.cl"'
 ROW, COLUMN, PACKED = 0, 1, 2

@@ -8,7 +8,7 @@ import pytest
 from coopmat.diagnostics import Misaligned, OutOfBounds, SimulationError, UndefinedBehavior, ValidationError
 from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.simulator import SimulatorOptions
-from tests.targets.simulator.kit import DTYPES, module, run
+from tests.kit.targets.short_kernels import DTYPES, module, run
 
 RNG = np.random.default_rng(23)
 LINE = '%file = OpString "kernel.cl"'

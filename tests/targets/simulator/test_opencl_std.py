@@ -16,8 +16,8 @@ import pytest
 from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import OPENCL_STD
 from coopmat.targets.simulator.opencl_std import FUNCTIONS
-from tests.targets.simulator.kit import DTYPES, evaluate, module, run
-from tests.targets.simulator.values import floats, integers, unsigned, wrapped
+from tests.kit.targets.short_kernels import DTYPES, evaluate, module, run
+from tests.kit.targets.values import floats, integers, unsigned, wrapped
 
 RNG = np.random.default_rng(17)
 KINDS = ("f16", "f32", "f64")

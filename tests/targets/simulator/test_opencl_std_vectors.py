@@ -7,8 +7,8 @@ import pytest
 
 from coopmat.spirv.grammar import OPENCL_STD, extended_operands
 from coopmat.targets.simulator import opencl_integer, opencl_math
-from tests.targets.simulator.kit import evaluate
-from tests.targets.simulator.values import floats, integers
+from tests.kit.targets.short_kernels import evaluate
+from tests.kit.targets.values import floats, integers
 
 COUNT = 48
 OF_WHOLE_VECTORS = {"cross", "distance", "length", "normalize", "fast_distance", "fast_length", "fast_normalize"}

@@ -9,7 +9,7 @@ import pytest
 
 from coopmat.diagnostics import Error, SimulationError
 from coopmat.targets.simulator import SimulatorOptions
-from tests.targets.simulator.kit import module, run
+from tests.kit.targets.short_kernels import module, run
 
 COUNT_FOREVER = """
     OpBranch %head

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import coopmat as cm
 from coopmat.diagnostics import Error, OutOfBounds, SimulationError, UndefinedBehavior
 from coopmat.targets.simulator import SimulatorOptions
-from tests import intel_runtime
-from tests.targets.simulator.kit import module, run
+from tests.kit.oracles import intel_runtime
+from tests.kit.targets.short_kernels import module, run
 
 Capture = pytest.CaptureFixture[str]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from coopmat.diagnostics import UndefinedBehavior
-from tests.targets.simulator.kit import evaluate, module, run
-from tests.targets.simulator.values import floats, integers
+from tests.kit.targets.short_kernels import evaluate, module, run
+from tests.kit.targets.values import floats, integers
 
 RNG = np.random.default_rng(21)
 COUNT, LANES = 128, 16

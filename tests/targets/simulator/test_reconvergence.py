@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.targets.simulator.kit import module, run
+from tests.kit.targets.short_kernels import module, run
 
 VALUES = """
     %n = OpVariable %p_i64 Function %i64_c0

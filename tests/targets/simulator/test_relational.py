@@ -6,8 +6,8 @@ import operator
 import numpy as np
 import pytest
 
-from tests.targets.simulator.kit import evaluate, module, run
-from tests.targets.simulator.values import floats, integers, unsigned
+from tests.kit.targets.short_kernels import evaluate, module, run
+from tests.kit.targets.values import floats, integers, unsigned
 
 RNG = np.random.default_rng(11)
 ORDER = {"LessThan": operator.lt, "LessThanEqual": operator.le, "GreaterThan": operator.gt,

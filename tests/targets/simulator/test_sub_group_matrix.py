@@ -22,8 +22,8 @@ from coopmat.diagnostics import (
 from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
 from coopmat.targets import simulator
 from coopmat.targets.cpu.sub_group_matrix import a_word
-from tests.targets.simulator import kit
-from tests.targets.simulator.kit import module, refuses, run
+from tests.kit.targets import short_kernels
+from tests.kit.targets.short_kernels import module, refuses, run
 
 RNG = np.random.default_rng(11)
 SIZES = (1, 2, 4, 8)
@@ -198,7 +198,7 @@ def test_float_rows(size: int, name: str, accumulator: str, m: int, spread: int)
                for shape, kind in (((m, k), dtype), ((k, size), dtype), ((m, size), ACCUMULATORS[accumulator][4])))
     c.flat[0] = 0
     found = multiply(size, name, accumulator, a, b, c, device_of(size))
-    own = multiply(size, name, accumulator, a, b, c, numerics="hardware") if kit.TARGET == "cpu" else None
+    own = multiply(size, name, accumulator, a, b, c, numerics="hardware") if short_kernels.TARGET == "cpu" else None
     if name == "tf32":  # the multiplication does not see the low 13 bits
         a, b = ((array.view(np.uint32) & 0xFFFFE000).view(np.float32) for array in (a, b))
     precision, low, high = ACCUMULATORS[accumulator][1:4]
@@ -286,7 +286,7 @@ def test_the_whole_sub_group_must_take_part() -> None:
 def test_another_sub_group_size_is_undefined_behaviour() -> None:
     source = kernel(32, *INT8)
     simulator.compile(source, describe("intel_gpu_pvc"))
-    refusal = UndefinedBehavior if kit.TARGET == "simulator" else KernelNotSupported
+    refusal = UndefinedBehavior if short_kernels.TARGET == "simulator" else KernelNotSupported
     with pytest.raises(refusal, match=r"needs sub-groups of 16 work-items, but this kernel has .* of 32"):
         run(source, arguments(32), 32, 32, device="intel_gpu_pvc")
     with pytest.raises(refusal, match="needs sub-groups of 8"):  # 16 where a kernel requires none
