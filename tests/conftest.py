@@ -38,7 +38,7 @@ def _chromium() -> bool:
 
 
 def _ptxas() -> bool:
-    from tests.kit import ptxas
+    from tests.kit.oracles import ptxas
 
     return ptxas.executable() is not None
 

@@ -13,8 +13,8 @@ import coopmat as cm
 from coopmat import llvm
 from coopmat.runtime.executable import executable
 from coopmat.targets.analysis.large_values import Prepared, prepared
-from tests.kit import ptxas
-from tests.kit.thread_lanes import AMD, NVIDIA, Gpu, kernel_ir
+from tests.kit.oracles import ptxas
+from tests.kit.targets.thread_lanes import AMD, NVIDIA, Gpu, kernel_ir
 
 KERNELS = Path(__file__).parents[2] / "kernels"
 LEVEL = 2  # of LLVM's optimiser
