@@ -60,7 +60,7 @@ NOT_AT_START = (
     "coopmat.command_line", "coopmat.probing", "coopmat.sycl", "coopmat.opencl", "coopmat.lowering", "coopmat.tree",
     "coopmat.llvm", "coopmat.spirv.edit.editor", "coopmat.spirv.edit.linker", "coopmat.spirv.text.assembler",
     "coopmat.spirv.transform", "coopmat.spirv.validate", "coopmat.targets.cpu.program",
-    "coopmat.targets.simulator.program",
+    "coopmat.targets.simulator.kernel", "coopmat.targets.simulator.launch",
 )
 """What ``import coopmat`` does not load: libraries and modules that most processes never need, or that are slow to
 load."""
