@@ -13,7 +13,7 @@ from typing import Any
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.dominators import immediate_dominators
 from coopmat.spirv.analysis.types import PointerType, Type, TypeTable
-from coopmat.spirv.grammar import BuiltIn, GroupOperation, StorageClass
+from coopmat.spirv.grammar import BuiltIn, GroupOperation, Scope, StorageClass
 from coopmat.spirv.module import EntryPoint
 from coopmat.targets.analysis.flatten import flatten
 from coopmat.targets.analysis.large_values import Prepared, in_variables
@@ -32,16 +32,14 @@ from coopmat.targets.llvm.variables import own_variable
 SIZES, LOCAL_SIZES, OFFSETS, GROUPS, DIMENSIONS, OUTPUT, VARIABLES = 0, 3, 6, 9, 12, 13, 16
 """The 64-bit words of a launch, by their positions; the addresses of variables come last."""
 MOST_WORK_ITEMS = 1024
-LIBRARY = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
-           "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "tgamma", "lgamma", "pow",
-           "atan2", "hypot", "remainder", "nextafter", "ldexp")
 
 
 @dataclass(frozen=True, eq=False)
 class Gpu:
     """What differs between the GPUs. convention: of a kernel's function. shuffle: the operand of a lane (an i32 as
     text), given a writer's ``call``, a value and that lane. ballot: LLVM's function and its type. axes: the functions
-    that give a work-item's and a work-group's position. in_storage: the functions that tell where an address leads."""
+    that give a work-item's and a work-group's position. library: the names of the mathematical library's functions.
+    in_storage: the functions that tell where an address leads."""
 
     triple: str
     cpu: str
@@ -49,19 +47,14 @@ class Gpu:
     convention: str
     stack: int
     sub_group_size: int
-    prefix: str
+    library: str
     local_id: tuple[str, str, str]
     group_id: tuple[str, str, str]
     shuffle: Callable[[Emitter, str, str], str]
     ballot: tuple[str, str]
     barrier: tuple[str, ...]
+    sub_group_barrier: str
     in_storage: Mapping[int, str]
-
-    @property
-    def functions(self) -> dict[str, str]:
-        """The names of the mathematical library's functions."""
-        end = "_f64" if self.prefix == "__ocml_" else ""
-        return {name: f"{self.prefix}{name}{end}" for name in LIBRARY}
 
 
 def _axes(before: str, after: str = "") -> tuple[str, str, str]:
@@ -70,21 +63,22 @@ def _axes(before: str, after: str = "") -> tuple[str, str, str]:
 
 
 NVIDIA = Gpu(
-    "nvptx64-nvidia-cuda", "sm_80", "+ptx83", "ptx_kernel", 0, 32, "__nv_", _axes("llvm.nvvm.read.ptx.sreg.tid."),
+    "nvptx64-nvidia-cuda", "sm_80", "+ptx83", "ptx_kernel", 0, 32, "__nv_{}", _axes("llvm.nvvm.read.ptx.sreg.tid."),
     _axes("llvm.nvvm.read.ptx.sreg.ctaid."),
     lambda emitter, value, lane: emitter.writer.call("i32", "llvm.nvvm.shfl.sync.idx.i32", [
         ("i32", "-1"), ("i32", value), ("i32", lane), ("i32", "31")]),
     ("llvm.nvvm.vote.ballot.sync", "i32"), ("call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)",),
+    "call void @llvm.nvvm.bar.warp.sync(i32 -1)",
     {StorageClass.Workgroup: "llvm.nvvm.isspacep.shared", StorageClass.Function: "llvm.nvvm.isspacep.local",
      StorageClass.Private: "llvm.nvvm.isspacep.local", StorageClass.CrossWorkgroup: "llvm.nvvm.isspacep.global"})
 AMD = Gpu(
-    "amdgcn-amd-amdhsa", "gfx90a", "", "amdgpu_kernel", 5, 64, "__ocml_", _axes("llvm.amdgcn.workitem.id."),
+    "amdgcn-amd-amdhsa", "gfx90a", "", "amdgpu_kernel", 5, 64, "__ocml_{}_f64", _axes("llvm.amdgcn.workitem.id."),
     _axes("llvm.amdgcn.workgroup.id."),
     lambda emitter, value, lane: emitter.writer.call("i32", "llvm.amdgcn.ds.bpermute", [
         ("i32", emitter.writer.let(f"shl i32 {lane}, 2")), ("i32", value)]),
     ("llvm.amdgcn.ballot.i64", "i64"),
     ('fence syncscope("workgroup") release', "call void @llvm.amdgcn.s.barrier()",
-     'fence syncscope("workgroup") acquire'),
+     'fence syncscope("workgroup") acquire'), "call void @llvm.amdgcn.wave.barrier()",
     {StorageClass.Workgroup: "llvm.amdgcn.is.shared", StorageClass.Function: "llvm.amdgcn.is.private",
      StorageClass.Private: "llvm.amdgcn.is.private"})
 
@@ -252,10 +246,10 @@ class ThreadLanes:
         return Number(result or "", body(*(operand.base for operand in operands)) or "")
 
     def each_value(self, number: Number, body: Callable[[Number], None]) -> None:
-        body(number)
+        raise AssertionError("only matrices under indices that vary need it")
 
     def by_value(self, number: Number, llvm: str, body: Callable[[Number], Number]) -> Number:
-        return body(number)
+        raise AssertionError("only matrices under indices that vary need it")
 
     def first(self, *numbers: Number) -> list[str]:
         return [number.base for number in numbers]
@@ -264,7 +258,7 @@ class ThreadLanes:
         return number.base
 
     def is_joint(self, number: Number) -> bool:
-        return False
+        return number.base.isdigit()
 
     def update_together(self, update: Update, pointer: Number, number: Number, order: str, *,
                         is_used: bool) -> Number | None:
@@ -385,12 +379,12 @@ class ThreadLanes:
 
     # --- the work-group ---------------------------------------------------------------
 
-    def barrier(self) -> None:
-        for line in self.gpu.barrier:
+    def barrier(self, scope: Scope) -> None:
+        for line in self.gpu.barrier if scope == Scope.Workgroup else (self.gpu.sub_group_barrier,):
             self.writer.do(line)
             if line.startswith("call"):
                 name, _, rest = line.removeprefix("call void @").partition("(")
-                self.writer.declarations[name] = f"declare void @{name}({'i32' if '0' in rest else ''})"
+                self.writer.declarations[name] = f"declare void @{name}({'i32' if rest != ')' else ''})"
 
     def fence(self, scope: int | None, order: str) -> None:
         self.writer.do(f"fence {order}")
@@ -404,7 +398,7 @@ class ThreadLanes:
         memory, own = self.local(MOST_WORK_ITEMS * size), self._linear()
         kept = self.emitter.apply("zext {t} {0} to {r}", "i8", number) if llvm == "i1" else number
         writer.do(f"store {kept.type} {kept.base}, ptr {writer.line(memory, own, size)}")
-        self.barrier()
+        self.barrier(Scope.Workgroup)
         count = {GroupOperation.Reduce: self._local_total(), GroupOperation.ExclusiveScan: own}.get(
             GroupOperation(operation)) or writer.let(f"add i64 {own}, 1")
         start = folding.identity if operation == GroupOperation.ExclusiveScan else folding.neutral
@@ -419,7 +413,7 @@ class ThreadLanes:
             return carried
 
         writer.when(writer.let(f"icmp ne i64 {count}, 0"), lambda: writer.repeat(count, [], turn) and None)
-        self.barrier()
+        self.barrier(Scope.Workgroup)
         return Number(llvm, writer.let(f"load {llvm}, ptr {total}"))
 
     def broadcast_work_group(self, numbers: Numbers, local_id: Numbers) -> Numbers:
@@ -436,10 +430,10 @@ class ThreadLanes:
                 writer.do(f"store {number.type} {number.base}, ptr {place}")
 
         writer.when(writer.let(f"icmp eq i64 {position.base}, {self._linear()}"), leave)
-        self.barrier()
+        self.barrier(Scope.Workgroup)
         found = tuple(Number(number.type, writer.let(f"load {number.type}, ptr {place}"))
                       for number, place in zip(numbers, places, strict=True))
-        self.barrier()
+        self.barrier(Scope.Workgroup)
         return found
 
     def share(self, count: str) -> tuple[str, str]:
@@ -525,6 +519,10 @@ class ThreadLanes:
     def output(self) -> str:
         return self._word(OUTPUT)
 
+    def call_library(self, name: str, numbers: Sequence[Number]) -> Number:
+        operands = [(number.type, number.base) for number in numbers]
+        return Number("double", self.writer.call("double", self.gpu.library.format(name), operands))
+
     def dot_bytes(self, a: Numbers, b: Numbers, signs: tuple[bool, bool]) -> Number | None:
         return None
 
@@ -544,8 +542,8 @@ def kernel_ir(prepared: Prepared, entry: EntryPoint, gpu: Gpu) -> str:
     types = TypeTable(prepared.module, gpu.sub_group_size)
     flat = in_variables(flatten(prepared.module, entry.function_id, types), prepared)
     emitter = Emitter(Machine(
-        "the GPU", HANDLERS, lambda one: ThreadLanes(one, gpu), lambda one: NoMatrices(),  # type: ignore[arg-type,return-value]
-        gpu.sub_group_size, 1, gpu.stack, gpu.functions), Origins(PointerUses(flat)))
+        "the GPU", HANDLERS, lambda one: (ThreadLanes(one, gpu), NoMatrices()),  # type: ignore[arg-type,return-value]
+        gpu.sub_group_size, 1, gpu.stack), Origins(PointerUses(flat)))
     parameters = ["ptr %launch", *_parameters(emitter, prepared, entry)]
     emitter.emit()
     lanes, writer = emitter.execution, emitter.writer

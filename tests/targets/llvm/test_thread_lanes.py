@@ -23,6 +23,7 @@ GROUPS = """
 kernel void sub_groups(global int *a, global float *b, global ulong *c, global half *h)
 {
     size_t i = get_global_id(0);
+    sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
     a[i] = sub_group_reduce_add(a[i]) + sub_group_scan_inclusive_max(a[i]) + sub_group_scan_exclusive_min(a[i]);
     b[i] = sub_group_shuffle(b[i], get_sub_group_size() - 1 - get_sub_group_local_id());
     b[i] += sub_group_shuffle_xor(b[i], 3);
@@ -106,6 +107,22 @@ def test_ptxas_assembles_it(name: str, kernel: str, tmp_path: Path) -> None:
                            str(tmp_path / "kernel.ptx")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "kernel.o").read_bytes().startswith(b"\x7fELF")
+
+
+def test_sub_groups_wait() -> None:
+    """Threads of a sub-group go on by themselves; a barrier of a sub-group is an instruction."""
+    assert "bar.warp.sync" in ptx_of("groups", "sub_groups")
+    assert "llvm.amdgcn.wave.barrier" in ir_of("groups", "sub_groups", AMD)
+
+
+def test_what_a_machine_lacks_is_an_error() -> None:
+    """A machine without checks takes no kernel with assertions."""
+    program = cm.build("""
+        void __assert_fail(const constant char *text, const constant char *file, unsigned line, const constant char *f);
+        kernel void asserts(global int *a) { if (a[0]) __assert_fail("a", "b", 1, "c"); }""")
+    module = prepared(executable(program.module))
+    with pytest.raises(cm.Error, match=r"cannot compile '%.* = OpFunctionCall .*' for the GPU"):
+        kernel_ir(module, module.module.entry_points[0], NVIDIA)
 
 
 @cache

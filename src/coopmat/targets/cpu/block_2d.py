@@ -118,7 +118,7 @@ def _function(emitter: Emitter, block: Block, *, storing: bool = False, transpos
     kind = "store" if storing else "transpose" if transpose else "transform" if transform else "load"
     name = f"block.{kind}.{size}.{block.width}.{block.height}.{block.count}"
     if name not in emitter.writer.helpers:
-        emitter.reserve_stack(nothing + 64)
+        lanes_of(emitter).frame.reserve_stack(nothing + 64)
     facts = {"NAME": name, "ENTRIES": len(places), "PLACES": ", ".join(f"i32 {place}" for place in places),
              "SPACE": nothing + 8, "COMPONENTS": held.row.shape[1], "LANES": emitter.size, "HEIGHT": block.height,
              "TYPE": f"i{8 * size}", "SIZE": size, **(_STORING if storing else _LOADING), "ROW": row}

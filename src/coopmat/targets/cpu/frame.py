@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import round_up
 from coopmat.targets.cpu.host.frame import ALIGNMENT, Field
 from coopmat.targets.llvm.writer import Writer
+
+MOST_MEMORY = 1 << 22  # bytes that the variables of one sub-group may take: a thread's stack has twice that
 
 
 @dataclass(frozen=True)
@@ -20,15 +23,18 @@ class Slot:
 class Frame:
     """Writes the code that reads words of the launch and addresses, at the kernel's start.
 
-    argument_bytes: what the arguments take. local_bytes: the kernel's own local memory. globals: variables of the
+    argument_bytes: what the arguments take. local_bytes: the kernel's own local memory. stack_bytes: what the variables
+    of a sub-group need on the stack. globals: variables of the
     module by id, whose addresses the host puts among the arguments. head: what must stand before everything else, if
     some work-items may not exist.
     """
 
-    def __init__(self, writer: Writer, *, is_whole: bool) -> None:
+    def __init__(self, writer: Writer, sub_group_size: int, *, is_whole: bool) -> None:
         self.writer = writer
+        self.sub_group_size = sub_group_size
         self.argument_bytes = 0
         self.local_bytes = 0
+        self.stack_bytes = 0
         self.globals: dict[int, Slot] = {}
         self.head: list[str] = []
         self._lines = writer.entry if is_whole else self.head
@@ -46,6 +52,14 @@ class Frame:
     def local_size(self, axis: int) -> str:
         """Work-items of a work-group along an axis."""
         return self.field(Field.LOCAL_SIZE + axis)
+
+    def reserve_stack(self, nbytes: int) -> None:
+        """Note that so many bytes more are needed on a sub-group's stack. Error if that is too much."""
+        self.stack_bytes += nbytes
+        if self.stack_bytes > MOST_MEMORY:
+            raise Error(f"the variables of a sub-group of {self.sub_group_size} work-items take {self.stack_bytes} "
+                        f"bytes, more than {MOST_MEMORY >> 20} MiB; keep them in global or local memory, use fewer or "
+                        "smaller ones, or require smaller sub-groups")
 
     def argument(self, size: int) -> Slot:
         """Room among the arguments."""

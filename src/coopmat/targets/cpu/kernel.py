@@ -101,18 +101,20 @@ class _Maker:
 
     def __init__(self, origins: Origins, entry: EntryPoint, variant: Variant, assumptions: Assumptions) -> None:
         self.variant = variant
+        self.assumptions = assumptions
         self.emitter = Emitter(Machine(
-            NAME, HANDLERS, lambda emitter: VectorLanes(emitter, variant, assumptions),
-            lambda emitter: OpaqueMatrices(emitter, variant), variant.sub_group_size, variant.sub_group_size), origins)
+            NAME, HANDLERS, self._execution, variant.sub_group_size, variant.sub_group_size), origins)
         self.flat = self.emitter.flat
         self.described = self.flat.module.kernel_signatures[entry.name].parameters
-        assert isinstance(self.emitter.execution, VectorLanes)
-        assert isinstance(self.emitter.matrices, OpaqueMatrices)
-        self.lanes, self.matrices = self.emitter.execution, self.emitter.matrices
         self.frame = self.lanes.frame
         self.sites: list[AccessSite] = []
         if variant.is_checked or self.flat.has_assertions:
             self.emitter.checks = Bounds(self.lanes, self.described, self.sites)
+
+    def _execution(self, emitter: Emitter) -> tuple[VectorLanes, OpaqueMatrices]:
+        self.lanes = VectorLanes(emitter, self.variant, self.assumptions)
+        self.matrices = OpaqueMatrices(emitter, self.lanes, self.variant)
+        return self.lanes, self.matrices
 
     def make(self) -> KernelCode:
         """The code."""
@@ -128,7 +130,7 @@ class _Maker:
         reused = [place for place, row in enumerate(self.flat.parameters)
                   if row.result_id in self.matrices.kept.parameters]
         return KernelCode(text, parameters, self.frame.globals, self.frame.argument_bytes, self.frame.local_bytes,
-                          emitter.stack_bytes, lanes.waits, self.matrices.operations, self.sites, emitter.prints,
+                          self.frame.stack_bytes, lanes.waits, self.matrices.operations, self.sites, emitter.prints,
                           reused, lanes.layout.has_loops)
 
     def _start(self) -> list[str]:

@@ -13,11 +13,11 @@ from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.targets.analysis.large_values import Prepared, prepared
 from coopmat.targets.base.dump import dump
 from coopmat.targets.cpu.features import CpuFeatures
+from coopmat.targets.cpu.frame import MOST_MEMORY
 from coopmat.targets.cpu.half_conversions import with_vector_conversions
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.lowering import lower
-from coopmat.targets.llvm.emitter import MOST_MEMORY
 
 LEVEL = 3  # of LLVM's optimiser
 

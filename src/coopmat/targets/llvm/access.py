@@ -24,7 +24,7 @@ def offset_pointer(emitter: NumberWriter, pointer: Number, index: Number, scale:
     scaled = emitter.apply("mul {t} {0}, {1}", "i64", index, emitter.constant("i64", scale))
     if constant:
         scaled = emitter.apply("add {t} {0}, {1}", "i64", scaled, emitter.constant("i64", constant))
-    if pointer.is_uniform:
+    if pointer.is_single:
         text = writer.let(f"getelementptr i8, ptr {pointer.base}, {emitter.vector('i64')} {emitter.lanes(scaled)}")
     else:
         text = writer.let(f"getelementptr i8, {emitter.vector('ptr')} {emitter.lanes(pointer)}, "

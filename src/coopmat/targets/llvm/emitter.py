@@ -8,7 +8,7 @@ makes registers of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
@@ -31,27 +31,23 @@ from coopmat.targets.llvm.values import Leaf, Matrix, Number, Value, llvm_type, 
 from coopmat.targets.llvm.writer import Writer
 
 Handler = Callable[["Emitter", Instruction], "Value | None"]
-MOST_MEMORY = 1 << 22  # bytes that the variables of one sub-group may take: a thread's stack has twice that
 
 
 @dataclass(frozen=True)
 class Machine:
     """What code is made for.
 
-    name: as messages call it. handlers: what writes each instruction, by its opcode. lanes: makes how work-items run;
-    matrices: makes the form of matrices. sub_group_size: work-items. width: how many of them stand side by side in a
-    number that varies. stack: the address space of the stack. functions: the names of the C library's functions, where
-    they are others.
+    name: as messages call it. handlers: what writes each instruction, by its opcode. execution: makes how work-items
+    run and the form of matrices. sub_group_size: work-items. width: how many of them stand side by side in a number
+    that varies. stack: the address space of the stack.
     """
 
     name: str
     handlers: Mapping[int, Handler]
-    lanes: Callable[[Emitter], Lanes]
-    matrices: Callable[[Emitter], MatrixForm]
+    execution: Callable[[Emitter], tuple[Lanes, MatrixForm]]
     sub_group_size: int
     width: int
     stack: int = 0
-    functions: Mapping[str, str] = field(default_factory=dict)
 
 
 class Emitter(NumberWriter):
@@ -59,11 +55,11 @@ class Emitter(NumberWriter):
 
     checks: writes the checks of accesses, where they are checked. places: the variables in slots that pointers are
     known to point to. prints: the calls of printf that were written. variables: of the module, with their initial
-    values. stack_bytes: what variables need on the stack.
+    values.
     """
 
     def __init__(self, machine: Machine, origins: Origins) -> None:
-        super().__init__(Writer(machine.stack), machine.width, machine.functions)
+        super().__init__(Writer(machine.stack), machine.width, lambda *call: self.execution.call_library(*call))
         self.machine = machine
         self.sub_group_size = machine.sub_group_size
         self.origins = origins
@@ -75,7 +71,6 @@ class Emitter(NumberWriter):
         self.places: dict[int, SlotPlace] = {}
         self.prints: list[PrintCall] = []
         self.variables = GlobalMemory(self.module)
-        self.stack_bytes = 0
         self.values: dict[int, Value] = {}
         self.constants: dict[int, Value] = {}
         self.block = 0
@@ -84,8 +79,7 @@ class Emitter(NumberWriter):
         self.homes = {row.result_id: number for number, block in enumerate(self.flat.blocks)
                       for row in block.instructions if row.result_id is not None}
         self._locations: dict[int, dict[int, str | None]] = {}  # of each block's instructions
-        self.matrices = machine.matrices(self)
-        self.execution = machine.lanes(self)
+        self.execution, self.matrices = machine.execution(self)
         self.stored = self._stored_values()
 
     # --- types ------------------------------------------------------------------------
@@ -242,14 +236,6 @@ class Emitter(NumberWriter):
         else:
             self.execution.store_slot(key, leaf)
 
-    def reserve_stack(self, nbytes: int) -> None:
-        """Note that so many bytes more are needed on a sub-group's stack. Error if that is too much."""
-        self.stack_bytes += nbytes
-        if self.stack_bytes > MOST_MEMORY:
-            raise Error(f"the variables of a sub-group of {self.sub_group_size} work-items take {self.stack_bytes} "
-                        f"bytes, more than {MOST_MEMORY >> 20} MiB; keep them in global or local memory, use fewer or "
-                        "smaller ones, or require smaller sub-groups")
-
     # --- blocks -----------------------------------------------------------------------
 
     def emit(self) -> None:
@@ -313,4 +299,4 @@ def as_matrix_type(kind: Type, row: Instruction) -> MatrixType:
 
 def uniform_text(emitter: Emitter, number: Number) -> str:
     """The operand of a number that all work-items have alike, as group operations require."""
-    return number.base if number.is_uniform else emitter.execution.first(number)[0]
+    return number.base if number.is_single else emitter.execution.first(number)[0]

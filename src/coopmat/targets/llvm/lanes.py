@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from coopmat.spirv.grammar import BuiltIn
+from coopmat.spirv.grammar import BuiltIn, Scope
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.reductions import Folding
 from coopmat.targets.llvm.values import Number
@@ -169,8 +169,8 @@ class Lanes(Protocol):
 
     # --- groups -------------------------------------------------------------------------------------------------------
 
-    def barrier(self) -> None:
-        """Wait for all work-items of the work-group."""
+    def barrier(self, scope: Scope) -> None:
+        """Wait for all work-items of the work-group or the sub-group."""
 
     def fence(self, scope: int | None, order: str) -> None:
         """Keep accesses in order for a scope (None: one that is not known)."""
@@ -229,6 +229,9 @@ class Lanes(Protocol):
 
     def output(self) -> str:
         """The address of the launch's buffer for printf, an i64."""
+
+    def call_library(self, name: str, numbers: Sequence[Number]) -> Number:
+        """A function of C's mathematical library, by its name there, of numbers of its types; it gives a double."""
 
     def dot_bytes(self, a: Numbers, b: Numbers, signs: tuple[bool, bool]) -> Number | None:
         """The dot product of words of four bytes, with or without signs; None if the machine has no instruction."""

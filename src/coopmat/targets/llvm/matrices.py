@@ -68,6 +68,9 @@ class MatrixForm(Protocol):
     def store(self, matrix: Matrix, access: MatrixAccess) -> None:
         """Write a matrix, or what of it lies in a window."""
 
+    def prefetch(self, address: str, rows: int, row_bytes: int, stride: str) -> None:
+        """Ask for some rows of memory, so many bytes (an i64) apart; never a fault."""
+
     # --- values -------------------------------------------------------------------------------------------------------
 
     def fill(self, kind: MatrixType, text: str) -> Matrix:

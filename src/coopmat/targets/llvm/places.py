@@ -66,7 +66,7 @@ def read_place(emitter: Emitter, place: SlotPlace) -> Value:
 
 def choose(emitter: Emitter, numbers: Sequence[Number], index: Number) -> Number:
     """The number of a run-time index; of one out of range, any."""
-    if index.is_uniform and index.base.isdigit():
+    if index.is_single and index.base.isdigit():
         return numbers[min(int(index.base), len(numbers) - 1)]
     result = numbers[0]
     for place, one in enumerate(numbers[1:], 1):
@@ -119,7 +119,7 @@ def _read_component(emitter: Emitter, place: SlotPlace, component: Number) -> Nu
     kind = place.kind
     assert isinstance(kind, MatrixType)
     index, matrices = _element(emitter, place, 0), emitter.matrices
-    if index.is_uniform:
+    if _is_joint(emitter, place, index):
         return matrices.extract(_matrix_at(emitter, place, kind, index), component)
     return emitter.execution.by_value(index, llvm_type(kind.component), lambda one: matrices.extract(
         _matrix_at(emitter, place, kind, one), component))
@@ -135,10 +135,15 @@ def _write_component(emitter: Emitter, place: SlotPlace, component: Number, valu
         matrix = emitter.matrices.insert(_matrix_at(emitter, place, kind, one), component, value)
         _replace_matrix(emitter, place, one, matrix)
 
-    if index.is_uniform:
+    if _is_joint(emitter, place, index):
         change(index)
     else:
         emitter.execution.each_value(index, change)
+
+
+def _is_joint(emitter: Emitter, place: SlotPlace, index: Number) -> bool:
+    """Whether all work-items mean the same matrix of a variable; outside of arrays the index is a literal."""
+    return not place.is_array or emitter.execution.is_joint(index)
 
 
 def _matrix_at(emitter: Emitter, place: SlotPlace, kind: MatrixType, index: Number) -> Matrix:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import (
@@ -39,8 +38,8 @@ class Number:
     near: tuple[str, int] | None = None
 
     @property
-    def is_uniform(self) -> bool:
-        """Whether it is the same for all work-items."""
+    def is_single(self) -> bool:
+        """Whether it is one operand: where work-items are lanes, the same for all of them."""
         return not self.lanes and self.stride == 0
 
     @property
@@ -59,29 +58,6 @@ class Matrix:
 
 Leaf = Number | Matrix
 Value = tuple[Leaf, ...]
-
-
-class Shape(NamedTuple):
-    """What is known of a number before it is there: its stride, or None if it varies."""
-
-    stride: int | None
-    is_id: bool = False
-
-    @classmethod
-    def of(cls, leaf: Leaf) -> Shape:
-        """The shape of a leaf; matrices are uniform."""
-        if isinstance(leaf, Matrix):
-            return UNIFORM
-        return cls(leaf.stride, leaf.is_id) if leaf.is_linear else VARYING
-
-    def join(self, other: Shape) -> Shape:
-        """What is known of a number that is one or the other."""
-        if self.stride != other.stride:
-            return VARYING
-        return Shape(self.stride, self.is_id and other.is_id)
-
-
-UNIFORM, VARYING = Shape(0), Shape(None)
 
 
 def llvm_type(kind: Type) -> str:

@@ -83,7 +83,7 @@ class Bounds:
             return
         site, span = self._site("access", target, size), Number("i64", str(size))
         place = self._relative(pointer, target)
-        if not place.is_linear or place.is_uniform:
+        if not place.is_linear or place.is_single:
             self._fail_if(self._outside(place, span, target), site, pointer, target)
             return
         reach = place.stride * (emitter.size - 1)
@@ -250,7 +250,7 @@ class Bounds:
         if buffer is None:
             return self._lost(place, span, target)
         allowed = buffer.writable if target.writing else buffer.readable
-        if span.is_uniform and span.base.isdigit():
+        if span.is_single and span.base.isdigit():
             limit = Number("i64", self._limit(allowed, span.base))
         else:
             more = Number("i64", emitter.writer.let(f"add i64 {allowed}, 1"))
@@ -280,7 +280,7 @@ class Bounds:
         def found(*operands: str) -> str:
             return writer.call("i1", "in_buffers", [*(("i64", one) for one in operands), ("i64", word)])
 
-        if address.is_uniform and span.is_uniform:
+        if address.is_single and span.is_single:
             return Number("i1", writer.let(f"xor i1 {found(*memory, address.base, span.base)}, true"))
         numbers = [*(Number("i64", one) for one in memory), address, span]
         is_there = self.lanes.each(f"in_buffers.each.{word}", numbers, "i8",
@@ -318,7 +318,7 @@ class Bounds:
         good = good or writer.fresh("good")[1:]
         fault = writer.fresh("fault")[1:]
         bits, width = "", f"i{emitter.size}"
-        if bad.is_uniform:
+        if bad.is_single:
             is_bad = bad.base
         else:
             lanes = emitter.lanes(bad)

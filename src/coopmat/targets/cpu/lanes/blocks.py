@@ -129,7 +129,7 @@ class Blocks(Slots):
 
     def _is_taken_by_all(self, condition: Number) -> bool:
         """Whether all work-items branch alike, and none of them waits elsewhere."""
-        return condition.is_uniform and self.emitter.block not in self.layout.partial
+        return condition.is_single and self.emitter.block not in self.layout.partial
 
     def _targets(self, labels: Iterable[int]) -> list[int]:
         """The blocks that a branch may go to, each once; not those that lead nowhere else than to OpUnreachable."""

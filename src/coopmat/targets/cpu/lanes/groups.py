@@ -38,14 +38,14 @@ class Groups(Scans):
 
     def all(self, predicate: Number) -> Number:
         """Whether a predicate holds for all that are here."""
-        if predicate.is_uniform:
+        if predicate.is_single:
             return predicate
         here = self.present(predicate, self.emitter.constant("i1", True))
         return Number("i1", self.writer.let(f"icmp eq i{self.size} {self.mask_bits(self.emitter.lanes(here))}, -1"))
 
     def any(self, predicate: Number) -> Number:
         """Whether a predicate holds for one that is here."""
-        if predicate.is_uniform:
+        if predicate.is_single:
             return predicate
         here = self.present(predicate, self.emitter.constant("i1", False))
         return Number("i1", self.any_of(self.emitter.lanes(here)))
@@ -71,11 +71,11 @@ class Groups(Scans):
                         is_used: bool) -> Number | None:
         """One update of memory for all work-items, where all change one number: if nobody asks what each has found
         there, or if that can be told from what the first one has found."""
-        if not pointer.is_uniform or not update.reduction:
+        if not pointer.is_single or not update.reduction:
             return None
         if not is_used:
             return self._all_at_once(update, pointer, number, order)
-        can_count = update.reduction == "add" and number.is_uniform
+        can_count = update.reduction == "add" and number.is_single
         return self._counted(update, pointer, number, order) if can_count else None
 
     def _all_at_once(self, update: Update, pointer: Number, number: Number, order: str) -> Number:
@@ -107,8 +107,10 @@ class Groups(Scans):
 
     # --- the work-group ---------------------------------------------------------------
 
-    def barrier(self) -> None:
-        """Wait for the other sub-groups of the work-group."""
+    def barrier(self, scope: Scope) -> None:
+        """Wait for the other sub-groups of the work-group; the work-items of a sub-group do everything together."""
+        if scope != Scope.Workgroup:
+            return
         self.waits = True
         self.writer.do("call void @barrier(ptr %fiber)")
 
@@ -125,7 +127,7 @@ class Groups(Scans):
                 self._put(place, self.total(folding, number, self._so_far(place, folding)))
             return self._agreed([folding.llvm] * len(numbers))
         found = tuple(self._work_group_scan(place, operation, folding, number) for place, number in enumerate(numbers))
-        self.barrier()
+        self.barrier(Scope.Workgroup)
         return found
 
     def _work_group_scan(self, place: int, operation: int, folding: Folding, number: Number) -> Number:
@@ -192,7 +194,7 @@ class Groups(Scans):
 
     def _put(self, place: int, number: Number) -> None:
         """Leave a uniform number for the others."""
-        assert number.is_uniform
+        assert number.is_single
         self.writer.do(f"store {number.type} {number.base}, ptr {self._address(place)}, align {LEAF_BYTES}")
 
     def _get(self, place: int, llvm: str) -> Number:
@@ -201,7 +203,7 @@ class Groups(Scans):
 
     def _agreed(self, types: list[str]) -> Numbers:
         """What was left when all sub-groups have come, the same for each."""
-        self.barrier()
+        self.barrier(Scope.Workgroup)
         found = tuple(self._get(place, llvm) for place, llvm in enumerate(types))
-        self.barrier()
+        self.barrier(Scope.Workgroup)
         return found

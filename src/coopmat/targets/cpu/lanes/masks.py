@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.targets.cpu.frame import Frame
+from coopmat.targets.cpu.lanes.shapes import UNIFORM, Shape
 from coopmat.targets.cpu.options import HARDWARE
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.values import UNIFORM, Number, Shape
+from coopmat.targets.llvm.values import Number
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Masks:
         self.size = emitter.size
         self.variant = variant
         self.known = known
-        self.frame = Frame(emitter.writer, is_whole=variant.is_whole)
+        self.frame = Frame(emitter.writer, emitter.sub_group_size, is_whole=variant.is_whole)
         self.mask: str | None = None
         self.whole_mask = None if variant.is_whole else "%exists"
 
@@ -126,7 +127,7 @@ class Masks:
 
     def lane_of(self, number: Number, lane: str) -> str:
         """The operand of one work-item."""
-        if number.is_uniform:
+        if number.is_single:
             return number.base
         vector = self.emitter.vector(number.type)
         return self.writer.let(f"extractelement {vector} {self.emitter.lanes(number)}, i32 {lane}")
@@ -142,8 +143,8 @@ class Masks:
 
     def last(self, number: Number) -> str:
         """The operand of the last work-item that is here."""
-        return number.base if number.is_uniform else self.lane_of(number, self.last_lane())
+        return number.base if number.is_single else self.lane_of(number, self.last_lane())
 
     def is_joint(self, number: Number) -> bool:
         """Whether a number is known to be the same for all work-items."""
-        return number.is_uniform
+        return number.is_single

@@ -8,7 +8,7 @@ from coopmat.spirv.grammar import StorageClass
 from coopmat.targets.cpu.host.frame import Field
 from coopmat.targets.cpu.lanes.loops import for_each_lane, for_each_value
 from coopmat.targets.cpu.lanes.masks import Masks
-from coopmat.targets.llvm.prefetch import prefetch
+from coopmat.targets.cpu.prefetch import prefetch
 from coopmat.targets.llvm.values import Number, bits_of, suffix
 
 MASKED = {1: "avx512bw", 2: "avx512bw", 4: "avx", 8: "avx"}
@@ -29,7 +29,7 @@ class Memory(Masks):
         emitter, writer = self.emitter, self.writer
         vector, size = emitter.vector(llvm), bits_of(llvm) // 8
         kind = "load volatile" if volatile else "load"
-        if pointer.is_uniform:
+        if pointer.is_single:
             return Number(llvm, writer.let(f"{kind} {llvm}, ptr {pointer.base}, align {alignment}"))
         if pointer.is_linear and pointer.stride == size:
             if self.mask is None:
@@ -51,7 +51,7 @@ class Memory(Masks):
         emitter, writer = self.emitter, self.writer
         vector, size = emitter.vector(number.type), bits_of(number.type) // 8
         kind = "store volatile" if volatile else "store"
-        if pointer.is_uniform:
+        if pointer.is_single:
             writer.do(f"{kind} {number.type} {self.last(number)}, ptr {pointer.base}, align {alignment}")
             return
         lanes = emitter.lanes(number)
@@ -116,7 +116,7 @@ class Memory(Masks):
     def private(self, nbytes: int) -> tuple[Number, int]:
         """Memory of each work-item: the pointer, and the bytes that all have together."""
         total = nbytes * self.size
-        self.emitter.reserve_stack(total)
+        self.frame.reserve_stack(total)
         return Number("ptr", self.writer.slot(f"[{total} x i8]", align=64), nbytes), total
 
     def local(self, nbytes: int) -> str:
@@ -133,11 +133,11 @@ class Memory(Masks):
 
     def prefetch(self, pointer: Number, count: Number, nbytes: int) -> None:
         """What each work-item asks for. Pointers that vary are left alone."""
-        if not pointer.is_linear or not count.is_uniform:
+        if not pointer.is_linear or not count.is_single:
             return
         bytes_ = self.writer.let(f"mul i64 {count.base}, {nbytes}")
         span = abs(pointer.stride) * (self.size - 1)
-        prefetch(self.emitter, pointer.base, "1", self.writer.let(f"add i64 {bytes_}, {span}"), "0")
+        prefetch(self.writer, pointer.base, "1", self.writer.let(f"add i64 {bytes_}, {span}"), "0")
 
     def is_in_storage(self, pointer: Number, storage: int) -> Number:
         """Whether an address lies in a storage class."""

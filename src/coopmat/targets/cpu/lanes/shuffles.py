@@ -49,7 +49,7 @@ class Shuffles(Masks):
 
     def broadcast(self, numbers: Numbers, lane: Number) -> Numbers:
         """The numbers of one work-item of a sub-group for all; that there is one is the program's duty."""
-        if lane.is_uniform and lane.base.isdigit():
+        if lane.is_single and lane.base.isdigit():
             text = str(min(int(lane.base), self.size - 1))
         else:
             one = Number(lane.type, self.first(lane)[0])
@@ -97,7 +97,7 @@ class Shuffles(Masks):
         zero = Number(number.type, zero_of(number.type))
         here = self.present(number, zero)
         places = [source if 0 <= source < self.size else None for source in sources]
-        if here.is_uniform and None not in places:
+        if here.is_single and None not in places:
             return here
         return self.rearranged(here, places, zero)
 
@@ -115,9 +115,9 @@ class Shuffles(Masks):
         """The number of another work-item, by its number modulo the sub-group's size."""
         emitter = self.emitter
         within = emitter.apply("and {t} {0}, {1}", "i32", index, emitter.constant("i32", self.size - 1))
-        if number.is_uniform:
+        if number.is_single:
             return number
-        if within.is_uniform:
+        if within.is_single:
             return Number(number.type, self.lane_of(number, within.base))
         if number.type == "i1":
             wide = emitter.apply("zext {t} {0} to {r}", "i8", number)

@@ -6,9 +6,10 @@ from typing import Any
 
 from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
 from coopmat.targets.cpu.lanes.memory import Memory
+from coopmat.targets.cpu.lanes.shapes import UNIFORM, VARYING, Shape
 from coopmat.targets.llvm.access import offset_pointer
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.values import UNIFORM, VARYING, Number, Shape, bits_of, zero_of
+from coopmat.targets.llvm.values import Number, bits_of, zero_of
 
 
 class Slots(Memory):
@@ -49,7 +50,7 @@ class Slots(Memory):
     def load_element(self, key: Any, count: int, llvm: str, index: Number) -> Number:
         """A number of an array in slots."""
         slot, element, varies = self._array(key, count, llvm)
-        if not index.is_uniform:
+        if not index.is_single:
             return self.load(self._lane_address(slot, llvm, index, varies), llvm, 1)
         address = self.writer.let(f"getelementptr {element}, ptr {slot}, i64 {index.base}")
         text = self.writer.let(f"load {element}, ptr {address}")
@@ -57,13 +58,13 @@ class Slots(Memory):
 
     def store_element(self, key: Any, count: int, index: Number, number: Number) -> None:
         """Replace a number of an array in slots."""
-        is_uniform = number.is_uniform and index.is_uniform and not self.is_part(self.mask)
+        is_uniform = number.is_single and index.is_single and not self.is_part(self.mask)
         self.known.join(key, UNIFORM if is_uniform else VARYING)
         slot, element, varies = self._array(key, count, number.type)
         if not varies:
             address = self.writer.let(f"getelementptr {element}, ptr {slot}, i64 {index.base}")
             self.writer.do(f"store {element} {number.base}, ptr {address}")
-        elif index.is_uniform:
+        elif index.is_single:
             address = self.writer.let(f"getelementptr {element}, ptr {slot}, i64 {index.base}")
             self.keep_masked(number, address, self.mask)
         else:
@@ -81,7 +82,7 @@ class Slots(Memory):
         varies = self.known.shape_of(key) != UNIFORM
         element = self.emitter.vector(llvm) if varies else llvm
         if key not in self._slots:
-            self.emitter.reserve_stack(count * (bits_of(llvm) // 8 * (self.size if varies else 1)))
+            self.frame.reserve_stack(count * (bits_of(llvm) // 8 * (self.size if varies else 1)))
             self._slots[key] = self.writer.slot(f"[{count} x {element}]", align=64)
         return self._slots[key], element, varies
 

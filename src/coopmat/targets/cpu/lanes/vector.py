@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coopmat.spirv.grammar import BuiltIn
+from coopmat.targets.cpu import library
 from coopmat.targets.cpu.byte_products import ByteProducts, Signs
 from coopmat.targets.cpu.host.frame import Field
 from coopmat.targets.cpu.lanes.blocks import Blocks
@@ -24,11 +27,15 @@ class VectorLanes(Blocks, Groups):
         """The address of the launch's buffer for printf, an i64."""
         return self.frame.field(Field.OUTPUT)
 
+    def call_library(self, name: str, numbers: Sequence[Number]) -> Number:
+        """A function of the C library."""
+        return library.call(self.emitter, name, numbers)
+
     def dot_bytes(self, a: Numbers, b: Numbers, signs: Signs) -> Number | None:
         """The dot product of words of four bytes; None without VNNI, or of numbers that all have alike."""
         emitter, count = self.emitter, self.size
         products = ByteProducts(emitter, self.variant.features)
-        if products.widest(count) is None or all(number.is_uniform for number in (*a, *b)):
+        if products.widest(count) is None or all(number.is_single for number in (*a, *b)):
             return None
         total = over = "zeroinitializer"
         for x, y in zip(a, b, strict=True):

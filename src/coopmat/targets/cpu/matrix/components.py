@@ -50,7 +50,7 @@ class _Components:
 
     def read(self) -> str:
         """The components."""
-        if self.index.is_uniform:
+        if self.index.is_single:
             return self.body.writer.let(f"load {self.vector}, ptr {self.address}, align {self.alignment}")
         pointers = self.lanes.vector("ptr")
         return self.body.writer.call(self.vector, f"llvm.masked.gather.{suffix(self.vector)}.{suffix(pointers)}", [
@@ -60,7 +60,7 @@ class _Components:
     def write(self, value: str, mask: str) -> None:
         """Change the components of the work-items in a mask."""
         mask_type = self.lanes.vector("i1")
-        if self.index.is_uniform:
+        if self.index.is_single:
             address = self.address
             old = self.body.writer.let(f"load {self.vector}, ptr {address}, align {self.alignment}")
             new = self.body.writer.let(f"select {mask_type} {mask}, {self.vector} {value}, {self.vector} {old}")
@@ -84,7 +84,7 @@ def _components(body: Body, operation: _Access, kind: MatrixType, slot: str) -> 
 
 
 def _index_type(components: _Components) -> str:
-    return "i32" if components.index.is_uniform else components.lanes.vector("i32")
+    return "i32" if components.index.is_single else components.lanes.vector("i32")
 
 
 def _in_buffer(body: Body, operation: Extract | Insert, *, is_own: bool) -> _Components:

@@ -14,12 +14,13 @@ from coopmat.formats import Rounding, format_of
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import Op
 from coopmat.targets.cpu.lanes.masks import Variant
-from coopmat.targets.cpu.lanes.vector import lanes_of
+from coopmat.targets.cpu.lanes.vector import VectorLanes
 from coopmat.targets.cpu.matrix import amx, operation
 from coopmat.targets.cpu.matrix.operation import Formats, Operation
 from coopmat.targets.cpu.matrix.reuse import KeptTiles, is_kept
 from coopmat.targets.cpu.matrix.types import component_bytes, element_type, matrix_type, slot_type
 from coopmat.targets.cpu.options import HARDWARE
+from coopmat.targets.cpu.prefetch import prefetch
 from coopmat.targets.llvm.access import offset_pointer
 from coopmat.targets.llvm.arithmetic.integers import divide, remainder
 from coopmat.targets.llvm.emitter import Emitter, uniform_text
@@ -38,10 +39,11 @@ class OpaqueMatrices:
     operations: by the names of the functions that stand for them. kept: tiles that loads may take again.
     """
 
-    def __init__(self, emitter: Emitter, variant: Variant) -> None:
+    def __init__(self, emitter: Emitter, lanes: VectorLanes, variant: Variant) -> None:
         self.operations: dict[str, Operation] = {}
-        self.kept = KeptTiles(emitter)
+        self.kept = KeptTiles(emitter, lanes.frame)
         self._emitter = emitter
+        self._lanes = lanes
         self._writer = emitter.writer
         self._size = emitter.sub_group_size
         self._variant = variant
@@ -96,7 +98,7 @@ class OpaqueMatrices:
     def _element(self, key: Any, count: int, kind: MatrixType, index: Number) -> str:
         """The address of a matrix in an array: all work-items need the same."""
         if key not in self._slots:
-            self._emitter.reserve_stack(count * kind.rows * kind.columns * kind.component.size)
+            self._lanes.frame.reserve_stack(count * kind.rows * kind.columns * kind.component.size)
             self._slots[key] = self._writer.slot(f"[{count} x {slot_type(kind)}]", align=64)
         text = uniform_text(self._emitter, index)
         return self._writer.let(f"getelementptr {slot_type(kind)}, ptr {self._slots[key]}, i64 {text}")
@@ -136,7 +138,7 @@ class OpaqueMatrices:
         """Memory for the components of all work-items on their way: those of one number are neighbours."""
         key = ("components", kind)
         if key not in self._slots:
-            self._emitter.reserve_stack(component_bytes(kind))
+            self._lanes.frame.reserve_stack(component_bytes(kind))
             self._slots[key] = self._writer.slot(f"[{component_bytes(kind)} x i8]", align=64)
         return self._slots[key]
 
@@ -172,6 +174,10 @@ class OpaqueMatrices:
         store = (operation.StoreWindow if access.window else operation.Store)(
             operands=(matrix.kind,), layout=access.layout, alignment=access.alignment, sub_group_size=self._size)
         self._call(store, [_operand(matrix), *_place(access)], WRITES)
+
+    def prefetch(self, address: str, rows: int, row_bytes: int, stride: str) -> None:
+        """Ask for some rows of memory, by cache lines."""
+        prefetch(self._writer, address, str(rows), str(row_bytes), stride)
 
     # --- values -----------------------------------------------------------------------
 
@@ -227,14 +233,14 @@ class OpaqueMatrices:
     def extract(self, matrix: Matrix, index: Number) -> Number:
         """A component of every work-item: element ``index`` * work-items + work-item, counted along the rows; zero
         behind the last one."""
-        extract = operation.Extract(operands=(matrix.kind,), is_uniform=index.is_uniform, sub_group_size=self._size)
+        extract = operation.Extract(operands=(matrix.kind,), is_uniform=index.is_single, sub_group_size=self._size)
         text = self._call(extract, [_operand(matrix), self._number(index)], PURE)
         return self._emitter.varying(element_type(matrix.kind), text)
 
     def insert(self, matrix: Matrix, index: Number, number: Number) -> Matrix:
         """The matrix with a component of every work-item that is here replaced."""
-        emitter, lanes = self._emitter, lanes_of(self._emitter)
-        insert = operation.Insert(result=matrix.kind, operands=(matrix.kind,), is_uniform=index.is_uniform,
+        emitter, lanes = self._emitter, self._lanes
+        insert = operation.Insert(result=matrix.kind, operands=(matrix.kind,), is_uniform=index.is_single,
                                   sub_group_size=self._size)
         where, new = self._number(index), (emitter.vector(element_type(matrix.kind)), emitter.lanes(number))
         return self._pure(insert, [matrix], [where, new, (lanes.mask_type, lanes.mask_text)])
@@ -242,7 +248,7 @@ class OpaqueMatrices:
     def _number(self, index: Number) -> Operand:
         """The number of a component, or of each work-item's."""
         emitter = self._emitter
-        return ("i32", index.base) if index.is_uniform else (emitter.vector("i32"), emitter.lanes(index))
+        return ("i32", index.base) if index.is_single else (emitter.vector("i32"), emitter.lanes(index))
 
     def coordinates(self, kind: MatrixType, index: Number) -> tuple[Number, Number]:
         """Row and column: elements are dealt out to the work-items in turn."""

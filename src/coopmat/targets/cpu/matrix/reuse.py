@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.targets.cpu.frame import Frame
 from coopmat.targets.cpu.host.frame import REUSE_BYTES, TAG_BYTES, TILE_BYTES, TILES, Field
-from coopmat.targets.cpu.lanes.vector import lanes_of
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.writer import Operand
 
@@ -18,8 +18,9 @@ from coopmat.targets.llvm.writer import Operand
 class KeptTiles:
     """Which tiles of a kernel may be kept. parameters: those whose matrices are, by their ids."""
 
-    def __init__(self, emitter: Emitter) -> None:
+    def __init__(self, emitter: Emitter, frame: Frame) -> None:
         self._emitter = emitter
+        self._frame = frame
         self.parameters: set[int] = set()
         self._operands: list[Operand] = []
 
@@ -32,7 +33,7 @@ class KeptTiles:
             return []
         self.parameters.add(root)
         if not self._operands:
-            number = lanes_of(self._emitter).frame.field(Field.REUSE)
+            number = self._frame.field(Field.REUSE)
             writer = self._emitter.writer
             names = [writer.fresh("reuse") for _ in range(3)]
             writer.entry += [f"  {names[0]} = getelementptr i8, ptr %local, i64 -{REUSE_BYTES}",

@@ -39,7 +39,7 @@ def subtract(emitter: NumberWriter, a: Number, b: Number) -> Number:
 def multiply(emitter: NumberWriter, a: Number, b: Number) -> Number:
     """a * b."""
     for one, other in ((a, b), (b, a)):
-        if one.is_linear and one.stride and other.is_uniform and _is_literal(other.base):
+        if one.is_linear and one.stride and other.is_single and _is_literal(other.base):
             return _linear(emitter, "mul", a, b, one.stride * int(other.base))
     return _vary(emitter, "mul", a, b)
 
@@ -47,7 +47,7 @@ def multiply(emitter: NumberWriter, a: Number, b: Number) -> Number:
 def shift_left(emitter: NumberWriter, base: Number, shift: Number) -> Number:
     """The base shifted by an amount modulo its width."""
     amount = shift_amount(emitter, base, shift)
-    if base.is_linear and base.stride and amount.is_uniform and _is_literal(amount.base):
+    if base.is_linear and base.stride and amount.is_single and _is_literal(amount.base):
         return _linear(emitter, "shl", base, amount, base.stride << int(amount.base))
     return _vary(emitter, "shl", base, amount)
 
@@ -70,7 +70,7 @@ def _vary(emitter: NumberWriter, operation: str, a: Number, b: Number) -> Number
 def shift_amount(emitter: NumberWriter, base: Number, shift: Number) -> Number:
     """A shift as the base's type, modulo its width."""
     width = bits_of(base.type)
-    if shift.is_uniform and _is_literal(shift.base):
+    if shift.is_single and _is_literal(shift.base):
         return emitter.constant(base.type, int(shift.base) % width)
     same = resized(emitter, shift, base.type, signed=False)
     return emitter.apply("and {t} {0}, {1}", base.type, same, emitter.constant(base.type, width - 1))
@@ -86,7 +86,7 @@ def resized(emitter: NumberWriter, number: Number, llvm: str, *, signed: bool) -
     old, new = bits_of(number.type), bits_of(llvm)
     if old == new:
         return number
-    if number.is_uniform and _is_literal(number.base):
+    if number.is_single and _is_literal(number.base):
         value = int(number.base)
         return emitter.constant(llvm, value if signed or value >= 0 else value + (1 << old))
     if new < old:
@@ -95,7 +95,7 @@ def resized(emitter: NumberWriter, number: Number, llvm: str, *, signed: bool) -
             return Number(llvm, base, int(literal(llvm, number.stride)), is_id=number.is_id and new >= 32)
         return emitter.apply("trunc {t} {0} to {r}", llvm, number)
     operation = "sext" if signed else "zext"
-    if number.is_uniform or (number.is_linear and number.is_id):
+    if number.is_single or (number.is_linear and number.is_id):
         base = emitter.writer.let(f"{operation} {number.type} {number.base} to {llvm}")
         return Number(llvm, base, number.stride, is_id=number.is_id)
     wide = emitter.apply(operation + " {t} {0} to {r}", llvm, number)
@@ -144,7 +144,7 @@ def modulo(emitter: NumberWriter, a: Number, b: Number) -> Number:
 def _safe_divisor(emitter: NumberWriter, a: Number, b: Number, signed: bool) -> Number:
     """The divisor, or 1 where it would trap: the smallest integer divided by -1 is itself."""
     one = emitter.constant(b.type, 1)
-    if b.is_uniform and _is_literal(b.base):
+    if b.is_single and _is_literal(b.base):
         return b if int(b.base) not in (0, -1) else _safe_literal(emitter, a, b, one)
     traps = emitter.apply("icmp eq {t} {0}, {1}", "i1", b, emitter.constant(b.type, 0))
     if signed:
@@ -167,9 +167,9 @@ def _overflows(emitter: NumberWriter, a: Number, b: Number) -> Number:
 def _quotient(emitter: NumberWriter, a: Number, b: Number, signed: bool) -> Number:
     """Vectors of at most 32 bits are divided as doubles, which hold them and their truncated quotients exactly."""
     letter = "s" if signed else "u"
-    if (a.is_uniform and b.is_uniform) or bits_of(a.type) > 32:
+    if (a.is_single and b.is_single) or bits_of(a.type) > 32:
         return _vary(emitter, f"{letter}div", a, b)
-    if b.is_uniform and _is_literal(b.base):
+    if b.is_single and _is_literal(b.base):
         return _vary(emitter, f"{letter}div", a, b)  # a product, as LLVM has it
     wide = [emitter.apply(f"{letter}itofp {{t}} {{0}} to {{r}}", "double", one) for one in (a, b)]
     return emitter.apply(f"fpto{letter}i {{t}} {{0}} to {{r}}", a.type,

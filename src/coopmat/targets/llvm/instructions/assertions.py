@@ -5,14 +5,15 @@ from __future__ import annotations
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.support.assertions import EXPRESSION, FILE, LINE, place
-from coopmat.targets.llvm.emitter import Emitter, Handler
+from coopmat.targets.llvm.emitter import Emitter, Handler, unsupported
 from coopmat.targets.llvm.instructions.printing import known_string
 from coopmat.targets.llvm.values import Value
 
 
 def _call(emitter: Emitter, row: Instruction) -> Value | None:
     """The only calls that a kernel without calls has."""
-    assert emitter.checks is not None
+    if emitter.checks is None:
+        raise unsupported(row, emitter.machine.name)
     given = row.words[1:]
     text, file = (known_string(emitter, given[index]) if len(given) > index else None for index in (EXPRESSION, FILE))
     line = emitter.constant_of(given[LINE]) if len(given) > LINE else None

@@ -94,7 +94,7 @@ def _check(emitter: Emitter, checks: AccessChecks, row: Instruction, size: int, 
 def _wait(emitter: Emitter, row: Instruction) -> None:
     known_scope(emitter.constant_of(row.words[0]), row.name, Scope.Workgroup)
     check_events(emitter.types, emitter.type_of(row.words[2]), row)
-    emitter.execution.barrier()
+    emitter.execution.barrier(Scope.Workgroup)
 
 
 OPERATIONS: dict[int, Handler] = {

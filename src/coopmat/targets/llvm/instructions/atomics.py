@@ -93,7 +93,7 @@ def _load(emitter: Emitter, row: Instruction) -> Value:
     def load(address: str) -> str:
         return emitter.writer.let(f"load atomic {llvm}, ptr {address} {order}, align {size}")
 
-    if pointer.is_uniform:
+    if pointer.is_single:
         return (Number(llvm, load(pointer.base)),)
     return (emitter.execution.each(f"atomic.load.{llvm}.{order}", (pointer,), llvm, load),)
 
@@ -104,7 +104,7 @@ def _put(emitter: Emitter, pointer: Number, value: Number, order: str) -> None:
     def store(address: str, text: str) -> None:
         emitter.writer.do(f"store atomic {value.type} {text}, ptr {address} {order}, align {size}")
 
-    if pointer.is_uniform:
+    if pointer.is_single:
         store(pointer.base, emitter.execution.last(value))
     else:
         emitter.execution.each(f"atomic.store.{value.type}.{order}", (pointer, value), None, store)

@@ -9,11 +9,11 @@ from coopmat.targets.llvm.emitter import Emitter, Handler
 
 
 def _barrier(emitter: Emitter, row: Instruction) -> None:
-    """OpControlBarrier. The work-items of a sub-group do everything together: they need not wait."""
+    """OpControlBarrier. A work-item need not wait for itself."""
     scope = known_barrier_scope(emitter.constant_of(row.words[0]), row.name)
     _fence(emitter, *row.words[1:3])
-    if scope == Scope.Workgroup:
-        emitter.execution.barrier()
+    if scope != Scope.Invocation:
+        emitter.execution.barrier(scope)
 
 
 def _arrive(emitter: Emitter, row: Instruction) -> None:

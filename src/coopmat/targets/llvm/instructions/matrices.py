@@ -19,7 +19,6 @@ from coopmat.targets.llvm.emitter import Emitter, Handler, as_matrix_type, unifo
 from coopmat.targets.llvm.instructions.memory import alignment_of
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.matrix_checks import check_matrix
-from coopmat.targets.llvm.prefetch import prefetch
 from coopmat.targets.llvm.values import Matrix, Value, literal, llvm_type
 
 PREFETCH_WORDS = 6
@@ -243,8 +242,8 @@ def _prefetch(emitter: Emitter, row: Instruction) -> None:
         height, width = -(-height // together), width * together
     distance = resized(emitter, emitter.number(stride), "i64", signed=True)
     bytes_ = emitter.apply("mul {t} {0}, {1}", "i64", distance, emitter.constant("i64", unit))
-    prefetch(emitter, uniform_text(emitter, emitter.number(pointer)), str(height), str(width * unit),
-             uniform_text(emitter, bytes_))
+    emitter.matrices.prefetch(uniform_text(emitter, emitter.number(pointer)), height, width * unit,
+                              uniform_text(emitter, bytes_))
 
 
 OPERATIONS: dict[int, Handler] = {

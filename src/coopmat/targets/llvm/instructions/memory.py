@@ -139,7 +139,7 @@ def _copy_bytes(emitter: Emitter, target: Number, source: Number, count: Number)
     if emitter.checks is not None:
         emitter.checks.bytes(source, count, writing=False)
         emitter.checks.bytes(target, count, writing=True)
-    if target.is_uniform and source.is_uniform and count.is_uniform:
+    if target.is_single and source.is_single and count.is_single:
         emitter.writer.call("void", "llvm.memmove.p0.p0.i64", [("ptr", target.base), ("ptr", source.base),
                                                        ("i64", count.base), ("i1", "false")])
     else:

@@ -16,7 +16,7 @@ def library(name: str) -> Formula:
 
     def formula(*terms: Term) -> Term:
         numbers = terms[0].emitter
-        return Term(numbers, numbers.library(name, *(term.number for term in terms)))
+        return Term(numbers, numbers.library(name, [term.number for term in terms]))
 
     return formula
 

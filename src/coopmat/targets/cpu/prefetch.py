@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.writer import Writer
 
 CACHE_LINE = 64  # bytes
 
@@ -36,8 +36,8 @@ done:
 """
 
 
-def prefetch(emitter: Emitter, address: str, rows: str, row_bytes: str, stride: str) -> None:
+def prefetch(writer: Writer, address: str, rows: str, row_bytes: str, stride: str) -> None:
     """Ask for some rows of memory; operands, the numbers of 64 bits."""
-    emitter.writer.helper("prefetch", PREFETCH)
-    emitter.writer.declarations["llvm.prefetch.p0"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
-    emitter.writer.call("void", "prefetch", [("ptr", address), ("i64", rows), ("i64", row_bytes), ("i64", stride)])
+    writer.helper("prefetch", PREFETCH)
+    writer.declarations["llvm.prefetch.p0"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+    writer.call("void", "prefetch", [("ptr", address), ("i64", rows), ("i64", row_bytes), ("i64", stride)])
