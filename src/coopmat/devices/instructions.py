@@ -12,10 +12,10 @@ from coopmat.devices.operands import Use, shape_of, types_are_consistent
 from coopmat.diagnostics import KernelNotSupported
 from coopmat.formats import Format, format_of
 
-Scope = Literal["warp", "warp_group", "thread_block"]
+ThreadGroup = Literal["warp", "warp_group", "thread_block"]
 """Who carries an instruction out together; of a ``thread_block``, one thread starts it for all."""
 
-LANES: dict[Scope, int] = {"warp": 32, "warp_group": 128}
+LANES: dict[ThreadGroup, int] = {"warp": 32, "warp_group": 128}
 """How many lanes hold the operands that live in registers, by scope."""
 
 Home = Literal["registers", "shared memory", "tensor memory"]
@@ -28,14 +28,14 @@ class InstructionKind:
     its fragments, so that its types and shapes are the device's combinations."""
 
     name: str
-    scope: Scope
+    scope: ThreadGroup
     a: tuple[Home, ...]
     b: tuple[Home, ...]
     accumulator: tuple[Home, ...]
     makes_combinations: bool = False
 
     def __post_init__(self) -> None:
-        if self.scope not in get_args(Scope):
+        if self.scope not in get_args(ThreadGroup):
             raise ValueError(f"{self.name}: unknown scope '{self.scope}'")
         for homes in (self.a, self.b, self.accumulator):
             if not homes or not set(homes) <= set(get_args(Home)):

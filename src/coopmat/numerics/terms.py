@@ -54,10 +54,10 @@ class Terms:
         return found
 
 
-Place = tuple[slice, slice]
+Slices = tuple[slice, slice]
 
 
-def all_terms(operands: Operands) -> Iterator[tuple[Place, Terms]]:
+def all_terms(operands: Operands) -> Iterator[tuple[Slices, Terms]]:
     """The terms of all elements of D, so many at a time that they fit into the cache, with their places in the
     result as [batch, M, N]: whole matrices, or some rows of one."""
     (m, n), k = operands.shape[-2:], operands.k

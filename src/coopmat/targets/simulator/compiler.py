@@ -53,8 +53,8 @@ from coopmat.targets.simulator.unsupported import SimulatedTypes, unsupported
 from coopmat.targets.simulator.values import Array, Value, blend, members_of, scalar, zero
 
 Handler = Callable[["FunctionCompiler", Instruction], "Step | None"]
-Reader = Callable[[Frame], Value]
-Writer = Callable[[Frame, Value], None]
+Load = Callable[[Frame], Value]
+Store = Callable[[Frame, Value], None]
 
 EXTENTS = {
     StorageClass.UniformConstant: Extent.LAUNCH,
@@ -339,7 +339,7 @@ class FunctionCompiler:
 
         return execute
 
-    def reader(self, pointer: int, row: Instruction, alignment: int | None = None) -> Reader:
+    def reader(self, pointer: int, row: Instruction, alignment: int | None = None) -> Load:
         """A closure that reads what ``pointer`` points to."""
         site = self.site(row)
         place = self.place(pointer)
@@ -350,7 +350,7 @@ class FunctionCompiler:
         address, least = self._address(pointer, kind, site), alignment or kind.alignment
         return lambda frame: frame.memory.read(frame, address(frame), kind, least, site)
 
-    def writer(self, pointer: int, row: Instruction, alignment: int | None = None) -> Writer:
+    def writer(self, pointer: int, row: Instruction, alignment: int | None = None) -> Store:
         """A closure that writes a value to where ``pointer`` points."""
         site = self.site(row)
         place = self.place(pointer)
