@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from coopmat.diagnostics.error_codes import errc
 from coopmat.diagnostics.locations import SourceFile, SourceLocation
@@ -30,6 +30,15 @@ class Error(Exception):
     def what(self) -> str:
         """The message, as C++ calls it."""
         return str(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled and copied as it is: a class's arguments are not those of the message."""
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[Error], arguments: tuple[Any, ...]) -> Error:
+    """An error that was pickled, without its attributes and notes, which pickle adds."""
+    return kind.__new__(kind, *arguments)
 
 
 class CompileError(Error):

@@ -227,7 +227,7 @@ class DataTypes:
             case Op.TypeStruct:
                 return self._record(type_, depth)
         if type_.opcode == Op.TypeUntypedPointerKHR:
-            raise Error("untyped pointers are not simulated: use OpTypePointer")
+            raise Error("untyped pointers are not supported: use OpTypePointer")
         raise ValidationError("memory-type", f"{type_.name} cannot be in memory that a host sees", type_.offset)
 
     def _record(self, type_: Instruction, depth: int) -> DataType:

@@ -265,17 +265,10 @@ class ModuleBuilder:
 
     def decorate(self, identifier: int, decoration: Decoration, *operands: Word) -> None:
         """Decorate an id; doing so twice is the same as once."""
-        self._annotate(Op.Decorate, identifier, decoration, *operands)
-
-    def member_decorate(self, structure: int, member: int, decoration: Decoration, *operands: Word) -> None:
-        """Decorate a structure's member."""
-        self._annotate(Op.MemberDecorate, structure, member, decoration, *operands)
-
-    def _annotate(self, op: Op, *operands: Word) -> None:
-        key = (op, *operands)
+        key = (Op.Decorate, identifier, decoration, *operands)
         if key not in self._unique:
             self._unique[key] = 0
-            self._annotations.append(make(op, *operands))
+            self._annotations.append(make(Op.Decorate, identifier, decoration, *operands))
 
     # -- module level ----------------------------------------------------------------
 
@@ -402,13 +395,6 @@ class ModuleBuilder:
         if body.block_open and body.line != (file, line, column):
             body.line = (file, line, column)
             body.code.append(make(Op.Line, file, line, column))
-
-    def no_line(self) -> None:
-        """The instructions that follow in this block come from no place in the source."""
-        body = self._in_function()
-        if body.block_open and body.line is not None:
-            body.line = None
-            body.code.append(make(Op.NoLine))
 
     def local_variable(self, type_id: int, initializer: int | None = None) -> int:
         """The id of a new Function variable holding a ``type_id``; it stands in the first block."""

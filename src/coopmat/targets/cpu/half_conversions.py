@@ -15,6 +15,7 @@ from coopmat.targets.llvm.writer import Writer
 
 FEATURE = "f16c"
 
+
 def _extended(half: Term) -> Term:
     """The float of the same value. A half's exponent field is 112 too low after the shift: a factor makes up for it, of
     subnormal numbers, too."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import Type, TypeTable
-from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.base.unsupported import reason_against
 
@@ -21,7 +20,6 @@ class SimulatedTypes(TypeTable):
     """The types of a module, with an error for those that only other devices have."""
 
     def _make(self, row: Instruction) -> Type:
-        if row.name.startswith("OpType") and reason_against(row) and (
-                row.opcode != Op.TypeCooperativeMatrixKHR):
+        if row.name.startswith("OpType") and reason_against(row):
             raise unsupported(row)
         return super()._make(row)

@@ -25,7 +25,6 @@ from coopmat.spirv.validate.view import Group, ModuleView
 SECTION = "SPV_KHR_cooperative_matrix"
 UNKNOWN = -1
 
-MATRIX_TYPES = (Op.TypeCooperativeMatrixKHR,)
 _LOCAL_SIZES = (ExecutionMode.LocalSize, ExecutionMode.LocalSizeId)
 _SIGNS = (Flags.MatrixASignedComponentsKHR, Flags.MatrixBSignedComponentsKHR, Flags.MatrixCSignedComponentsKHR,
           Flags.MatrixResultSignedComponentsKHR)

@@ -11,7 +11,6 @@ from coopmat.spirv.validate.types import AGGREGATES, NO_ENCODING, POINTERS, TYPE
 from coopmat.spirv.validate.view import Group, ModuleView
 
 SECTION = "SPIR-V 3.3.6 Type-Declaration Instructions"
-DATA = "SPIR-V 2.16.1 Universal Validation Rules, data rules"
 
 INTEGER_WIDTHS = (4, 8, 16, 32, 64)
 FLOAT_WIDTHS = (16, 32, 64)
