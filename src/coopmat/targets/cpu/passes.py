@@ -14,10 +14,11 @@ from coopmat.targets.analysis.large_values import Prepared, prepared
 from coopmat.targets.base.dump import dump
 from coopmat.targets.cpu.features import CpuFeatures
 from coopmat.targets.cpu.half_conversions import with_vector_conversions
-from coopmat.targets.cpu.kernel import KernelCode, kernel_code
+from coopmat.targets.cpu.kernel import KernelCode, kernel_code, type_table
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.llvm.emitter import MOST_MEMORY
+from coopmat.targets.llvm.kernel import flattened, traced
 
 LEVEL = 3  # of LLVM's optimiser
 
@@ -62,7 +63,8 @@ class Compilation:
 
 def _emit(one: Compilation) -> None:
     """The kernel without calls, with variables instead of large values, as LLVM IR."""
-    one.code = kernel_code(one.prepared, one.entry, one.variant)
+    one.code = kernel_code(traced(flattened(one.prepared, one.entry, type_table(one.prepared, one.variant))), one.entry,
+                           one.variant)
     one.ir = one.code.ir
 
 
