@@ -6,28 +6,25 @@ without matrices become code for NVIDIA's and AMD's GPUs. They are compiled and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.dominators import immediate_dominators
-from coopmat.spirv.analysis.types import PointerType, Type, TypeTable
+from coopmat.spirv.analysis.types import Type, TypeTable
 from coopmat.spirv.grammar import BuiltIn, GroupOperation, Scope, StorageClass
 from coopmat.spirv.module import EntryPoint
-from coopmat.targets.analysis.flatten import flatten
-from coopmat.targets.analysis.large_values import Prepared, in_variables
-from coopmat.targets.analysis.origins import Origins
-from coopmat.targets.analysis.pointer_uses import PointerUses
+from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.llvm.access import load_value, offset_pointer
 from coopmat.targets.llvm.arithmetic.conversions import reinterpreted
 from coopmat.targets.llvm.arithmetic.integers import bounded, resized
 from coopmat.targets.llvm.emitter import Emitter, Machine
 from coopmat.targets.llvm.families import HANDLERS
+from coopmat.targets.llvm.kernel import bind, flattened, module_text, traced
 from coopmat.targets.llvm.lanes import Numbers, Source, Update
 from coopmat.targets.llvm.reductions import Folding
-from coopmat.targets.llvm.values import Matrix, Number, bits_of, literal, llvm_type, zero_of
-from coopmat.targets.llvm.variables import own_variable
+from coopmat.targets.llvm.values import Matrix, Number, Value, bits_of, literal, llvm_type, zero_of
 
 SIZES, LOCAL_SIZES, OFFSETS, GROUPS, DIMENSIONS, OUTPUT, VARIABLES = 0, 3, 6, 9, 12, 13, 16
 """The 64-bit words of a launch, by their positions; the addresses of variables come last."""
@@ -540,50 +537,41 @@ class NoMatrices:
 def kernel_ir(prepared: Prepared, entry: EntryPoint, gpu: Gpu) -> str:
     """A kernel as LLVM IR for a GPU; its first parameter are the words of the launch."""
     types = TypeTable(prepared.module, gpu.sub_group_size)
-    flat = in_variables(flatten(prepared.module, entry.function_id, types), prepared)
     emitter = Emitter(Machine(
         "the GPU", HANDLERS, lambda one: (ThreadLanes(one, gpu), NoMatrices()),  # type: ignore[arg-type,return-value]
-        gpu.sub_group_size, 1, gpu.stack), Origins(PointerUses(flat)))
-    parameters = ["ptr %launch", *_parameters(emitter, prepared, entry)]
+        gpu.sub_group_size, 1, gpu.stack), traced(flattened(prepared, entry, types)))
+    arguments = FunctionArguments(emitter)
+    bind(emitter, prepared.module.kernel_signatures[entry.name].parameters, arguments)
     emitter.emit()
-    lanes, writer = emitter.execution, emitter.writer
+    lanes, parameters = emitter.execution, ", ".join(["ptr %launch", *arguments.parameters])
     assert isinstance(lanes, ThreadLanes)
-    return "\n".join([*lanes.globals, *writer.declarations.values(), *writer.helpers.values(),
-                      f"define {gpu.convention} void @\"{entry.name}\"({', '.join(parameters)}) {{", "entry:",
-                      *writer.entry, *writer.lines, "  ret void", "}", "!0 = !{}"])
+    return module_text(emitter, f"{gpu.convention} void @\"{entry.name}\"({parameters})", variables=lanes.globals)
 
 
-def _parameters(emitter: Emitter, prepared: Prepared, entry: EntryPoint) -> Iterator[str]:
-    """The parameters of the function; the kernel's get their values of them."""
-    described = prepared.module.kernel_signatures[entry.name].parameters
-    for place, (row, parameter) in enumerate(zip(emitter.flat.parameters, described, strict=True)):
-        assert row.result_id is not None
-        kind, name = emitter.result_type(row), f"%p{place}"
-        emitter.homes.pop(row.result_id, None)
-        if isinstance(kind, PointerType) and parameter.kind == "local":
-            yield f"ptr addrspace(3) {name}.own"
-            emitter.writer.entry.append(f"  {name} = addrspacecast ptr addrspace(3) {name}.own to ptr")
-            emitter.constants[row.result_id] = (Number("ptr", name),)
-        elif isinstance(kind, PointerType) and parameter.kind != "value":
-            yield f"ptr {name}"
-            emitter.constants[row.result_id] = (Number("ptr", name),)
-        elif isinstance(kind, PointerType):
-            yield _in_memory(emitter, row.result_id, emitter.types.pointee(kind), name, is_own=True)
-        elif kind.count == 1 and not hasattr(kind, "members"):
-            yield f"{llvm_type(kind)} {name}"
-            emitter.constants[row.result_id] = (Number(llvm_type(kind), name),)
+class FunctionArguments:
+    """Arguments that are those of the kernel's function. parameters: of the function, with their types."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self.emitter = emitter
+        self.parameters: list[str] = []
+
+    def pointer(self, place: int, *, is_local: bool) -> str:
+        if is_local:
+            self.parameters.append(f"ptr addrspace(3) %p{place}.own")
+            self.emitter.writer.entry.append(f"  %p{place} = addrspacecast ptr addrspace(3) %p{place}.own to ptr")
         else:
-            yield _in_memory(emitter, row.result_id, kind, name, is_own=False)
+            self.parameters.append(f"ptr %p{place}")
+        return f"%p{place}"
 
-
-def _in_memory(emitter: Emitter, identifier: int, kind: Type, name: str, *, is_own: bool) -> str:
-    """A parameter of many numbers: an array of bytes, put into memory."""
-    with emitter.writer.in_entry():
-        slot = emitter.writer.slot(f"[{kind.size} x i8]", align=16)
-        emitter.writer.do(f"store [{kind.size} x i8] {name}, ptr {slot}")
-        value = load_value(emitter, Number("ptr", slot), kind, 8)
-    if is_own:
-        own_variable(emitter, identifier, kind, value)
-    else:
-        emitter.constants[identifier] = value
-    return f"[{kind.size} x i8] {name}"
+    def value(self, place: int, kind: Type) -> Value:
+        """One of many numbers is an array of bytes, put into memory."""
+        name, writer = f"%p{place}", self.emitter.writer
+        if kind.count == 1 and not hasattr(kind, "members"):
+            self.parameters.append(f"{llvm_type(kind)} {name}")
+            return (Number(llvm_type(kind), name),)
+        array = f"[{kind.size} x i8]"
+        self.parameters.append(f"{array} {name}")
+        with writer.in_entry():
+            slot = writer.slot(array, align=16)
+            writer.do(f"store {array} {name}, ptr {slot}")
+            return load_value(self.emitter, Number("ptr", slot), kind, 8)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
+import numpy as np
+import pytest
+
+import coopmat as cm
 from coopmat.runtime.executable import executable
 from coopmat.targets.cpu.features import cpu_features
 from coopmat.targets.cpu.program import CpuProgram
+from tests.kit.paths import EXAMPLES
 from tests.kit.targets.short_kernels import module
 
 BASELINE = cpu_features({"COOPMAT_CPU_FEATURES": "baseline"})
@@ -48,3 +53,20 @@ def test_floats_as_halves() -> None:
     numbers = ~np.isnan(floats)
     np.testing.assert_array_equal(found[numbers].view(np.uint16), expected[numbers].view(np.uint16))
     assert np.isnan(found[~numbers]).all()
+
+
+NUMBERS = "kernel void k(global half *a, global float *b) { b[get_global_id(0)] = a[get_global_id(0)]; }"
+MATRICES = ("-DTM=16", "-DTN=16", "-DTK=16", "-DIN=half", "-DOUT=float", "-DFLAGS=0")
+
+
+@pytest.mark.parametrize(("source", "options", "file"), [
+    (NUMBERS, (), "k.ll"), (EXAMPLES / "gemm.cl", MATRICES, "gemm.matrices.ll")], ids=["numbers", "matrices"])
+def test_the_last_dump_is_what_is_compiled(source: str | Path, options: tuple[str, ...], file: str, tmp_path: Path,
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COOPMAT_DUMP", "ll")
+    program = CpuProgram(executable(cm.build(source, options).module), BASELINE)
+    (name, signature), = program.signatures.items()
+    compilation = program.translated(name, program.variant(signature, (16, 1, 1)))
+    assert (tmp_path / file).read_text() == compilation.ir
+    assert "@half.ext.16(" in compilation.ir

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
+from coopmat.targets.llvm.ir_text import has_any_length
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, bits_of, literal
 from coopmat.targets.llvm.writer import Writer
@@ -64,7 +65,7 @@ class ByteProducts:
         return self.accumulated(total, f"splat (i32 {pattern})", b, count, signs)
 
     def _part(self, text: str, count: int, start: int, size: int) -> str:
-        if count == size or text.startswith("splat") or text == "zeroinitializer":
+        if count == size or has_any_length(text):
             return text
         places = ", ".join(f"i32 {start + place}" for place in range(size))
         whole = f"<{count} x i32>"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 
-from coopmat.targets.llvm.ir_text import Line, vector_of
+from coopmat.targets.llvm.ir_text import Line, parse, vector_of
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.terms import Term, choose
 from coopmat.targets.llvm.values import Number
@@ -63,20 +63,21 @@ def with_vector_conversions(ir: str, features: Set[str]) -> str:
     """IR whose conversions of vectors are functions, where the processor has no instructions for them."""
     if FEATURE in features:
         return ir
+    module = parse(ir)
     needed: dict[str, str] = {}
-    lines = [_with_function(line, needed) if " fpext <" in line or " fptrunc <" in line else line
-             for line in ir.split("\n")]
-    return "\n".join([*lines, *needed.values()])
+    for function in module.functions:
+        for block in function.blocks.values():
+            block.lines = [_with_function(line, needed) for line in block.lines]
+    return "\n".join([str(module), *needed.values()])
 
 
-def _with_function(text: str, needed: dict[str, str]) -> str:
-    """A line that converts a vector, as a call of a function among those that are needed."""
-    line = Line.of(text)
-    cast = line.cast
+def _with_function(line: Line, needed: dict[str, str]) -> Line:
+    """A line; if it converts a vector, as a call of a function among those that are needed."""
+    cast = line.cast if line.opcode in ("fpext", "fptrunc") else None
     given, result = (vector_of(cast.given), vector_of(cast.type)) if cast else (None, None)
     if cast is None or given is None or result is None or {given[1], result[1]} != {"half", "float"}:
-        return text
+        return line
     size, name = given[0], f"half.{line.opcode.removeprefix('fp')}.{given[0]}"
     formula = _extended if line.opcode == "fpext" else _truncated
     needed.setdefault(name, _function(name, formula, given[1], result[1], size))
-    return f"  {line.result} = call {cast.type} @{name}({cast.given} {cast.value})"
+    return Line.of(f"  {line.result} = call {cast.type} @{name}({cast.given} {cast.value})")

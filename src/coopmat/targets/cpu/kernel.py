@@ -7,22 +7,19 @@ other at barriers (host/fibers.py).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.analysis.kernels import Parameter
 from coopmat.spirv.analysis.types import Type, TypeTable
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import EntryPoint
-from coopmat.spirv.module.instruction import Instruction
-from coopmat.targets.analysis.flatten import flatten
-from coopmat.targets.analysis.large_values import Prepared, in_variables
+from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.analysis.origins import Origins
-from coopmat.targets.analysis.pointer_uses import PointerUses
 from coopmat.targets.cpu.checks.bounds import Bounds
 from coopmat.targets.cpu.checks.faults import AccessSite
 from coopmat.targets.cpu.families import HANDLERS
-from coopmat.targets.cpu.frame import Slot
+from coopmat.targets.cpu.frame import Frame, Slot
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.host.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
@@ -31,9 +28,9 @@ from coopmat.targets.cpu.matrix.form import OpaqueMatrices
 from coopmat.targets.cpu.matrix.operation import Operation
 from coopmat.targets.llvm.access import load_value
 from coopmat.targets.llvm.emitter import Emitter, Machine
+from coopmat.targets.llvm.kernel import bind, module_text
 from coopmat.targets.llvm.print_buffer import PrintCall
-from coopmat.targets.llvm.values import Number
-from coopmat.targets.llvm.variables import own_variable
+from coopmat.targets.llvm.values import Number, Value
 
 NAME = "the CPU"  # as messages call it
 ARCHITECTURE = "generic"  # whose layouts matrices have
@@ -65,11 +62,14 @@ class KernelCode:
     has_loops: bool
 
 
-def kernel_code(prepared: Prepared, entry: EntryPoint, variant: Variant) -> KernelCode:
-    """The IR of a kernel for a variant."""
-    types = TypeTable(prepared.module, variant.sub_group_size, ARCHITECTURE)
-    flat = in_variables(flatten(prepared.module, entry.function_id, types), prepared)
-    origins, assumptions = Origins(PointerUses(flat)), Assumptions()
+def type_table(prepared: Prepared, variant: Variant) -> TypeTable:
+    """The types of a module as a variant of its kernels has them."""
+    return TypeTable(prepared.module, variant.sub_group_size, ARCHITECTURE)
+
+
+def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
+    """The IR of a kernel for a variant. It is written again until what varies in it is settled."""
+    assumptions = Assumptions()
     for _ in range(MOST_PASSES):
         assumptions.changed = False
         maker = _Maker(origins, entry, variant, assumptions)
@@ -118,20 +118,19 @@ class _Maker:
 
     def make(self) -> KernelCode:
         """The code."""
-        emitter, lanes, writer = self.emitter, self.lanes, self.emitter.writer
-        parameters = tuple(map(self._parameter, self.flat.parameters, self.described))
+        emitter, lanes = self.emitter, self.lanes
+        arguments = _FrameArguments(emitter, self.frame, self.variant.nulls)
+        bind(emitter, self.described, arguments)
         emitter.emit()
-        body = [*self._start(), *writer.entry, *writer.lines, "  ret void"]
-        text = "\n".join([
-            *writer.declarations.values(), *writer.helpers.values(), SWITCHING if lanes.waits else "",
-            half_conversions(self.variant.features),
-            f"define internal void @sub_group({SUB_GROUP_PARAMETERS}) #0 {{", "entry:", *body, "}",
-            run_function(lanes.waits), "attributes #0 = { nounwind }", "!0 = !{}"])
+        text = module_text(
+            emitter, f"internal void @sub_group({SUB_GROUP_PARAMETERS}) #0", start=self._start(),
+            helpers=[SWITCHING if lanes.waits else "", half_conversions(self.variant.features)],
+            end=[run_function(lanes.waits), "attributes #0 = { nounwind }"])
         reused = [place for place, row in enumerate(self.flat.parameters)
                   if row.result_id in self.matrices.kept.parameters]
-        return KernelCode(text, parameters, self.frame.globals, self.frame.argument_bytes, self.frame.local_bytes,
-                          self.frame.stack_bytes, lanes.waits, self.matrices.operations, self.sites, emitter.prints,
-                          reused, lanes.layout.has_loops)
+        return KernelCode(text, tuple(arguments.slots), self.frame.globals, self.frame.argument_bytes,
+                          self.frame.local_bytes, self.frame.stack_bytes, lanes.waits, self.matrices.operations,
+                          self.sites, emitter.prints, reused, lanes.layout.has_loops)
 
     def _start(self) -> list[str]:
         """The first lines: which work-items exist."""
@@ -153,43 +152,40 @@ class _Maker:
         found, writer.lines = writer.lines, lines
         return [*self.frame.head, *found]
 
-    # --- arguments --------------------------------------------------------------------
 
-    def _parameter(self, row: Instruction, described: Parameter) -> Slot:
-        emitter, entry = self.emitter, self.emitter.writer.entry
-        assert row.result_id is not None
-        kind = emitter.result_type(row)
-        is_pointer = emitter.module.definition(row.type_id or 0).opcode == Op.TypePointer
-        if is_pointer and described.kind == "value":
-            return self._by_value(row.result_id, emitter.types.pointee(kind))
-        slot = self.frame.argument(8 if is_pointer else kind.size)
-        address = self.frame.address(slot)
-        if is_pointer and self.flat.parameters.index(row) in self.variant.nulls:
-            emitter.constants[row.result_id] = (Number("ptr", "null"),)
-        elif is_pointer:
-            text = emitter.writer.fresh("pointer")
-            if described.kind == "local":
-                whole = emitter.writer.fresh("offset")
-                entry += [f"  {whole} = load i64, ptr {address}, align 8",
-                          f"  {text} = getelementptr i8, ptr %local, i64 {whole}"]
-            else:
-                entry.append(f"  {text} = load ptr, ptr {address}, align 8")
-            emitter.constants[row.result_id] = (Number("ptr", text),)
+class _FrameArguments:
+    """Arguments in the memory that the host fills. slots: their places there, of all that were asked for."""
+
+    def __init__(self, emitter: Emitter, frame: Frame, nulls: Collection[int]) -> None:
+        self.emitter = emitter
+        self.frame = frame
+        self.nulls = nulls
+        self.slots: list[Slot] = []
+
+    def pointer(self, place: int, *, is_local: bool) -> str:
+        """The address; of local memory the host passes its offset in the work-group's."""
+        writer, address = self.emitter.writer, self._address(8)
+        if place in self.nulls:
+            return "null"
+        text = writer.fresh("pointer")
+        if is_local:
+            offset = writer.fresh("offset")
+            writer.entry += [f"  {offset} = load i64, ptr {address}, align 8",
+                             f"  {text} = getelementptr i8, ptr %local, i64 {offset}"]
         else:
-            with emitter.writer.in_entry():
-                emitter.constants[row.result_id] = load_value(emitter, Number("ptr", address), kind, 8)
-        emitter.homes.pop(row.result_id, None)
-        return slot
+            writer.entry.append(f"  {text} = load ptr, ptr {address}, align 8")
+        return text
 
-    def _by_value(self, identifier: int, kind: Type) -> Slot:
-        """A structure behind a pointer: the work-item's own copy of it."""
-        emitter = self.emitter
-        slot = self.frame.argument(kind.size)
-        source = Number("ptr", self.frame.address(slot))
-        with emitter.writer.in_entry():
-            value = load_value(emitter, source, kind, 8)
-        own_variable(emitter, identifier, kind, value)
-        return slot
+    def value(self, place: int, kind: Type) -> Value:
+        """The value."""
+        address = self._address(kind.size)
+        with self.emitter.writer.in_entry():
+            return load_value(self.emitter, Number("ptr", address), kind, 8)
+
+    def _address(self, size: int) -> str:
+        """The address of the next argument."""
+        self.slots.append(self.frame.argument(size))
+        return self.frame.address(self.slots[-1])
 
 
 SUB_GROUP_PARAMETERS = ("ptr noalias %launch, ptr noalias %arguments, ptr %local, i64 %gx, i64 %gy, i64 %gz, i64 %sg, "

@@ -17,7 +17,7 @@ from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
 from coopmat.targets.analysis.large_values import Prepared
-from coopmat.targets.base.dump import dump, wanted_stages
+from coopmat.targets.base.dump import wanted_stages
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.global_memory import GlobalMemory
 from coopmat.targets.cpu.checks.table import Checks
@@ -27,7 +27,6 @@ from coopmat.targets.cpu.host.launch import CompiledKernel, Plan
 from coopmat.targets.cpu.host.native import NativeCode
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.cpu.lanes.masks import Variant
-from coopmat.targets.cpu.matrix.amx import TILE
 from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.passes import LEVEL, Compilation, prepare
@@ -94,10 +93,9 @@ class CpuProgram:
 
     def _made(self, name: str, variant: Variant) -> CompiledKernel:
         with self._validated(name):
-            compilation, object_ = self._compiled_by_llvm(name, variant, "object")
-            dump(name, "asm", lambda: compilation.by_llvm("asm"))
-        kernel = _loaded(compilation.code, object_)
-        self.cache.put(self._key(name, variant), saved.to_bytes(compilation.code, object_))
+            compilation = self._compilation(name, variant, "object")
+        kernel = _loaded(compilation.code, compilation.made)
+        self.cache.put(self._key(name, variant), saved.to_bytes(compilation.code, compilation.made))
         return kernel
 
     @contextmanager
@@ -123,23 +121,15 @@ class CpuProgram:
 
         return [one for one in validate(self.module) if one.severity == "error"] if self.validates else []
 
-    def _compiled_by_llvm(self, name: str, variant: Variant, emit: str) -> tuple[Compilation, bytes]:
-        """A kernel after all passes, and what LLVM makes of it. Where more matrices are in use than there are tiles,
-        LLVM may find no place for some, or break down: then they are in tiles only while they are multiplied."""
-        compilation = self.translated(name, variant)
-        try:
-            return compilation, compilation.by_llvm(emit)
-        except CompileError:
-            if f" {TILE} " not in compilation.ir:
-                raise
-        compilation = self.translated(name, variant, stay_in_tiles=False)
-        return compilation, compilation.by_llvm(emit)
+    def translated(self, name: str, variant: Variant) -> Compilation:
+        """A kernel as LLVM IR without matrix operations, of which LLVM has made nothing yet."""
+        return self._compilation(name, variant, "")
 
-    def translated(self, name: str, variant: Variant, *, stay_in_tiles: bool = True) -> Compilation:
-        """A kernel after all passes: as LLVM IR without matrix operations."""
+    def _compilation(self, name: str, variant: Variant, emit: str) -> Compilation:
+        """A kernel after all passes."""
         entry = next(entry for entry in self.module.entry_points
                      if entry.name == name and entry.model == ExecutionModel.Kernel)
-        compilation = Compilation(name, self.prepared, entry, variant, self.features, stay_in_tiles)
+        compilation = Compilation(name, self.prepared, entry, variant, self.features, emit)
         compilation.run()
         return compilation
 
@@ -171,7 +161,7 @@ class CpuProgram:
             size = signature.sub_group_size or CPU.sub_group_sizes[0]
             variant = self.variant(signature, signature.work_group_size or (size, 1, 1))
             with self._validated(name):
-                text = self._compiled_by_llvm(name, variant, "asm")[1].decode()
+                text = self._compilation(name, variant, "asm").made.decode()
             parts.append(f"# kernel '{name}' for {self.features.cpu}, sub-groups of {size}\n{text}")
         return "\n".join(parts)
 

@@ -3,6 +3,7 @@
 A machine gives two things: how work-items run (lanes.Lanes) and the form of matrices (matrices.MatrixForm); everything
 else is here.
 
+kernel         a whole kernel: what is known before code is written, its arguments, the module with its code
 emitter        the blocks of a kernel, values by their ids
 lanes          the Protocol of execution models: a sub-group is a vector, or a work-item is a thread
 matrices       the Protocol of the form of matrices

@@ -51,6 +51,11 @@ def is_name(operand: str) -> bool:
     return operand.startswith("%")
 
 
+def has_any_length(vector: str) -> bool:
+    """Whether a vector operand is a constant that stands for vectors of any length: the same number in all places."""
+    return vector.startswith("splat") or vector == "zeroinitializer"
+
+
 def vector_of(llvm: str) -> tuple[int, str] | None:
     """The length and the elements' type of a vector type; None for any other type."""
     found = _VECTOR.fullmatch(llvm)

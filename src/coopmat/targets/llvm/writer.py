@@ -15,11 +15,12 @@ METADATA = f'{ROLLED} = distinct !{{{ROLLED}, !90001}}\n!90001 = !{{!"llvm.loop.
 
 class Writer:
     """Collects the lines of a function's body; the entry block with the stack slots comes before them. ``stack``: the
-    address space of stack slots on the machine; pointers to them are generic ones."""
+    address space of stack slots on the machine; pointers to them are generic ones. ``slots``: their types."""
 
     def __init__(self, stack: int = 0) -> None:
         self.stack = stack
         self.entry: list[str] = []
+        self.slots: list[str] = []
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self.helpers: dict[str, str] = {}  # whole functions, by name
@@ -38,12 +39,12 @@ class Writer:
     @contextmanager
     def apart(self) -> Iterator[None]:
         """What is written meanwhile is the body of another function."""
-        kept = self.lines, self.entry, self.block
-        self.lines, self.entry, self.block = [], [], "entry"
+        kept = self.lines, self.entry, self.slots, self.block
+        self.lines, self.entry, self.slots, self.block = [], [], [], "entry"
         try:
             yield
         finally:
-            self.lines, self.entry, self.block = kept
+            self.lines, self.entry, self.slots, self.block = kept
 
     def fresh(self, prefix: str = "v") -> str:
         """A name that nothing has."""
@@ -116,6 +117,7 @@ class Writer:
     def slot(self, llvm: str, *, align: int = 0, initial: str | None = None) -> str:
         """A stack slot; ``initial`` is what it holds at the start."""
         name = self.fresh("slot")
+        self.slots.append(llvm)
         end = f", align {align}" if align else ""
         if self.stack:
             self.entry += [f"  {name}.own = alloca {llvm}{end}, addrspace({self.stack})",

@@ -18,10 +18,11 @@ from coopmat.llvm.process import client
 from coopmat.runtime.executable import executable
 from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.cpu.features import CpuFeatures, cpu_features
-from coopmat.targets.cpu.kernel import KernelCode, kernel_code
+from coopmat.targets.cpu.kernel import KernelCode, kernel_code, type_table
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.program import CpuProgram
+from coopmat.targets.llvm.kernel import flattened, traced
 from tests.kit.fuzz import kernels_for_targets, modelled_matrices
 from tests.kit.paths import EXAMPLES
 
@@ -38,7 +39,8 @@ def code_of(source: str | Path, options: tuple[str, ...] = (), numerics: str = "
     program = cm.build(source, options)
     entry = program.module.entry_points[0]
     variant = Variant(16, True, True, numerics=numerics, features=FEATURES)
-    return kernel_code(Prepared(program.module), entry, variant)
+    prepared = Prepared(program.module)
+    return kernel_code(traced(flattened(prepared, entry, type_table(prepared, variant))), entry, variant)
 
 
 @cache

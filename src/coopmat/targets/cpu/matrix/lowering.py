@@ -21,10 +21,11 @@ from coopmat.targets.llvm.writer import METADATA
 
 
 class Lowered(NamedTuple):
-    """IR without matrices, and the bytes that large ones need on a sub-group's stack."""
+    """IR without matrices, the bytes that large ones need on a sub-group's stack, and whether any are in tiles."""
 
     ir: str
     stack_bytes: int
+    uses_tiles: bool
 
 
 def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, stay_in_tiles: bool = True) -> Lowered:
@@ -48,7 +49,7 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     functions = [definition(name, operation, features) for name, operation in operations.items() if name in needed]
     frame_bytes = max((one.frame_bytes for one in functions), default=0)
     text = "\n".join([str(module), *large.definitions, *_definitions(functions, tiles, module)])
-    return Lowered(text, large.bytes + loops.bytes + frame_bytes)
+    return Lowered(text, large.bytes + loops.bytes + frame_bytes, tiles.are_used)
 
 
 def _definitions(functions: Sequence[Definition], tiles: Tiles, module: Module) -> list[str]:

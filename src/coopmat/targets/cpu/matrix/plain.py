@@ -58,8 +58,7 @@ def definition(name: str, operation: Operation, features: Features) -> Definitio
     manner = "noinline" if _is_long(operation) else "alwaysinline"
     text = "\n".join([f"define internal {result} @{name}({', '.join(named)}) {manner} nounwind {{", "entry:",
                       *body.writer.entry, *body.writer.lines, f"  {end}", "}", *body.writer.helpers.values()])
-    slots = (line.split(" = alloca ", 1)[1].split(", align")[0] for line in body.writer.entry if " = alloca " in line)
-    return Definition(text, body.writer.declarations, sum(map(size_of, slots)))
+    return Definition(text, body.writer.declarations, sum(map(size_of, body.writer.slots)))
 
 
 def _is_long(operation: Operation) -> bool:

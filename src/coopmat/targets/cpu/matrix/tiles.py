@@ -38,6 +38,11 @@ class Tiles:
         self._count = 0
 
     @property
+    def are_used(self) -> bool:
+        """Whether the rewritten functions have tiles: no tile is there without an intrinsic that makes it."""
+        return bool(self.declarations)
+
+    @property
     def definitions(self) -> list[str]:
         """The functions that the rewritten functions call."""
         found = []
