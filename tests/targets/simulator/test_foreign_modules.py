@@ -397,7 +397,7 @@ OpFunctionEnd
 
 def test_a_module_of_shaders() -> None:
     data = Module.from_text(SHADER).to_bytes()
-    with pytest.raises(Error, match=r"is made of shaders \(GLCompute 'main'\), and the simulator runs kernels"):
+    with pytest.raises(Error, match=r"is made of shaders \(GLCompute 'main'\), and only kernels run here"):
         cm.build(data, device="sim:generic")
     with pytest.raises(cm.LaunchError, match="it has no kernels, only shaders: 'main'"):
         cm.build(data).kernel("main")

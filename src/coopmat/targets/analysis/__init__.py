@@ -1,1 +1,1 @@
-"""What compilers and the simulator find out about a kernel, of SPIR-V alone."""
+"""What targets find out about a kernel, of SPIR-V alone."""

@@ -182,8 +182,8 @@ class _Rewriting:
                 target = self._variable(row)
                 return [one for number, part in enumerate(words) for one in self._put(row, target, part, (number,))]
         if large or any(map(self._is_large, row.ids())):
-            raise Error(f"a value of more than {MOST_LEAVES} numbers can be copied, taken apart and put together on "
-                        f"the CPU, found {row.name}")
+            raise Error(f"a value of more than {MOST_LEAVES} numbers can only be copied, taken apart and put together, "
+                        f"found {row.name}")
         return [row]
 
     def _phi(self, row: Instruction) -> list[Instruction]:

@@ -28,8 +28,8 @@ def leaves_of(kind: Type) -> tuple[LeafType, ...]:
 
 def _collect(kind: Type, offset: int, found: list[LeafType]) -> None:
     if len(found) >= MOST_LEAVES:
-        raise Error(f"a value of more than {MOST_LEAVES} numbers is too large for the CPU: copy it by its parts (found "
-                    f"one at byte {offset}, of type {kind})")
+        raise Error(f"a value of more than {MOST_LEAVES} numbers is too large for registers: copy it by its parts "
+                    f"(found one at byte {offset}, of type {kind})")
     if isinstance(kind, StructType):
         for member, start in zip(kind.members, kind.offsets, strict=True):
             _collect(member, offset + start, found)

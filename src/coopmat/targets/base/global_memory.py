@@ -115,9 +115,9 @@ class GlobalMemory:
                 return self._chain(Op(opcode), words)
             if opcode in _ARITHMETIC:
                 return _ARITHMETIC[Op(opcode)](*(self._number(self._module.definition(word)) for word in words))
-            raise Error(f"Op{Op(opcode).name} is not possible in the initial value of a variable on the CPU; possible "
-                        "are constants, addresses of variables, and sums of those")
-        raise Error(f"{row.name} is not possible in the initial value of a variable on the CPU")
+            raise Error(f"Op{Op(opcode).name} is not possible in the initial value of a variable; possible are "
+                        "constants, addresses of variables, and sums of those")
+        raise Error(f"{row.name} is not possible in the initial value of a variable")
 
     def _chain(self, opcode: Op, words: Sequence[int]) -> int:
         """The address of a part of a variable."""

@@ -28,7 +28,7 @@ def _check_kernels(module: Module) -> None:
     """Raise Error for a module of shaders."""
     if Capability.Kernel in module.capabilities or Capability.Shader not in module.capabilities:
         return
-    raise Error(f"the module is made of shaders{_shader_names(module)}, and the simulator runs kernels: compile it for "
+    raise Error(f"the module is made of shaders{_shader_names(module)}, and only kernels run here: compile it for "
                 "OpenCL, with the capability Kernel")
 
 

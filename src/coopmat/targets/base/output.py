@@ -15,8 +15,7 @@ class Output:
     what is said then.
     """
 
-    def __init__(self, kernel: str, limit: int,
-                 remark: str = ", which returned -1 (the simulator's option printf_limit allows more)") -> None:
+    def __init__(self, kernel: str, limit: int, remark: str = "") -> None:
         self.kernel = kernel
         self.limit = limit
         self.remark = remark

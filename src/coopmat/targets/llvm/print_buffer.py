@@ -25,7 +25,6 @@ from coopmat.targets.base.printing import FormatFault, conversions, formatted
 WORD = 8  # bytes
 BYTES_PER_CHARACTER = 24  # of records: a number and its call, which print at least one
 LEAST_BYTES = 1 << 16  # of all records
-REMARK = " (the CPU's option printf_limit allows more)"
 NO_STRING = (1 << 64) - 1
 
 
@@ -52,12 +51,14 @@ class PrintCall:
 
 
 class PrintBuffer:
-    """What the kernels of one launch print. ``calls`` are those in the kernel's code."""
+    """What the kernels of one launch print. ``calls`` are those in the kernel's code; ``machine`` runs it, by the name
+    that messages call it."""
 
-    def __init__(self, kernel: str, calls: Sequence[PrintCall], limit: int) -> None:
+    def __init__(self, kernel: str, calls: Sequence[PrintCall], limit: int, machine: str) -> None:
         self._kernel = kernel
         self._calls = calls
         self._limit = limit
+        self._remark = f" ({machine}'s option printf_limit allows more)"
         capacity = LEAST_BYTES + BYTES_PER_CHARACTER * limit
         try:
             self._words = np.empty(Header.COUNT + capacity // WORD, np.uint64)
@@ -75,7 +76,7 @@ class PrintBuffer:
     def show(self) -> None:
         """Print everything, when the launch has ended. UndefinedBehavior for a format that is not defined, OutOfBounds
         for a string at a null pointer; what comes before it has been printed then."""
-        output = Output(self._kernel, self._limit, REMARK)
+        output = Output(self._kernel, self._limit, self._remark)
         try:
             for call, arguments in self._records():
                 text = None if output.is_full else self._text(call, arguments, output.left)

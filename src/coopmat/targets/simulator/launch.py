@@ -29,6 +29,7 @@ MOST_SUB_GROUPS = 4096  # in one batch
 MOST_BYTES = 1 << 28  # of local and private memory in one batch
 STORAGES = {"global": StorageClass.CrossWorkgroup, "constant": StorageClass.UniformConstant,
             "local": StorageClass.Workgroup}
+REMARK = ", which returned -1 (the simulator's option printf_limit allows more)"
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
     check_local_memory(kernel.signature.name, _local_parts(kernel, bound), kernel.device)
     start = time.monotonic()
     size = _groups_per_batch(kernel, geometry, bound)
-    output = Output(kernel.signature.name, options.printf_limit)
+    output = Output(kernel.signature.name, options.printf_limit, REMARK)
     try:
         for first in range(0, geometry.group_total, size):
             count = min(size, geometry.group_total - first)

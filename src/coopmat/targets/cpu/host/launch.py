@@ -121,7 +121,7 @@ class Plan:
         if self.reused and not _overlap(arguments, self.reused):
             frame.words[Field.REUSE] = next(_launches)
         launch, run = frame.address, self.run
-        output = PrintBuffer(self.name, self.prints, self.printf_limit) if self.prints else None
+        output = PrintBuffer(self.name, self.prints, self.printf_limit, "the CPU") if self.prints else None
         if output is not None:
             frame.words[Field.OUTPUT] = output.address
         table = self.checks.table(frame.words, arguments) if self.checks is not None else None
