@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
+from coopmat.spirv.analysis.matrix_uses import MatrixUses, required_matrix_uses
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
+from coopmat.support.cached import cached_property
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.modules import check
 from coopmat.targets.simulator.options import SimulatorOptions
@@ -23,13 +25,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KernelInfo:
-    """What a host needs to know of a kernel."""
+    """What a host needs to know of a kernel of ``module``, and what the kernel needs of a device."""
 
+    module: Module
     signature: KernelSignature
+
+    @cached_property
+    def matrix_uses(self) -> MatrixUses:
+        return required_matrix_uses(self.module, self.name)
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         return self.signature.parameters
+
+    @property
+    def required_sub_group_size(self) -> int | None:
+        return self.signature.sub_group_size
 
     @property
     def required_local_size(self) -> tuple[int, int, int] | None:
@@ -44,7 +59,7 @@ class SimulatedProgram:
         self.description = description
         self.options = options
         self.arithmetic = options.arithmetic(description.name)
-        self.kernels = {name: KernelInfo(signature) for name, signature in module.kernel_signatures.items()}
+        self.kernels = {name: KernelInfo(module, signature) for name, signature in module.kernel_signatures.items()}
         self._compiled: dict[str, CompiledKernel] = {}
         self._kept: dict[int, Array] = {}  # the memory of global variables of the module
 
