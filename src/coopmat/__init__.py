@@ -32,6 +32,7 @@ from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, 
 from coopmat.support import forks as forks  # from now on children of this process are whole
 from coopmat.support.version import __version__ as __version__
 from coopmat.targets.cpu.options import CpuOptions
+from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.simulator import SimulatorOptions
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "CompileError",
     "CompileWarning",
     "CpuOptions",
+    "CudaOptions",
     "Device",
     "Diagnostic",
     "DivergentGroupOperation",

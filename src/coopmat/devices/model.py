@@ -134,6 +134,7 @@ TYPE_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "amd": (("atype", "btype"), ("ctype", "dtype")),
     "generic": (),
     "host": (),
+    "cuda": (),
 }
 """Per family, the members of a combination that must be equal (sycl_ext_oneapi_matrix, appendix)."""
 
@@ -161,8 +162,10 @@ HOST_LIMITS = Limits(64 << 20, 8192, "the host's choice: a CPU's local memory is
 """Of devices that are programs on a CPU."""
 
 Kind = Literal["cpu", "gpu", "none"]
+REAL = ("host", "cuda")
+"""The families of devices that are here."""
 KINDS: dict[str, Kind] = {"intel_amx": "cpu", "intel_xmx": "gpu", "nvidia": "gpu", "amd": "gpu", "generic": "none",
-                          "host": "cpu"}
+                          "host": "cpu", "cuda": "gpu"}
 """Per family, the kind of its devices."""
 
 
@@ -222,7 +225,7 @@ class DeviceDescription:
     @property
     def is_simulated(self) -> bool:
         """Whether the device is not here, but played by the simulator."""
-        return self.vendor_family != "host"
+        return self.vendor_family not in REAL
 
     @property
     def kind(self) -> Kind:

@@ -87,7 +87,7 @@ def resized(emitter: NumberWriter, number: Number, llvm: str, *, signed: bool) -
     if old == new:
         return number
     if number.is_single and _is_literal(number.base):
-        value = int(number.base)
+        value = {"true": -1, "false": 0}[number.base] if old == 1 else int(number.base)
         return emitter.constant(llvm, value if signed or value >= 0 else value + (1 << old))
     if new < old:
         if number.is_linear:
