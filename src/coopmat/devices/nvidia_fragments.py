@@ -19,8 +19,7 @@ _MMA = "PTX ISA, matrix fragments for mma.sync"
 _WGMMA = "PTX ISA, register fragments for wgmma; lanes are those of the four warps together"
 _GRID = "coopmat's choice: fragments of mma.sync side by side"
 _WMMA = "wmma, opaque in PTX; as read out on an H200"
-_VOLTA_GRID = "coopmat's choice: fragments of mma.sync side by side"
-_WMMA = "wmma, opaque in PTX; as published for sm_70 by wmma_extension, A in row-major, B in column-major memory"
+_VOLTA_WMMA = "wmma, opaque in PTX; as published for sm_70 by wmma_extension, A in row-major, B in column-major memory"
 _QUAD_PAIR = ("PTX ISA, matrix fragments for mma.m8n8k4; quad-pair 0, A row-major and B column-major: the same lanes "
               "+ 4, + 8 and + 12 hold three other matrices")
 
@@ -36,18 +35,18 @@ def grid_fragment(use: Use, fmt: Format, rows: int, columns: int) -> LaneLayout:
     padding at the ends. Accumulators of few rows lie the other way, so that their rows are what N counts."""
     each = _each(fmt)
     if use == "a":
-        lanes, down, beside = [Step(4, 0, each), Step(8, 1, 0)], 1, each
+        lanes, pair, tile = [Step(4, 0, each), Step(8, 1, 0)], Step(each, 0, 1), (8, 4 * each)
     elif use == "b":
-        lanes, down, beside = [Step(4, each, 0), Step(8, 0, 1)], each, 1
+        lanes, pair, tile = [Step(4, each, 0), Step(8, 0, 1)], Step(each, 1, 0), (4 * each, 8)
     elif rows % 16 and not columns % 16:
-        lanes, down, beside = [Step(4, 2, 0), Step(8, 0, 1)], 2, 1
+        lanes, pair, tile = [Step(4, 2, 0), Step(8, 0, 1)], Step(2, 1, 0), (8, 8)
     else:
-        lanes, down, beside = [Step(4, 0, 2), Step(8, 1, 0)], 1, 2
-    tile = {1: 8}.get(down, 4 * down), {1: 8}.get(beside, 4 * beside)
-    components = [Step(down, 1, 0), Step(beside, 0, 1)]
-    across = [Step(-(-rows // tile[0]), tile[0], 0), Step(-(-columns // tile[1]), 0, tile[1])]
-    held = placed(rows, columns, lanes, [*components, *(across if use == "a" else reversed(across))])
-    return LaneLayout(rows, columns, fmt.bits, max(_REGISTER_BITS, fmt.bits), held, _GRID, implementation_dependent=True)
+        lanes, pair, tile = [Step(4, 0, 2), Step(8, 1, 0)], Step(2, 0, 1), (8, 8)
+    down, beside = Step(-(-rows // tile[0]), tile[0], 0), Step(-(-columns // tile[1]), 0, tile[1])
+    across = [down, beside] if use == "a" else [beside, down]
+    held = placed(rows, columns, lanes, [pair, *across])
+    return LaneLayout(rows, columns, fmt.bits, max(_REGISTER_BITS, fmt.bits), held, _GRID,
+                      implementation_dependent=True)
 
 
 def quad_pair_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout:

@@ -24,7 +24,8 @@ def description_of(gpu: Context) -> DeviceDescription:
     from coopmat.targets.cuda.program import SUB_GROUP_SIZES
 
     limits = Limits(gpu.shared_memory, gpu.attribute("MAX_THREADS_PER_BLOCK"), "the driver")
-    return DeviceDescription(f"cuda:{gpu.ordinal}", "cuda", SUB_GROUP_SIZES, (), any_combination=True, limits=limits)
+    return DeviceDescription(f"cuda:{gpu.ordinal}", "cuda", SUB_GROUP_SIZES, (), any_combination=True,
+                             xmx_sub_group_sizes=(8, 16), limits=limits)
 
 
 class CudaDevice(Device):

@@ -1,4 +1,6 @@
-"""The simulator's tests of what instructions do, for other targets: their expectations come from plain Python and numpy.
+"""The simulator's tests of what instructions do, for other targets.
+
+Their expectations come from plain Python and numpy.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ SIMULATORS = frozenset({
 NOT_SHARED = {
     "test_matrix_layouts": "the simulated devices' layouts",
     "test_options": "the simulator's options",
-    **{f"test_launch.{name}": "arguments are checked before a target gets them: runtime/test_cpu_device.py" for name in (
+    **{f"test_launch.{name}": "arguments are checked before targets get them: runtime/test_cpu_device.py" for name in (
         "test_arguments_that_do_not_fit", "test_local_memory_has_a_limit", "test_local_pointers_need_local_memory",
         "test_masked_arrays_are_refused")},
     **{f"test_launch.{name}": "the simulated devices' sizes of sub-groups" for name in (

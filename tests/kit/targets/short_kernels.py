@@ -160,7 +160,8 @@ def cuda_program(source: Module) -> CudaProgram:
 
 @lru_cache(maxsize=2)
 def _cuda_program(source: bytes) -> CudaProgram:
-    return CudaProgram(executable(Module.from_bytes(source)), validates=VALIDATES)
+    return CudaProgram(executable(Module.from_bytes(source)), validates=VALIDATES,
+                       sub_group_size=describe("generic").sub_group_sizes[0])
 
 
 def _load_value(name: str) -> list[str]:

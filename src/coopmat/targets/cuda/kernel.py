@@ -53,7 +53,8 @@ def type_table(prepared: Prepared, variant: Variant) -> TypeTable:
 
 def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
     """The IR of a kernel for a variant. Error, naming the place, for what it cannot be made of."""
-    emitter = Emitter(Machine(NAME, HANDLERS, lambda one: _execution(one, variant), variant.sub_group_size, 1), origins)
+    emitter = Emitter(Machine(NAME, HANDLERS, lambda one: _execution(one, variant), variant.sub_group_size, 1,
+                              has_remainder=False), origins)
     lanes = emitter.execution
     assert isinstance(lanes, CudaLanes)
     assertions = Assertions(lanes)

@@ -31,12 +31,15 @@ _COMPILING = ForkSafeLock()
 
 
 class PtxProgram:
-    """The kernels of a module as PTX; no GPU is needed. ``validates``: whether a module is checked before."""
+    """The kernels of a module as PTX; no GPU is needed. ``validates``: whether a module is checked before;
+    ``sub_group_size``: of kernels that require none."""
 
-    def __init__(self, module: Module, chip: Chip, cache: Cache | None = None, *, validates: bool = True) -> None:
+    def __init__(self, module: Module, chip: Chip, cache: Cache | None = None, *, validates: bool = True,
+                 sub_group_size: int = WARP) -> None:
         self.module = module
         self.chip = chip
         self.cache = cache if cache is not None else Cache(None)
+        self.sub_group_size = sub_group_size
         self.validity = Validity(module, validates=validates)
         self.signatures = module.kernel_signatures
         self._made: dict[tuple[str, Variant], tuple[KernelCode, str]] = {}
@@ -49,7 +52,7 @@ class PtxProgram:
 
     def variant(self, signature: KernelSignature, local_size: Sequence[int], nulls: tuple[int, ...] = ()) -> Variant:
         """The variant of a kernel that work-groups of a size need, and null pointers at some positions."""
-        size = signature.sub_group_size or WARP
+        size = signature.sub_group_size or self.sub_group_size
         if size not in SUB_GROUP_SIZES:
             raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; NVIDIA's GPUs have "
                               f"{', '.join(map(str, SUB_GROUP_SIZES))}")
@@ -106,12 +109,12 @@ class CudaProgram(PtxProgram):
     """The kernels of a module on a GPU."""
 
     def __init__(self, module: Module, ordinal: int = 0, options: CudaOptions | None = None,
-                 cache: Cache | None = None, *, validates: bool = True) -> None:
+                 cache: Cache | None = None, *, validates: bool = True, sub_group_size: int = WARP) -> None:
         from coopmat.targets.cuda.host.context import context
 
         self.context = context(ordinal)
         self.options = options if options is not None else CudaOptions()
-        super().__init__(module, self.context.chip, cache, validates=validates)
+        super().__init__(module, self.context.chip, cache, validates=validates, sub_group_size=sub_group_size)
         self._plans: dict[Any, Any] = {}
         self._loaded: dict[tuple[str, Variant], Any] = {}
 
@@ -169,7 +172,7 @@ class CudaProgram(PtxProgram):
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
         signature = self.signatures[name]
         geometry = Geometry.checked(signature, global_size, local_size, global_offset,
-                                    signature.sub_group_size or WARP)
+                                    signature.sub_group_size or self.sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
         code, _ = self.compiled(name, variant)
         try:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from coopmat.diagnostics import LaunchError
 from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import call
 
 SMALLEST = 512  # bytes of a block
-ALIGNMENT = 256
+ALIGNMENT = 256  # of every block
 MOST_KEPT = 1 << 30  # bytes of free blocks
 
 
@@ -93,8 +91,7 @@ class Copies:
             else:
                 self.spans.append(_Span(start, end, written))
         for span in self.spans:
-            span.address, span.size = blocks.take(span.end - span.start + ALIGNMENT)
-            span.address += span.start % ALIGNMENT  # as it is aligned here
+            span.address, span.size = blocks.take(span.end - span.start)
             call("cuMemcpyHtoD", span.address, span.start, span.end - span.start)
 
     def address(self, array: Any) -> int:
@@ -114,7 +111,7 @@ class Copies:
     def free(self) -> None:
         """Give the memory on the GPU back."""
         for span in self.spans:
-            self.blocks.give_back(span.address - span.start % ALIGNMENT, span.size)
+            self.blocks.give_back(span.address, span.size)
         self.spans = []
 
 

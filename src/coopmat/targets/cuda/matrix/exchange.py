@@ -9,9 +9,10 @@ from coopmat.spirv.grammar import Scope
 from coopmat.targets.cuda.lanes import CudaLanes
 from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.cuda.matrix.memory import MatrixMemory
-from coopmat.targets.cuda.matrix.positions import Position, is_element, positions
+from coopmat.targets.cuda.matrix.positions import is_element, nearest_element, positions
 from coopmat.targets.llvm.arithmetic.integers import add, multiply
 from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.threads.spread import Position
 from coopmat.targets.llvm.values import Matrix, Number, size_of
 
 SMALLEST_REGION = 128  # bytes
@@ -49,10 +50,10 @@ class Exchange(MatrixMemory):
 
     def _left(self, kind: MatrixType, components: Sequence[Number], name: str) -> str:
         address = self._region(kind.rows * kind.columns * size_of(components[0].type), name)
-        for number, position in self._present(kind):
+        for number, position in self._possible(kind):
             place = self._place(address, kind, position, components[number].type)
             text = f"store {components[number].type} {components[number].base}, ptr {place}"
-            if fragment_of(kind).everywhere[number]:
+            if fragment_of(kind).spread.everywhere[number]:
                 self.writer.do(text)
             else:
                 self.writer.when(is_element(self.emitter, kind, position).base,
@@ -65,16 +66,21 @@ class Exchange(MatrixMemory):
         self.lanes.barrier(Scope.Subgroup)
 
     def element(self, address: str, kind: MatrixType, position: Position) -> Number:
-        """An element of a matrix that was left; where the position is none of the matrix's, any number."""
+        """An element of a matrix that was left."""
         element = fragment_of(kind).element
         return Number(element, self.writer.let(
             f"load {element}, ptr {self._place(address, kind, position, element)}"))
 
     def _present(self, kind: MatrixType) -> list[tuple[int, Position]]:
+        """The components that may hold elements, and their positions; where one holds none, any of the matrix's."""
+        return [(number, position if fragment_of(kind).spread.everywhere[number] else
+                 nearest_element(self.emitter, kind, position)) for number, position in self._possible(kind)]
+
+    def _possible(self, kind: MatrixType) -> list[tuple[int, Position]]:
         """The components that may hold elements, and their positions."""
         fragment = fragment_of(kind)
         return [(number, position) for number, position in enumerate(positions(self.emitter, kind, "i64"))
-                if not fragment.nowhere[number]]
+                if not fragment.spread.nowhere[number]]
 
     def _place(self, address: str, kind: MatrixType, position: Position, element: str) -> str:
         """The address of an element of a matrix that lies row by row."""
@@ -84,7 +90,7 @@ class Exchange(MatrixMemory):
         return self.writer.line(address, number.base, size_of(element))
 
     def _region(self, nbytes: int, name: str) -> str:
-        """The sub-group's own local memory of at least a size, and some more, so that padding may be read."""
+        """The sub-group's own local memory of at least a size."""
         size = max(SMALLEST_REGION, 1 << (nbytes - 1).bit_length())
         if (size, name) not in self._regions:
             groups = -(-self.lanes.total // self.lanes.size)

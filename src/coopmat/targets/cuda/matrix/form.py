@@ -10,7 +10,7 @@ from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import Op
 from coopmat.targets.cuda.lanes import CudaLanes
 from coopmat.targets.cuda.matrix.fragments import fragment_of
-from coopmat.targets.cuda.matrix.positions import dealt_position, lane_position, positions
+from coopmat.targets.cuda.matrix.positions import dealt_position, positions
 from coopmat.targets.cuda.matrix.reductions import Reductions
 from coopmat.targets.llvm.access import moved
 from coopmat.targets.llvm.arithmetic.conversions import converted
@@ -123,11 +123,11 @@ class FragmentMatrices(Reductions):
 
     def _arranged(self, kind: MatrixType, given: MatrixType, numbers: Sequence[Number]) -> Matrix:
         """The matrix of numbers that lie as the components of another type do, whose shape is the same."""
-        own, other = fragment_of(kind), fragment_of(given)
+        own, other = fragment_of(kind).spread, fragment_of(given).spread
         if own.is_regular and other.is_regular and own.lane_bits == other.lane_bits and all(
                 offset in other.component_at for offset in own.offsets):
             return self.of_components(kind, [numbers[other.component_at[offset]] for offset in own.offsets])
-        if own.offsets == other.offsets and own.is_regular == other.is_regular and own.lanes == other.lanes:
+        if not own.is_regular and not other.is_regular and own.offsets == other.offsets:  # both are dealt out
             return self.of_components(kind, numbers)
         return self.moved(kind, given, numbers)
 
@@ -180,16 +180,16 @@ class FragmentMatrices(Reductions):
     def coordinates(self, kind: MatrixType, index: Number) -> tuple[Number, Number]:
         """Row and column of a component of every work-item."""
         emitter, fragment = self.emitter, fragment_of(kind)
-        if not fragment.is_regular:
-            step = multiply(emitter, index, emitter.constant("i32", fragment.lanes))
+        if not fragment.spread.is_regular:
+            step = multiply(emitter, index, emitter.constant("i32", fragment.spread.lanes))
             return dealt_position(emitter, kind, add(emitter, step, emitter.lane_number("i32")))
-        start = lane_position(emitter, kind, "i32")
+        start = fragment.spread.start(emitter, "i32")
         if not index.base.startswith("%"):
-            offset = fragment.offsets[int(index.base) % fragment.components]
+            offset = fragment.spread.offsets[int(index.base) % fragment.components]
             row, column = (add(emitter, one, emitter.constant("i32", way))
                            for one, way in zip(start, offset, strict=True))
             return row, column
-        offsets = [self._looked_up([offset[axis] for offset in fragment.offsets], index) for axis in (0, 1)]
+        offsets = [self._looked_up([offset[axis] for offset in fragment.spread.offsets], index) for axis in (0, 1)]
         return add(emitter, start[0], offsets[0]), add(emitter, start[1], offsets[1])
 
     def _looked_up(self, table: Sequence[int], index: Number) -> Number:

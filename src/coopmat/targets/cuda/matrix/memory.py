@@ -11,10 +11,11 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cuda.matrix.fragments import Fragment, fragment_of
-from coopmat.targets.cuda.matrix.positions import Position, is_element, lane_position, positions
+from coopmat.targets.cuda.matrix.positions import is_element, positions
 from coopmat.targets.cuda.matrix.registers import Registers
 from coopmat.targets.llvm.arithmetic.integers import add, multiply
 from coopmat.targets.llvm.matrices import MatrixAccess
+from coopmat.targets.llvm.threads.spread import Position
 from coopmat.targets.llvm.values import Matrix, Number, zero_of
 
 
@@ -93,14 +94,14 @@ class MatrixMemory(Registers):
         """Where registers as a whole are neighbours in memory, the offset of each register's first component."""
         fragment, order = fragment_of(kind), Order.of(kind, access.layout)
         count = fragment.per_register
-        if count == 1 or not fragment.is_regular or not all(fragment.everywhere):
+        if count == 1 or not fragment.spread.is_regular or not all(fragment.spread.everywhere):
             return None
         if fragment.components % count:
             return None
-        offsets = fragment.offsets
+        offsets = fragment.spread.offsets
         step = (1, 0) if order.along == 0 else (0, 1)
         firsts = offsets[::count]
-        starts = {part.rows if order.along == 0 else part.columns for part in fragment.lane_bits} | {
+        starts = {part.rows if order.along == 0 else part.columns for part in fragment.spread.lane_bits} | {
             first[order.along] for first in firsts}
         for first, place in zip(firsts, range(0, len(offsets), count), strict=True):
             if any(offsets[place + number] != (first[0] + number * step[0], first[1] + number * step[1])
@@ -115,7 +116,7 @@ class MatrixMemory(Registers):
         emitter, fragment, order = self.emitter, fragment_of(kind), Order.of(kind, access.layout)
         stride = Number("i64", access.stride)
         lines: dict[int, str] = {}
-        position = lane_position(emitter, kind, "i64")
+        position = fragment.spread.start(emitter, "i64")
         start = self._address(access, order, fragment, position, stride)
         for offset in offsets:
             line, place = self._line_and_bits(order, fragment, offset)
@@ -165,9 +166,9 @@ class MatrixMemory(Registers):
         emitter, fragment, order = self.emitter, fragment_of(kind), Order.of(kind, access.layout)
         window = [Number("i64", one) for one in access.window]
         for number, position in enumerate(positions(emitter, kind, "i64")):
-            if fragment.nowhere[number]:
+            if fragment.spread.nowhere[number]:
                 continue
-            exists = (Number("i1", "true") if fragment.everywhere[number] else
+            exists = (Number("i1", "true") if fragment.spread.everywhere[number] else
                       is_element(emitter, kind, position))
             if window:
                 row, column = (add(emitter, one, first) for one, first in zip(position, window, strict=False))
@@ -281,7 +282,7 @@ class MatrixMemory(Registers):
         if condition == "true":
             return then()
         found: list[tuple[str, str]] = []
-        self._either(condition, *(lambda make=make: found.append((make().text, self.writer.block))  # type: ignore[misc]
+        self._either(condition, *(lambda make=make: found.append((make().text, self.writer.block))
                                   for make in (then, otherwise)))
         sources = ", ".join(f"[ {text}, %{block} ]" for text, block in found)
         return Matrix(kind, self.writer.let(f"phi {fragment_of(kind).type} {sources}"))

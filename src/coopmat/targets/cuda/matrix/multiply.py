@@ -10,7 +10,6 @@ from coopmat.spirv.analysis.types import BFLOAT16_ENCODING, FloatType, IntType, 
 from coopmat.targets.cuda.chips import Chip
 from coopmat.targets.cuda.matrix.exchange import Exchange
 from coopmat.targets.cuda.matrix.fragments import fragment_of
-from coopmat.targets.cuda.matrix.positions import positions
 from coopmat.targets.llvm.arithmetic.conversions import to_float
 from coopmat.targets.llvm.arithmetic.integers import add, resized
 from coopmat.targets.llvm.values import Matrix, Number, bits_of, literal
@@ -75,11 +74,11 @@ class Multiply(Exchange):
     def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: Formats, *,
                  saturates: bool) -> Matrix:
         """``A*B + C`` of numbers of these formats."""
-        a, b, c = operands
         if self._is_whole_wmma(kind, operands, formats):
             return self._by_wmma(kind, operands)
         instructions = instructions_for(formats, self.lanes.variant.chip)
-        if saturates and (formats[3] != "sint32" or a.kind.columns > max((one.k for one in instructions), default=0)):
+        most = max((one.k for one in instructions), default=0)
+        if saturates and (formats[3] != "sint32" or operands[0].kind.columns > most):
             instructions = []  # they saturate to 32 bits with a sign, and each does
         if instructions and self._are_tiles(kind, operands):
             return self._by_instructions(kind, operands, formats, instructions, saturates)
@@ -96,8 +95,7 @@ class Multiply(Exchange):
     def _is_whole_wmma(self, kind: MatrixType, operands: Sequence[Matrix], formats: Formats) -> bool:
         """Whether the product is one that mma.sync does not have: C of fp32 is added as such, and the sum rounded to
         fp16."""
-        a, b, _ = operands
-        shape = (kind.rows, kind.columns, a.kind.columns)
+        shape = (kind.rows, kind.columns, operands[0].kind.columns)
         return formats == ("fp16", "fp16", "fp32", "fp16") and shape in WMMA_SHAPES and self._are_tiles(
             kind, operands) and self.lanes.variant.chip.has(75)
 
@@ -144,16 +142,13 @@ class Multiply(Exchange):
         a, b, c = operands
         emitter, writer = self.emitter, self.writer
         left, right = self.left(a, "a"), self.left(b, "b")
-        own = c if fragment_of(c.kind).offsets == fragment_of(kind).offsets else self._in_layout_of(kind, c)
+        is_alike = fragment_of(c.kind).spread.offsets == fragment_of(kind).spread.offsets
+        own = c if is_alike else self.moved(replace(kind, component=c.kind.component), c.kind, self.components(c))
         wide = _wide_type(formats)
         signs = [one.startswith("s") for one in formats]
-        made = []
-        for number, start in enumerate(self.components(own)):
-            position = positions(emitter, kind, "i64")[number]
-            if fragment_of(kind).nowhere[number]:
-                made.append(self.zero(kind))
-                continue
-            row, column = position
+        starts = self.components(own)
+        made = [self.zero(kind)] * len(starts)
+        for number, (row, column) in self._present(kind):
 
             def turn(k: str, carried: list[str], row: Number = row, column: Number = column) -> list[str]:
                 place = Number("i64", k)
@@ -162,19 +157,15 @@ class Multiply(Exchange):
                                   wide)
                 return [self._accumulated(wide, carried[0], x, y)]
 
-            first = self._widened(start, own.kind, formats[2], wide)
+            first = self._widened(starts[number], own.kind, formats[2], wide)
             total = literal(wide, 0) if saturates else first.base
             [total] = writer.repeat(a.kind.columns, [(wide, total)], turn)
             found = Number(wide, total)
             if saturates:
                 found = self._saturated(add(emitter, found, first), kind, signed=signs[3])
-            made.append(self._narrowed(found, kind, formats[3], wide))
+            made[number] = self._narrowed(found, kind, formats[3], wide)
         self.done()
         return self.of_components(kind, made)
-
-    def _in_layout_of(self, kind: MatrixType, matrix: Matrix) -> Matrix:
-        """A matrix in the layout that another type has."""
-        return self.in_other_layout(replace(kind, component=matrix.kind.component), matrix)
 
     def _accumulated(self, wide: str, total: str, x: Number, y: Number) -> str:
         if wide.startswith("i"):
@@ -259,7 +250,7 @@ class _Factor:
                 for inner in range(k, k + instruction.k, step) for beside in range(outer, outer + count, EIGHT)]
 
     def _register(self, outer: int, inner: int, llvm: str) -> str:
-        component = self.fragment.component_at.get((outer, inner) if self.is_a else (inner, outer))
+        component = self.fragment.spread.component_at.get((outer, inner) if self.is_a else (inner, outer))
         if component is None:
             return _zero(llvm)
         register, own = self.found[component // self.fragment.per_register], self.fragment.register
@@ -300,7 +291,7 @@ class _Tiles:
         found: list[int | None] = []
         for down in range(row, row + rows, EIGHT):
             for beside in range(column, column + 2, self.each):
-                component = self.fragment.component_at.get((beside, down) if self.turned else (down, beside))
+                component = self.fragment.spread.component_at.get((beside, down) if self.turned else (down, beside))
                 found.append(None if component is None else component // self.each)
         return found
 

@@ -37,20 +37,21 @@ class Reductions(Multiply):
 
     def _is_full(self, kind: MatrixType) -> bool:
         fragment = fragment_of(kind)
-        return fragment.is_regular and all(fragment.everywhere) and (
-            fragment.components << fragment.lanes.bit_length() - 1 == kind.rows * kind.columns)
+        return fragment.spread.is_regular and all(fragment.spread.everywhere) and (
+            fragment.components << fragment.spread.lanes.bit_length() - 1 == kind.rows * kind.columns)
 
     # --- in registers -----------------------------------------------------------------
 
     def _in_registers(self, kind: MatrixType, matrix: Matrix, axes: list[int], combine: Combine) -> Matrix:
         fragment = fragment_of(kind)
-        parts: Parts = dict(zip(fragment.offsets, self.components(matrix), strict=True))
+        parts: Parts = dict(zip(fragment.spread.offsets, self.components(matrix), strict=True))
         for axis in axes:
             distance = (kind.rows, kind.columns)[axis] // 2
             while distance:
                 parts = self._halved(kind, parts, axis, distance, combine)
                 distance //= 2
-        kept = [tuple(0 if axis in axes else place for axis, place in enumerate(offset)) for offset in fragment.offsets]
+        kept = [tuple(0 if axis in axes else place for axis, place in enumerate(offset))
+                for offset in fragment.spread.offsets]
         return self.of_components(kind, [parts[row, column] for row, column in kept])
 
     def _halved(self, kind: MatrixType, parts: Parts, axis: int, distance: int, combine: Combine) -> Parts:
@@ -70,7 +71,7 @@ class Reductions(Multiply):
 
     def _lane_distance(self, kind: MatrixType, axis: int, distance: int) -> int:
         """How far the thread is that holds what lies so far away; 0 if the thread holds it itself."""
-        for part in fragment_of(kind).lane_bits:
+        for part in fragment_of(kind).spread.lane_bits:
             for bit in range(part.count):
                 step = (part.rows << bit, part.columns << bit)
                 if step[axis] == distance and not step[1 - axis]:

@@ -47,7 +47,7 @@ class SubGroups(Memory):
     def is_uniform(self) -> bool:
         """Whether the instruction is one that all work-items of a sub-group must come to."""
         row = self.emitter.row
-        return row is None or not ("NonUniform" in row.name or row.name.endswith("KHR") and row.opcode not in _ALL)
+        return row is None or row.opcode in _ALL or not ("NonUniform" in row.name or row.name.endswith("KHR"))
 
     @property
     def all_are_here(self) -> bool:
