@@ -24,6 +24,8 @@ SizeOf = Any
 """A size of a launch, or a function of configuration and arguments that gives one."""
 
 SIZES = ("global_size", "local_size")
+FIELDS = (*SIZES, "options")
+"""What ranges name of a configuration beside its values."""
 
 
 class Config:
@@ -99,7 +101,7 @@ def configurations(given: Configs) -> list[Config]:
     """The configurations themselves, or all that ranges make: their cartesian product. The names ``local_size``,
     ``global_size`` and ``options`` stand for those of :class:`Config`. Error for what is neither, or nothing."""
     if isinstance(given, Mapping):
-        found = list(_product(given))
+        found = [_with_fields(one) for one in product(given)]
     elif isinstance(given, Sequence) and not isinstance(given, str):
         found = [_configuration(one) for one in given]
     else:
@@ -110,6 +112,11 @@ def configurations(given: Configs) -> list[Config]:
     return list(dict.fromkeys(found))
 
 
+def _with_fields(chosen: dict[Any, Any]) -> Config:
+    fields = {name: chosen.pop(name) for name in FIELDS if name in chosen}
+    return Config(chosen, **fields)
+
+
 def _configuration(given: Any) -> Config:
     if isinstance(given, Mapping):
         return Config(given)
@@ -118,16 +125,15 @@ def _configuration(given: Any) -> Config:
     return given
 
 
-def _product(ranges: Mapping[Any, Any]) -> Iterator[Config]:
+def product(ranges: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
+    """Every choice of one value for each name. Error for what is no range, and if there are too many choices."""
     values = {name: _values(name, given) for name, given in ranges.items()}
     count = math.prod(map(len, values.values()))
     if count > MOST_CONFIGURATIONS:
         raise Error(f"the ranges make {count} configurations; at most {MOST_CONFIGURATIONS} can be tried: leave "
                     "values out, or list the configurations")
     for chosen in itertools.product(*values.values()):
-        one = dict(zip(values, chosen, strict=True))
-        fields = {name: one.pop(name) for name in (*SIZES, "options") if name in one}
-        yield Config(one, **fields)
+        yield dict(zip(values, chosen, strict=True))
 
 
 def _values(name: Any, given: Any) -> list[Any]:

@@ -127,6 +127,10 @@ class Report:
                 "quantile_names": list(self.quantile_names), "best": self.best_index if is_any_timed else None,
                 "configurations": [trial.to_json() for trial in self.trials]}
 
+    def json_text(self) -> str:
+        """:meth:`to_json` as a text."""
+        return json.dumps(self.to_json(), indent=1) + "\n"
+
     @classmethod
     def from_json(cls, saved: Mapping[str, Any], configs: Sequence[Config]) -> Report:
         """The report on configurations as :meth:`to_json` wrote it, as one from the cache. ValueError, LookupError or
@@ -155,8 +159,7 @@ class Report:
     def save(self, path: str | Path) -> None:
         """Write a file, whole or not at all: JSON if its name ends in ``.json``, else comma-separated values."""
         path = Path(path)
-        text = json.dumps(self.to_json(), indent=1) + "\n" if path.suffix == ".json" else self.to_csv()
-        write_atomically(path, text.encode())
+        write_atomically(path, (self.json_text() if path.suffix == ".json" else self.to_csv()).encode())
 
     def __rich__(self) -> Group:
         """What rich prints: a table, the fastest configuration first, and why others have no times."""

@@ -42,8 +42,9 @@ class TunedSource(ABC):
     def check(self, configs: Sequence[Config]) -> None:  # noqa: B027  a source that cannot tell takes all
         """Raise Error for values that the source cannot have."""
 
-    def forget(self) -> None:  # noqa: B027  one that keeps nothing has nothing to forget
-        """Let go of the kernels that were built."""
+    @abstractmethod
+    def forget_all_but(self, config: Config) -> None:
+        """Let go of the kernels of all other configurations."""
 
     def arguments(self, config: Config, kernel: Kernel, args: Sequence[Any],
                   named: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class ProgramSource(TunedSource):
             return program.kernel(self._chosen)
         if len(program.kernels) != 1:
             names = ", ".join(program.kernels) or "none"
-            raise Error(f"choose a kernel of {program.source_name}, by kernel=NAME: {names}")
+            raise Error(f"choose a kernel of {program.source_name} by its name: {names}")
         return next(iter(program.kernels.values()))
 
     def python_kernel(self, config: Config) -> None:
@@ -110,8 +111,8 @@ class ProgramSource(TunedSource):
         parts = [_content(one) for one in (self._source, *self._link)]
         return repr((parts, self._chosen, self._options))
 
-    def forget(self) -> None:
-        self._built.clear()
+    def forget_all_but(self, config: Config) -> None:
+        self._built = {known: kernel for known, kernel in self._built.items() if known[0] == config}
 
 
 def _content(source: Any) -> tuple[str, bytes]:
@@ -163,8 +164,8 @@ class CapturedSource(TunedSource):
             config = next(config for config in configs if tuple(config.values) == names)
             self._kernel.with_values(_by_name(config))
 
-    def forget(self) -> None:
-        self._made.clear()
+    def forget_all_but(self, config: Config) -> None:
+        self._made = {known: made for known, made in self._made.items() if known == config}
 
 
 class FactorySource(TunedSource):
@@ -205,8 +206,8 @@ class FactorySource(TunedSource):
             except TypeError as error:
                 raise Error(f"'{self.name}{form}' makes no kernel of the configuration '{config}': {error}") from None
 
-    def forget(self) -> None:
-        self._made.clear()
+    def forget_all_but(self, config: Config) -> None:
+        self._made = {known: made for known, made in self._made.items() if known == config}
 
 
 def _by_name(config: Config) -> dict[str, Any]:

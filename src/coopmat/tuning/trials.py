@@ -23,9 +23,9 @@ from coopmat.tuning.sources import TunedSource
 Arguments = Mapping[str, Any]
 Prune = Callable[[Config, Arguments], object]
 """True, or the reason as a text, for a configuration that is not to be tried."""
-Check = Callable[[Arguments], object] | Mapping[str, Any]
+Check = Callable[[Arguments], object] | Mapping[Any, Any]
 """A function of the arguments after a launch, which returns False or raises an exception where they are wrong; or the
-values that some of them must have."""
+values that some of them, by name or index, must have."""
 
 QUANTILES = (0.2, 0.8)
 
@@ -57,6 +57,7 @@ class Tuning:
         self._settings = settings
         self._arguments = arguments
         self._queue = request.queue
+        self._name = kernel.name
         self._timer = request.queue.device.timer()
         self._check = _checker(settings.check, arguments)
         self._snapshots = self._taken(kernel)
@@ -65,7 +66,7 @@ class Tuning:
         """Try all configurations. What the kernel writes has its old content afterwards."""
         trials: list[Trial] = []
         best: float | None = None
-        name, device = self._source.name, self._queue.device.name
+        name, device = self._name, self._queue.device.name
         try:
             with progress_bar(f"tuning {name} on {device}", len(configs), is_shown=self._settings.progress) as begin:
                 for config in configs:
@@ -111,7 +112,8 @@ class Tuning:
 
         try:
             if limit and best is not None and first > limit * best:
-                once = self._timer.times(run, 1, before=self._restore, flush=settings.flush)
+                once = [first] if first * 1e3 >= settings.rep else self._timer.times(
+                    run, 1, before=self._restore, flush=settings.flush)
                 if once[0] > limit * best:
                     return trial.timed(SLOW, once, settings.quantiles,
                                        f"more than {limit:g} times the best; not repeated")
@@ -137,28 +139,22 @@ class Tuning:
         names = [parameter.name for parameter in kernel.signature.parameters
                  if parameter.kind == "global" and not parameter.const]
         if self._settings.restore is not None:
-            names = [self._named(one) for one in self._settings.restore]
+            names = [_named("restore", one, list(self._arguments)) for one in self._settings.restore]
         found = (self._queue.device.snapshot(self._arguments[name]) for name in names if name in self._arguments)
         return [one for one in found if one is not None]
-
-    def _named(self, given: str | int) -> str:
-        names = list(self._arguments)
-        if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < len(names):
-            return names[given]
-        if given not in names:
-            raise Error(f"restore: kernel '{self._source.name}' has no argument {value_text(given)}; it has "
-                        f"{', '.join(names)}")
-        return str(given)
 
     def _restore(self) -> None:
         for restore in self._snapshots:
             restore()
 
 
-def _reason(error: Exception) -> str:
-    """What is said of an exception; those of other libraries do not always tell what they are."""
-    text = str(error).strip()
-    return text if isinstance(error, Error) else f"{type(error).__name__}: {text}"
+def _named(option: str, given: Any, names: Sequence[str]) -> str:
+    """The name of an argument that is given by name or index."""
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < len(names):
+        return names[given]
+    if given not in names:
+        raise Error(f"{option}: the kernel has no argument {value_text(given)}; it has {', '.join(names)}")
+    return str(given)
 
 
 # --------------------------------------------------------------------------------- check
@@ -170,10 +166,8 @@ def _checker(check: Check | None, arguments: Arguments) -> Callable[[Sequence[An
     if check is None:
         return lambda _: None
     if isinstance(check, Mapping):
-        for name in check:
-            if name not in arguments:
-                raise Error(f"check: the kernel has no argument {value_text(name)}; it has {', '.join(names)}")
-        return lambda values: _compare(check, dict(zip(names, values, strict=False)))
+        expected = {_named("check", one, names): value for one, value in check.items()}
+        return lambda values: _compare(expected, dict(zip(names, values, strict=False)))
     if not callable(check):
         raise Error("check takes a function of the arguments, or a dict from names to the values that they must have; "
                     f"found {value_text(check)}")
@@ -199,6 +193,8 @@ def wrong_elements(found: np.ndarray, wanted: np.ndarray) -> str:
     if found.size != wanted.size:
         return f"{found.size} elements, expected {wanted.size}"
     got, want = found.reshape(-1), wanted.reshape(-1)
+    if want.dtype.type is np.void and want.itemsize == got.itemsize:  # as numpy's files have bfloat16
+        want = want.view(got.dtype)
     if got.dtype.kind in "iub" and want.dtype.kind in "iub":
         wrong = got != want
     else:

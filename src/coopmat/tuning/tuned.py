@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import Error, value_text
+from coopmat.diagnostics import Error, KernelNotSupported, value_text
 from coopmat.runtime.arrays import array_over
 from coopmat.runtime.building import Source
 from coopmat.runtime.device import Device
@@ -27,7 +27,7 @@ from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.tuning.benchmark import REP, WARMUP, check_times, checked_quantiles
 from coopmat.tuning.config import Config, Configs, configurations, identity_of
 from coopmat.tuning.launches import Request, constants, is_choice
-from coopmat.tuning.report import FAILED, Report, Trial
+from coopmat.tuning.report import FAILED, PRUNED, Report, Trial, reason_of
 from coopmat.tuning.sources import ProgramSource, TunedSource, source_of
 from coopmat.tuning.trials import QUANTILES, Check, Prune, Settings, Tuning
 
@@ -79,7 +79,8 @@ class Tuned(Launchable):
         return self._run(Request(queue, nd_range, None, args, named, is_sycl=True))
 
     def _run(self, request: Request) -> Event:
-        kernel, arguments = self._by_name(request)
+        config, kernel = self._named_kernel(request.queue.device)
+        arguments = self._source.arguments(config, kernel, request.args, request.named)
         values = {name: self._key_text(name, arguments, request) for name in self.key}
         known = request.queue.device, tuple(values.values())
         choice = self._choices.get(known)
@@ -90,21 +91,23 @@ class Tuned(Launchable):
         self._last = choice
         return request.launch(self._source, choice.config).run(request.queue)
 
-    def _by_name(self, request: Request) -> tuple[Kernel, dict[str, Any]]:
-        """A kernel, and the launch's arguments by the names of its parameters: those of the first configuration that
-        can be built. Error, with every reason, if none can."""
-        device = request.queue.device
+    def kernel(self, device: Device) -> Kernel:
+        """The kernel of a configuration that can be built for a device: its parameters are those of all. Error, with
+        every reason, if none can."""
+        return self._named_kernel(device)[1]
+
+    def _named_kernel(self, device: Device) -> tuple[Config, Kernel]:
         failures: list[Trial] = []
         known = self._named_by.get(device)
         for config in self.configs if known is None else [known]:
             try:
                 kernel = self._source.kernel(config, device)
             except Exception as error:  # the user's function may raise any
-                failures.append(Trial(config, FAILED, f"{'' if isinstance(error, Error) else type(error).__name__ + ': '}"
-                                                      f"{error}"))
+                status = PRUNED if isinstance(error, KernelNotSupported) else FAILED
+                failures.append(Trial(config, status, reason_of(error)))
                 continue
             self._named_by[device] = config
-            return kernel, self._source.arguments(config, kernel, request.args, request.named)
+            return config, kernel
         raise Error(Report(self.name, device.name, "", {}, tuple(failures), (), "", False).failure())
 
     def _choose(self, request: Request, kernel: Kernel, arguments: Mapping[str, Any],
@@ -120,7 +123,7 @@ class Tuned(Launchable):
             if entry is not None:
                 record = {"report": report.to_json(), "digest": self._digest(config, request.queue.device)}
                 cache.put(entry, json.dumps(record).encode())
-            self._source.forget()
+            self._source.forget_all_but(config)
         return Choice(report.best.config, report)
 
     # --- the key ----------------------------------------------------------------------
@@ -243,7 +246,8 @@ def autotune(configs: Configs, key: Sequence[str] = (), *, source: Source | Prog
         wrong; or a dict from names to the expected values.
     restore: the arguments, by name or index, that get their content back before each run and at the end; by default all
         memory that the kernel may write.
-    early_stop: a configuration that takes more than so many times the best one's time is not repeated; None repeats all.
+    early_stop: a configuration that takes more than so many times the best one's time is not repeated; None
+        repeats all.
     warmup, rep, flush: as :func:`coopmat.do_bench` has them. quantiles: those that the report has beside the median.
     bounds: each configuration runs once with checks for accesses outside of buffers, on the CPU, too, before it is
         timed without.
