@@ -38,8 +38,8 @@ def folder(tmp_path: Path) -> Path:
 def test_the_fastest_is_found_and_the_command_that_is_printed_runs_it(folder: Path) -> None:
     result = coopmat(*shlex.split(
         "tune count.cl --device cpu --global 1024/WIDTH --local-range 16 --local-range 48 --range LOOPS=200000,2 "
-        "--range WIDTH=4 -D VALUE=1 --arg zeros:int32:1024 --arg local:WIDTH*64 --arg WIDTH//2-1 --check 0=ones.npy --json "
-        "report.json --csv report.csv"), *QUICK, cwd=folder)
+        "--range WIDTH=4 -D VALUE=1 --arg zeros:int32:1024 --arg local:WIDTH*64 --arg WIDTH//2-1 --check 0=ones.npy "
+        "--json report.json --csv report.csv"), *QUICK, cwd=folder)
     assert result.returncode == 0, result.stderr
     report = json.loads((folder / "report.json").read_text())
     assert [(one["values"]["LOOPS"], one["local_size"], one["status"]) for one in report["configurations"]] == [
