@@ -117,7 +117,7 @@ class MatrixMemory(Registers):
         stride = Number("i64", access.stride)
         lines: dict[int, str] = {}
         position = fragment.spread.start(emitter, "i64")
-        start = self._address(access, order, fragment, position, stride)
+        start = self._address(access, fragment, self._line_and_place(order, position), stride)
         for offset in offsets:
             line, place = self._line_and_bits(order, fragment, offset)
             if line not in lines:
@@ -134,11 +134,9 @@ class MatrixMemory(Registers):
             return row // order.together, (column * order.together + row % order.together) * fragment.bits
         return offset[1 - order.along], offset[order.along] * fragment.bits
 
-    def _address(self, access: MatrixAccess, order: Order, fragment: Fragment, position: Position,
-                 stride: Number) -> str:
-        """The address of an element; of 4-bit ones, of their byte."""
-        emitter = self.emitter
-        line, place = self._line_and_place(order, position)
+    def _address(self, access: MatrixAccess, fragment: Fragment, where: Position, stride: Number) -> str:
+        """The address of an element, by its line and its place there; of 4-bit ones, of their byte."""
+        emitter, (line, place) = self.emitter, where
         way = multiply(emitter, line, stride)
         if fragment.bits < 8:
             place = emitter.apply("lshr {t} {0}, {1}", "i64", place, emitter.constant("i64", 1))
@@ -170,21 +168,20 @@ class MatrixMemory(Registers):
                 continue
             exists = (Number("i1", "true") if fragment.spread.everywhere[number] else
                       is_element(emitter, kind, position))
-            if window:
-                row, column = (add(emitter, one, first) for one, first in zip(position, window, strict=False))
-                for one, limit in ((row, window[2]), (column, window[3])):
+            place = self._line_and_place(order, position)
+            if window:  # of memory: its rows are lines there, whatever the layout
+                place = add(emitter, place[0], window[0]), add(emitter, place[1], window[1])
+                for one, limit in zip(place, window[2:], strict=True):
                     inside = emitter.apply("icmp ult {t} {0}, {1}", "i1", one, limit)
                     exists = inside if exists.base == "true" else emitter.apply(
                         "and {t} {0}, {1}", "i1", exists, inside)
-                position = row, column
-            address = self._address(access, order, fragment, position, Number("i64", access.stride))
-            yield number, exists, address, self._upper(order, fragment, position)
+            address = self._address(access, fragment, place, Number("i64", access.stride))
+            yield number, exists, address, self._upper(fragment, place)
 
-    def _upper(self, order: Order, fragment: Fragment, position: Position) -> str | None:
+    def _upper(self, fragment: Fragment, place: Position) -> str | None:
         if fragment.bits >= 8:
             return None
-        _, place = self._line_and_place(order, position)
-        return self.writer.let(f"trunc i64 {self.writer.let(f'and i64 {place.base}, 1')} to i32")
+        return self.writer.let(f"trunc i64 {self.writer.let(f'and i64 {place[1].base}, 1')} to i32")
 
     def _load_elements(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         fragment, element = fragment_of(kind), fragment_of(kind).element
@@ -249,15 +246,18 @@ class MatrixMemory(Registers):
     def _in_window(self, kind: MatrixType, access: MatrixAccess) -> tuple[str, MatrixAccess]:
         """Whether all of a matrix lies in the window, and where it lies then."""
         emitter, fragment = self.emitter, fragment_of(kind)
-        first_row, first_column, height, width = (Number("i64", one) for one in access.window)
+        order = Order.of(kind, access.layout)
+        first_line, first_place, height, width = (Number("i64", one) for one in access.window)
+        lines, places = (kind.rows, kind.columns)[1 - order.along], (kind.rows, kind.columns)[order.along]
+        if order.together > 1:
+            lines, places = kind.rows // order.together, kind.columns * order.together
         found = "true"
-        for first, limit, size in ((first_row, height, kind.rows), (first_column, width, kind.columns)):
+        for first, limit, size in ((first_line, height, lines), (first_place, width, places)):
             last = add(emitter, first, emitter.constant("i64", size))
             for condition in (emitter.apply("icmp sge {t} {0}, {1}", "i1", first, emitter.constant("i64", 0)),
                               emitter.apply("icmp ule {t} {0}, {1}", "i1", last, limit)):
                 found = condition.base if found == "true" else self.writer.let(f"and i1 {found}, {condition.base}")
-        order = Order.of(kind, access.layout)
-        address = self._address(access, order, fragment, (first_row, first_column), Number("i64", access.stride))
+        address = self._address(access, fragment, (first_line, first_place), Number("i64", access.stride))
         return found, MatrixAccess(access.pointer, address, access.stride, access.layout, access.alignment)
 
     # --- choices at run time ----------------------------------------------------------

@@ -144,7 +144,7 @@ class Multiply(Exchange):
         left, right = self.left(a, "a"), self.left(b, "b")
         is_alike = fragment_of(c.kind).spread.offsets == fragment_of(kind).spread.offsets
         own = c if is_alike else self.moved(replace(kind, component=c.kind.component), c.kind, self.components(c))
-        wide = _wide_type(formats)
+        wide = _wide_type(formats, saturates=saturates)
         signs = [one.startswith("s") for one in formats]
         starts = self.components(own)
         made = [self.zero(kind)] * len(starts)
@@ -205,11 +205,11 @@ FLOAT_TYPES: dict[str, Type] = {"fp16": FloatType(16), "bf16": FloatType(16, BFL
 """The types of numbers of each format; matrices may hold bf16 as integers."""
 
 
-def _wide_type(formats: Formats) -> str:
-    """LLVM's type in which sums are computed."""
+def _wide_type(formats: Formats, *, saturates: bool) -> str:
+    """LLVM's type in which sums are computed; exactly, where they saturate."""
     if FORMATS[formats[0]].is_float:
         return "double" if "fp64" in formats else "float"
-    return "i64"
+    return "i128" if saturates and FORMATS[formats[3]].bits == 64 else "i64"
 
 
 def _types(instruction: Instruction, inputs: tuple[str, str], in_half: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.dominators import immediate_dominators
 from coopmat.support.cached import cached_property
 from coopmat.targets.llvm.emitter import Emitter
@@ -74,7 +75,7 @@ class Blocks:
 
     def jump(self, label: int) -> None:
         """Go to a block, by its id."""
-        target = self.emitter.block_numbers[label]
+        target = self._number_of(label)
         for identifier, value in self.emitter.phi_values(target):
             self.emitter.store_slots(("value", identifier), value)
         self.writer.do(f"br label %b{self.flow.way(self.emitter.block, target)}")
@@ -103,7 +104,15 @@ class Blocks:
         """Those that are not known to lead nowhere."""
         successors = self.flow.successors[self.emitter.block]
         return [label for label in dict.fromkeys(labels)
-                if self.flow.way(self.emitter.block, self.emitter.block_numbers[label]) in successors]
+                if self.flow.way(self.emitter.block, self._number_of(label)) in successors]
+
+    def _number_of(self, label: int) -> int:
+        """The number of a block. ValidationError for what is none."""
+        if label not in self.emitter.block_numbers:
+            row = self.emitter.row
+            raise ValidationError("branch-target", f"%{label} is no block of this function",
+                                  None if row is None else row.offset)
+        return self.emitter.block_numbers[label]
 
     def _edges(self, names: Mapping[int, str]) -> None:
         for label, name in names.items():

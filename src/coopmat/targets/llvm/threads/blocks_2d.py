@@ -34,6 +34,7 @@ def _copy(emitter: Emitter, row: Instruction, block: Block, surface: int, own: i
     pointer, element, writer = emitter.number(row.words[own]), f"i{8 * size}", emitter.writer
     limit = emitter.apply("sub {t} {0}, {1}", "i64", width, emitter.constant("i64", size))
     places = spread.positions(emitter, "i64")
+    per_block = len(places) // block.count
     for number, (line, column) in enumerate(places):
         down = add(emitter, line, y)
         beside = multiply(emitter, add(emitter, column, x), emitter.constant("i64", size))
@@ -41,8 +42,9 @@ def _copy(emitter: Emitter, row: Instruction, block: Block, surface: int, own: i
                       emitter.apply("icmp ule {t} {0}, {1}", "i1", beside, limit),
                       emitter.apply("icmp sge {t} {0}, {1}", "i1", limit, emitter.constant("i64", 0)))
         if not spread.everywhere[number]:
+            inner = add(emitter, column, emitter.constant("i64", -(number // per_block) * block.width))
             inside = _all(emitter, inside, _below(emitter, line, emitter.constant("i64", block.height)),
-                          _below(emitter, column, emitter.constant("i64", block.width * block.count)))
+                          _below(emitter, inner, emitter.constant("i64", block.width)))
         away = add(emitter, multiply(emitter, down, pitch), beside)
         there = writer.let(f"getelementptr i8, ptr {base.base}, i64 {away.base}")
         here = moved(emitter, pointer, number * size).base

@@ -13,6 +13,8 @@ from coopmat.targets.llvm.threads.blocks import Blocks
 from coopmat.targets.llvm.threads.launch import LaunchBlock
 from coopmat.targets.llvm.values import Number, bits_of, zero_of
 
+FLOATS = ("half", "float", "double")
+
 
 class Memory(Blocks, ABC):
     """Loads and stores numbers of a work-item."""
@@ -69,7 +71,22 @@ class Memory(Blocks, ABC):
     def store(self, pointer: Number, number: Number, alignment: int, *, volatile: bool = False) -> None:
         """Write a number of a work-item."""
         kind = "store volatile" if volatile else "store"
+        if alignment < bits_of(number.type) // 8 and number.type in FLOATS:
+            self._store_bytes(kind, pointer, number)
+            return
         self.writer.do(f"{kind} {number.type} {number.base}, ptr {pointer.base}, align {alignment}")
+
+    def _store_bytes(self, kind: str, pointer: Number, number: Number) -> None:
+        """Write a floating-point number byte by byte: left to itself, ptxas 13.0 stores another first byte."""
+        width = bits_of(number.type)
+        whole = self.writer.let(f"bitcast {number.type} {number.base} to i{width}")
+        for place in range(width // 8):
+            moved = self.writer.let(f"lshr i{width} {whole}, {8 * place}")
+            low = self.writer.let(f"trunc i{width} {moved} to i32" if width > 32 else f"zext i{width} {moved} to i32"
+                                  if width < 32 else f"add i32 {moved}, 0")
+            byte = self.writer.let(f"call i32 asm \"and.b32 $0, $1, 255;\", \"=r,r\"(i32 {low})")
+            address = self.writer.let(f"getelementptr i8, ptr {pointer.base}, i64 {place}")
+            self.writer.do(f"{kind} i8 {self.writer.let(f'trunc i32 {byte} to i8')}, ptr {address}, align 1")
 
     def copy_bytes(self, target: Number, source: Number, count: Number) -> None:
         """Copy so many bytes, an i64."""

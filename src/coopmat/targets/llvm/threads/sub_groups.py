@@ -161,7 +161,7 @@ class SubGroups(Memory):
     def clustered(self, folding: Folding, number: Number, size: int) -> Number:
         """The reduction of every ``size`` neighbouring work-items."""
         if self.all_are_here:
-            return self._butterfly(folding, number, min(size, self.size))
+            return (self._in_order if folding.is_ordered else self._butterfly)(folding, number, min(size, self.size))
         start = self.emitter.apply("and {t} {0}, {1}", "i32", self.lane_number("i32"),
                                    self.emitter.constant("i32", -min(size, self.size)))
         cluster = self.emitter.constant(self.mask_type, (1 << min(size, self.size)) - 1)
@@ -173,18 +173,20 @@ class SubGroups(Memory):
                                      resized(self.emitter, lane, self.mask_type, signed=False))
             return self.emitter.apply("trunc {t} {0} to {r}", "i1", bit)
 
-        return self._one_by_one(folding, number, folding.neutral, is_member)
+        return self._one_by_one(folding, number, is_member)
 
     def scan(self, operation: int, folding: Folding, number: Number) -> Number:
         """A reduction or a scan of the sub-group's work-items that are here."""
         if not self.all_are_here:
-            start = folding.identity if operation == GroupOperation.ExclusiveScan else folding.neutral
-            return self._one_by_one(folding, number, start, self._counts(operation))
+            found = self._one_by_one(folding, number, self._counts(operation))
+            if operation != GroupOperation.ExclusiveScan:
+                return found
+            is_first = self.emitter.apply("icmp eq {t} {0}, {1}", "i1", self.lane_number("i32"), self._first_lane())
+            return self.emitter.select(is_first, folding.identity, found)
         if operation == GroupOperation.Reduce:
-            return self._butterfly(folding, number, self.size)
-        if operation == GroupOperation.ExclusiveScan:  # the identity counts as the first work-item's number
-            number = self._behind(number, 1, folding.identity)
-        return self._summed(folding, number)
+            return (self._in_order if folding.is_ordered else self._butterfly)(folding, number, self.size)
+        found = (self._prefixes if folding.is_ordered else self._summed)(folding, number)
+        return found if operation == GroupOperation.InclusiveScan else self._behind(found, 1, folding.identity)
 
     def _counts(self, operation: int) -> Callable[[Number], Number]:
         """Whether the number of a thread counts for a scan's result."""
@@ -218,13 +220,32 @@ class SubGroups(Memory):
         exists = self.emitter.apply("icmp sge {t} {0}, {1}", "i1", lane, self.emitter.constant("i32", 0))
         return self.emitter.select(exists, self.taken(number, lane), otherwise)
 
-    def _one_by_one(self, folding: Folding, number: Number, start: Number,
-                    counts: Callable[[Number], Number]) -> Number:
+    def _in_order(self, folding: Folding, number: Number, size: int) -> Number:
+        """A sum whose order makes a difference: of the first, the second, and so on, of each cluster."""
+        emitter = self.emitter
+        start = emitter.apply("and {t} {0}, {1}", "i32", self.lane_number("i32"), emitter.constant("i32", -size))
+        found = self.taken(number, start)
+        for place in range(1, size):
+            lane = emitter.apply("or {t} {0}, {1}", "i32", start, emitter.constant("i32", place))
+            found = folding.both(found, self.taken(number, lane))
+        return found
+
+    def _prefixes(self, folding: Folding, number: Number) -> Number:
+        """The inclusive scan of one whose order makes a difference."""
+        emitter, own = self.emitter, self.lane_number("i32")
+        total = found = self.taken(number, emitter.constant("i32", 0))
+        for place in range(1, self.size):
+            lane = emitter.constant("i32", place)
+            total = folding.both(total, self.taken(number, lane))
+            found = emitter.select(emitter.apply("icmp uge {t} {0}, {1}", "i1", own, lane), total, found)
+        return found
+
+    def _one_by_one(self, folding: Folding, number: Number, counts: Callable[[Number], Number]) -> Number:
         """What the threads have that are here and count, added up in their order."""
         emitter, writer, mask = self.emitter, self.writer, self.mask_type
         left, total = writer.slot(mask), writer.slot(folding.llvm)
         writer.do(f"store {mask} {self.here().base}, ptr {left}")
-        writer.do(f"store {folding.llvm} {start.base}, ptr {total}")
+        writer.do(f"store {folding.llvm} {folding.neutral.base}, ptr {total}")
         again, done = writer.fresh("again")[1:], writer.fresh("scanned")[1:]
         writer.do(f"br label %{again}")
         writer.label(again)
