@@ -44,6 +44,8 @@ def compile_into(unit: Unit, function: FunctionType, closure: Mapping[str, Any],
     for value, place in f.returned:
         if not (isinstance(value, Static) and value.value is None):
             f.fail(messages.KERNEL_RESULT, place)
+    if work_group_size is None and any(one.scope is t.ExecutionScope.WORKGROUP for one in unit.uses.matrices):
+        f.fail(constraints.NEEDS_WORK_GROUP_SIZE, node, name=name)
     unit.functions.append(n.Function(name, t.VOID, parameters.variables, location, True, body,
                                      required_work_group_size=work_group_size,
                                      required_sub_group_size=sub_group_size))

@@ -12,7 +12,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler, compose, replicate
-from coopmat.targets.simulator.convergence import uniform_value
+from coopmat.targets.simulator.matrix_groups import agreed_value
 from coopmat.targets.simulator.registers import Index, path_type, put_component, take_component
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, Value, from_slices, members_of, slices_of, zero
@@ -28,7 +28,7 @@ def _construct(compiler: FunctionCompiler, row: Instruction) -> Step:
     site, fill = compiler.site(row), compiler.slot(row.words[0])
 
     def execute(frame: Frame) -> None:
-        uniform_value(frame, frame.slots[fill], site, "component")
+        agreed_value(frame, kind, frame.slots[fill], site, "component")
         step(frame)
 
     return execute

@@ -118,7 +118,7 @@ def insert_in_memory(body: Body, operation: InsertInMemory) -> Made:
 
 def to_memory(body: Body, operation: ToMemory) -> Made:
     kind, = operation.operands
-    body.fill_buffer("%1", "%0", kind, kind.slice_length * kind.sub_group_size)
+    body.fill_buffer("%1", "%0", kind, kind.slice_length * kind.work_items)
     return [plain_type(kind), "ptr"], "void", ""
 
 
