@@ -117,7 +117,7 @@ class Compilation:
 
 def _flatten(one: Compilation) -> None:
     """The kernel without calls, with variables instead of large values."""
-    one.flat = flattened(one.prepared, one.entry, type_table(one.prepared, one.variant))
+    one.flat = flattened(one.prepared, one.entry, type_table(one.prepared, one.entry, one.variant))
 
 
 def _trace(one: Compilation) -> None:

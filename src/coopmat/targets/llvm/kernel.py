@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 from coopmat.spirv.analysis.kernels import Parameter
@@ -64,13 +65,18 @@ def bind(emitter: Emitter, parameters: Iterable[Parameter], arguments: Arguments
 
 
 def module_text(emitter: Emitter, header: str, *, variables: Sequence[str] = (), helpers: Sequence[str] = (),
-                start: Sequence[str] = (), end: Sequence[str] = ()) -> str:
+                start: Sequence[str] = (), end: Sequence[str] = (),
+                versions: Mapping[str, Callable[[str], str]] = MappingProxyType({})) -> str:
     """A module of LLVM IR with the code that was written, as the function with this header.
 
     variables: lines with the variables of the module. helpers: functions beside those that the code's writer knows of.
-    start: what runs before everything else. end: what follows the function.
+    start: what runs before everything else. end: what follows the function. versions: further functions with the same
+    code, by their headers, and what they have in the place of a line; nothing, if that is empty.
     """
     writer = emitter.writer
+    code = ["entry:", *start, *writer.entry, *writer.lines, "  ret void", "}"]
+    others = [[f"define {other} {{", *(found for line in code if (found := changed(line)))]
+              for other, changed in versions.items()]
     return "\n".join([
         *variables, *writer.declarations.values(), *writer.helpers.values(), *helpers,
-        f"define {header} {{", "entry:", *start, *writer.entry, *writer.lines, "  ret void", "}", *end, "!0 = !{}"])
+        f"define {header} {{", *code, *(line for lines in others for line in lines), *end, "!0 = !{}"])

@@ -48,6 +48,14 @@ def require_group(frame: Frame, site: Site, kind: MatrixType) -> None:
         require_full_sub_groups(frame, site)
 
 
+def require_components(frame: Frame, site: Site, kind: MatrixType) -> None:
+    """Raise DivergentGroupOperation for a component of a matrix of a work-group that only a part of it reads or writes:
+    where its components are, a compiler decides, and all have to move them. Those of a sub-group's are each
+    work-item's own."""
+    if kind.is_of_work_group:
+        require_work_groups(frame, site)
+
+
 def agreed_value(frame: Frame, kind: MatrixType, value: Array, site: Site, what: str,
                  show: Callable[[np.generic], str] = shown) -> Array:
     """The one value that all active work-items of each group have: ``[S]``, or ``[1]`` for all of them.
