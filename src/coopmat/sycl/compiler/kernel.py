@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from coopmat.support.limits import LONGEST_IDENTIFIER
+from coopmat.sycl import constraints
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.context import Failed, GaveUp, Unit

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from coopmat.spirv.analysis.kernels import Parameter
-from coopmat.spirv.analysis.types import PointerType, Type, TypeTable
+from coopmat.spirv.analysis.types import MatrixType, PointerType, Type, TypeTable
 from coopmat.spirv.module import EntryPoint
 from coopmat.targets.analysis.flatten import Flat, flatten
 from coopmat.targets.analysis.large_values import Prepared, in_variables
@@ -30,9 +30,10 @@ def flattened(prepared: Prepared, entry: EntryPoint, types: TypeTable) -> Flat:
     return in_variables(flatten(prepared.module, entry.function_id, types), prepared)
 
 
-def traced(flat: Flat) -> Origins:
-    """A kernel with what is known of its pointers: how they are used, and where they come from."""
-    return Origins(PointerUses(flat))
+def traced(flat: Flat, in_memory: Callable[[MatrixType], bool] = lambda kind: False) -> Origins:
+    """A kernel with what is known of its pointers: how they are used, and where they come from. ``in_memory``: whether
+    variables with matrices of a type lie in memory where their components are accessed one by one."""
+    return Origins(PointerUses(flat, in_memory))
 
 
 class Arguments(Protocol):

@@ -49,9 +49,9 @@ def require_group(frame: Frame, site: Site, kind: MatrixType) -> None:
 
 
 def require_components(frame: Frame, site: Site, kind: MatrixType) -> None:
-    """Raise DivergentGroupOperation for a component of a matrix of a work-group that only a part of it reads or writes:
-    where its components are, a compiler decides, and all have to move them. Those of a sub-group's are each
-    work-item's own."""
+    """Raise DivergentGroupOperation for a component of the value of a work-group's matrix that only a part of it takes
+    or replaces: as long as it is a value, a compiler decides where it is, and all have to move it. The components of
+    variables are each work-item's own."""
     if kind.is_of_work_group:
         require_work_groups(frame, site)
 

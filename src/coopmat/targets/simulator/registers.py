@@ -27,7 +27,7 @@ from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
 from coopmat.spirv.module import Function, Instruction, Module
 from coopmat.targets.base.out_of_bounds import index_outside
 from coopmat.targets.simulator.address_space import first_of
-from coopmat.targets.simulator.matrix_groups import agreed_value, matrix_in, require_components
+from coopmat.targets.simulator.matrix_groups import agreed_value, matrix_in
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, Value, blend, from_slices, slices_of
 
@@ -90,7 +90,6 @@ class _Access:
                 return self.read(member, value[step.constant], rest)
             return self._read_any(kind, value, step, rest)
         if isinstance(kind, MatrixType):
-            require_components(self.frame, self.site, kind)
             value = slices_of(kind, value)
         if step.constant is not None:
             return value[..., step.constant]
@@ -117,7 +116,6 @@ class _Access:
         if isinstance(kind, StructType | ArrayType):
             return self._update_member(kind, old, step, rest, new, lanes)
         if isinstance(kind, MatrixType):
-            require_components(self.frame, self.site, kind)
             slices = self._update_component(slices_of(kind, old), step, new, lanes)
             return from_slices(kind, slices)
         return self._update_component(old, step, new, lanes)

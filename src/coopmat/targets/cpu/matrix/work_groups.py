@@ -1,9 +1,10 @@
 """Matrices of work-groups: the first sub-group does the operations, on the whole matrix, the others go along.
 
 All sub-groups of a work-group run on one thread, so nothing is lost. A kernel with such matrices has two versions of its
-code: the leading one does everything, the following one is the same without the operations on these matrices. Where
-work-items need their own components, the leader puts all of them into memory and tells the others where, and barriers
-keep everybody in step. A matrix of a work-group that is just one whole sub-group is one of the sub-group.
+code: the leading one does everything, the following one is the same without the operations on these matrices. Variables
+whose components are accessed one by one are private memory, in which each work-item has its own. A matrix gets there
+and back by way of the leader's memory, of which it tells the others where it is, and barriers keep everybody in step. A
+matrix of a work-group that is just one whole sub-group is one of the sub-group.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import MatrixType
-from coopmat.spirv.grammar import BuiltIn, Scope
+from coopmat.spirv.grammar import BuiltIn, Op, Scope
 from coopmat.targets.cpu.lanes.inputs import INPUTS
 from coopmat.targets.cpu.matrix import operation
 from coopmat.targets.cpu.matrix.form import PURE, READS, WRITES, OpaqueMatrices, operand_of
@@ -24,7 +25,13 @@ from coopmat.targets.llvm.arithmetic.integers import divide, remainder, resized
 from coopmat.targets.llvm.values import Matrix, Number, zero_of
 from coopmat.targets.llvm.writer import Operand
 
+_COORDINATES = (Op.CooperativeMatrixGetElementCoordINTEL, Op.CooperativeMatrixGetCoordinateEXT)
 _CALL = re.compile(r"(?P<start>\s*(?:%\S+ = )?)call .*? @(?P<name>matrix\.[\w.]+)\(")
+
+
+def is_shared(kind: MatrixType, sub_group_size: int) -> bool:
+    """Whether several sub-groups share a matrix, or a part of one does."""
+    return kind.is_of_work_group and kind.work_items != sub_group_size
 
 
 class GroupMatrices(OpaqueMatrices):
@@ -49,8 +56,7 @@ class GroupMatrices(OpaqueMatrices):
         return f"{found['start']}{idle}" if idle else ""
 
     def _is_shared(self, kind: MatrixType) -> bool:
-        """Whether several sub-groups share a matrix, or a part of one does."""
-        return kind.is_of_work_group and kind.work_items != self._size
+        return is_shared(kind, self._size)
 
     def _call(self, operation: Operation, operands: Sequence[Operand], attributes: str) -> str:
         if any(map(self._is_shared, operation.kinds)):
@@ -103,6 +109,8 @@ class GroupMatrices(OpaqueMatrices):
         """The matrix whose components the work-items have at their pointers."""
         if not self._is_shared(kind):
             return super().load_private(pointer, kind, alignment)
+        if self._is_for_coordinates():
+            return self.fill(kind, zero_of(element_type(kind)))
         memory, emitter = self._published(kind), self._emitter
 
         def turn(number: str) -> None:
@@ -111,6 +119,12 @@ class GroupMatrices(OpaqueMatrices):
 
         self._writer.count(kind.slice_length, turn)
         return self._taken(kind)
+
+    def _is_for_coordinates(self) -> bool:
+        """Whether only the type counts of what an instruction loads: a work-item may ask for coordinates by itself."""
+        row = self._emitter.row
+        users = [] if row is None else self._emitter.uses.users.get(row.result_id or 0, [])
+        return bool(users) and all(user.opcode in _COORDINATES for user in users)
 
     def store_private(self, pointer: Number, matrix: Matrix, alignment: int) -> None:
         """Have every work-item that is here keep its components of a matrix at its pointer."""
@@ -139,9 +153,8 @@ class GroupMatrices(OpaqueMatrices):
     def _published(self, kind: MatrixType) -> str:
         """The address of the first sub-group's memory for components."""
         if self._emitter.block in self._lanes.layout.partial:
-            raise Error("a component of a matrix that a work-group shares is read or written where only some of its "
-                        "work-items may come to; all must: let a condition choose the value, as in "
-                        "'m[i] = m[i] < 0 ? 0 : m[i]', or apply a function to the elements")
+            raise Error("a matrix that a work-group shares is taken from a variable or stored in one, or a component of "
+                        "its value is, where only some of its work-items may come to; all must: put it where all are")
         if self._cell is None:
             self._cell = self._lanes.frame.local(8)
         publish = operation.Publish(sub_group_size=self._size)
