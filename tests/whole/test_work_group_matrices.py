@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coopmat as cm
-from coopmat.sycl import *  # noqa: F403
-from coopmat.sycl import kernel, nd_range
+from coopmat.sycl import *
 from tests.kit.sycl.launches import error_of, validate
 
 DEVICES = ("sim:generic", "cpu")
@@ -132,8 +131,9 @@ def operations(item: nd_item[1], X: ptr[float32], Y: ptr[float32], H: ptr[half],
     joint_matrix_transpose(g, y, turned)
     joint_matrix_store(g, turned, H + ROWS * COLUMNS, ROWS)
     joint_matrix_store(g, joint_matrix_reduce(g, x, "row", "add"), sums, COLUMNS, layout.row_major)
-    joint_matrix_store(g, joint_matrix_reduce(g, x, "column", "max"), sums + ROWS * COLUMNS, COLUMNS, layout.row_major)
-    joint_matrix_store(g, joint_matrix_reduce(g, x, "all", "min"), sums + 2 * ROWS * COLUMNS, COLUMNS, layout.row_major)
+    largest, least = joint_matrix_reduce(g, x, "column", "max"), joint_matrix_reduce(g, x, "all", "min")
+    joint_matrix_store(g, largest, sums + ROWS * COLUMNS, COLUMNS, layout.row_major)
+    joint_matrix_store(g, least, sums + 2 * ROWS * COLUMNS, COLUMNS, layout.row_major)
     joint_matrix_fill_checked(g, x, 3.0, 20, 30, -4, 2)
     joint_matrix_store(g, x, sums + 3 * ROWS * COLUMNS, COLUMNS, layout.row_major)
 
@@ -240,8 +240,9 @@ def test_a_work_group_of_any_size() -> None:
         joint_matrix_fill(item.get_group(), x, 0)
 
     code, message, _ = error_of(unsized)
-    assert (code, message) == ("CM6140", "kernel 'unsized' must require a work-group size, as it has a joint_matrix that "
-                               "a work_group shares: @kernel(work_group_size=(…)), such as (1, 256)")
+    assert (code, message) == (
+        "CM6140", "kernel 'unsized' must require a work-group size, as it has a joint_matrix that a work_group shares: "
+        "@kernel(work_group_size=(…)), such as (1, 256)")
 
 
 def test_the_wrong_group() -> None:
@@ -259,7 +260,7 @@ def test_the_wrong_group() -> None:
     ("intel_gpu_pvc", "fp64", "the matrix multiply-accumulate fp64"),
     ("amd_gpu_gfx90a", "uint8", "at work-group scope; there it takes")])
 def test_types_that_a_device_lacks(device: str, types: str, says: str) -> None:
-    with pytest.raises(cm.KernelNotSupported, match="at work-group scope; there it takes .* multiples of 16") as caught:
+    with pytest.raises(cm.KernelNotSupported, match=r"at work-group scope; there it takes .*multiples of 16") as caught:
         cm.build(gemm_of(32, 32, 32, TYPES[types], 64, None), device=cm.device(f"sim:{device}"))
     assert says in str(caught.value)
 
@@ -270,8 +271,8 @@ def test_sizes_of_a_module(tmp_path) -> None:
     broken = text.replace("%uint_16 = OpConstant %uint 16", "%uint_16 = OpConstant %uint 8")
     assert broken != text
     (tmp_path / "kernel.spvasm").write_text(broken)
-    with pytest.raises(cm.KernelNotSupported, match="does not support .* at work-group scope; there it takes sizes that "
-                                                    "are multiples of 16"):
+    with pytest.raises(cm.KernelNotSupported, match=r"does not support .* at work-group scope; there it takes sizes "
+                                                    r"that are multiples of 16"):
         cm.build(tmp_path / "kernel.spvasm", device=cm.device("sim:generic"))
 
 
@@ -292,7 +293,8 @@ def run_one(body: str, device: cm.Device | str = "sim:generic", work_items: int 
 
 
 @pytest.mark.parametrize(("body", "says"), [
-    ("if (item < 16) coop_mat_store(p, c, 0, 16);", "the coop_mat_store (OpCooperativeMatrixStoreKHR) must be reached by the whole work-group; 16 of its 32"),
+    ("if (item < 16) coop_mat_store(p, c, 0, 16);",
+     "the coop_mat_store (OpCooperativeMatrixStoreKHR) must be reached by the whole work-group; 16 of its 32"),
     ("if (item % 2) c = c + c;", "the matrix '+' (OpFAdd) must be reached by the whole work-group; 16 of its 32")])
 def test_divergence(body: str, says: str) -> None:
     with pytest.raises(cm.DivergentGroupOperation, match=re.escape(says)):
@@ -300,12 +302,14 @@ def test_divergence(body: str, says: str) -> None:
 
 
 def test_operands_that_differ() -> None:
-    with pytest.raises(cm.UndefinedBehavior, match="the pointer of the coop_mat_store .* must be the same in the "
-                                                   "whole work-group; lane 0 of sub-group 0 has .* and lane 0 of sub-group 1"):
+    with pytest.raises(cm.UndefinedBehavior, match=r"the pointer of the coop_mat_store .* must be the same in the "
+                                                   r"whole work-group; lane 0 of sub-group 0 has .* and lane 0 of "
+                                                   r"sub-group 1"):
         run_one("coop_mat_store(p + item / 16, c, 0, 16);")
 
 
-@pytest.mark.parametrize("device", [cm.device("sim:generic"), cm.device("cpu", options=cm.CpuOptions(bounds=True))], ids=str)
+@pytest.mark.parametrize("device", [cm.device("sim:generic"), cm.device("cpu", options=cm.CpuOptions(bounds=True))],
+                         ids=["simulator", "cpu"])
 def test_out_of_bounds(device: cm.Device) -> None:
     """Named are the element, and the work-item that would hold it."""
     with pytest.raises(cm.OutOfBounds, match=r"\(15, 8\)|row 15") as caught:

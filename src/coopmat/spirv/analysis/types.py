@@ -307,9 +307,9 @@ class OpaqueType(Type):
 
 
 class TypeTable:
-    """The types of one module, made on demand; matrices have the slices of one sub-group size on one architecture, those
-    of work-groups the slices of so many work-items (``work_group_items``, None: the kernel does not say how many; where
-    nobody asks for slices, it may be left out).
+    """The types of one module, made on demand; matrices have the slices of one sub-group size on one architecture,
+    those of work-groups the slices of so many work-items (``work_group_items``, None: the kernel does not say how many;
+    where nobody asks for slices, it may be left out).
 
     Raises :class:`ValidationError` for an id that is no type or a malformed one, and
     :class:`Error` for a type that no target has.

@@ -26,8 +26,8 @@ class MatrixUses:
     def require(self, device: DeviceDescription, kernel: str) -> None:
         """Raise KernelNotSupported, naming the place, for the first that the device does not support."""
         for (a, b, c, d), location in self.products.items():
-            require = device.require_of_work_group if a.scope is ExecutionScope.WORKGROUP else device.require
-            _require(kernel, location, require, *map(_format, (a, b, c, d)), a.rows, b.columns, a.columns)
+            product = device.require_of_work_group if a.scope is ExecutionScope.WORKGROUP else device.require
+            _require(kernel, location, product, *map(_format, (a, b, c, d)), a.rows, b.columns, a.columns)
         for matrix, location in self.matrices.items():
             require = device.require_matrix_of_work_group if matrix.scope is ExecutionScope.WORKGROUP else \
                 device.require_matrix

@@ -232,8 +232,8 @@ def _vector_times_scalar(vector: Array, factor: Array) -> Array:
 def _matrix_times_scalar(compiler: FunctionCompiler, row: Instruction) -> Step:
     site, factor, kind = compiler.site(row), compiler.slot(row.words[1]), compiler.result_type(row)
     if not isinstance(kind, MatrixType):
-        raise ValidationError("matrix-times-scalar", f"{row.name} needs a cooperative matrix, not a value of type {kind}",
-                              row.offset)
+        raise ValidationError("matrix-times-scalar", f"{row.name} needs a cooperative matrix, not a value of type "
+                              f"{kind}", row.offset)
     multiply = compiler.compute(row, lambda matrix, scalar: matrix * scalar[:, :1, None], *row.words)
 
     def execute(frame: Frame) -> None:

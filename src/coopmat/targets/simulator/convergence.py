@@ -112,8 +112,9 @@ def group_uniform_value(frame: Frame, value: Array, site: Site, what: str,
     if differs.any() and frame.batch.options.convergence:
         group, other = map(int, np.argwhere(differs)[0])
         places = [rows.place(group, int(member)) for member in (first[group], other)]
-        found = [f"lane {lane} of sub-group {sub_group % rows.per_row} has {show(number)}" for (sub_group, lane), number in
-                 zip(places, (chosen[group], values[group, other]), strict=True)]
+        numbers = (chosen[group], values[group, other])
+        found = [f"lane {lane} of sub-group {sub_group % rows.per_row} has {show(number)}"
+                 for (sub_group, lane), number in zip(places, numbers, strict=True)]
         raise UndefinedBehavior(f"the {what} of {site.in_words} must be the same in the whole work-group; "
                                 f"{' and '.join(found)}", site.where(frame, *places[1]))
     return chosen

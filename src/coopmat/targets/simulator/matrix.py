@@ -1,9 +1,9 @@
 """Cooperative matrices: load, store, multiply-accumulate, changes of use, length, element coordinates.
 
-A matrix is an array ``[S, rows, columns]``, or what :mod:`.matrix_groups` makes of one of a work-group. SPV_KHR_cooperative_matrix; of SPV_INTEL_joint_matrix the
-packed layout, the checked instructions, GetElementCoord, Prefetch, and the multiply-accumulate operands for tf32
-and bf16; of SPV_EXT_cooperative_matrix_maintenance1 and SPV_NV_cooperative_matrix2 the changes of use and
-GetCoordinate (the functions on elements: :mod:`.matrix_functions`).
+A matrix is an array ``[S, rows, columns]``; :mod:`.matrix_groups` says what one of a work-group is.
+SPV_KHR_cooperative_matrix; of SPV_INTEL_joint_matrix the packed layout, the checked instructions, GetElementCoord,
+Prefetch, and the multiply-accumulate operands for tf32 and bf16; of SPV_EXT_cooperative_matrix_maintenance1 and
+SPV_NV_cooperative_matrix2 the changes of use and GetCoordinate (the functions on elements: :mod:`.matrix_functions`).
 """
 
 from __future__ import annotations

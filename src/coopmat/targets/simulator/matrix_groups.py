@@ -1,9 +1,9 @@
 """The groups that share matrices: who must be here and agree, and a matrix as a whole.
 
-A matrix of a sub-group is held as a whole, ``[S, rows, columns]``. One of a work-group is held as its work-items' shares,
-``[S, L, components]``: component c of work-item w is element c * W + w, counted along the rows, of W work-items. What
-concerns elements by themselves works on either; what concerns the whole matrix puts it together, ``[matrices, rows,
-columns]``, and deals the result out again.
+A matrix of a sub-group is held as a whole, ``[S, rows, columns]``. One of a work-group is held as its work-items'
+shares, ``[S, L, components]``: component c of work-item w is element c * W + w, counted along the rows, of W
+work-items. What concerns elements by themselves works on either; what concerns the whole matrix puts it together,
+``[matrices, rows, columns]``, and deals the result out again.
 """
 
 from __future__ import annotations
@@ -118,10 +118,13 @@ def dealt(frame: Frame, kind: MatrixType, matrices: Array) -> Array:
 
 def held(frame: Frame, kind: MatrixType) -> Held:
     """The element that each component of each work-item holds: ``[S, L, components]``, or ``[1, L, components]``."""
-    if not kind.is_of_work_group:
-        return Held(*(part[None] for part in kind.layout.held))
-    return Held(*(np.tile(_in_sub_groups(frame, kind, part[None]), (count(frame, kind), 1, 1))
-                  for part in kind.layout.held))
+    def spread(part: Array) -> Array:
+        if not kind.is_of_work_group:
+            return part[None]
+        return np.tile(_in_sub_groups(frame, kind, part[None]), (count(frame, kind), 1, 1))
+
+    row, column, valid = kind.layout.held
+    return Held(spread(row), spread(column), spread(valid))
 
 
 def _in_sub_groups(frame: Frame, kind: MatrixType, shares: Array) -> Array:

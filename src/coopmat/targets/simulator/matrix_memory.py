@@ -50,7 +50,8 @@ class MatrixAccess:
 
 @dataclass(frozen=True)
 class Tiles:
-    """Sub-groups, or the first ones of work-groups, whose rectangles share buffer and grid; ``starts`` are byte offsets in its memory."""
+    """Sub-groups, or the first ones of work-groups, whose rectangles share buffer and grid; ``starts`` are byte offsets
+    in its memory."""
 
     buffer: Buffer
     grid: Grid

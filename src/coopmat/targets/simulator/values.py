@@ -50,7 +50,8 @@ def zero(kind: Type) -> Value:
     if isinstance(kind, StructType):
         return tuple(map(zero, kind.members))
     if isinstance(kind, MatrixType):
-        return np.zeros((1, 1, kind.slice_length) if kind.is_of_work_group else (1, kind.rows, kind.columns), kind.dtype)
+        shape = (1, kind.slice_length) if kind.is_of_work_group else (kind.rows, kind.columns)
+        return np.zeros((1, *shape), kind.dtype)
     if isinstance(kind, VectorType):
         return np.zeros((1, 1, kind.length), kind.dtype)
     if is_number(kind):

@@ -56,8 +56,8 @@ COLUMN_LAYOUTS = "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR or CLK_COOPERATIVE_MAT
 PACKED_WORDS = "whose rows fill words of 32 bits, such as 16 rows of half or 32 of char"
 SCOPE = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
 WORK_GROUP = "CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP"
-BAD_SCOPE = ("invalid 'scope' argument of cooperative matrix attribute; expected CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, "
-             "CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP, memory_scope_sub_group or memory_scope_work_group")
+BAD_SCOPE = (f"invalid 'scope' argument of cooperative matrix attribute; expected {SCOPE}, {WORK_GROUP}, "
+             "memory_scope_sub_group or memory_scope_work_group")
 USE_A = "CLK_COOPERATIVE_MATRIX_A"
 FLAG = "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_"
 

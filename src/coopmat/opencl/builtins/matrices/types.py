@@ -11,7 +11,16 @@ from coopmat.opencl.base.values import ERROR, is_error
 from coopmat.opencl.messages import matrix as messages
 from coopmat.opencl.messages.semantic import INDEX_PAST_END
 from coopmat.tree.matrices import AXES, COMBINATIONS
-from coopmat.tree.nodes import AddressOf, Aggregate, Constant, Declare, ElementPlace, Expression, Variable, VariablePlace
+from coopmat.tree.nodes import (
+    AddressOf,
+    Aggregate,
+    Constant,
+    Declare,
+    ElementPlace,
+    Expression,
+    Variable,
+    VariablePlace,
+)
 from coopmat.tree.types import (
     VOID,
     AddressSpace,
@@ -26,7 +35,7 @@ from coopmat.tree.types import (
     Use,
     contains_matrix,
 )
-from coopmat.tree.walk import descendants
+from coopmat.tree.walk import Node, descendants
 
 EXTENSION = "cl_khr_cooperative_matrix"
 FEATURE = "__opencl_c_ext_cooperative_matrix"
@@ -61,8 +70,8 @@ ENUMERATIONS: dict[str, dict[str, int]] = {
     "coop_matrix_combine_t": {
         f"CLK_COOPERATIVE_MATRIX_COMBINE_{name.upper()}": number for number, name in enumerate(COMBINATIONS)},
 }
-"""The extension's enumerations, and those of reductions, which are not in the RFC, as little as the scope of work-groups
-is; scopes, layouts, uses, operands and what is reduced have SPIR-V's values."""
+"""The extension's enumerations, and those of reductions, which are not in the RFC, as little as work-groups' scope is;
+scopes, layouts, uses, operands and what is reduced have SPIR-V's values."""
 
 TYPE_NAMES: frozenset[str] = frozenset(ENUMERATIONS)
 
@@ -127,17 +136,20 @@ def check_work_groups(context: Analysis) -> None:
 
     SPV_NV_cooperative_matrix2 wants all of a module's entry points to require one.
     """
-    places = (node for function in context.program.functions if function.body is not None
-              for node in descendants(function.body)
-              if (matrix := _matrix_in(node.variable.type if isinstance(node, Declare) else getattr(node, "type", VOID)))
-              and matrix.scope is ExecutionScope.WORKGROUP)
-    first = next(places, None)
+    bodies = (function.body for function in context.program.functions if function.body is not None)
+    first = next((node for body in bodies for node in descendants(body) if _has_matrix_of_work_group(node)), None)
     if first is None:
         return
     for kernel in context.program.functions:
         if kernel.is_kernel and kernel.required_work_group_size is None:
             context.report(messages.NEEDS_WORK_GROUP_SIZE, kernel.location,
                            (note("the matrix is used here", first.location),), name=kernel.name)
+
+
+def _has_matrix_of_work_group(node: Node) -> bool:
+    type_ = node.variable.type if isinstance(node, Declare) else getattr(node, "type", VOID)
+    matrix = _matrix_in(type_)
+    return matrix is not None and matrix.scope is ExecutionScope.WORKGROUP
 
 
 def _is_of_work_group(context: Analysis, arguments: list[Expression], rows: int, columns: int) -> bool:

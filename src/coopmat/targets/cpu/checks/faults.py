@@ -84,8 +84,8 @@ class _Found:
         assert self.region is not None
         return self.address - self.region.start
 
-    def error(self, message: str, byte: int | None = None, *, lane: int | None = None,
-              sub_group: int | None = None, size: int = 0, kind: type[SimulationError] = OutOfBounds) -> SimulationError:
+    def error(self, message: str, byte: int | None = None, *, lane: int | None = None, sub_group: int | None = None,
+              size: int = 0, kind: type[SimulationError] = OutOfBounds) -> SimulationError:
         """The error; ``byte`` of the buffer, ``size`` of an element there."""
         known = self.where
         region = self.region.name if self.region is not None else None

@@ -14,7 +14,8 @@ def matrix_type(kind: MatrixType) -> str:
     component = "i4" if kind.component == IntType(4) else llvm_type(kind.component)
     if kind.component.dtype.name == "bfloat16":
         component = "bfloat"
-    return f'target("spirv.CooperativeMatrixKHR", {component}, {int(kind.scope)}, {kind.rows}, {kind.columns}, {kind.use})'
+    numbers = ", ".join(map(str, (int(kind.scope), kind.rows, kind.columns, kind.use)))
+    return f'target("spirv.CooperativeMatrixKHR", {component}, {numbers})'
 
 
 def element_type(kind: MatrixType) -> str:

@@ -1,10 +1,10 @@
 """Matrices of work-groups: the first sub-group does the operations, on the whole matrix, the others go along.
 
-All sub-groups of a work-group run on one thread, so nothing is lost. A kernel with such matrices has two versions of its
-code: the leading one does everything, the following one is the same without the operations on these matrices. Variables
-whose components are accessed one by one are private memory, in which each work-item has its own. A matrix gets there
-and back by way of the leader's memory, of which it tells the others where it is, and barriers keep everybody in step. A
-matrix of a work-group that is just one whole sub-group is one of the sub-group.
+All sub-groups of a work-group run on one thread, so nothing is lost. A kernel with such matrices has two versions of
+its code: the leading one does everything, the following one is the same without the operations on these matrices.
+Variables whose components are accessed one by one are private memory, in which each work-item has its own. A matrix
+gets there and back by way of the leader's memory, of which it tells the others where it is, and barriers keep everybody
+in step. A matrix of a work-group that is just one whole sub-group is one of the sub-group.
 """
 
 from __future__ import annotations
@@ -153,8 +153,9 @@ class GroupMatrices(OpaqueMatrices):
     def _published(self, kind: MatrixType) -> str:
         """The address of the first sub-group's memory for components."""
         if self._emitter.block in self._lanes.layout.partial:
-            raise Error("a matrix that a work-group shares is taken from a variable or stored in one, or a component of "
-                        "its value is, where only some of its work-items may come to; all must: put it where all are")
+            raise Error("a matrix that a work-group shares is taken from a variable or stored in one, or a component "
+                        "of its value is, where only some of its work-items may come to; all must: put it where all "
+                        "are")
         if self._cell is None:
             self._cell = self._lanes.frame.local(8)
         publish = operation.Publish(sub_group_size=self._size)
