@@ -210,6 +210,78 @@ def test_opencl_c(device: str, suffix: str, tmp_path) -> None:
     assert lengths.tolist() == [math.ceil(m * n / 40)] * 40
 
 
+MIXED = """
+typedef float c_t __attribute__((coop_mat(2, 32, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+typedef float s_t __attribute__((coop_mat(3, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+
+void twice(c_t *m, int which) {
+    for (uint i = 0; i < coop_mat_length(*m); i++)
+        if (i % 2 == which) (*m)[i] *= 2;
+}
+
+kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __attribute__((intel_reqd_sub_group_size(16)))
+void k(global float *p, global float *q, int n, local float *l) {
+    c_t c[3];
+    for (int i = 0; i < 3; i++) c[i] = coop_mat_load(p + i, 0, 32);
+    s_t s = coop_mat_load(p, 0, 32);
+    twice(&c[n], 1);
+    for (uint i = 0; i < coop_mat_length(c[0]); i++) c[n][i] += c[(n + 1) % 3][i];
+    c_t sum = coop_mat_init(0);
+    for (int round = 0; round < n + 2; round++) {
+        sum = sum + c[round % 3];
+        if (round == 1) continue;
+        sum = sum * 2;
+    }
+    struct { c_t a; int x; c_t b; } both;
+    both.a = sum; both.b = c[n]; both.x = n;
+    c_t chosen = n > 5 ? both.a : both.b;
+    coop_mat_store(l, chosen, 0, 16);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = get_local_id(0); i < 512; i += ITEMS) q[i] = l[i];
+    coop_mat_store(q + 512, both.a, 0, 16);
+    if (get_sub_group_id() == 0) coop_mat_store(q + 1024, s + s, 0, 16);
+}
+"""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("items", "n"), [(16, 1), (48, 0), (64, 2)])
+def test_matrices_in_variables(device: str, items: int, n: int) -> None:
+    """Arrays, structures, pointers, components of chosen matrices, loops; beside matrices of sub-groups."""
+    program = cm.build(MIXED, (f"-DITEMS={items}",), device=cm.device(device))
+    p, q = small((33, 32), np.float32), np.zeros(1280, np.float32)
+    cm.Queue(device).enqueue(program.kernel("k"), (2 * items,), (items,), p, q, n, cm.local(2048)).wait()
+    c = [np.lib.stride_tricks.as_strided(p.reshape(-1)[i:], (32, 16), (128, 4)).copy() for i in range(3)]
+    twice = 2 * c[0][:16]
+    c[n] *= 1 + np.arange(512).reshape(32, 16) // items % 2
+    c[n] += c[(n + 1) % 3]
+    total = np.zeros((32, 16))
+    for turn in range(n + 2):
+        total = (total + c[turn % 3]) * (1 if turn == 1 else 2)
+    np.testing.assert_array_equal(q, np.concatenate([c[n].ravel(), total.ravel(), twice.ravel()]))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_reduction_by_any_function(device: str, tmp_path) -> None:
+    """A module's own function, x + y + x * y."""
+    source = """
+        typedef double c_t __attribute__((coop_mat(2, 32, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+        kernel __attribute__((reqd_work_group_size(40, 1, 1))) void k(global double *p, global double *q) {
+            c_t c = coop_mat_load(p, 0, 16);
+            c = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, CLK_COOPERATIVE_MATRIX_COMBINE_ADD);
+            coop_mat_store(q, c, 0, 16);
+        }"""
+    text = cm.build(source).spirv_asm
+    changed = re.sub(r"(%\w+) = OpFAdd (%\w+) (%\w+) (%\w+)", r"%sum = OpFAdd \2 \3 \4\n"
+                     r"%product = OpFMul \2 \3 \4\n\1 = OpFAdd \2 %sum %product", text)
+    assert changed != text
+    (tmp_path / "kernel.spvasm").write_text(changed)
+    p, q = np.random.default_rng(3).normal(size=(32, 16)) / 4, np.zeros((32, 16))
+    program = cm.build(tmp_path / "kernel.spvasm", device=cm.device(device))
+    cm.Queue(device).enqueue(program.kernel("k"), (40,), (40,), p, q).wait()
+    np.testing.assert_allclose(q, np.broadcast_to(np.prod(1 + p, axis=1, keepdims=True) - 1, q.shape), rtol=1e-9)
+
+
 @pytest.mark.oracle("spirv-val")
 def test_spirv(tmp_path) -> None:
     """SPIRV-Tools accepts the modules; the scope is Workgroup."""
