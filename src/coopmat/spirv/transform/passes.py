@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coopmat.diagnostics import Error, ValidationError
+from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import Capability
 from coopmat.spirv.module import Module
+from coopmat.spirv.transform.cut import cut
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.inline import inline
@@ -42,14 +44,16 @@ class Note:
 
 def _loops(module: Module, goal: Goal, say: Say) -> Module:
     changed = with_loops(module)
-    if changed is not module:
-        say("operations on each element, and reductions by other than usual functions, became loops")
-    return changed
+    if changed is module:
+        return module
+    say("operations on each element, and reductions by other than usual functions, became loops")
+    return Editor(changed).finish()
 
 
 PASSES = (
     Pass("inline", "calls are replaced by what they call", inline),
     Pass("values", "variables of functions become values (SSA), those with members one value for each", values),
+    Pass("cut", "large cooperative matrices are cut into those that the device has", cut),
     Pass("fold", "constants and branches on them are folded; what is unused or computed twice is removed", fold),
     Pass("element-loops", "matrix instructions that run functions become loops over components", _loops,
          is_usual=False),
