@@ -8,7 +8,7 @@ multiply-accumulate the one with the largest M·N·K that divides the shape is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from coopmat.devices import USES
 from coopmat.devices.lane_layout import can_be_packed
@@ -345,16 +345,18 @@ class _Matrices:
         return True
 
     def _reason(self, product: Product) -> str:
+        """Why a product cannot be cut."""
         use, device = product.use, self.goal.device
         what = f"{types_text(*use.formats)}, M={use.m} N={use.n} K={use.k}"
+        along = replace(product, use=replace(use, saturating=False))
+        if use.saturating and any(self._sizes(along)):
+            return f"{what} accumulates with saturation: sums of parts of K would be others"
         if self.goal.tile is not None:
             return f"{what} is no multiple of the tile {', '.join(map(str, self.goal.tile))}"
         assert device is not None
         rows = [row for row in device.combinations if row.types in set(use.choices())]
         if not rows:
             return f"{device.name} has no combination of these types for {what}"
-        if use.saturating:
-            return f"{what} accumulates with saturation: sums of parts of K would be others"
         return f"{what} is no multiple of a combination that {device.name} has: {'; '.join(map(str, rows))}"
 
 

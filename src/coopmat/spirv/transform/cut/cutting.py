@@ -63,17 +63,18 @@ def cut(module: Module, goal: Goal, say: Say) -> Module:
         say(f"nothing is cut: {goal.device.device_name} has every shape")
         return module
     tiles = chosen_tiles(module, goal, say)
-    return _Cutting(module, tiles).done() if tiles else module
+    sizes = goal.device.sub_group_sizes if goal.device is not None and goal.tile is None else ()
+    return _Cutting(module, tiles, sizes).done() if tiles else module
 
 
 class _Cutting:
     """Rewrites a module."""
 
-    def __init__(self, module: Module, tiles: Mapping[int, Tile]) -> None:
+    def __init__(self, module: Module, tiles: Mapping[int, Tile], sub_group_sizes: tuple[int, ...]) -> None:
         self.editor = FunctionEditor(module)
         table = TypeTable(module, 1)
         grids = {type_id: self._grid(type_id, table[type_id], tile) for type_id, tile in tiles.items()}
-        self.cut = Cut(self.editor, table, grids, {}, self.editor.annotations())
+        self.cut = Cut(self.editor, table, grids, {}, self.editor.annotations(), sub_group_sizes)
         self._change_head()
 
     def done(self) -> Module:

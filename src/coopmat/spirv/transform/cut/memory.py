@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import gcd
 
 from coopmat.devices.lane_layout import WORD_BITS, rows_per_word
@@ -136,8 +137,9 @@ def load_variable(to: Rewriting, row: Instruction) -> bool:
     grid = to.cut.grid(row.type_id)
     if grid is None:
         return False
+    access = _access(row.words[1:], grid)
     for place, result in enumerate(to.results(row)):
-        to.let(Op.Load, grid.tile_id, _tile_pointer(to, row.words[0], grid, place), *row.words[1:], result=result)
+        to.let(Op.Load, grid.tile_id, _tile_pointer(to, row.words[0], grid, place), *access, result=result)
     return True
 
 
@@ -146,9 +148,17 @@ def store_variable(to: Rewriting, row: Instruction) -> bool:
     grid = to.cut.grid(to.type_id(row.words[1]))
     if grid is None:
         return False
+    access = _access(row.words[2:], grid)
     for place, tile in enumerate(to.tiles_of(row.words[1])):
-        to.do(Op.Store, _tile_pointer(to, row.words[0], grid, place), tile, *row.words[2:])
+        to.do(Op.Store, _tile_pointer(to, row.words[0], grid, place), tile, *access)
     return True
+
+
+def _access(words: Sequence[int], grid: Grid) -> list[int]:
+    """The memory operands of a tile in a variable: it is aligned as its components are."""
+    if not words or not words[0] & MemoryAccess.Aligned:
+        return list(words)
+    return [words[0], gcd(words[1], grid.kind.component.size), *words[2:]]
 
 
 def _tile_pointer(to: Rewriting, pointer: int, grid: Grid, place: int) -> int:

@@ -46,7 +46,8 @@ def length(to: Rewriting, row: Instruction) -> bool:
 
 
 def coordinates(to: Rewriting, row: Instruction) -> bool:
-    """Where a component stands in its tile, and where that one stands."""
+    """Where a component stands in its tile, and where that one stands; what is no element of its tile is none of the
+    matrix."""
     value, index = row.words
     grid = to.cut.grid(to.type_id(value))
     if grid is None:
@@ -59,7 +60,15 @@ def coordinates(to: Rewriting, row: Instruction) -> bool:
     across = to.number(grid.across, integer)
     starts = [to.let(Op.IMul, integer, to.let(op, integer, number, across), to.number(size, integer))
               for op, size in ((Op.UDiv, grid.rows), (Op.UMod, grid.columns))]
-    to.let(Op.IAdd, pair, inside, to.let(Op.CompositeConstruct, pair, *starts), result=row.result_id)
+    place = to.let(Op.IAdd, pair, inside, to.let(Op.CompositeConstruct, pair, *starts))
+    if to.cut.is_padded(grid):
+        outside = [to.number(size, integer) for size in (grid.kind.rows, grid.kind.columns)]
+        held = to.let(Op.ULessThan, to.editor.unique(Op.TypeVector, to.bool, 2), inside, to.let(
+            Op.CompositeConstruct, pair, to.number(grid.rows, integer), to.number(grid.columns, integer)))
+        both = to.let(Op.All, to.bool, held)
+        place = to.let(Op.Select, pair, to.let(Op.CompositeConstruct, to.editor.unique(Op.TypeVector, to.bool, 2), both,
+                                               both), place, to.let(Op.CompositeConstruct, pair, *outside))
+    to.let(Op.CopyObject, pair, place, result=row.result_id)
     return True
 
 

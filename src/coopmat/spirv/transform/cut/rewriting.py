@@ -17,13 +17,14 @@ _LENGTH_BITS = 32  # of what OpCooperativeMatrixLengthKHR gives
 @dataclass
 class Cut:
     """A module being cut: ``grids`` by the types that are, ``constants`` the tiles of constant matrices, ``added`` the
-    functions that are new, by what they are for."""
+    functions that are new, by what they are for; ``sub_group_sizes`` those of the device, if it is known."""
 
     editor: FunctionEditor
     table: TypeTable
     grids: Mapping[int, Grid]
     constants: dict[int, list[int]]
     annotations: Mapping[int, Sequence[Instruction]]
+    sub_group_sizes: tuple[int, ...] = ()
     added: dict[tuple[int, ...], Body] = field(default_factory=dict)
 
     def grid(self, type_id: int | None) -> Grid | None:
@@ -33,6 +34,10 @@ class Cut:
     def is_cut(self, identifier: int) -> bool:
         """Whether an id is a type that is cut, or a value of one."""
         return identifier in self.grids or self.editor.definition(identifier).type_id in self.grids
+
+    def is_padded(self, grid: Grid) -> bool:
+        """Whether some components of a tile may be none of its elements."""
+        return not self.sub_group_sizes or any(grid.rows * grid.columns % size for size in self.sub_group_sizes)
 
     def as_grid(self, type_id: int) -> Grid:
         """The grid of any matrix type: of one that is not cut it has one tile."""
@@ -51,6 +56,7 @@ class Rewriting:
         self.cut = cut
         self.editor = cut.editor
         self.uint = cut.editor.unique(Op.TypeInt, _LENGTH_BITS, 0)
+        self.bool = cut.editor.unique(Op.TypeBool)
         self.tiles: dict[int, list[int]] = {}
         self.rows: list[Instruction] = []
         self.variables: list[Instruction] = []
