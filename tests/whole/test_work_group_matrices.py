@@ -18,7 +18,7 @@ import coopmat as cm
 from coopmat.sycl import *
 from tests.kit.sycl.launches import error_of, validate
 
-DEVICES = ("sim:generic", "cpu")
+DEVICES = ("sim:generic", "cpu", pytest.param("cuda:0", marks=pytest.mark.oracle("cuda")))
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 TYPES = {  # element type of A and B, of the accumulators, numpy's of both
     "bf16": (bfloat16, float32, BFLOAT16, np.float32), "fp16": (half, float32, np.float16, np.float32),

@@ -16,7 +16,7 @@ import numpy as np
 
 from coopmat.devices import USES
 from coopmat.devices.lane_layout import LaneLayout
-from coopmat.devices.layouts import MOST_ELEMENTS, matrix_layout
+from coopmat.devices.layouts import MOST_ELEMENTS, matrix_layout, work_group_layout
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, Op, Scope
 from coopmat.spirv.module.content import Content
@@ -29,7 +29,6 @@ INT_DTYPES = {4: np.int8, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 FLOAT_DTYPES = {(16, None): np.float16, (32, None): np.float32, (64, None): np.float64,
                 (16, BFLOAT16_ENCODING): ml_dtypes.bfloat16}
 ADDRESS_BYTES = EVENT_BYTES = 8
-DEALING = "generic"  # an architecture on which elements are dealt out to the work-items
 MATRIX_SCOPES = (Scope.Workgroup, Scope.Subgroup)
 VECTOR_LENGTHS = (2, 3, 4, 8, 16)
 
@@ -235,9 +234,9 @@ class MatrixType(Type):
 
     @property
     def layout(self) -> LaneLayout:
-        """Which work-item holds which element; to those of a work-group, elements are dealt out in turn."""
-        architecture = DEALING if self.is_of_work_group else self.architecture
-        return matrix_layout(architecture, USES[self.use], self._format, self.rows, self.columns, self.work_items)
+        """Which work-item holds which element."""
+        find = work_group_layout if self.is_of_work_group else matrix_layout
+        return find(self.architecture, USES[self.use], self._format, self.rows, self.columns, self.work_items)
 
     @property
     def _format(self) -> str:

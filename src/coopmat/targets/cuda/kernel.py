@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -48,7 +49,8 @@ class KernelCode:
 
 def type_table(prepared: Prepared, variant: Variant) -> TypeTable:
     """The types of a module as a variant of its kernels has them."""
-    return TypeTable(prepared.module, variant.sub_group_size, variant.chip.table)
+    return TypeTable(prepared.module, variant.sub_group_size, variant.chip.table,
+                     work_group_items=math.prod(variant.local_size))
 
 
 def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:

@@ -11,7 +11,7 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cuda.matrix.fragments import Fragment, fragment_of
-from coopmat.targets.cuda.matrix.positions import is_element, positions
+from coopmat.targets.cuda.matrix.positions import is_element, lane_of, positions
 from coopmat.targets.cuda.matrix.registers import Registers
 from coopmat.targets.llvm.arithmetic.integers import add, multiply
 from coopmat.targets.llvm.matrices import MatrixAccess
@@ -116,7 +116,7 @@ class MatrixMemory(Registers):
         emitter, fragment, order = self.emitter, fragment_of(kind), Order.of(kind, access.layout)
         stride = Number("i64", access.stride)
         lines: dict[int, str] = {}
-        position = fragment.spread.start(emitter, "i64")
+        position = fragment.spread.start(emitter, lane_of(emitter, kind, "i64"))
         start = self._address(access, fragment, self._line_and_place(order, position), stride)
         for offset in offsets:
             line, place = self._line_and_bits(order, fragment, offset)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from coopmat.numerics.folding import halves
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Axes
-from coopmat.spirv.grammar import Scope
 from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.cuda.matrix.multiply import Multiply
+from coopmat.targets.cuda.matrix.positions import lane_of
 from coopmat.targets.llvm.arithmetic.combinations import COMBINATIONS
 from coopmat.targets.llvm.arithmetic.floats import through_float
 from coopmat.targets.llvm.arithmetic.integers import add, divide, is_bf16, multiply, remainder
@@ -32,13 +32,20 @@ class Reductions(Multiply):
             return self._squares(kind, matrix, combine)
         folded = [axis for axis, flag in ((0, Axes.Column), (1, Axes.Row)) if axes & flag]
         is_simple = kind == given and self._is_full(given) and all(
-            (given.rows, given.columns)[axis] & (given.rows, given.columns)[axis] - 1 == 0 for axis in folded)
+            self._is_within(given, axis) for axis in folded)
         return (self._in_registers if is_simple else self._in_memory)(kind, matrix, folded, combine)
 
     def _is_full(self, kind: MatrixType) -> bool:
         fragment = fragment_of(kind)
         return fragment.spread.is_regular and all(fragment.spread.everywhere) and (
             fragment.components << fragment.spread.lanes.bit_length() - 1 == kind.rows * kind.columns)
+
+    def _is_within(self, kind: MatrixType, axis: int) -> bool:
+        """Whether what is folded along an axis are the numbers of threads of one sub-group, a power of two of them."""
+        count = (kind.rows, kind.columns)[axis]
+        distances = [1 << bit for bit in range(count.bit_length() - 1)]
+        return count & count - 1 == 0 and all(
+            self._lane_distance(kind, axis, distance) < self.lanes.size for distance in distances)
 
     # --- in registers -----------------------------------------------------------------
 
@@ -99,7 +106,7 @@ class Reductions(Multiply):
         total = shape[0] * shape[1]
 
         def turn(number: str) -> None:
-            own = self._own_turn(number)
+            own = self._own_turn(kind, number)
 
             def both() -> None:
                 row, column = self._split(own, shape[1])
@@ -110,13 +117,13 @@ class Reductions(Multiply):
 
             writer.when(writer.let(f"icmp ult i64 {own.base}, {total}"), both)
 
-        writer.count(-(-total // self.lanes.size), turn)
-        self.lanes.barrier(Scope.Subgroup)
+        writer.count(-(-total // kind.work_items), turn)
+        self.lanes.barrier(kind.scope)
 
-    def _own_turn(self, number: str) -> Number:
+    def _own_turn(self, kind: MatrixType, number: str) -> Number:
         emitter = self.emitter
-        start = multiply(emitter, Number("i64", number), emitter.constant("i64", self.lanes.size))
-        return add(emitter, start, emitter.lane_number("i64"))
+        start = multiply(emitter, Number("i64", number), emitter.constant("i64", kind.work_items))
+        return add(emitter, start, lane_of(emitter, kind, "i64"))
 
     def _split(self, number: Number, width: int) -> tuple[Number, Number]:
         columns = self.emitter.constant("i64", width)
@@ -129,7 +136,7 @@ class Reductions(Multiply):
         for number, position in self._present(kind):
             row, column = (zero if axis in axes else place for axis, place in enumerate(position))
             numbers[number] = self.element(address, given, (row, column))
-        self.done()
+        self.done(kind)
         return self.of_components(kind, numbers)
 
     def _squares(self, kind: MatrixType, matrix: Matrix, combine: Combine) -> Matrix:
@@ -143,5 +150,5 @@ class Reductions(Multiply):
             pairs = [combine(*(self.element(address, given, (line, place))
                                for line in (up, add(emitter, up, one)))) for place in (left, add(emitter, left, one))]
             numbers[number] = combine(*pairs)
-        self.done()
+        self.done(kind)
         return self.of_components(kind, numbers)
