@@ -27,12 +27,14 @@ IN_STORAGE = {StorageClass.Workgroup: "shared", StorageClass.Function: "local", 
 @dataclass(frozen=True)
 class Variant:
     """What code is made for. chip: the GPU. local_size: the work-items of a work-group. sub_group_size: 32, or part
-    of a warp. nulls: the positions of arguments that are null pointers."""
+    of a warp. nulls: the positions of arguments that are null pointers. has_pipeline: tiles of work-groups are fetched
+    ahead (work_groups/)."""
 
     chip: Chip
     local_size: tuple[int, int, int]
     sub_group_size: int = WARP
     nulls: tuple[int, ...] = ()
+    has_pipeline: bool = False
 
 
 class CudaLanes(ThreadLanes):

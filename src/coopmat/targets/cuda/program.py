@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from coopmat.diagnostics import Error, LaunchError
@@ -23,7 +24,10 @@ from coopmat.targets.cuda.compilation import LEVEL, prepare, to_ir, to_ptx
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import WARP, Variant
 from coopmat.targets.cuda.options import CudaOptions
+from coopmat.targets.cuda.work_groups.launch_values import LaunchValue
+from coopmat.targets.cuda.work_groups.schedule import NoSchedule, TensorMap
 from coopmat.targets.llvm import saved
+from coopmat.targets.llvm.threads.launch import Slot
 
 SUB_GROUP_SIZES = (WARP, 16, 8, 4)
 MOST_PLANS = 256
@@ -43,6 +47,7 @@ class PtxProgram:
         self.validity = Validity(module, validates=validates)
         self.signatures = module.kernel_signatures
         self._made: dict[tuple[str, Variant], tuple[KernelCode, str]] = {}
+        self.reasons: dict[tuple[str, Variant], str] = {}  # why kernels have no pipeline
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -81,7 +86,8 @@ class PtxProgram:
 
     def _found(self, name: str, variant: Variant) -> tuple[KernelCode, str] | None:
         content = None if wanted_stages() else self.cache.get(self.key(name, variant))
-        found = None if content is None else saved.from_bytes(KernelCode, content, ir="")
+        found = None if content is None else saved.from_bytes(
+            KernelCode, content, (Slot, TensorMap, LaunchValue), ir="")
         return None if found is None else (found[0], found[1].decode())
 
     def key(self, name: str, variant: Variant, *more: str) -> str:
@@ -174,9 +180,17 @@ class CudaProgram(PtxProgram):
         geometry = Geometry.checked(signature, global_size, local_size, global_offset,
                                     signature.sub_group_size or self.sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
-        code, _ = self.compiled(name, variant)
+
+        def made(variant: Variant, otherwise: Callable[[], Any] | None) -> Plan:
+            code, _ = self.compiled(name, variant)
+            try:
+                kernel = self.loaded(name, variant)
+            except Error as error:
+                raise LaunchError(str(error)) from None
+            return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit, otherwise)
+
         try:
-            kernel = self.loaded(name, variant)
-        except Error as error:
-            raise LaunchError(str(error)) from None
-        return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit)
+            return made(replace(variant, has_pipeline=True), lambda: made(variant, None))
+        except NoSchedule as reason:
+            self.reasons[name, variant] = str(reason)
+            return made(variant, None)

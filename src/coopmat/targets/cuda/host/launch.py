@@ -9,7 +9,7 @@ import ctypes
 import itertools
 import struct
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,9 @@ from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import call
 from coopmat.targets.cuda.host.memory import Blocks, Copies
 from coopmat.targets.cuda.host.modules import LoadedKernel
+from coopmat.targets.cuda.host.tensor_maps import tensor_map
 from coopmat.targets.cuda.host.variables import Variables
-from coopmat.targets.cuda.kernel import KernelCode
+from coopmat.targets.cuda.kernel import BLOCK_ALIGNMENT, KernelCode
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Word
 
@@ -44,7 +45,10 @@ class Plan:
     """A kernel with sizes, ready to be launched with any arguments."""
 
     def __init__(self, kernel: LoadedKernel, code: KernelCode, signature: KernelSignature, geometry: Geometry,
-                 variables: Variables, printf_limit: int) -> None:
+                 variables: Variables, printf_limit: int, otherwise: Callable[[], Plan] | None = None) -> None:
+        """``otherwise``: makes the plan for arguments that tensor maps do not take."""
+        self._make_other = otherwise
+        self._other: Plan | None = None
         self.kernel, self.code, self.signature, self.geometry = kernel, code, signature, geometry
         self.context = kernel.context
         self.printf_limit = printf_limit
@@ -66,6 +70,14 @@ class Plan:
                          if parameter.is_pointer and parameter.kind != "local"]
         self.values = [slot for slot in slots if not slot[-1].is_pointer]
 
+    @property
+    def other(self) -> Plan:
+        """The plan for arguments that tensor maps do not take."""
+        if self._other is None:
+            assert self._make_other is not None
+            self._other = self._make_other()
+        return self._other
+
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
         with _LOCK:  # blocks are shared; a launch of the host's arrays is done when it returns
@@ -81,8 +93,11 @@ class Plan:
                 copies.free()
 
     def _run(self, blocks: Blocks, copies: Copies, arguments: Sequence[Any]) -> None:
-        block = ctypes.create_string_buffer(self.template, len(self.template))
+        block = ctypes.create_string_buffer(self.template, len(self.template) + BLOCK_ALIGNMENT)
         shared = self._bind(block, copies, arguments)
+        if not self._describe(block, copies, arguments):
+            self.other._run(blocks, copies, arguments)
+            return
         if shared > self.local_bytes:
             self._check_local(shared, arguments)
         self.kernel.allow_shared(shared)
@@ -92,7 +107,7 @@ class Plan:
                 for axis, start in enumerate(first):
                     _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, start)
                 parameter = ctypes.c_void_p(ctypes.addressof(block))
-                call("cuLaunchKernel", self.kernel.function, *counts, *self.geometry.local_size, shared, 0,
+                call("cuLaunchKernel", self.kernel.function, *counts, *self.threads, shared, 0,
                      ctypes.addressof(parameter), 0, what=f"the launch of kernel '{self.signature.name}'")
             call("cuStreamSynchronize", 0, what=f"kernel '{self.signature.name}'")
             if output is not None:
@@ -108,9 +123,34 @@ class Plan:
         if failure is not None:
             failure.check(self.signature.name, self.code.assertions)
 
+    def _describe(self, block: Any, copies: Copies, arguments: Sequence[Any]) -> bool:
+        """Put the tensor maps into the block; False if an argument is none that they take."""
+        if not self.code.maps:
+            return True
+        numbers = [0] * len(arguments)
+        for place, offset, size, parameter in self.values:
+            if parameter.type.kind == "int":
+                numbers[place] = int.from_bytes(bytes(block[offset:offset + size]), "little")
+        for described, slot in self.code.maps:
+            array = arguments[described.parameter]
+            found = None if array is None else tensor_map(described, copies.address(array), numbers)
+            if found is None:
+                return False
+            block[slot.offset:slot.offset + slot.size] = found
+        return True
+
+    @property
+    def threads(self) -> tuple[int, int, int]:
+        """The threads of a work-group along each axis, as the hardware counts them."""
+        return (self.code.threads, 1, 1) if self.code.is_persistent else self.geometry.local_size
+
     def _parts(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         """The grid in parts that the hardware takes: the first work-group of each, and the work-groups along the axes.
         """
+        if self.code.is_persistent:
+            total, most = self.geometry.group_total, self.context.multiprocessors
+            yield (0, 0, 0), (-(-total // -(-total // most)), 1, 1)
+            return
         axes = [[(start, min(most, count - start)) for start in range(0, count, most)]
                 for count, most in zip(self.geometry.group_counts, self.context.largest_grid, strict=True)]
         for part in itertools.product(*axes):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from coopmat.devices.lane_layout import can_be_packed, rows_per_word
@@ -17,6 +17,8 @@ from coopmat.targets.llvm.arithmetic.integers import add, multiply
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.spread import Position
 from coopmat.targets.llvm.values import Matrix, Number, zero_of
+
+MOST_BITS = 128  # of an access of a thread
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,29 @@ class Order:
         if layout == Layout.PackedINTEL and kind.use == Use.MatrixBKHR and can_be_packed(kind.rows, bits):
             return cls(0, rows_per_word(bits))
         raise Error(f"layout {layout.name} is not possible for a {kind} of use {kind.use}")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Accesses of several elements. count: registers at once. register: the type of one. nbytes: of an access.
+    offsets: of the first element of each."""
+
+    count: int
+    register: str
+    nbytes: int
+    offsets: list[tuple[int, int]]
+
+    @property
+    def type(self) -> str:
+        """LLVM's type of what is accessed."""
+        return self.register if self.count == 1 else f"<{self.count} x {self.register}>"
+
+
+def _are_neighbours(offsets: Sequence[tuple[int, int]], along: int) -> bool:
+    """Whether elements follow each other along an axis."""
+    first = offsets[0]
+    return all(offset[along] == first[along] + place and offset[1 - along] == first[1 - along]
+               for place, offset in enumerate(offsets))
 
 
 class MatrixMemory(Registers):
@@ -64,15 +89,17 @@ class MatrixMemory(Registers):
         runs = self._runs(kind, access)
         if runs is None:
             return self._load_elements(kind, access)
-        fragment = fragment_of(kind)
 
         def wide() -> Matrix:
-            width = fragment.bits * fragment.per_register
-            return self.matrix(kind, [
-                self.writer.let(f"load {fragment.register}, ptr {address}, align {width // 8}")
-                for address in self._addresses(kind, access, runs)])
+            registers: list[str] = []
+            for address in self._addresses(kind, access, runs.offsets):
+                found = self.writer.let(f"load {runs.type}, ptr {address}, align {runs.nbytes}")
+                registers += [found] if runs.count == 1 else [
+                    self.writer.let(f"extractelement {runs.type} {found}, i32 {place}") for place in range(runs.count)]
+            return self.matrix(kind, registers)
 
-        return self._by_alignment(kind, access, wide, lambda: self._load_elements(kind, access))
+        return self._chosen(kind, self._is_aligned(access, runs.nbytes), wide,
+                            lambda: self._load_elements(kind, access))
 
     def _store_whole(self, matrix: Matrix, access: MatrixAccess) -> None:
         kind = matrix.kind
@@ -80,36 +107,35 @@ class MatrixMemory(Registers):
         if runs is None:
             self._store_elements(matrix, access)
             return
-        fragment = fragment_of(kind)
 
         def wide() -> None:
-            width = fragment.bits * fragment.per_register
-            for register, address in zip(self.registers(matrix), self._addresses(kind, access, runs), strict=True):
-                self.writer.do(f"store {fragment.register} {register}, ptr {address}, align {width // 8}")
+            registers = self.registers(matrix)
+            for number, address in enumerate(self._addresses(kind, access, runs.offsets)):
+                part = registers[number * runs.count:(number + 1) * runs.count]
+                text = part[0] if runs.count == 1 else "poison"
+                for place, register in enumerate(part if runs.count > 1 else ()):
+                    text = self.writer.let(f"insertelement {runs.type} {text}, {runs.register} {register}, i32 {place}")
+                self.writer.do(f"store {runs.type} {text}, ptr {address}, align {runs.nbytes}")
 
-        self._either(self._is_aligned(access, fragment.bits * fragment.per_register // 8), wide,
-                     lambda: self._store_elements(matrix, access))
+        self._either(self._is_aligned(access, runs.nbytes), wide, lambda: self._store_elements(matrix, access))
 
-    def _runs(self, kind: MatrixType, access: MatrixAccess) -> list[tuple[int, int]] | None:
-        """Where registers as a whole are neighbours in memory, the offset of each register's first component."""
+    def _runs(self, kind: MatrixType, access: MatrixAccess) -> Runs | None:
+        """How registers, one or several at once, are neighbours in memory; None where they are not."""
         fragment, order = fragment_of(kind), Order.of(kind, access.layout)
-        count = fragment.per_register
-        if count == 1 or not fragment.spread.is_regular or not all(fragment.spread.everywhere):
+        spread = fragment.spread
+        if not spread.is_regular or not all(spread.everywhere):
             return None
-        if fragment.components % count:
-            return None
-        offsets = fragment.spread.offsets
-        step = (1, 0) if order.along == 0 else (0, 1)
-        firsts = offsets[::count]
-        starts = {part.rows if order.along == 0 else part.columns for part in fragment.spread.lane_bits} | {
-            first[order.along] for first in firsts}
-        for first, place in zip(firsts, range(0, len(offsets), count), strict=True):
-            if any(offsets[place + number] != (first[0] + number * step[0], first[1] + number * step[1])
-                   for number in range(count)):
-                return None
-        if any(start % count for start in starts) or (order.together > 1 and order.together != count):
-            return None
-        return list(firsts)
+        for count in (4, 2, 1):
+            size = count * fragment.per_register
+            starts = [offset[order.along] for offset in spread.offsets[::size]] + [
+                (part.rows, part.columns)[order.along] for part in spread.lane_bits]
+            if (1 < size <= MOST_BITS // fragment.bits and spread.components % size == 0
+                    and (order.together == 1 or order.together == size)
+                    and not any(start % size for start in starts)
+                    and all(_are_neighbours(spread.offsets[first:first + size], order.along)
+                            for first in range(0, spread.components, size))):
+                return Runs(count, fragment.register, size * fragment.bits // 8, list(spread.offsets[::size]))
+        return None
 
     def _addresses(self, kind: MatrixType, access: MatrixAccess, offsets: list[tuple[int, int]]) -> Iterator[str]:
         """The addresses of elements so many rows and columns from a thread's first one."""
@@ -270,11 +296,6 @@ class MatrixMemory(Registers):
         place = let(f"ptrtoint ptr {access.address} to i64")
         rest = let(f"and i64 {let(f'or i64 {place}, {access.stride}')}, {nbytes - 1}")
         return let(f"icmp eq i64 {rest}, 0")
-
-    def _by_alignment(self, kind: MatrixType, access: MatrixAccess, wide: Callable[[], Matrix],
-                      narrow: Callable[[], Matrix]) -> Matrix:
-        fragment = fragment_of(kind)
-        return self._chosen(kind, self._is_aligned(access, fragment.bits * fragment.per_register // 8), wide, narrow)
 
     def _chosen(self, kind: MatrixType, condition: str, then: Callable[[], Matrix],
                 otherwise: Callable[[], Matrix]) -> Matrix:

@@ -156,7 +156,8 @@ class Multiply(Exchange):
         in_half = formats[0] == "fp16" and formats[2] == formats[3] == "fp16"
         tiles = _Tiles(self, kind, c, formats, False, in_half)
         row, column = fragment_of(kind).spread.start(emitter, lane_of(emitter, kind, "i64"))
-        lane = emitter.lane_number("i64")
+        lane = emitter.apply("and {t} {0}, {1}", "i64", lane_of(emitter, kind, "i64"),
+                             emitter.constant("i64", WARP - 1))
         quad = emitter.apply("lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", 2))
         within = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", 3))
         beside = emitter.apply("sub {t} {0}, {1}", "i64", column, emitter.apply(

@@ -1,0 +1,138 @@
+"""The code of a kernel with a pipeline: a function for each role, and the kernel that calls them for its work-groups.
+
+As many work-groups run as the GPU has multiprocessors; each does several of the launch's, in an order in which
+neighbours read the same tiles at about the same time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from coopmat.targets.cuda.lanes import CONVERGENT, SHARED, WARP, Variant
+from coopmat.targets.cuda.work_groups.lanes import GROUP
+from coopmat.targets.cuda.work_groups.rings import STATE
+from coopmat.targets.cuda.work_groups.schedule import BARRIER_BYTES, WARP_GROUP, Schedule
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.threads.launch import LAUNCH, WORD_BYTES, LaunchBlock, Word
+from coopmat.targets.llvm.writer import METADATA, Writer
+
+ROLES = ("compute", "fetch")
+SIDE = 8  # work-groups of a block of neighbours, along y
+_SHARED = f"ptr addrspace({SHARED})"
+_PARAMETERS = ", ".join([f"ptr {LAUNCH}", *(f"i64 {name}" for name in GROUP), f"ptr {STATE}"])
+
+
+def threads_of(variant: Variant) -> int:
+    """The threads of a work-group, with those that fetch."""
+    return math.prod(variant.local_size) + WARP
+
+
+def role_function(emitter: Emitter, symbol: str, role: str) -> list[str]:
+    """The function of a role, whose code an emitter has written."""
+    writer = emitter.writer
+    return [f"define internal void @{symbol}.{role}({_PARAMETERS}) alwaysinline #2 {{", "entry:", *writer.entry,
+            *writer.lines, "  ret void", "}"]
+
+
+def kernel_text(emitters: Sequence[Emitter], symbol: str, variant: Variant, schedule: Schedule, block: LaunchBlock,
+                alignment: int) -> str:
+    """The module with a kernel."""
+    writer = Writer()
+    _Kernel(writer, symbol, variant, schedule).write()
+    declared: dict[str, str] = {}
+    helpers: dict[str, str] = {}
+    for one in (*(emitter.writer for emitter in emitters), writer):
+        declared |= one.declarations
+        helpers |= one.helpers
+    threads = threads_of(variant)
+    return "\n".join([
+        f"@local_memory = external addrspace({SHARED}) global [0 x i8], align 1024",
+        *declared.values(), *helpers.values(),
+        *(line for emitter, role in zip(emitters, ROLES, strict=True) for line in role_function(emitter, symbol, role)),
+        f"define ptx_kernel void @{symbol}(ptr byval([{block.nbytes} x i8]) align {alignment} "
+        f'"nvvm.grid_constant" {LAUNCH}) #0 {{',
+        "entry:", *writer.entry, *writer.lines, "  ret void", "}",
+        f'attributes #0 = {{ convergent nounwind "nvvm.reqntid"="{threads},1,1" "nvvm.minctasm"="1" }}',
+        "attributes #1 = { convergent nounwind }", "attributes #2 = { convergent nounwind }", METADATA, "!0 = !{}"])
+
+
+class _Kernel:
+    """Writes the kernel's own function."""
+
+    def __init__(self, writer: Writer, symbol: str, variant: Variant, schedule: Schedule) -> None:
+        self.writer, self.symbol, self.variant, self.schedule = writer, symbol, variant, schedule
+
+    def write(self) -> None:
+        """Set up the barriers, and part into roles."""
+        writer, total = self.writer, math.prod(self.variant.local_size)
+        thread = self._register("tid.x")
+        writer.when(writer.let(f"icmp eq i32 {thread}, 0"), self._initialise)
+        writer.call("void", "llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")], CONVERGENT)
+        warp = writer.call("i32", "llvm.nvvm.shfl.sync.idx.i32", [
+            ("i32", "-1"), ("i32", writer.let(f"lshr i32 {thread}, 5")), ("i32", "0"), ("i32", "31")], CONVERGENT)
+        computes = writer.let(f"icmp ult i32 {warp}, {total // WARP}")
+        labels = [writer.fresh(role)[1:] for role in ROLES]
+        end = writer.fresh("end")[1:]
+        writer.do(f"br i1 {computes}, label %{labels[0]}, label %{labels[1]}")
+        for role, label in zip(ROLES, labels, strict=True):
+            writer.label(label)
+            self._loop(role)
+            writer.do(f"br label %{end}")
+        writer.label(end)
+
+    def _register(self, name: str) -> str:
+        return self.writer.call("i32", f"llvm.nvvm.read.ptx.sreg.{name}", [])
+
+    def _initialise(self) -> None:
+        """The barriers: at a full one the fetching thread arrives, at an empty one each warp group."""
+        groups = math.prod(self.variant.local_size) // WARP_GROUP
+        for ring in self.schedule.rings.values():
+            for number in range(2 * ring.stages):
+                address = f"getelementptr (i8, {_SHARED} @local_memory, i32 {ring.barriers + number * BARRIER_BYTES})"
+                self.writer.call("void", "llvm.nvvm.mbarrier.init.shared", [
+                    (_SHARED, address), ("i32", str(1 if number < ring.stages else groups))], CONVERGENT)
+        self.writer.call("void", "llvm.nvvm.fence.mbarrier_init.release.cluster", [], CONVERGENT)
+
+    def _loop(self, role: str) -> None:
+        """A role's work-groups, one after the other."""
+        writer, let = self.writer, self.writer.let
+        state = writer.slot(f"[{8 * len(self.schedule.rings)} x i8]", align=8, initial="zeroinitializer")
+        counts = [let(f"trunc i64 {self._word(Word.GROUPS + axis)} to i32") for axis in range(3)]
+        plane = let(f"mul i32 {counts[0]}, {counts[1]}")
+        total = let(f"mul i32 {plane}, {counts[2]}")
+        first, step = self._register("ctaid.x"), self._register("nctaid.x")
+        at = writer.slot("i32")
+        writer.do(f"store i32 {first}, ptr {at}")
+        again, body, done = (writer.fresh(name)[1:] for name in ("again", "group", "done"))
+        writer.do(f"br label %{again}")
+        writer.label(again)
+        number = let(f"load i32, ptr {at}")
+        writer.do(f"br i1 {let(f'icmp ult i32 {number}, {total}')}, label %{body}, label %{done}")
+        writer.label(body)
+        position = [let(f"zext i32 {one} to i64") for one in self._position(number, counts, plane)]
+        operands = ", ".join([f"ptr {LAUNCH}", *(f"i64 {one}" for one in position), f"ptr {state}"])
+        writer.do(f"call void @{self.symbol}.{role}({operands})")
+        writer.do(f"store i32 {let(f'add i32 {number}, {step}')}, ptr {at}")
+        writer.do(f"br label %{again}, !llvm.loop !90000")
+        writer.label(done)
+
+    def _word(self, place: int) -> str:
+        address = self.writer.let(f"getelementptr i8, ptr {LAUNCH}, i64 {place * WORD_BYTES}")
+        return self.writer.let(f"load i64, ptr {address}, align 8, !invariant.load !0")
+
+    def _position(self, number: str, counts: Sequence[str], plane: str) -> tuple[str, str, str]:
+        """The work-group of a number: planes, in them bands of some rows, which are walked column by column."""
+        let = self.writer.let
+        z, rest = let(f"udiv i32 {number}, {plane}"), let(f"urem i32 {number}, {plane}")
+        whole = let(f"mul i32 {counts[0]}, {SIDE}")
+        band, within = let(f"udiv i32 {rest}, {whole}"), let(f"urem i32 {rest}, {whole}")
+        top = let(f"mul i32 {band}, {SIDE}")
+        left = let(f"sub i32 {counts[1]}, {top}")
+        is_last = let(f"icmp ult i32 {left}, {SIDE}")
+        height = let(f"select i1 {is_last}, i32 {left}, i32 {SIDE}")
+        x = let(f"udiv i32 {within}, {height}")
+        y = let(f"add i32 {top}, {let(f'urem i32 {within}, {height}')}")
+        return x, y, z
+
+

@@ -1,0 +1,219 @@
+"""Matrices in the two roles: what the computing threads do with tiles, and how the fetching warp brings them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from coopmat.formats import Rounding
+from coopmat.spirv.analysis.types import MatrixType
+from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
+from coopmat.targets.cuda.matrix.form import FragmentMatrices
+from coopmat.targets.cuda.work_groups import wgmma
+from coopmat.targets.cuda.work_groups.lanes import ComputingLanes, FetchingLanes
+from coopmat.targets.cuda.work_groups.rings import RingPosition
+from coopmat.targets.cuda.work_groups.schedule import KINDS, ROWS_OF_D, WARP_GROUP, Schedule, StagedLoad
+from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.matrices import MatrixAccess
+from coopmat.targets.llvm.threads.launch import LAUNCH, Slot
+from coopmat.targets.llvm.values import Matrix, Number
+
+_SHARED = f"ptr addrspace({SHARED})"
+
+
+def _staged(emitter: Emitter, schedule: Schedule) -> StagedLoad | None:
+    """The load that is being written, if it is one of a pipeline."""
+    row = emitter.row
+    return None if row is None or row.result_id is None else schedule.loads.get(row.result_id)
+
+
+class ComputingMatrices(FragmentMatrices):
+    """The form of matrices of the threads that compute: tiles of A and B stay in shared memory."""
+
+    def __init__(self, emitter: Emitter, lanes: ComputingLanes, schedule: Schedule) -> None:
+        super().__init__(emitter, lanes)
+        self.role, self.schedule = lanes, schedule
+        self._positions: dict[int, RingPosition] = {}
+        self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one
+
+    def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        """A matrix in memory; a tile of a pipeline is waited for, and stays where it is."""
+        staged = _staged(self.emitter, self.schedule)
+        if staged is None:
+            return super().load(kind, access)
+        block = self.emitter.block
+        if block not in self._positions:
+            ring = self.schedule.rings[block]
+            position = self._positions[block] = RingPosition(self.role, ring, list(self.schedule.rings).index(block))
+            position.read()
+            position.wait_until_full()
+        place = self._positions[block].tile(staged.offset)
+        address = self.writer.let(f"ptrtoint {_SHARED} {self.role.shared(place)} to i32")
+        text = f"tile.{len(self._tiles)}"  # nothing but a multiplication takes it
+        self._tiles[text] = staged, address
+        return Matrix(kind, text)
+
+    def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: tuple[str, str, str, str], *,
+                 saturates: bool) -> Matrix:
+        """``A*B + C``; of tiles by wgmma."""
+        a, b, c = operands
+        if a.text not in self._tiles:
+            return super().multiply(kind, operands, formats, saturates=saturates)
+        (left, at_a), (right, at_b) = self._tiles[a.text], self._tiles[b.text]
+        groups = self.lanes.total // WARP_GROUP
+        warp = self.role.warp()
+        group = self.writer.let(f"lshr i32 {warp}, 2")
+        down = self.writer.let(f"mul i32 {group}, {wgmma.rows_step(left.tile, ROWS_OF_D)}")
+        at_a = self.writer.let(f"add i32 {at_a}, {down}")
+        found = wgmma.multiply(
+            self.writer, KINDS[formats[0], formats[1], formats[3]], self.registers(c),
+            wgmma.descriptor(self.writer, at_a, left.tile), wgmma.descriptor(self.writer, at_b, right.tile),
+            (left.tile, right.tile), (kind.columns, a.kind.columns), kind.rows // (ROWS_OF_D * groups), groups)
+        self._after_use()
+        return self.matrix(kind, found)
+
+    def _after_use(self) -> None:
+        """Give the stage back behind the last instruction that reads it."""
+        block = self.emitter.block
+        position, row = self._positions[block], self.emitter.row
+        instructions = self.emitter.flat.blocks[block].instructions
+        if row is not instructions[position.ring.last_use]:
+            return
+        writer = self.writer
+        first = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
+        writer.when(writer.let(f"icmp eq i32 {first}, 0"), position.release)
+        position.advance()
+
+
+class FetchingMatrices:
+    """The form of matrices of the fetching warp, which has none: it starts the copies of the loads."""
+
+    def __init__(self, emitter: Emitter, lanes: FetchingLanes, schedule: Schedule, maps: Sequence[Slot]) -> None:
+        self.emitter, self.writer, self.role = emitter, emitter.writer, lanes
+        self.schedule, self.maps = schedule, maps
+        self._positions: dict[int, RingPosition] = {}
+
+    def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        """Start the copy of a tile, once its stage is empty."""
+        staged = _staged(self.emitter, self.schedule)
+        if staged is None:
+            return self._none(kind)
+        block, writer = self.emitter.block, self.writer
+        ring = self.schedule.rings[block]
+        is_first = block not in self._positions
+        if is_first:
+            position = self._positions[block] = RingPosition(self.role, ring, list(self.schedule.rings).index(block))
+            position.read()
+            position.wait_until_empty()
+        position = self._positions[block]
+        one = writer.call("{ i32, i1 }", "llvm.nvvm.elect.sync", [("i32", "-1")], CONVERGENT)
+
+        def copy() -> None:
+            if is_first:
+                position.expect(sum(load.tile.nbytes for load in ring.loads))
+            self._copy(staged, position, access)
+
+        writer.when(writer.let(f"extractvalue {{ i32, i1 }} {one}, 1"), copy)
+        if staged is ring.loads[-1]:
+            position.advance()
+        return self._none(kind)
+
+    def _copy(self, staged: StagedLoad, position: RingPosition, access: MatrixAccess) -> None:
+        """The copies of a tile's slabs."""
+        let = self.writer.let
+        line, first = (let(f"trunc i64 {one} to i32") for one in access.window[:2])
+        slot = self.maps[staged.number]
+        described = let(f"getelementptr i8, {self.role.block.pointer} {LAUNCH}, i64 {slot.offset}")
+        tile = staged.tile
+        for slab in range(tile.slabs):
+            place = position.tile(staged.offset + slab * tile.slab_bytes)
+            column = let(f"add i32 {first}, {slab * tile.line_bytes // tile.element}")
+            self.writer.call("void", "llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d", [
+                (_SHARED, self.role.shared(place)), (_SHARED, position.full()), ("ptr", described), ("i32", column),
+                ("i32", line), ("i64", "0"), ("i1", "false")], CONVERGENT)
+
+    # --- all the rest is nothing ------------------------------------------------------
+
+    def type(self, kind: MatrixType) -> str:
+        """LLVM's type of what stands for a matrix."""
+        return "i8"
+
+    def _none(self, kind: MatrixType) -> Matrix:
+        return Matrix(kind, "0")
+
+    def load_slot(self, key: Any, kind: MatrixType) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def store_slot(self, key: Any, matrix: Matrix) -> None:
+        """Nothing."""
+
+    def load_element(self, key: Any, count: int, kind: MatrixType, index: Number) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def store_element(self, key: Any, count: int, matrix: Matrix, index: Number) -> None:
+        """Nothing."""
+
+    def load_private(self, pointer: Number, kind: MatrixType, alignment: int) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def store_private(self, pointer: Number, matrix: Matrix, alignment: int) -> None:
+        """Nothing."""
+
+    def store(self, matrix: Matrix, access: MatrixAccess) -> None:
+        """Nothing."""
+
+    def prefetch(self, address: str, rows: int, row_bytes: int, stride: str) -> None:
+        """Nothing."""
+
+    def fill(self, kind: MatrixType, text: str) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def fill_window(self, kind: MatrixType, text: str, window: Sequence[str]) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def elementwise(self, kind: MatrixType, name: str, operands: Sequence[Matrix]) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def scale(self, matrix: Matrix, factor: str) -> Matrix:
+        """Nothing."""
+        return matrix
+
+    def convert(self, kind: MatrixType, matrix: Matrix, opcode: int, rounding: Rounding, saturates: bool) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def change_use(self, kind: MatrixType, matrix: Matrix, *, transposed: bool) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def reduce(self, kind: MatrixType, matrix: Matrix, axes: int, name: str) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: tuple[str, str, str, str], *,
+                 saturates: bool) -> Matrix:
+        """Nothing."""
+        return self._none(kind)
+
+    def extract(self, matrix: Matrix, index: Number) -> Number:
+        """Nothing that counts: no tile depends on it."""
+        from coopmat.targets.cuda.matrix.fragments import fragment_of
+
+        return Number(fragment_of(matrix.kind).element, "poison")
+
+    def insert(self, matrix: Matrix, index: Number, number: Number) -> Matrix:
+        """Nothing."""
+        return matrix
+
+    def coordinates(self, kind: MatrixType, index: Number) -> tuple[Number, Number]:
+        """Nothing that counts."""
+        zero = self.emitter.constant("i32", 0)
+        return zero, zero
+
+

@@ -1,0 +1,71 @@
+"""wgmma: descriptors of tiles in shared memory, and the instructions of one product as inline assembly.
+
+PTX ISA, "Matrix Descriptor Format" and "wgmma.mma_async"; LLVM 22 has no intrinsics for it. The accumulator goes in and
+out of one piece of assembly, which ends with the wait for it, so that nothing touches it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coopmat.targets.cuda.work_groups.schedule import ROWS_OF_D, Kind, Tile
+from coopmat.targets.llvm.writer import Writer
+
+UNIT = 16  # bytes: of addresses and offsets in descriptors
+LINES_OF_CORE = 8
+_SWIZZLE_CODES = {128: 1, 64: 2, 32: 3}
+_ADDRESS_BITS = 0x3FFFF
+
+
+def descriptor(writer: Writer, address: str, tile: Tile) -> str:
+    """The descriptor of a tile at an address in shared memory (an i32): an i64."""
+    leading = tile.slab_bytes if not tile.along_k else UNIT
+    fixed = (_SWIZZLE_CODES[tile.line_bytes] << 62 | LINES_OF_CORE * tile.line_bytes // UNIT << 32
+             | leading // UNIT << 16)
+    low = writer.let(f"lshr i32 {writer.let(f'and i32 {address}, {_ADDRESS_BITS}')}, {UNIT.bit_length() - 1}")
+    wide = writer.let(f"zext i32 {low} to i64")
+    return writer.let(f"or i64 {wide}, {fixed - (1 << 64) if fixed >> 63 else fixed}")
+
+
+def step_of(tile: Tile, k: int) -> int:
+    """How far element ``k`` of K is from the first one, in units of a descriptor."""
+    if tile.along_k:
+        slab, within = divmod(k * tile.element, tile.line_bytes)
+        return (slab * tile.slab_bytes + within) // UNIT
+    return k * tile.line_bytes // UNIT
+
+
+def rows_step(tile: Tile, row: int) -> int:
+    """How far a row of A is from the first one, in bytes; a multiple of the rows of a D."""
+    if tile.along_k:
+        return row * tile.line_bytes
+    return row * tile.element // tile.line_bytes * tile.slab_bytes
+
+
+def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: str, b: str, tiles: tuple[Tile, Tile],
+             shape: tuple[int, int], blocks: int, warp_groups: int) -> list[str]:
+    """``D = A*B + D`` for all blocks of 64 rows that a warp group has, which ``warp_groups`` others lie between. The
+    registers of the result. shape: N and K."""
+    columns, depth = shape
+    count = len(accumulator)
+    register, llvm = ("r", "i32") if product.accumulator == "s32" else ("f", "float")
+    per_block = count // blocks
+    mixing = f", {int(not tiles[0].along_k)}, {int(not tiles[1].along_k)}" if product.mixes else ""
+    scales = "" if product.accumulator == "s32" else f", 1, 1{mixing}"
+    left, right = product.letters.split(".")
+    lines = ["{ .reg .pred p; .reg .b64 a, b; setp.eq.b32 p, 0, 0;", "wgmma.fence.sync.aligned;"]
+    for k in range(0, depth, product.k):
+        lines.append(f"add.s64 b, ${2 * count + 1}, {step_of(tiles[1], k)};")
+        for block in range(blocks):
+            down = rows_step(tiles[0], block * warp_groups * ROWS_OF_D) // UNIT
+            registers = ", ".join(f"${block * per_block + place}" for place in range(per_block))
+            lines += [f"add.s64 a, ${2 * count}, {step_of(tiles[0], k) + down};",
+                      f"wgmma.mma_async.sync.aligned.m{ROWS_OF_D}n{columns}k{product.k}.{product.accumulator}.{left}."
+                      f"{right} {{{registers}}}, a, b, p{scales};"]
+    lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;", "}"]
+    constraints = ",".join([*[f"={register}"] * count, *map(str, range(count)), "l", "l"])
+    result = f"{{ {', '.join([llvm] * count)} }}"
+    operands = ", ".join([*(f"{llvm} {one}" for one in accumulator), f"i64 {a}", f"i64 {b}"])
+    text = "\\0A".join(lines)
+    found = writer.let(f'call {result} asm sideeffect "{text}", "{constraints}"({operands}) #1')
+    return [writer.let(f"extractvalue {result} {found}, {place}") for place in range(count)]
