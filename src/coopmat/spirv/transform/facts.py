@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import BoolType, FloatType, IntType, Type, TypeTable, VectorType
 from coopmat.spirv.edit.functions import FunctionEditor
 from coopmat.spirv.grammar import CHAINS, CONVERSIONS, OPENCL_STD, Op
@@ -36,9 +37,6 @@ class Facts:
         self.types = TypeTable(editor.module, 1)
         self.decorated = {identifier: tuple(sorted(row.words[1:] for row in rows if row.opcode != Op.Name))
                           for identifier, rows in editor.annotations().items()}
-        for row in editor.head:
-            if row.opcode == Op.GroupDecorate:
-                self.decorated |= {target: (*self.decorated.get(target, ()), row.words[:1]) for target in row.words[1:]}
 
     def is_pure_function(self, row: Instruction) -> bool:
         """Whether an extended instruction computes numbers from numbers."""
@@ -53,7 +51,10 @@ class Facts:
         """The type with an id, if it is a number or a vector of numbers."""
         if self.editor.definition(type_id).opcode not in (Op.TypeBool, Op.TypeInt, Op.TypeFloat, Op.TypeVector):
             return None
-        known = self.types[type_id]
+        try:
+            known = self.types[type_id]
+        except Error:
+            return None  # numbers that nobody here computes with
         return known if isinstance(known.scalar, BoolType | IntType | FloatType) else None
 
     def bits(self, identifier: int) -> Bits | None:
