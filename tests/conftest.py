@@ -65,8 +65,15 @@ def _processor_has(*features: str) -> bool:
     return set(features) <= set(known)
 
 
+def _cuda() -> bool:
+    from coopmat.targets.cuda.host.driver import device_count
+
+    return device_count() > 0
+
+
 # Name of an oracle → whether it is here, and how to get it.
 ORACLES = {
+    "cuda": (_cuda, "an NVIDIA GPU with its driver: pip install 'coopmat[cuda]'"),
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-opt": (lambda: shutil.which("spirv-opt") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-link": (lambda: shutil.which("spirv-link") is not None, "SPIRV-Tools: the package spirv-tools"),

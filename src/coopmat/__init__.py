@@ -32,13 +32,16 @@ from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, 
 from coopmat.support import forks as forks  # from now on children of this process are whole
 from coopmat.support.version import __version__ as __version__
 from coopmat.targets.cpu.options import CpuOptions
+from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.simulator import SimulatorOptions
 
 __all__ = [
     "Combination",
     "CompileError",
     "CompileWarning",
+    "Config",
     "CpuOptions",
+    "CudaOptions",
     "Device",
     "Diagnostic",
     "DivergentGroupOperation",
@@ -59,9 +62,11 @@ __all__ = [
     "UndefinedBehavior",
     "ValidationError",
     "XmxArithmetic",
+    "autotune",
     "build",
     "device",
     "devices",
+    "do_bench",
     "layout",
     "local",
     "matrix_multiply_accumulate",
@@ -69,9 +74,13 @@ __all__ = [
 
 if TYPE_CHECKING:
     from coopmat import sycl as sycl
+    from coopmat.tuning import Config, autotune, do_bench
 else:
     def __getattr__(name: str) -> Any:
-        """``coopmat.sycl``, which most processes never need, is imported when it is first asked for."""
+        """``coopmat.sycl`` and the names of ``coopmat.tuning``, which most processes never need, are imported when they
+        are first asked for."""
         if name == "sycl":
             return import_module("coopmat.sycl")
+        if name in ("Config", "autotune", "do_bench"):
+            return getattr(import_module("coopmat.tuning"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

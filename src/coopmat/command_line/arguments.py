@@ -41,7 +41,7 @@ def parse_argument(text: str, parameter: Parameter | None) -> Any:
             raise LaunchError(f"--arg {text}: expected local:BYTES, such as local:1024")
         return local(int(size))
     if text.endswith(".npy"):
-        return _load_array(Path(text), parameter)
+        return load_array(Path(text), parameter)
     return _number(text)
 
 
@@ -73,7 +73,7 @@ def _dtype(name: str) -> np.dtype[Any]:
     return dtype
 
 
-def _load_array(path: Path, parameter: Parameter | None) -> np.ndarray:
+def load_array(path: Path, parameter: Parameter | None) -> np.ndarray:
     """A .npy file. Numpy stores the types of ml_dtypes as raw bytes: the parameter says what they are."""
     content = read_bytes(path)
     if not content.startswith(NPY_MAGIC):
@@ -110,11 +110,11 @@ def parse_values(texts: list[str]) -> dict[int | str, bool | int | float]:
             raise LaunchError(f"--spec {text}: expected ID=VALUE or NAME=VALUE, such as 3=64 or TILE=64")
         if key in values:
             raise LaunchError(f"--spec {text}: specialisation constant {name} has the value {values[key]} already")
-        values[key] = _value(text, value)
+        values[key] = parse_value(text, value)
     return values
 
 
-def _value(text: str, value: str) -> bool | int | float:
+def parse_value(text: str, value: str) -> bool | int | float:
     if value in ("true", "false"):
         return value == "true"
     integer = parse_integer(value)

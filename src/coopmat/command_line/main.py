@@ -15,9 +15,17 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from coopmat.command_line import bench, doctor, layout, modules, probe, query, transform
+from coopmat.command_line import bench, doctor, layout, modules, probe, query, transform, tune
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
-from coopmat.command_line.options import BuildCommand, build_options
+from coopmat.command_line.options import (
+    SOURCES,
+    BuildCommand,
+    CacheFolder,
+    DeviceName,
+    Linked,
+    Source,
+    build_options,
+)
 from coopmat.diagnostics import Diagnostic, Error, render
 from coopmat.runtime import Device, Kernel, Program, Queue, device, devices
 from coopmat.runtime.building import make_program
@@ -31,14 +39,8 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
                   help="Compile, check, simulate and run cooperative (joint) matrix kernels.")
 
-SOURCES = "OpenCL C (.cl, or - for standard input), LLVM IR (.ll), SPIR-V (.spv, .spvasm)."
-Source = Annotated[Path, typer.Argument(metavar="FILE", help=SOURCES)]
-CacheFolder = Annotated[Path | None, typer.Option("--cache-dir", metavar="DIR|off",
-                                                  help="Keep compiled programs in DIR.")]
-Linked = Annotated[list[Path] | None, typer.Option("--link", metavar="FILE", help="Link this file, too.")]
 Specialized = Annotated[list[str] | None, typer.Option(
     "--spec", metavar="ID|NAME=VALUE", help="Set a specialisation constant (repeatable).")]
-DeviceName = Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="As `coopmat devices` lists it.")]
 
 # What `coopmat compile --emit` takes, and how a program gives it.
 EMITTERS = {
@@ -148,6 +150,7 @@ app.command("layout")(layout.layout)
 app.command("probe")(probe.probe)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
+app.command("tune", cls=BuildCommand)(tune.tune)
 
 # --------------------------------------------------------------------- check and compile
 

@@ -1,9 +1,10 @@
-"""Build options on the command line: the commands that build take every option of the table in runtime/options."""
+"""What the commands that build have in common: a source, a device, and every option of the table in runtime/options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -12,6 +13,13 @@ from coopmat.diagnostics import Error
 from coopmat.runtime.options import GROUPS, match_option, unknown_option
 
 _KEY = "coopmat.support.build_options"
+
+SOURCES = "OpenCL C (.cl, or - for standard input), LLVM IR (.ll), SPIR-V (.spv, .spvasm)."
+Source = Annotated[Path, typer.Argument(metavar="FILE", help=SOURCES)]
+CacheFolder = Annotated[Path | None, typer.Option("--cache-dir", metavar="DIR|off",
+                                                  help="Keep compiled programs in DIR.")]
+Linked = Annotated[list[Path] | None, typer.Option("--link", metavar="FILE", help="Link this file, too.")]
+DeviceName = Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="As `coopmat devices` lists it.")]
 
 
 def split_command_line(words: list[str], own: Mapping[str, bool]) -> tuple[list[str], list[str]]:

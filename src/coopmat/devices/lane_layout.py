@@ -77,6 +77,21 @@ def spread(rows: int, columns: int, lanes: Steps, components: Steps) -> Held:
     return Held(row, column, row < rows)
 
 
+def placed(rows: int, columns: int, lanes: Steps, components: Steps) -> Held:
+    """A layout by steps, none of which leads from one row to the next: what lies past an end is padding."""
+    row, column = (_sums([step[0] for step in lanes], [step[axis] for step in lanes])[:, None]
+                   + _sums([step[0] for step in components], [step[axis] for step in components]) for axis in (1, 2))
+    return Held(row, column, (row < rows) & (column < columns))
+
+
+def _sums(sizes: Sequence[int], distances: Sequence[int]) -> Indices:
+    """How far each lane or component is from the first."""
+    result = np.zeros(1, np.intp)
+    for size, distance in zip(sizes, distances, strict=True):
+        result = (np.arange(size)[:, None] * distance + result).reshape(-1)
+    return result
+
+
 def _numbers(steps: Steps, columns: int) -> Indices:
     """The number of an element, counted along the rows, for each lane or component."""
     result = np.zeros(1, np.intp)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from coopmat.devices import amd, describe, intel_amx, intel_xmx
+from coopmat.devices import amd, describe, intel_amx, intel_xmx, nvidia_fragments
 from coopmat.devices.instructions import LANES
 from coopmat.devices.lane_layout import LaneLayout, dealt
 from coopmat.devices.model import Combination, DeviceDescription
@@ -48,6 +48,7 @@ RULES: dict[str, Rule] = {
     "amd": lambda device, *matrix: amd.layout(*matrix),
     "generic": lambda device, *matrix: None,
     "host": lambda device, *matrix: None,
+    "cuda": lambda device, *matrix: None,  # its matrices are those of an architecture in the tables
 }
 """The layout of a matrix that a device of this family has, by family; None where it has no rule."""
 
@@ -60,9 +61,23 @@ def matrix_layout(architecture: str, use: Use, fmt: str, rows: int, columns: int
     found = None
     if device.supports_matrix(fmt, use, rows, columns):
         found = rule(device, use, described, rows, columns, sub_group_size)
+    elif device.vendor_family == "nvidia" and sub_group_size == LANES["warp"]:
+        found = nvidia_fragments.grid_fragment(use, described, rows, columns)
     if found is not None:
         return found
     return LaneLayout(rows, columns, described.bits, described.bits, dealt(rows, columns, sub_group_size), DEALT,
+                      implementation_dependent=True)
+
+
+@lru_cache(maxsize=256)
+def work_group_layout(architecture: str, use: Use, fmt: str, rows: int, columns: int, work_items: int) -> LaneLayout:
+    """The layout of a cooperative matrix of a work-group on the architecture of this name."""
+    described, found = format_of(fmt), None
+    if describe(architecture).vendor_family == "nvidia":
+        found = nvidia_fragments.work_group_fragment(use, described, rows, columns, work_items)
+    if found is not None:
+        return found
+    return LaneLayout(rows, columns, described.bits, described.bits, dealt(rows, columns, work_items), DEALT,
                       implementation_dependent=True)
 
 

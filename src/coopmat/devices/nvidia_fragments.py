@@ -9,7 +9,7 @@ on an H200 by benchmarks/hardware/wmma_fragments.py, and agree with what is publ
 from __future__ import annotations
 
 from coopmat.devices.instructions import Shape
-from coopmat.devices.lane_layout import LaneLayout, Step, Steps, spread
+from coopmat.devices.lane_layout import LaneLayout, Step, Steps, placed, spread
 from coopmat.devices.operands import Use, shape_of
 from coopmat.formats import Format
 
@@ -17,6 +17,7 @@ _REGISTER_BITS = 32
 _WARPS, _ROWS_OF_A_WARP = 4, 16  # of a warp group
 _MMA = "PTX ISA, matrix fragments for mma.sync"
 _WGMMA = "PTX ISA, register fragments for wgmma; lanes are those of the four warps together"
+_GRID = "coopmat's choice: fragments of mma.sync side by side"
 _WMMA = "wmma, opaque in PTX; as read out on an H200"
 _VOLTA_WMMA = "wmma, opaque in PTX; as published for sm_70 by wmma_extension, A in row-major, B in column-major memory"
 _QUAD_PAIR = ("PTX ISA, matrix fragments for mma.m8n8k4; quad-pair 0, A row-major and B column-major: the same lanes "
@@ -27,6 +28,41 @@ def mma_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout:
     """Of mma.sync, and of wmma where it is the same."""
     rows, columns = shape_of(use, *shape.sizes)
     return _layout(fmt, rows, columns, _fragment(use, fmt, rows, columns), _MMA, implementation_dependent=False)
+
+
+def grid_fragment(use: Use, fmt: Format, rows: int, columns: int) -> LaneLayout:
+    """Of a matrix of any shape that is computed by several mma.sync: their fragments beside and below each other, with
+    padding at the ends. Accumulators of few rows lie the other way, so that their rows are what N counts."""
+    each = _each(fmt)
+    if use == "a":
+        lanes, pair, tile = [Step(4, 0, each), Step(8, 1, 0)], Step(each, 0, 1), (8, 4 * each)
+    elif use == "b":
+        lanes, pair, tile = [Step(4, each, 0), Step(8, 0, 1)], Step(each, 1, 0), (4 * each, 8)
+    elif rows % 16 and not columns % 16:
+        lanes, pair, tile = [Step(4, 2, 0), Step(8, 0, 1)], Step(2, 1, 0), (8, 8)
+    else:
+        lanes, pair, tile = [Step(4, 0, 2), Step(8, 1, 0)], Step(2, 0, 1), (8, 8)
+    down, beside = Step(-(-rows // tile[0]), tile[0], 0), Step(-(-columns // tile[1]), 0, tile[1])
+    across = [down, beside] if use == "a" else [beside, down]
+    held = placed(rows, columns, lanes, [pair, *across])
+    return LaneLayout(rows, columns, fmt.bits, max(_REGISTER_BITS, fmt.bits), held, _GRID,
+                      implementation_dependent=True)
+
+
+def work_group_fragment(use: Use, fmt: Format, rows: int, columns: int, threads: int) -> LaneLayout | None:
+    """Of an accumulator that whole warps of a work-group share: warps follow each other down the rows, sixteen each, as
+    wgmma has them; where there are more warps than that, the others are beside them. None for other matrices."""
+    warps, rest = divmod(threads, 32)
+    if use != "accumulator" or rest or warps & warps - 1 or rows % 16 or columns % 8:
+        return None
+    above = min(warps, rows // 16 & -(rows // 16))
+    beside = warps // above
+    lanes = [Step(4, 0, 2), Step(8, 1, 0), Step(above, 16, 0), Step(beside, 0, 8)]
+    components = [Step(2, 0, 1), Step(2, 8, 0), Step(-(-columns // (8 * beside)), 0, 8 * beside),
+                  Step(rows // (16 * above), 16 * above, 0)]
+    held = placed(rows, columns, lanes, components)
+    return LaneLayout(rows, columns, fmt.bits, max(_REGISTER_BITS, fmt.bits), held, _GRID,
+                      implementation_dependent=True)
 
 
 def quad_pair_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout:

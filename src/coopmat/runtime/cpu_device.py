@@ -16,6 +16,7 @@ from coopmat.targets.cpu.features import VARIABLE as FEATURES_VARIABLE
 from coopmat.targets.cpu.options import THREADS_VARIABLE, CpuOptions
 
 if TYPE_CHECKING:
+    from coopmat.runtime.timing import Timer
     from coopmat.targets.cpu.features import CpuFeatures
     from coopmat.targets.cpu.program import CpuProgram
 
@@ -67,6 +68,12 @@ class CpuDevice(Device):
         if not is_checked:
             check(module, self.description)
         return CpuProgram(module, self.features, self.options, cache)
+
+    def timer(self) -> Timer:
+        """Times by this machine's clock; the buffer that empties the caches is larger than the last of them."""
+        from coopmat.runtime.timing import cpu_timer
+
+        return cpu_timer()
 
     def assembly(self, program: LoadedProgram) -> str:
         """The assembly language of all kernels of a program, for work-groups of whole sub-groups."""

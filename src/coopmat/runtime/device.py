@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coopmat.devices import Combination, DeviceDescription, describe
 from coopmat.diagnostics import Error
@@ -13,6 +13,9 @@ from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.templates import template_method
 from coopmat.targets.base.modules import check
+
+if TYPE_CHECKING:
+    from coopmat.runtime.timing import Restore, Timer
 
 Launcher = Callable[[Sequence[Any]], None]
 """Runs a kernel that is ready, with arguments; returns when it is done."""
@@ -131,6 +134,17 @@ class Device:
     def assembly(self, program: LoadedProgram) -> str:
         """The assembly language of a program that the device has loaded. Error if the device has none."""
         raise Error(f"the device '{self.name}' runs no machine code: assembly is made for the device 'cpu'")
+
+    def timer(self) -> Timer:
+        """What times work on the device (:func:`coopmat.do_bench`)."""
+        raise NotImplementedError
+
+    def snapshot(self, memory: Any) -> Restore | None:
+        """A function that gives an argument's memory its content of now again; None for what is no memory, or
+        memory that cannot be written to."""
+        from coopmat.runtime.timing import host_snapshot  # imported late: few programs tune
+
+        return host_snapshot(memory)
 
     def to_json(self) -> dict[str, Any]:
         """What ``coopmat devices NAME --json`` prints."""

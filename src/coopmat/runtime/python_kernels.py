@@ -55,6 +55,11 @@ class PythonKernel(ABC):  # no Protocol: every launch asks whether it was given 
         arguments that are missing or too much."""
 
     @abstractmethod
+    def with_values(self, values: Mapping[str, Any]) -> PythonKernel:
+        """The kernel with other values of variables that it, or a function that it calls, reads from around it. Error
+        for one that they do not read."""
+
+    @abstractmethod
     def spelled(self, name: str) -> str:
         """A parameter as the source has it, for messages."""
 

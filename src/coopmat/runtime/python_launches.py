@@ -16,7 +16,7 @@ from coopmat.runtime.ranges import nd_range
 from coopmat.runtime.sizes import Sizes, check_sizes, chosen_local_size
 
 MOST_PROGRAMS = 256  # that are kept
-_PROGRAMS: OrderedDict[tuple[Device, str], Program] = OrderedDict()
+_PROGRAMS: OrderedDict[tuple[Device, str, tuple[str, ...]], Program] = OrderedDict()
 """What kernels were compiled into, the last used ones last."""
 
 
@@ -31,33 +31,35 @@ def prepare(device: Device, ranges: Any, kernel: Any, arguments: Sequence[Any],
     if not isinstance(kernel, PythonKernel):
         raise LaunchError("parallel_for takes a function with the decorator @kernel after the nd_range; found "
                           f"{type(kernel).__name__}; kernels of cm.build are launched with enqueue")
-    _check_dimensions(kernel, ranges)
-    found = _built(kernel, device).kernel(kernel.name)
+    check_dimensions(kernel, ranges)
+    found = built(kernel, device).kernel(kernel.name)
     whole, part = ranges.global_range[::-1], ranges.local_range
     local = chosen_local_size(found, whole, device) if part is None else part[::-1]
     sizes = check_sizes(whole, local, device.max_work_group_size)
     return found, sizes, kernel.arguments(arguments, named, found.names)
 
 
-def _built(kernel: PythonKernel, device: Device) -> Program:
-    """The kernel's program for a device; from memory if what it captures has not changed."""
-    key = kernel.key()
-    if key is None:
-        return build(kernel, device=device)
-    known = _PROGRAMS.get((device, key))
+def built(kernel: PythonKernel, device: Device, options: tuple[str, ...] = ()) -> Program:
+    """The kernel's program for a device, with build options after its own; from memory if what it captures has not
+    changed."""
+    text = kernel.key()
+    if text is None:
+        return build(kernel, options, device=device)
+    key = device, text, options
+    known = _PROGRAMS.get(key)
     if known is None:
-        known = build(kernel, device=device)
+        known = build(kernel, options, device=device)
         known.forget_source()  # the kernel may hold large arrays
         while len(_PROGRAMS) >= MOST_PROGRAMS:
             _PROGRAMS.popitem(last=False)
-        _PROGRAMS[device, key] = known
+        _PROGRAMS[key] = known
     else:
         with suppress(KeyError):  # another thread has made place
-            _PROGRAMS.move_to_end((device, key))
+            _PROGRAMS.move_to_end(key)
     return known
 
 
-def _check_dimensions(kernel: PythonKernel, ranges: nd_range) -> None:
+def check_dimensions(kernel: PythonKernel, ranges: nd_range) -> None:
     """The nd_item must have the dimensions of the nd_range."""
     item = kernel.item
     if item is not None and item.dimensions != ranges.dimensions:

@@ -9,6 +9,7 @@ from coopmat.diagnostics import LaunchError
 from coopmat.runtime.commands import MemoryCommands
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
+from coopmat.runtime.launchable import Launchable
 from coopmat.runtime.program import Kernel
 from coopmat.runtime.selection import Selector
 from coopmat.runtime.selection import device as find_device
@@ -24,7 +25,7 @@ class Queue(MemoryCommands):
     def __init__(self, device: Device | str | Selector | None = None) -> None:
         self.device = find_device(device)
 
-    def enqueue(self, kernel: Kernel, global_size: Size, local_size: Size | None, /, *args: Any,
+    def enqueue(self, kernel: Kernel | Launchable, global_size: Size, local_size: Size | None, /, *args: Any,
                 **named: Any) -> Event:
         """Run ``kernel`` over ``global_size`` work-items in work-groups of ``local_size``.
 
@@ -36,11 +37,15 @@ class Queue(MemoryCommands):
         numpy or ctypes for structures, :func:`coopmat.local` for local memory. The results are in the memory after
         ``wait()``. Floating-point numbers are rounded to the parameter's type as numpy does.
 
+        A kernel of :func:`coopmat.autotune` is tuned first, if that has not been done.
+
         Raises :class:`LaunchError` for sizes or arguments that do not fit the kernel,
         :class:`KernelNotSupported` for matrices that the device does not have, and a
         :class:`SimulationError` for undefined behaviour during execution.
         """
         if not isinstance(kernel, Kernel):
+            if isinstance(kernel, Launchable):
+                return kernel.enqueue(self, global_size, local_size, args, named)
             raise LaunchError(f"expected a kernel of a built program, found {type(kernel).__name__}; "
                               "take one with program.kernel(name)")
         if local_size is None:
@@ -65,6 +70,8 @@ class Queue(MemoryCommands):
 
         Raises what :func:`coopmat.build` and :meth:`enqueue` raise.
         """
+        if isinstance(kernel, Launchable):
+            return kernel.parallel_for(self, nd_range, args, named)
         from coopmat.runtime.python_launches import prepare  # imported late: programs in OpenCL C launch none
 
         return self.launch(*prepare(self.device, nd_range, kernel, args, named))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import operator
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
@@ -15,24 +16,36 @@ from coopmat.runtime.cpu_device import CpuDevice
 from coopmat.runtime.device import Device
 from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.targets.cpu.options import CpuOptions
+from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.simulator import SimulatorOptions
 
 DEFAULT_DEVICE = "cpu"
 DEVICE_VARIABLE = "COOPMAT_DEVICE"
 
-Options = SimulatorOptions | CpuOptions
+Options = SimulatorOptions | CpuOptions | CudaOptions
 """The options of a device of any kind."""
 
 _MAKERS: dict[str, Callable[[], Device]] = {
     CPU.device_name: CpuDevice,
     **{row.device_name: lambda row=row: SimulatedDevice(row) for row in ARCHITECTURES.values()},  # type: ignore[misc]
 }
-"""Every device that can be used here, by its name: the real ones first."""
+"""Every device that is here on any machine, by its name: the real one first."""
+_CUDA = re.compile(r"cuda(?::(\d{1,4}))?")
 
 
 def devices() -> list[Device]:
-    """Every device that can be used here, with default options: the CPU, then the simulated ones."""
-    return [_shared(make()) for make in _MAKERS.values()]
+    """Every device that can be used here, with default options: the CPU, the GPUs, then the simulated ones."""
+    from coopmat.targets.cuda.host.driver import device_count  # imported late: it loads the driver
+
+    gpus = [_shared(_cuda(ordinal)) for ordinal in range(device_count())]
+    found = [_shared(make()) for make in _MAKERS.values()]
+    return [*found[:1], *gpus, *found[1:]]
+
+
+def _cuda(ordinal: int) -> Device:
+    from coopmat.runtime.cuda_device import CudaDevice
+
+    return CudaDevice(ordinal)
 
 
 Selector = Callable[[Device], int]
@@ -45,7 +58,8 @@ def device(chosen: str | Device | Selector | None = None, *, options: Options | 
     a selector scores highest, such as ``coopmat.sycl.gpu_selector_v``. A Device stands for itself.
 
     By default: the one that the environment variable COOPMAT_DEVICE names, else ``cpu``.
-    ``options``: :class:`coopmat.CpuOptions` for the CPU, :class:`coopmat.SimulatorOptions` for a simulated device.
+    ``options``: :class:`coopmat.CpuOptions` for the CPU, :class:`coopmat.CudaOptions` for an NVIDIA GPU,
+    :class:`coopmat.SimulatorOptions` for a simulated device.
     Raises :class:`coopmat.Error` for a name that is not a device, if a selector wants none of those that are here, and
     for options that the device cannot follow.
     """
@@ -72,10 +86,13 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
                     f"not {type(name).__name__}")
     if name in _MAKERS:
         return _MAKERS[name]()
+    numbered = _CUDA.fullmatch(name)
+    if numbered is not None:
+        return _cuda(int(numbered[1] or 0))
     close = difflib.get_close_matches(name.lower(), _MAKERS, n=1, cutoff=0.75)
     hint = f"; did you mean '{close[0]}'?" if close else ""
-    raise Error(f"no device {value_text(name)}{hint} (this version runs kernels on the CPU and on simulated devices: "
-                f"{', '.join(_MAKERS)})")
+    raise Error(f"no device {value_text(name)}{hint} (kernels run on the CPU, on NVIDIA's GPUs, cuda:0 and so on, and "
+                f"on simulated devices: {', '.join(_MAKERS)})")
 
 
 def select(selector: Selector) -> Device:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error
 from coopmat.runtime.device import Device
@@ -9,6 +11,9 @@ from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.targets import simulator
 from coopmat.targets.simulator import SimulatorOptions
+
+if TYPE_CHECKING:
+    from coopmat.runtime.timing import Timer
 
 
 class SimulatedDevice(Device):
@@ -23,6 +28,12 @@ class SimulatedDevice(Device):
     def with_options(self, options: SimulatorOptions) -> SimulatedDevice:
         """The device with other options."""
         return SimulatedDevice(self.description, options)
+
+    def timer(self) -> Timer:
+        """Times the simulation by this machine's clock."""
+        from coopmat.runtime.timing import simulation_timer
+
+        return simulation_timer(self.name)
 
     def load(self, module: Module, *, is_checked: bool = False,
              cache: Cache | None = None) -> simulator.SimulatedProgram:

@@ -25,14 +25,16 @@ _OURS = ("coopmat", "llvmlite")
 
 
 class ForkSafeLock:
-    """A lock that is free in a forked process, whoever held it; for modules, as it is never given up."""
+    """A lock that is free in a forked process, whoever held it; for modules, as it is never given up.
+    ``make``: threading.RLock for one that its thread may take again."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[], Any] = threading.Lock) -> None:
+        self._make = make
         self._reset()
         after_fork(self._reset)
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = self._make()
 
     def __enter__(self) -> None:
         self._lock.acquire()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +36,29 @@ def progress(text: str) -> Live:
 
     return Live(Spinner("dots", text, style="status.spinner"), console=console(stderr=True), transient=True,
                 redirect_stdout=sys.stdout.isatty())
+
+
+@contextmanager
+def progress_bar(text: str, total: int, *, is_shown: bool = True) -> Iterator[Callable[[str], None]]:
+    """A bar that grows where the standard error output is a terminal; what the block gets is called with what comes
+    next, when one of ``total`` parts begins."""
+    if not (is_shown and sys.stderr.isatty()):
+        yield lambda _: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True,
+                  redirect_stdout=sys.stdout.isatty()) as shown:
+        task = shown.add_task(text, total=total)
+        begun = 0
+
+        def begin(part: str) -> None:
+            nonlocal begun
+            shown.update(task, completed=begun, description=f"{text}: {part}")
+            begun += 1
+
+        yield begin
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -36,7 +36,8 @@ from coopmat.sycl.source import definition_of
 from coopmat.sycl.texts import text_of
 from coopmat.sycl.vectors import VectorType
 
-_PACKAGE = "coopmat."
+PACKAGE = "coopmat."
+"""How the names of modules begin whose functions are no part of a kernel."""
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _FIXED_MODULES = ("coopmat", "numpy", "ml_dtypes", "math", "builtins", "typing")
 _ANNOTATIONS = (ElementType, VectorType, PointerType, LocalAccessorType, NdItemType)
@@ -108,7 +109,7 @@ def _frames_around(code: CodeType) -> Iterator[FrameType]:
 
 def _annotated_names(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
     """The names in the annotations inside of a function, and of the functions that it has captured."""
-    if function in seen or str(function.__module__).startswith(_PACKAGE):
+    if function in seen or str(function.__module__).startswith(PACKAGE):
         return
     seen.add(function)
     try:
@@ -252,7 +253,7 @@ class _KeyMaker:
         if is_memory(value):
             self.watch.memory.append((value, _memory_key(value)))
             return ":".join(map(str, _memory_key(value)))
-        if isinstance(value, FunctionType) and not str(value.__module__).startswith(_PACKAGE):
+        if isinstance(value, FunctionType) and not str(value.__module__).startswith(PACKAGE):
             return self.function(value)
         if isinstance(value, MethodType):
             return f"method:{self.value(value.__func__)}:{self.value(value.__self__)}"
@@ -260,7 +261,7 @@ class _KeyMaker:
 
     def _module(self, module: ModuleType, names: frozenset[str]) -> str:
         """What a function reads of a module; modules without source in Python do not change."""
-        if module.__name__.startswith(_PACKAGE) or getattr(module, "__file__", None) is None \
+        if module.__name__.startswith(PACKAGE) or getattr(module, "__file__", None) is None \
                 or module.__name__.partition(".")[0] in _FIXED_MODULES:
             return f"module:{module.__name__}"
         held = []
@@ -275,7 +276,7 @@ class _KeyMaker:
     def _object(self, value: Any) -> str:
         """Classes, objects of this package, and plain objects that hold numbers."""
         owner = value if isinstance(value, type) else type(value)
-        if str(owner.__module__).startswith(_PACKAGE) or owner.__module__ in ("builtins", "numpy", "ml_dtypes"):
+        if str(owner.__module__).startswith(PACKAGE) or owner.__module__ in ("builtins", "numpy", "ml_dtypes"):
             return repr(value)
         if id(value) in self.seen:
             return f"object:{self.seen[id(value)]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ from coopmat.sycl.enumerations import layout
 from coopmat.sycl.from_source import defined_in, executed
 from coopmat.sycl.options import kernel_options
 from coopmat.sycl.ranges import NdItemType
+from coopmat.sycl.rebinding import rebound
 
 MAX_WORK_GROUP = max(device.limits.work_group for device in ARCHITECTURES.values())
 """Of the device with the largest ones; each has its own limit at the launch."""
@@ -87,6 +89,18 @@ class SyclKernel(PythonKernel):
             self._key = replace(self._key, text=f"{self._key.text}\0{self.sub_group_size}\0{self.work_group_size}\0"
                                                 f"{kernel_options(self.name, self.options)}")
         return self._key.text
+
+    def with_values(self, values: Mapping[str, Any]) -> SyclKernel:
+        """The kernel with other values of variables that it, or a function that it calls, reads from around it. What
+        annotations name stays as it was when the kernel was defined.
+
+        Raises Error for a variable that they do not read.
+        """
+        made = copy(self)
+        made.function = rebound(self.function, values, self._closure)
+        made._closure = closure_of(made.function)
+        made._key = None
+        return made
 
     def compile(self, device: DeviceDescription, options: Options = ()) -> tuple[Any, list[Diagnostic]]:
         """The typed tree (:class:`coopmat.tree.nodes.Program`) and the warnings; ``options`` come after the kernel's

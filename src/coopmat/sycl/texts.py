@@ -30,6 +30,12 @@ def text_of(function: FunctionType) -> tuple[str, str]:
     return _FOUND[function]
 
 
+def share_text(function: FunctionType, copy: FunctionType) -> None:
+    """Note that a copy of a function comes from the same text, as far as that can be had."""
+    with suppress(Error):
+        _FOUND[copy] = text_of(function)
+
+
 def _find(function: FunctionType) -> tuple[str, str]:
     name = function.__code__.co_filename
     if name == "<string>" and "-c" in sys.orig_argv:  # python -c TEXT

@@ -33,10 +33,12 @@ from coopmat.targets import simulator
 from coopmat.targets.cpu.features import CpuFeatures, cpu_features
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
+from coopmat.targets.cuda.program import CudaProgram
 from coopmat.targets.simulator import SimulatorOptions
 
 TARGET = "simulator"
-"""What runs the kernels: ``simulator``, or ``cpu`` (tests/targets/cpu/test_shared.py)."""
+"""What runs the kernels: ``simulator``, ``cpu`` (tests/targets/cpu/test_shared.py), or ``cuda``
+(tests/targets/cuda/test_shared.py)."""
 VALIDATES = False
 """Whether the CPU validates modules; else what it refuses by itself is seen."""
 CHECKS_BOUNDS = False
@@ -151,6 +153,17 @@ def _cpu_program(source: bytes, features: CpuFeatures, options: CpuOptions | Non
     return CpuProgram(executable(Module.from_bytes(source)), features, options, validates=VALIDATES)
 
 
+def cuda_program(source: Module) -> CudaProgram:
+    """The module on the first NVIDIA GPU."""
+    return _cuda_program(source.to_bytes())
+
+
+@lru_cache(maxsize=2)
+def _cuda_program(source: bytes) -> CudaProgram:
+    return CudaProgram(executable(Module.from_bytes(source)), validates=VALIDATES,
+                       sub_group_size=describe("generic").sub_group_sizes[0])
+
+
 def _load_value(name: str) -> list[str]:
     variable, kind, component = VALUES[name]
     if component is None:
@@ -162,8 +175,8 @@ def run(source: Module, arguments: Sequence[object], global_size: int | tuple[in
         local_size: int | tuple[int, ...] = 16, *, device: str = "generic",
         options: SimulatorOptions | None = None, **more: object) -> None:
     """Compile a module for a device and launch its kernel."""
-    program = (cpu_program(source, _cpu_options(options)) if TARGET == "cpu"
-               else simulator.compile(source, describe(device), options))
+    program = {"cpu": lambda: cpu_program(source, _cpu_options(options)), "cuda": lambda: cuda_program(source),
+               "simulator": lambda: simulator.compile(source, describe(device), options)}[TARGET]()
     sizes = [(size,) if isinstance(size, int) else size for size in (global_size, local_size)]
     program.launch("kernel", *sizes, arguments, **more)
 

@@ -292,4 +292,4 @@ def test_a_hit_gives_the_same_module_and_warnings(tmp_path: Path) -> None:
     for _ in range(2):
         queue.parallel_for(nd_range(1, 1), k, found).wait()
     assert found[0] == 3
-    assert [key for _, key in python_launches._PROGRAMS].count(k.key()) == 1
+    assert [key for _, key, _ in python_launches._PROGRAMS].count(k.key()) == 1

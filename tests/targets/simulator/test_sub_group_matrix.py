@@ -190,15 +190,16 @@ def multiply(size: int, name: str, accumulator: str, a: np.ndarray, b: np.ndarra
 @pytest.mark.parametrize(("size", "name", "accumulator"), FLOAT_ROWS)
 @pytest.mark.parametrize("spread", [0, 8, 60])
 def test_float_rows(size: int, name: str, accumulator: str, m: int, spread: int) -> None:
-    """Random numbers, alike and far apart in size: the exact sum, rounded once; the CPU's own within its bound."""
+    """Random numbers, alike and far apart in size: the exact sum, rounded once; processors' own within their bound."""
     bits, _, dtype = FLOATS[name]
     k = 256 // bits
     spread = min(spread, 12) if "f16" in (name, accumulator) and name != "bf16" else spread
     a, b, c = (np.ldexp(RNG.standard_normal(shape), RNG.integers(-spread, spread + 1, shape)).astype(kind)
                for shape, kind in (((m, k), dtype), ((k, size), dtype), ((m, size), ACCUMULATORS[accumulator][4])))
     c.flat[0] = 0
-    found = multiply(size, name, accumulator, a, b, c, device_of(size))
-    own = multiply(size, name, accumulator, a, b, c, numerics="hardware") if short_kernels.TARGET == "cpu" else None
+    found = None if short_kernels.TARGET == "cuda" else multiply(size, name, accumulator, a, b, c, device_of(size))
+    own = None if short_kernels.TARGET == "simulator" else multiply(
+        size, name, accumulator, a, b, c, numerics="hardware")
     if name == "tf32":  # the multiplication does not see the low 13 bits
         a, b = ((array.view(np.uint32) & 0xFFFFE000).view(np.float32) for array in (a, b))
     precision, low, high = ACCUMULATORS[accumulator][1:4]
@@ -207,7 +208,7 @@ def test_float_rows(size: int, name: str, accumulator: str, m: int, spread: int)
             products = [Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a[i], b[:, j], strict=True)]
             exact = Fraction(float(c[i, j])) + sum(products)
             expected = nearest(exact, precision, low, high)
-            assert float(found[i, j]) == expected
+            assert found is None or float(found[i, j]) == expected
             if own is not None and np.isfinite(expected):  # sums as float, rounded to the accumulator's type
                 error = Fraction(k, 1 << 23) * (abs(Fraction(float(c[i, j]))) + sum(map(abs, products)))
                 error += Fraction(float(np.spacing(np.abs(own[i, j])))) if precision < 24 else 0

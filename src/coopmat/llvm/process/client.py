@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -319,12 +319,13 @@ def emit_spirv(ir: str, renames: Mapping[str, str], *, source_name: str = "<llvm
     return _client.request("spirv", ir, source_name=source_name, renames=dict(renames))[1]
 
 
-def compile(ir: str, triple: str, cpu: str, features: str, level: int, emit: str, *,
+def compile(ir: str, triple: str, cpu: str, features: str, level: int, emit: str, *, libraries: Sequence[str] = (),
             source_name: str = "<llvm>") -> bytes:
     """IR optimised at ``level`` (0 to 3) for a processor of the target ``triple``: as IR, assembly or an object file
-    (``emit``: "ir", "asm", "object").  The module gets the target's triple and data layout, whatever it had."""
+    (``emit``: "ir", "asm", "object").  The module gets the target's triple and data layout, whatever it had, and of
+    ``libraries``, files of bitcode, what it calls."""
     return _client.request("compile", ir, source_name=source_name, triple=triple, cpu=cpu, features=features,
-                           level=level, emit=emit)[1]
+                           level=level, emit=emit, libraries=list(libraries))[1]
 
 
 def compile_for_host(ir: str, cpu: str, features: str, level: int, emit: str, *, source_name: str = "<llvm>") -> bytes:

@@ -167,12 +167,26 @@ def _compile(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     machine = _target(llvm, module.triple).create_target_machine(
         cpu=request["cpu"], features=request["features"], opt=request["level"], reloc="pic", codemodel="default")
     module.data_layout = str(machine.target_data)
+    for path in request.get("libraries", ()):
+        _link(llvm, module, path)
     _run_passes(llvm, module, machine, request["level"])
     if request["emit"] == "ir":
         return {}, str(module).encode()
     if request["emit"] == "asm":
         return {}, machine.emit_assembly(module).encode()
     return {}, machine.emit_object(module)
+
+
+def _link(llvm: Any, module: Any, path: str) -> None:
+    """Add the functions of a library, a file of bitcode, that a module calls; they become its own."""
+    with open(path, "rb") as file:
+        library = llvm.parse_bitcode(file.read())
+    own = {f.name for f in library.functions if not f.is_declaration}
+    library.triple, library.data_layout = module.triple, module.data_layout
+    module.link_in(library)
+    for function in module.functions:
+        if function.name in own:
+            function.linkage = "internal"
 
 
 def _machine(llvm: Any, module: Any) -> Any:

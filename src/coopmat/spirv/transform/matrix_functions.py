@@ -15,7 +15,7 @@ from coopmat.numerics.folding import halves
 from coopmat.spirv.analysis.combinations import combination_of
 from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
-from coopmat.spirv.grammar import GroupOperation, Op, Scope, StorageClass
+from coopmat.spirv.grammar import GroupOperation, MemorySemantics, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 
@@ -259,6 +259,9 @@ class _Rewriting:
 
     def _gather(self, value: int, matrix: Instruction, array: int) -> None:
         """All elements of a matrix into an array of each work-item: one work-item after the other tells its own."""
+        if self.module.constant_value(matrix.words[1]) == Scope.Workgroup:
+            self._gather_of_work_group(value, matrix, array)
+            return
         scope, element = self.number(Scope.Subgroup), matrix.words[0]
         rows, columns = self.sizes(matrix)
         source = self.held(value, matrix)
@@ -276,6 +279,36 @@ class _Rewriting:
             self.loop(members, tell)
 
         self.loop(self.length(matrix), turn)
+
+    def _gather_of_work_group(self, value: int, matrix: Instruction, array: int) -> None:
+        """The same by way of local memory: each work-item leaves its own elements there, and takes all."""
+        element, (rows, columns) = matrix.words[0], self.sizes(matrix)
+        count = rows * columns
+        kind = self.editor.unique(Op.TypeArray, element, self.number(count + 1))
+        pointer = self.editor.type_pointer(StorageClass.Workgroup, kind)
+        shared = self.editor.unique(Op.Variable, StorageClass.Workgroup, type_id=pointer)
+        part = self.editor.type_pointer(StorageClass.Workgroup, element)
+        source = self.held(value, matrix)
+
+        def leave(index: int) -> None:
+            own = self.let(Op.Load, element, self.component(source, matrix, index))
+            number = self.number_of(self.place(value, matrix, index, self.uint), (columns, 1), count)
+            self.do(Op.Store, self.let(Op.AccessChain, part, shared, number), own)
+
+        def take(number: int) -> None:
+            found = self.let(Op.Load, element, self.let(Op.AccessChain, part, shared, number))
+            self.do(Op.Store, self.element(array, element, number), found)
+
+        self.loop(self.length(matrix), leave)
+        self._barrier()
+        self.loop(self.number(count), take)
+        self._barrier()
+
+    def _barrier(self) -> None:
+        """Wait for all work-items of the work-group, and for what they have written to local memory."""
+        scope = self.number(Scope.Workgroup)
+        semantics = MemorySemantics.SequentiallyConsistent | MemorySemantics.WorkgroupMemory
+        self.do(Op.ControlBarrier, scope, scope, self.number(int(semantics)))
 
 
 @dataclass

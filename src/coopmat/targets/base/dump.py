@@ -12,7 +12,8 @@ from coopmat.support.files import write_atomically
 
 VARIABLE = "COOPMAT_DUMP"
 
-STAGES = {"ll": "the LLVM IR of a kernel, in each of its forms", "asm": "its assembly language"}
+STAGES = {"ll": "the LLVM IR of a kernel, in each of its forms", "asm": "its assembly language",
+          "ptx": "what NVIDIA's driver gets of it"}
 """What COOPMAT_DUMP names, separated by commas, and what it stands for; the files' names end in it."""
 
 

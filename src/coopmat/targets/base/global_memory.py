@@ -37,15 +37,14 @@ class GlobalMemory:
     def address(self, identifier: int) -> int:
         """The address of a variable. Error for one that is imported, in other storage, or too large; and for an
         initial value that cannot be computed here."""
+        return int(self.content(identifier).ctypes.data)
+
+    def content(self, identifier: int) -> np.ndarray:
+        """The bytes of a variable: the memory itself. Error as for its address."""
         with UNBROKEN:
             if identifier not in self._memory:
                 self._make(self._module.definition(identifier))
-            return int(self._memory[identifier].ctypes.data)
-
-    def content(self, identifier: int) -> np.ndarray:
-        """The bytes of a variable: the memory itself."""
-        self.address(identifier)
-        return self._memory[identifier]
+            return self._memory[identifier]
 
     def regions(self) -> Iterator[tuple[int, np.ndarray, bool]]:
         """The variables that have memory: id, memory, whether kernels may write there."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import LaunchError
 
 
@@ -16,11 +15,11 @@ class LocalMemory:
     nbytes: int
 
 
-def check_local_memory(kernel: str, parts: Sequence[tuple[int, str]], device: DeviceDescription) -> None:
-    """Raise LaunchError if a work-group would need more local memory than the device has; ``parts`` are bytes and what
-    they are for."""
-    total, most = sum(nbytes for nbytes, _ in parts), device.limits.local_memory
+def check_local_memory(kernel: str, parts: Sequence[tuple[int, str]], device: str, most: int) -> None:
+    """Raise LaunchError if a work-group would need more local memory than the device has, ``most`` bytes; ``parts``
+    are bytes and what they are for."""
+    total = sum(nbytes for nbytes, _ in parts)
     if total > most:
         shown = ", ".join(f"{nbytes} for {name}" for nbytes, name in parts if nbytes)
         raise LaunchError(f"kernel '{kernel}' needs {total} bytes of local memory for each work-group ({shown}); "
-                          f"{device.device_name} has {most} bytes ({most >> 10} KiB)")
+                          f"{device} has {most} bytes ({most >> 10} KiB)")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from coopmat.devices import CPU
-from coopmat.diagnostics import CompileError, LaunchError, ValidationError
+from coopmat.diagnostics import LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
-from coopmat.spirv.module.malformed import MALFORMED, well_formed
+from coopmat.spirv.module.malformed import well_formed
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
@@ -20,6 +19,7 @@ from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.base.dump import wanted_stages
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.global_memory import GlobalMemory
+from coopmat.targets.base.validity import Validity
 from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.host import saved
@@ -31,15 +31,6 @@ from coopmat.targets.cpu.matrix.multiply_as import check_models
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.passes import LEVEL, Compilation, prepare
 
-if TYPE_CHECKING:
-    from coopmat.spirv.validate import Violation
-
-UNDECLARED = frozenset({"capability-missing", "entry-point-uses", "extension-missing", "version-range"})
-"""Rules about what a module says of itself; what it does stays clear where they are broken."""
-TOLERATED = UNDECLARED | {
-    "any-all-types", "atomic-width", "builtin-variable", "composite-constant", "copy-logical", "integer-arithmetic",
-    "low-precision-use", "matrix-load"}
-"""Rules that a module may break: producers do, and its meaning is clear all the same."""
 MOST_PLANS = 256
 
 _COMPILING = ForkSafeLock()  # LLVM serves one request at a time anyway
@@ -56,7 +47,7 @@ class CpuProgram:
         self.options = options if options is not None else CpuOptions()
         self.threads = self.options.thread_count()
         self.cache = cache if cache is not None else Cache(None)
-        self.validates = validates
+        self.validity = Validity(module, validates=validates)
         if self.options.architecture is not None:
             with well_formed("the module"):
                 check_models(module, self.options.architecture)
@@ -92,34 +83,11 @@ class CpuProgram:
         return None if found is None else _loaded(*found)
 
     def _made(self, name: str, variant: Variant) -> CompiledKernel:
-        with self._validated(name):
+        with self.validity.of_kernel(name):
             compilation = self._compilation(name, variant, "object")
         kernel = _loaded(compilation.code, compilation.made)
         self.cache.put(self._key(name, variant), saved.to_bytes(compilation.code, compilation.made))
         return kernel
-
-    @contextmanager
-    def _validated(self, name: str) -> Iterator[None]:
-        """Refuse an invalid module before code is made of it; if none can be made of one that is not refused, say what
-        is wrong in the validator's words, if it finds anything."""
-        refused = next((one for one in self._broken if one.rule not in TOLERATED), None)
-        if refused is not None:
-            raise ValidationError(refused.rule, refused.message, refused.offset)
-        with well_formed(f"kernel '{name}'"):
-            try:
-                yield
-            except (CompileError, *MALFORMED) as error:
-                for one in self._broken:
-                    if one.rule not in UNDECLARED:
-                        raise ValidationError(one.rule, one.message, one.offset) from error
-                raise
-
-    @cached_property
-    def _broken(self) -> list[Violation]:
-        """The rules of SPIR-V that the module breaks."""
-        from coopmat.spirv.validate import validate
-
-        return [one for one in validate(self.module) if one.severity == "error"] if self.validates else []
 
     def translated(self, name: str, variant: Variant) -> Compilation:
         """A kernel as LLVM IR without matrix operations, of which LLVM has made nothing yet."""
@@ -160,7 +128,7 @@ class CpuProgram:
         for name, signature in self.signatures.items():
             size = signature.sub_group_size or CPU.sub_group_sizes[0]
             variant = self.variant(signature, signature.work_group_size or (size, 1, 1))
-            with self._validated(name):
+            with self.validity.of_kernel(name):
                 text = self._compilation(name, variant, "asm").made.decode()
             parts.append(f"# kernel '{name}' for {self.features.cpu}, sub-groups of {size}\n{text}")
         return "\n".join(parts)

@@ -17,9 +17,6 @@ from collections.abc import Sequence
 from coopmat.devices.lane_layout import WORD_BITS, LaneLayout
 from coopmat.devices.subgroup_layout import SubGroupMatrixRow
 from coopmat.formats import format_of
-from coopmat.spirv.analysis.device_support import not_supported
-from coopmat.spirv.analysis.matrix_uses import required_matrix_uses
-from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.cpu.byte_products import ByteProducts, Signs
@@ -29,6 +26,7 @@ from coopmat.targets.cpu.matrix.rows import BYTES, DOUBLE, Factors, Rule, pitch_
 from coopmat.targets.cpu.options import HARDWARE
 from coopmat.targets.llvm.arithmetic.floats import from_bf16, to_bf16
 from coopmat.targets.llvm.emitter import Emitter, Handler
+from coopmat.targets.llvm.instructions.intel_matrices import known_multiply
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.terms import Term
 from coopmat.targets.llvm.values import Number, Value, bits_of
@@ -216,25 +214,9 @@ class _Multiply:
         return let(f"fpext <{count} x half> {half} to <{count} x float>")
 
 
-def _row_of(emitter: Emitter, use: SubGroupMultiply, name: str) -> SubGroupMatrixRow:
-    row = use.row_for(emitter.size)
-    if row is None:
-        sizes = " or ".join(map(str, use.sub_group_sizes))
-        problem = "is no combination of SPV_INTEL_subgroup_matrix_multiply_accumulate"
-        if sizes:
-            problem = f"needs sub-groups of {sizes} work-items, but this kernel has sub-groups of {emitter.size}: " \
-                      "require the size with intel_reqd_sub_group_size"
-        where = required_matrix_uses(emitter.module).sub_group_operations.get(use)
-        raise not_supported(emitter.module, where, f"{name} with {use} {problem}")
-    return row
-
-
 def _multiply(emitter: Emitter, instruction: Instruction) -> Value:
-    words = (*map(emitter.flat.original, instruction.words[:4]), *instruction.words[4:])
-    use = multiply_of(emitter.module, emitter.types, Instruction(
-        instruction.opcode, instruction.type_id, instruction.result_id, words, instruction.offset))
-    row = _row_of(emitter, use, instruction.name)
-    multiply = _Multiply(emitter, row, use.m)
+    row, m = known_multiply(emitter, instruction)
+    multiply = _Multiply(emitter, row, m)
     a, b, c = (emitter.numbers(word) for word in instruction.words[1:4])
     columns = multiply.words_of_b(b)
     if row.accumulator == "sint32":

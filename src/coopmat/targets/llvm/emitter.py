@@ -39,7 +39,7 @@ class Machine:
 
     name: as messages call it. handlers: what writes each instruction, by its opcode. execution: makes how work-items
     run and the form of matrices. sub_group_size: work-items. width: how many of them stand side by side in a number
-    that varies. stack: the address space of the stack.
+    that varies. stack: the address space of the stack. has_remainder: LLVM's frem is exact there.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Machine:
     sub_group_size: int
     width: int
     stack: int = 0
+    has_remainder: bool = True
 
 
 class Emitter(NumberWriter):
@@ -59,7 +60,8 @@ class Emitter(NumberWriter):
     """
 
     def __init__(self, machine: Machine, origins: Origins) -> None:
-        super().__init__(Writer(machine.stack), machine.width, lambda *call: self.execution.call_library(*call))
+        super().__init__(Writer(machine.stack), machine.width, lambda *call: self.execution.call_library(*call),
+                         has_remainder=machine.has_remainder)
         self.machine = machine
         self.sub_group_size = machine.sub_group_size
         self.origins = origins

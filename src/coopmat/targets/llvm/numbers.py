@@ -19,12 +19,14 @@ def no_library(name: str, numbers: Sequence[Number]) -> Number:
 
 
 class NumberWriter:
-    """Writes instructions on numbers of ``size`` lanes."""
+    """Writes instructions on numbers of ``size`` lanes. ``has_remainder``: LLVM's frem is exact on the machine."""
 
-    def __init__(self, writer: Writer, size: int, library: Library = no_library) -> None:
+    def __init__(self, writer: Writer, size: int, library: Library = no_library, *,
+                 has_remainder: bool = True) -> None:
         self.writer = writer
         self.size = size
         self.library = library
+        self.has_remainder = has_remainder
 
     def vector(self, llvm: str) -> str:
         """The type of a number of every work-item."""

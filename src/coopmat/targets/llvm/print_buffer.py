@@ -52,7 +52,7 @@ class PrintCall:
 
 class PrintBuffer:
     """What the kernels of one launch print. ``calls`` are those in the kernel's code; ``machine`` runs it, by the name
-    that messages call it."""
+    that messages call it. ``words``: the buffer itself."""
 
     def __init__(self, kernel: str, calls: Sequence[PrintCall], limit: int, machine: str) -> None:
         self._kernel = kernel
@@ -61,17 +61,17 @@ class PrintBuffer:
         self._remark = f" ({machine}'s option printf_limit allows more)"
         capacity = LEAST_BYTES + BYTES_PER_CHARACTER * limit
         try:
-            self._words = np.empty(Header.COUNT + capacity // WORD, np.uint64)
+            self.words = np.empty(Header.COUNT + capacity // WORD, np.uint64)
         except (MemoryError, ValueError) as error:
             raise Error(f"a printf_limit of {limit} needs more memory than there is") from error
-        self._words[:Header.COUNT] = 0
-        self._words[Header.END] = self._words[Header.CAPACITY] = capacity
-        self._words[Header.LIMIT] = limit
+        self.words[:Header.COUNT] = 0
+        self.words[Header.END] = self.words[Header.CAPACITY] = capacity
+        self.words[Header.LIMIT] = limit
 
     @property
     def address(self) -> int:
         """Where the kernel finds the buffer."""
-        return int(self._words.ctypes.data)
+        return int(self.words.ctypes.data)
 
     def show(self) -> None:
         """Print everything, when the launch has ended. UndefinedBehavior for a format that is not defined, OutOfBounds
@@ -84,7 +84,7 @@ class PrintBuffer:
                     output.dropped += 1
                 else:
                     output.write(text)
-            output.dropped += int(self._words[Header.DROPPED])
+            output.dropped += int(self.words[Header.DROPPED])
         finally:
             output.close()
 
@@ -115,8 +115,8 @@ class PrintBuffer:
         return found
 
     def _records(self) -> Iterator[tuple[PrintCall, _Words]]:
-        end = int(min(self._words[Header.USED], self._words[Header.END]))
-        words = _Words(self._words[Header.COUNT:Header.COUNT + end // WORD].view(np.uint8))
+        end = int(min(self.words[Header.USED], self.words[Header.END]))
+        words = _Words(self.words[Header.COUNT:Header.COUNT + end // WORD].view(np.uint8))
         while words.position < end:
             call = self._calls[words.word()]
             start = words.position

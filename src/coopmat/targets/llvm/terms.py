@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.types import FloatType
 from coopmat.targets.llvm.arithmetic.conversions import to_float
+from coopmat.targets.llvm.arithmetic.floats import remainder
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Number, bits_of
@@ -80,7 +81,8 @@ class Term:
 
     def __mod__(self, other: Term | float) -> Term:
         """C's fmod."""
-        return self._binary("rem", other)
+        divisor = other if isinstance(other, Term) else self.constant(other)
+        return Term(self.emitter, remainder(self.emitter, self.number, divisor.number))
 
     def __rsub__(self, other: float) -> Term:
         return self.constant(other) - self

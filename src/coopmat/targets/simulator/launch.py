@@ -61,7 +61,8 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
     Raises LaunchError for arguments that do not fit, and a SimulationError for undefined behaviour.
     """
     bound = bind_arguments(kernel, arguments)
-    check_local_memory(kernel.signature.name, _local_parts(kernel, bound), kernel.device)
+    check_local_memory(kernel.signature.name, _local_parts(kernel, bound), kernel.device.device_name,
+                       kernel.device.limits.local_memory)
     start = time.monotonic()
     size = _groups_per_batch(kernel, geometry, bound)
     output = Output(kernel.signature.name, options.printf_limit, REMARK)

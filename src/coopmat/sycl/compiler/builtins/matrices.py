@@ -8,7 +8,13 @@ from coopmat.runtime.element_types import precision
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.builtins.matrix_memory import check_group, matrix_argument, matrix_operand, window_of
+from coopmat.sycl.compiler.builtins.matrix_memory import (
+    group_scope,
+    matrix_argument,
+    matrix_operand,
+    require_scope,
+    window_of,
+)
 from coopmat.sycl.compiler.calls import call_value
 from coopmat.sycl.compiler.context import Block, CallHandler, CallSite
 from coopmat.sycl.compiler.elementwise import of_elements
@@ -44,8 +50,8 @@ _SIGNED = {"A": 0x1, "B": 0x2, "C": 0x4, "D": 0x8}  # SPV_KHR_cooperative_matrix
 def multiply_add(call: CallSite) -> Value:
     """``D = A*B + C``."""
     bound = call.bind(stubs.joint_matrix_mad.signature)
-    check_group(call, bound["g"])
-    found = {role: (matrix_argument if role == "D" else matrix_operand)(call, bound[role], role, index + 1)
+    scope = group_scope(call, bound["g"])
+    found = {role: (matrix_argument if role == "D" else matrix_operand)(call, scope, bound[role], role, index + 1)
              for index, role in enumerate("DABC")}
     for index, (role, expected) in enumerate(
             (("D", use.accumulator), ("A", use.a), ("B", use.b), ("C", use.accumulator))):
@@ -89,8 +95,8 @@ def _operands(call: CallSite, found: dict[str, Matrix]) -> int:
 def fill(call: CallSite) -> Value:
     """All elements get one value."""
     bound = call.bind(stubs.joint_matrix_fill.signature)
-    check_group(call, bound["g"])
-    return _fill(call, matrix_argument(call, bound["m"], "m", 1), bound["v"], None)
+    scope = group_scope(call, bound["g"])
+    return _fill(call, matrix_argument(call, scope, bound["m"], "m", 1), bound["v"], None)
 
 
 def _fill(call: CallSite, matrix: Matrix, value: Value, window: n.Window | None) -> Value:
@@ -107,8 +113,8 @@ def _fill(call: CallSite, matrix: Matrix, value: Value, window: n.Window | None)
 def fill_checked(call: CallSite) -> Value:
     """Elements inside of a window get a value, the others 0."""
     bound = call.bind(stubs.joint_matrix_fill_checked.signature)
-    check_group(call, bound["g"])
-    matrix = matrix_argument(call, bound["m"], "m", 1)
+    scope = group_scope(call, bound["g"])
+    matrix = matrix_argument(call, scope, bound["m"], "m", 1)
     window = window_of(call, [bound[name] for name in ("height", "width", "row", "col")], 3)
     return _fill(call, matrix, bound["v"], window)
 
@@ -116,29 +122,30 @@ def fill_checked(call: CallSite) -> Value:
 def copy(call: CallSite) -> Value:
     """Each element of src, converted to dest's type."""
     bound = call.bind(stubs.joint_matrix_copy.signature)
-    check_group(call, bound["g"])
-    source, target = _source_and_target(call, bound)
+    scope = group_scope(call, bound["g"])
+    source, target = _source_and_target(call, scope, bound)
     if (source.type.rows, source.type.columns) != (target.type.rows, target.type.columns):
         raise call.f.fail(constraints.COPY_SHAPE, call.node, source=source.type, target=target.type)
     location, type_ = call.f.location(call.node), target.type.tree
     return Nothing(n.Assign(type_, location, target.place, converted(source.expression, type_)))
 
 
-def _source_and_target(call: CallSite, bound: dict[str, Value]) -> tuple[MatrixValue, Matrix]:
+def _source_and_target(call: CallSite, scope: t.ExecutionScope, bound: dict[str, Value]) -> tuple[MatrixValue, Matrix]:
     """src, whose value is copied, and dest."""
-    target = matrix_argument(call, bound["dest"], "dest", 2)
+    target = matrix_argument(call, scope, bound["dest"], "dest", 2)
     source = matrix_value(call.f, bound["src"], call.place(1)) if not isinstance(bound["src"], NewMatrix) else None
     if source is None:
-        matrix_argument(call, bound["src"], "src", 1)
+        matrix_argument(call, scope, bound["src"], "src", 1)
         raise AssertionError
+    require_scope(call, scope, source.type)
     return source, target
 
 
 def transpose(call: CallSite) -> Value:
     """Each element of src, converted to dest's type, with rows and columns exchanged."""
     bound = call.bind(stubs.joint_matrix_transpose.signature)
-    check_group(call, bound["g"])
-    source, target = _source_and_target(call, bound)
+    scope = group_scope(call, bound["g"])
+    source, target = _source_and_target(call, scope, bound)
     if (source.type.rows, source.type.columns) != (target.type.columns, target.type.rows):
         raise call.f.fail(constraints.TRANSPOSE_SHAPE, call.node, source=source.type, target=target.type)
     location, type_ = call.f.location(call.node), target.type.tree
@@ -153,8 +160,8 @@ def reduce(call: CallSite) -> Value:
     """A matrix of what its rows, its columns or all of its elements give."""
     bound = call.bind(stubs.joint_matrix_reduce.signature)
     f = call.f
-    check_group(call, bound["g"])
-    matrix = matrix_operand(call, bound["m"], "m", 1)
+    scope = group_scope(call, bound["g"])
+    matrix = matrix_operand(call, scope, bound["m"], "m", 1)
     if matrix.type.use is not use.accumulator:
         raise f.fail(constraints.REDUCE_USE, call.place(1), found=matrix.type)
     axes = AXES.get(_word(bound["axis"]))
@@ -193,10 +200,10 @@ def apply(call: CallSite) -> Value:
     """The function, run for each element; or a loop over this work-item's components, if it does more than that."""
     f = call.f
     bound = call.bind(stubs.joint_matrix_apply.signature)
-    check_group(call, bound["g"])
+    scope = group_scope(call, bound["g"])
     given = [bound["m"], *bound.get("rest", ())]  # type: ignore[misc]
     *matrices, function = given
-    found = [matrix_argument(call, value, f"m{index}" if len(matrices) > 1 else "m", index + 1)
+    found = [matrix_argument(call, scope, value, f"m{index}" if len(matrices) > 1 else "m", index + 1)
              for index, value in enumerate(matrices)]
     if not 1 <= len(found) <= TWO:
         raise f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="(g, m, f) or (g, m0, m1, f)",

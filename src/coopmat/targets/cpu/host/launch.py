@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from coopmat.devices import CPU
-from coopmat.spirv.analysis.kernels import DataType, KernelSignature, Parameter
+from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
+from coopmat.targets.base.values import as_bytes
 from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.host.frame import ALIGNMENT, Field
 from coopmat.targets.cpu.host.native import NativeCode
@@ -92,7 +92,7 @@ class Plan:
         self.checks = checks
         self.printf_limit = printf_limit
         self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
-        check_local_memory(self.name, self._local_parts(), CPU)
+        check_local_memory(self.name, self._local_parts(), CPU.device_name, CPU.limits.local_memory)
         self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0
         self.size = _WORDS_BYTES + code.argument_bytes + 16
         template = bytearray(self.size)
@@ -152,7 +152,7 @@ class Plan:
             _WORD.pack_into(view, offset, local_bytes)
             local_bytes += -(-arguments[place].nbytes // ALIGNMENT) * ALIGNMENT
         if local_bytes > CPU.limits.local_memory:
-            check_local_memory(self.name, self._local_parts(arguments), CPU)
+            check_local_memory(self.name, self._local_parts(arguments), CPU.device_name, CPU.limits.local_memory)
         for place, offset in self.pointers:
             array = arguments[place]
             _WORD.pack_into(view, offset, 0 if array is None else address_of(array))
@@ -191,23 +191,3 @@ def _overlap(arguments: Sequence[Any], chosen: Sequence[int]) -> bool:
             if own is not None and span is not None and other != place and own[0] < span[1] and span[0] < own[1]:
                 return True
     return False
-
-
-def as_bytes(parameter: Parameter, argument: Any) -> bytes:
-    """The bytes of an argument by value; a Python number is converted to the parameter's type."""
-    if type(argument) is bytes:
-        return argument
-    if isinstance(argument, np.ndarray | np.generic):
-        return argument.tobytes()
-    if isinstance(argument, bytearray):
-        return bytes(argument)
-    return _number_bytes(parameter.type, argument)
-
-
-def _number_bytes(kind: DataType, number: float) -> bytes:
-    if kind.kind == "float":
-        return np.array(number, f"f{kind.bits // 8}").tobytes()
-    if kind.kind == "bfloat":
-        return np.array(number, ml_dtypes.bfloat16).tobytes()
-    width = max(kind.bits, 8)
-    return (int(number) % (1 << width)).to_bytes(width // 8, "little")

@@ -10,27 +10,11 @@ from coopmat.spirv.grammar import CooperativeMatrixReduce as Axes
 from coopmat.targets.cpu.matrix.body import CHUNK, Body, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.operation import Reduce
 from coopmat.targets.cpu.matrix.types import element_type
-from coopmat.targets.llvm.arithmetic.elementwise import ELEMENTWISE
+from coopmat.targets.llvm.arithmetic.combinations import COMBINATIONS
 from coopmat.targets.llvm.arithmetic.floats import through_float
-from coopmat.targets.llvm.arithmetic.integers import Function, is_bf16, plain
-from coopmat.targets.llvm.instructions.opencl.math import larger, smaller
+from coopmat.targets.llvm.arithmetic.integers import Function, is_bf16
 from coopmat.targets.llvm.numbers import NumberWriter
-from coopmat.targets.llvm.terms import function
 from coopmat.targets.llvm.values import Number
-
-
-def _intrinsic(name: str) -> Function:
-    return lambda numbers, a, b: numbers.intrinsic(name, a.type, a, b)
-
-
-COMBINATIONS: dict[str, Function] = {
-    **{name: ELEMENTWISE[name] for name in ("FAdd", "FMul", "IAdd", "IMul")},
-    **{f"Bitwise{name.capitalize()}": plain(name + " {t} {0}, {1}") for name in ("and", "or", "xor")},
-    **dict.fromkeys(("fmax", "fmax_common"), function(larger)),
-    **dict.fromkeys(("fmin", "fmin_common"), function(smaller)),
-    **{f"{sign}_{name}": _intrinsic(f"{sign}{name}") for sign in "su" for name in ("max", "min")},
-}
-"""The operations that reductions know, by the names of :mod:`coopmat.spirv.analysis.combinations`."""
 
 
 def reduce(body: Body, operation: Reduce) -> Made:

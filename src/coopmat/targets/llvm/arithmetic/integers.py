@@ -87,12 +87,13 @@ def resized(emitter: NumberWriter, number: Number, llvm: str, *, signed: bool) -
     if old == new:
         return number
     if number.is_single and _is_literal(number.base):
-        value = int(number.base)
+        value = {"true": -1, "false": 0}[number.base] if old == 1 else int(number.base)
         return emitter.constant(llvm, value if signed or value >= 0 else value + (1 << old))
     if new < old:
         if number.is_linear:
             base = emitter.writer.let(f"trunc {number.type} {number.base} to {llvm}")
-            return Number(llvm, base, int(literal(llvm, number.stride)), is_id=number.is_id and new >= 32)
+            stride = int(literal(llvm, number.stride)) if number.stride else 0
+            return Number(llvm, base, stride, is_id=number.is_id and new >= 32)
         return emitter.apply("trunc {t} {0} to {r}", llvm, number)
     operation = "sext" if signed else "zext"
     if number.is_single or (number.is_linear and number.is_id):

@@ -1,0 +1,74 @@
+"""A GPU as this process has it: its primary context, which other libraries use as well, and what it is capable of."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import Any
+
+from coopmat.diagnostics import Error
+from coopmat.support.cached import cached_property
+from coopmat.targets.cuda.chips import Chip, chip_of
+from coopmat.targets.cuda.host.driver import bindings, call, device_count
+
+_CURRENT = threading.local()
+
+
+class Context:
+    """One GPU. Get one from :func:`context`."""
+
+    def __init__(self, ordinal: int) -> None:
+        self.ordinal = ordinal
+        self._device = call("cuDeviceGet", ordinal, error=Error)
+        self._handle = call("cuDevicePrimaryCtxRetain", self._device, error=Error, what=f"cuda:{ordinal}")
+
+    def use(self) -> None:
+        """Make it the calling thread's."""
+        call("cuCtxSetCurrent", self._handle)
+
+    def attribute(self, name: str) -> int:
+        """A number that the driver knows of the GPU, by the end of its name."""
+        found = getattr(bindings().CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(call("cuDeviceGetAttribute", found, self._device, error=Error))
+
+    @cached_property
+    def name(self) -> str:
+        """As the driver calls it."""
+        return call("cuDeviceGetName", 256, self._device, error=Error).split(b"\0")[0].decode()
+
+    @cached_property
+    def chip(self) -> Chip:
+        """The chip that code is made for."""
+        return chip_of(10 * self.attribute("COMPUTE_CAPABILITY_MAJOR") + self.attribute("COMPUTE_CAPABILITY_MINOR"))
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        """How many there are."""
+        return self.attribute("MULTIPROCESSOR_COUNT")
+
+    @cached_property
+    def shared_memory(self) -> int:
+        """The bytes that a work-group may have."""
+        return self.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
+
+    @cached_property
+    def largest_grid(self) -> tuple[int, int, int]:
+        """Work-groups along each axis."""
+        x, y, z = (self.attribute(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
+        return x, y, z
+
+
+@cache
+def context(ordinal: int) -> Context:
+    """The GPU of a number. Error, saying what there is, if there is none."""
+    count = device_count()
+    if ordinal >= count:
+        found = f"{count} GPUs, cuda:0 to cuda:{count - 1}" if count > 1 else f"{count or 'no'} GPU"
+        call("cuDeviceGetCount", error=Error)  # which says why, where there is no driver
+        raise Error(f"there is no device cuda:{ordinal}: the driver shows {found}")
+    return Context(ordinal)
+
+
+def handle_of(value: Any) -> int:
+    """A handle of the driver as a number."""
+    return int(value)

@@ -1,0 +1,91 @@
+"""PTX and machine code: assembled by the driver, loaded, and asked what it takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from coopmat.diagnostics import Error
+from coopmat.targets.cuda.host.context import Context
+from coopmat.targets.cuda.host.driver import bindings, call
+
+LOG_BYTES = 1 << 16
+
+
+def assembled(context: Context, ptx: str, kernel: str) -> tuple[bytes, str]:
+    """The machine code that the driver makes of PTX, and what it says of it. Error, with its messages, if it refuses.
+    """
+    context.use()
+    driver = bindings()
+    options = driver.CUjit_option
+    info, errors = bytearray(LOG_BYTES), bytearray(LOG_BYTES)
+    given = {
+        options.CU_JIT_INFO_LOG_BUFFER: info, options.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
+        options.CU_JIT_ERROR_LOG_BUFFER: errors, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
+        options.CU_JIT_LOG_VERBOSE: 1}
+    state = call("cuLinkCreate", len(given), list(given), list(given.values()), error=Error)
+    try:
+        data = ptx.encode() + b"\0"
+        try:
+            call("cuLinkAddData", state, driver.CUjitInputType.CU_JIT_INPUT_PTX, data, len(data), kernel.encode(), 0,
+                 [], [], error=Error)
+            code, size = call("cuLinkComplete", state, error=Error)
+        except Error as error:
+            raise Error(f"kernel '{kernel}': the driver refuses the PTX: {_text(errors) or error}") from None
+        return bytes(_bytes_at(code, size)), _text(info)
+    finally:
+        call("cuLinkDestroy", state, error=Error)
+
+
+def _text(buffer: bytearray) -> str:
+    return bytes(buffer).split(b"\0")[0].decode("utf-8", "replace").strip()
+
+
+def _bytes_at(address: Any, size: int) -> bytes:
+    import ctypes
+
+    return ctypes.string_at(int(address), size)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel takes. registers: of a thread. stack: bytes of a thread's local memory, spilled registers too.
+    shared: bytes of a work-group that the code itself names. most_threads: of a work-group."""
+
+    registers: int
+    stack: int
+    shared: int
+    most_threads: int
+
+
+class LoadedKernel:
+    """A kernel on a GPU, ready to be launched."""
+
+    def __init__(self, context: Context, cubin: bytes, symbol: str) -> None:
+        context.use()
+        self.context = context
+        self._module = call("cuModuleLoadData", cubin, error=Error)
+        self.function = call("cuModuleGetFunction", self._module, symbol.encode(), error=Error)
+        self.shared_limit = 48 << 10
+
+    def allow_shared(self, nbytes: int) -> None:
+        """Let launches have so many bytes of shared memory."""
+        if nbytes > self.shared_limit:
+            name = bindings().CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            call("cuFuncSetAttribute", self.function, name, nbytes)
+            self.shared_limit = nbytes
+
+    @property
+    def resources(self) -> Resources:
+        """What it takes."""
+        def of(name: str) -> int:
+            found = getattr(bindings().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+            return int(call("cuFuncGetAttribute", found, self.function, error=Error))
+
+        return Resources(of("NUM_REGS"), of("LOCAL_SIZE_BYTES"), of("SHARED_SIZE_BYTES"), of("MAX_THREADS_PER_BLOCK"))
+
+
+def spilled(log: str) -> int:
+    """The bytes of spills that the assembler's log tells of."""
+    return sum(int(number) for number in re.findall(r"(\d+) bytes spill", log))

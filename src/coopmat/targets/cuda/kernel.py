@@ -1,0 +1,134 @@
+"""The code of a whole kernel for an NVIDIA GPU, as LLVM IR."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.types import Type, TypeTable
+from coopmat.spirv.module import EntryPoint
+from coopmat.targets.analysis.large_values import Prepared
+from coopmat.targets.analysis.origins import Origins
+from coopmat.targets.cuda.assertions import Assertions
+from coopmat.targets.cuda.families import HANDLERS
+from coopmat.targets.cuda.lanes import LOCAL_MEMORY, SHARED, CudaLanes, Variant
+from coopmat.targets.cuda.matrix.form import FragmentMatrices
+from coopmat.targets.llvm.access import load_value
+from coopmat.targets.llvm.emitter import Emitter, Machine
+from coopmat.targets.llvm.kernel import bind, module_text
+from coopmat.targets.llvm.print_buffer import PrintCall
+from coopmat.targets.llvm.threads.launch import LAUNCH, LOCAL_ALIGNMENT, LaunchBlock, Slot
+from coopmat.targets.llvm.values import Number, Value
+
+NAME = "the GPU"  # as messages call it
+BLOCK_ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """IR of a kernel, and what the host must know to run it.
+
+    symbol: the function's name. parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset
+    in the work-group's. variables: those of the module by id, whose addresses the host puts there. block_bytes: of the
+    launch's words and arguments. local_bytes: the kernel's own local memory. prints: the calls of printf. assertions:
+    what each failed one says.
+    """
+
+    ir: str
+    symbol: str
+    parameters: tuple[Slot, ...]
+    variables: dict[int, Slot]
+    block_bytes: int
+    local_bytes: int
+    prints: list[PrintCall]
+    assertions: list[str]
+
+
+def type_table(prepared: Prepared, variant: Variant) -> TypeTable:
+    """The types of a module as a variant of its kernels has them."""
+    return TypeTable(prepared.module, variant.sub_group_size, variant.chip.table,
+                     work_group_items=math.prod(variant.local_size))
+
+
+def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
+    """The IR of a kernel for a variant. Error, naming the place, for what it cannot be made of."""
+    emitter = Emitter(Machine(NAME, HANDLERS, lambda one: _execution(one, variant), variant.sub_group_size, 1,
+                              has_remainder=False), origins)
+    lanes = emitter.execution
+    assert isinstance(lanes, CudaLanes)
+    assertions = Assertions(lanes)
+    if emitter.flat.has_assertions:
+        emitter.checks = assertions
+    arguments = _Arguments(emitter, lanes.block, variant.nulls)
+    try:
+        bind(emitter, emitter.module.kernel_signatures[entry.name].parameters, arguments)
+        emitter.emit()
+    except Error as error:
+        if type(error) is not Error:
+            raise
+        raise Error(f"{error} ({_where(emitter, entry.name)})") from None
+    block, symbol = lanes.block, symbol_of(entry.name)
+    sizes = ",".join(map(str, variant.local_size))
+    text = module_text(
+        emitter, f"ptx_kernel void @{symbol}(ptr byval([{block.nbytes} x i8]) align {BLOCK_ALIGNMENT} "
+        f'"nvvm.grid_constant" {LAUNCH}) #0',
+        variables=[f"@{LOCAL_MEMORY} = external addrspace({SHARED}) global [0 x i8], align {LOCAL_ALIGNMENT}"],
+        end=[f'attributes #0 = {{ nounwind "nvvm.reqntid"="{sizes}" }}'])
+    return KernelCode(text, symbol, tuple(arguments.slots), block.variables, block.nbytes, block.local_bytes,
+                      emitter.prints, assertions.texts)
+
+
+def _execution(emitter: Emitter, variant: Variant) -> tuple[CudaLanes, FragmentMatrices]:
+    lanes = CudaLanes(emitter, variant)
+    return lanes, FragmentMatrices(emitter, lanes)
+
+
+def symbol_of(kernel: str) -> str:
+    """A kernel's name in PTX, which takes fewer characters than SPIR-V."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", kernel) if re.match(r"[A-Za-z]", kernel) else f"kernel_{_plain(kernel)}"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
+def _where(emitter: Emitter, kernel: str) -> str:
+    """The kernel and the line for which no code can be made."""
+    location = emitter.location() if emitter.row is not None else None
+    return f"kernel {kernel}" + (f", at {location}" if location else "")
+
+
+class _Arguments:
+    """Arguments in the block of the launch. slots: their places there."""
+
+    def __init__(self, emitter: Emitter, block: LaunchBlock, nulls: Collection[int]) -> None:
+        self.emitter = emitter
+        self.block = block
+        self.nulls = nulls
+        self.slots: list[Slot] = []
+
+    def pointer(self, place: int, *, is_local: bool) -> str:
+        """The address; of local memory the host passes its offset in the work-group's."""
+        slot = self._reserve(8)
+        if place in self.nulls:
+            return "null"
+        lanes, writer = self.emitter.execution, self.emitter.writer
+        assert isinstance(lanes, CudaLanes)
+        if is_local:
+            return lanes.local_at(self.block.load(slot, "i64"))
+        given, text = self.block.load(slot, "ptr addrspace(1)"), writer.fresh("pointer")
+        writer.entry.append(f"  {text} = addrspacecast ptr addrspace(1) {given} to ptr")
+        return text
+
+    def value(self, place: int, kind: Type) -> Value:
+        """The value."""
+        address = self.block.address(self._reserve(kind.size))
+        with self.emitter.writer.in_entry():
+            return load_value(self.emitter, Number("ptr", address), kind, 8)
+
+    def _reserve(self, size: int) -> Slot:
+        self.slots.append(self.block.reserve(size))
+        return self.slots[-1]

@@ -1,0 +1,318 @@
+"""Loads and stores of matrices: each thread its own components, as wide as alignment and stride allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from coopmat.devices.lane_layout import can_be_packed, rows_per_word
+from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.types import MatrixType
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.targets.cuda.matrix.fragments import Fragment, fragment_of
+from coopmat.targets.cuda.matrix.positions import is_element, lane_of, positions
+from coopmat.targets.cuda.matrix.registers import Registers
+from coopmat.targets.llvm.arithmetic.integers import add, multiply
+from coopmat.targets.llvm.matrices import MatrixAccess
+from coopmat.targets.llvm.threads.spread import Position
+from coopmat.targets.llvm.values import Matrix, Number, zero_of
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a matrix lies in memory. along: the axis of neighbouring elements, 0: down a column, 1: along a row.
+    together: rows of B that share a word; 1 in other layouts."""
+
+    along: int
+    together: int = 1
+
+    @classmethod
+    def of(cls, kind: MatrixType, layout: Layout) -> Order:
+        """The order of a layout. Error for one that the matrix cannot have."""
+        if layout == Layout.RowMajorKHR or (layout == Layout.PackedINTEL and kind.use == Use.MatrixAKHR):
+            return cls(1)
+        if layout == Layout.ColumnMajorKHR:
+            return cls(0)
+        bits = fragment_of(kind).bits
+        if layout == Layout.PackedINTEL and kind.use == Use.MatrixBKHR and can_be_packed(kind.rows, bits):
+            return cls(0, rows_per_word(bits))
+        raise Error(f"layout {layout.name} is not possible for a {kind} of use {kind.use}")
+
+
+class MatrixMemory(Registers):
+    """Loads and stores."""
+
+    def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        """A matrix in memory; of a window, zeros where it does not reach."""
+        if access.window:
+            return self._load_window(kind, access)
+        return self._load_whole(kind, access)
+
+    def store(self, matrix: Matrix, access: MatrixAccess) -> None:
+        """Write a matrix, or what of it lies in a window."""
+        if access.window:
+            inside, plain = self._in_window(matrix.kind, access)
+            self._either(inside, lambda: self._store_whole(matrix, plain),
+                         lambda: self._store_elements(matrix, access))
+        else:
+            self._store_whole(matrix, access)
+
+    # --- whole matrices ---------------------------------------------------------------
+
+    def _load_whole(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        runs = self._runs(kind, access)
+        if runs is None:
+            return self._load_elements(kind, access)
+        fragment = fragment_of(kind)
+
+        def wide() -> Matrix:
+            width = fragment.bits * fragment.per_register
+            return self.matrix(kind, [
+                self.writer.let(f"load {fragment.register}, ptr {address}, align {width // 8}")
+                for address in self._addresses(kind, access, runs)])
+
+        return self._by_alignment(kind, access, wide, lambda: self._load_elements(kind, access))
+
+    def _store_whole(self, matrix: Matrix, access: MatrixAccess) -> None:
+        kind = matrix.kind
+        runs = self._runs(kind, access)
+        if runs is None:
+            self._store_elements(matrix, access)
+            return
+        fragment = fragment_of(kind)
+
+        def wide() -> None:
+            width = fragment.bits * fragment.per_register
+            for register, address in zip(self.registers(matrix), self._addresses(kind, access, runs), strict=True):
+                self.writer.do(f"store {fragment.register} {register}, ptr {address}, align {width // 8}")
+
+        self._either(self._is_aligned(access, fragment.bits * fragment.per_register // 8), wide,
+                     lambda: self._store_elements(matrix, access))
+
+    def _runs(self, kind: MatrixType, access: MatrixAccess) -> list[tuple[int, int]] | None:
+        """Where registers as a whole are neighbours in memory, the offset of each register's first component."""
+        fragment, order = fragment_of(kind), Order.of(kind, access.layout)
+        count = fragment.per_register
+        if count == 1 or not fragment.spread.is_regular or not all(fragment.spread.everywhere):
+            return None
+        if fragment.components % count:
+            return None
+        offsets = fragment.spread.offsets
+        step = (1, 0) if order.along == 0 else (0, 1)
+        firsts = offsets[::count]
+        starts = {part.rows if order.along == 0 else part.columns for part in fragment.spread.lane_bits} | {
+            first[order.along] for first in firsts}
+        for first, place in zip(firsts, range(0, len(offsets), count), strict=True):
+            if any(offsets[place + number] != (first[0] + number * step[0], first[1] + number * step[1])
+                   for number in range(count)):
+                return None
+        if any(start % count for start in starts) or (order.together > 1 and order.together != count):
+            return None
+        return list(firsts)
+
+    def _addresses(self, kind: MatrixType, access: MatrixAccess, offsets: list[tuple[int, int]]) -> Iterator[str]:
+        """The addresses of elements so many rows and columns from a thread's first one."""
+        emitter, fragment, order = self.emitter, fragment_of(kind), Order.of(kind, access.layout)
+        stride = Number("i64", access.stride)
+        lines: dict[int, str] = {}
+        position = fragment.spread.start(emitter, lane_of(emitter, kind, "i64"))
+        start = self._address(access, fragment, self._line_and_place(order, position), stride)
+        for offset in offsets:
+            line, place = self._line_and_bits(order, fragment, offset)
+            if line not in lines:
+                way = multiply(emitter, stride, emitter.constant("i64", line))
+                lines[line] = start if line == 0 else self.writer.let(
+                    f"getelementptr i8, ptr {start}, i64 {way.base}")
+            yield lines[line] if place == 0 else self.writer.let(
+                f"getelementptr i8, ptr {lines[line]}, i64 {place // 8}")
+
+    def _line_and_bits(self, order: Order, fragment: Fragment, offset: tuple[int, int]) -> tuple[int, int]:
+        """Of an offset in the matrix the lines, and the bits in a line."""
+        if order.together > 1:
+            row, column = offset
+            return row // order.together, (column * order.together + row % order.together) * fragment.bits
+        return offset[1 - order.along], offset[order.along] * fragment.bits
+
+    def _address(self, access: MatrixAccess, fragment: Fragment, where: Position, stride: Number) -> str:
+        """The address of an element, by its line and its place there; of 4-bit ones, of their byte."""
+        emitter, (line, place) = self.emitter, where
+        way = multiply(emitter, line, stride)
+        if fragment.bits < 8:
+            place = emitter.apply("lshr {t} {0}, {1}", "i64", place, emitter.constant("i64", 1))
+        else:
+            place = multiply(emitter, place, emitter.constant("i64", fragment.bits // 8))
+        return self.writer.let(f"getelementptr i8, ptr {access.address}, i64 {add(emitter, way, place).base}")
+
+    def _line_and_place(self, order: Order, position: Position) -> Position:
+        """Which line of memory an element is in, and which element of it."""
+        emitter = self.emitter
+        if order.together == 1:
+            return position[1 - order.along], position[order.along]
+        row, column = position
+        count = order.together.bit_length() - 1
+        line = emitter.apply("lshr {t} {0}, {1}", "i64", row, emitter.constant("i64", count))
+        inner = emitter.apply("and {t} {0}, {1}", "i64", row, emitter.constant("i64", order.together - 1))
+        wide = emitter.apply("shl {t} {0}, {1}", "i64", column, emitter.constant("i64", count))
+        return line, add(emitter, wide, inner)
+
+    # --- element by element -----------------------------------------------------------
+
+    def _elements(self, kind: MatrixType, access: MatrixAccess) -> Iterator[tuple[int, Number, str, str | None]]:
+        """Each component that may hold an element: its number, whether it does, its address, and of 4-bit ones whether
+        it is in the upper half of its byte, an i32."""
+        emitter, fragment, order = self.emitter, fragment_of(kind), Order.of(kind, access.layout)
+        window = [Number("i64", one) for one in access.window]
+        for number, position in enumerate(positions(emitter, kind, "i64")):
+            if fragment.spread.nowhere[number]:
+                continue
+            exists = (Number("i1", "true") if fragment.spread.everywhere[number] else
+                      is_element(emitter, kind, position))
+            place = self._line_and_place(order, position)
+            if window:  # of memory: its rows are lines there, whatever the layout
+                place = add(emitter, place[0], window[0]), add(emitter, place[1], window[1])
+                for one, limit in zip(place, window[2:], strict=True):
+                    inside = emitter.apply("icmp ult {t} {0}, {1}", "i1", one, limit)
+                    exists = inside if exists.base == "true" else emitter.apply(
+                        "and {t} {0}, {1}", "i1", exists, inside)
+            address = self._address(access, fragment, place, Number("i64", access.stride))
+            yield number, exists, address, self._upper(fragment, place)
+
+    def _upper(self, fragment: Fragment, place: Position) -> str | None:
+        if fragment.bits >= 8:
+            return None
+        return self.writer.let(f"trunc i64 {self.writer.let(f'and i64 {place[1].base}, 1')} to i32")
+
+    def _load_elements(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        fragment, element = fragment_of(kind), fragment_of(kind).element
+        numbers = [self.zero(kind)] * fragment.components
+        for number, exists, address, upper in self._elements(kind, access):
+            numbers[number] = self._if(exists, element, lambda address=address, upper=upper: self._load_one(  # type: ignore[misc]
+                fragment, address, upper))
+        return self.of_components(kind, numbers)
+
+    def _load_one(self, fragment: Fragment, address: str, upper: str | None) -> str:
+        element, let = fragment.element, self.writer.let
+        value = let(f"load {element}, ptr {address}, align {max(1, fragment.bits // 8)}")
+        if upper is None:
+            return value
+        wide = let(f"zext i8 {value} to i32")
+        moved = let(f"lshr i32 {wide}, {let(f'shl i32 {upper}, 2')}")
+        high = let(f"shl i32 {moved}, 28")
+        return let(f"trunc i32 {let(f'ashr i32 {high}, 28')} to i8")
+
+    def _store_elements(self, matrix: Matrix, access: MatrixAccess) -> None:
+        kind = matrix.kind
+        fragment = fragment_of(kind)
+        if fragment.bits < 8:
+            self.store_nibbles(matrix, access)
+            return
+        components = self.components(matrix)
+        for number, exists, address, _ in self._elements(kind, access):
+            text = f"store {fragment.element} {components[number].base}, ptr {address}, align {fragment.bits // 8}"
+            if exists.base == "true":
+                self.writer.do(text)
+            else:
+                self.writer.when(exists.base, lambda text=text: self.writer.do(text))  # type: ignore[misc]
+
+    def store_nibbles(self, matrix: Matrix, access: MatrixAccess) -> None:
+        """Store a matrix of 4-bit components, of which threads may share bytes: by an exchange and a comparison of the
+        word around."""
+        components, writer, let = self.components(matrix), self.writer, self.writer.let
+        for number, exists, address, upper in self._elements(matrix.kind, access):
+            def store(number: int = number, address: str = address, upper: str | None = upper) -> None:
+                place = let(f"ptrtoint ptr {address} to i64")
+                word = let(f"inttoptr i64 {let(f'and i64 {place}, -4')} to ptr")
+                byte = let(f"trunc i64 {let(f'and i64 {place}, 3')} to i32")
+                shift = let(f"or i32 {let(f'shl i32 {byte}, 3')}, {let(f'shl i32 {upper}, 2')}")
+                wide = let(f"zext i8 {components[number].base} to i32")
+                new = let(f"shl i32 {let(f'and i32 {wide}, 15')}, {shift}")
+                hole = let(f"xor i32 {let(f'shl i32 15, {shift}')}, -1")
+                let(f"atomicrmw and ptr {word}, i32 {hole} monotonic")
+                let(f"atomicrmw or ptr {word}, i32 {new} monotonic")
+
+            if exists.base == "true":
+                store()
+            else:
+                writer.when(exists.base, store)
+
+    # --- windows ----------------------------------------------------------------------
+
+    def _load_window(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        inside, plain = self._in_window(kind, access)
+        return self._chosen(kind, inside, lambda: self._load_whole(kind, plain),
+                            lambda: self._load_elements(kind, access))
+
+    def _in_window(self, kind: MatrixType, access: MatrixAccess) -> tuple[str, MatrixAccess]:
+        """Whether all of a matrix lies in the window, and where it lies then."""
+        emitter, fragment = self.emitter, fragment_of(kind)
+        order = Order.of(kind, access.layout)
+        first_line, first_place, height, width = (Number("i64", one) for one in access.window)
+        lines, places = (kind.rows, kind.columns)[1 - order.along], (kind.rows, kind.columns)[order.along]
+        if order.together > 1:
+            lines, places = kind.rows // order.together, kind.columns * order.together
+        found = "true"
+        for first, limit, size in ((first_line, height, lines), (first_place, width, places)):
+            last = add(emitter, first, emitter.constant("i64", size))
+            for condition in (emitter.apply("icmp sge {t} {0}, {1}", "i1", first, emitter.constant("i64", 0)),
+                              emitter.apply("icmp ule {t} {0}, {1}", "i1", last, limit)):
+                found = condition.base if found == "true" else self.writer.let(f"and i1 {found}, {condition.base}")
+        address = self._address(access, fragment, (first_line, first_place), Number("i64", access.stride))
+        return found, MatrixAccess(access.pointer, address, access.stride, access.layout, access.alignment)
+
+    # --- choices at run time ----------------------------------------------------------
+
+    def _is_aligned(self, access: MatrixAccess, nbytes: int) -> str:
+        """Whether all lines of a matrix begin at multiples of so many bytes."""
+        if access.alignment >= nbytes and access.stride.lstrip("-").isdigit() and int(access.stride) % nbytes == 0:
+            return "true"
+        let = self.writer.let
+        place = let(f"ptrtoint ptr {access.address} to i64")
+        rest = let(f"and i64 {let(f'or i64 {place}, {access.stride}')}, {nbytes - 1}")
+        return let(f"icmp eq i64 {rest}, 0")
+
+    def _by_alignment(self, kind: MatrixType, access: MatrixAccess, wide: Callable[[], Matrix],
+                      narrow: Callable[[], Matrix]) -> Matrix:
+        fragment = fragment_of(kind)
+        return self._chosen(kind, self._is_aligned(access, fragment.bits * fragment.per_register // 8), wide, narrow)
+
+    def _chosen(self, kind: MatrixType, condition: str, then: Callable[[], Matrix],
+                otherwise: Callable[[], Matrix]) -> Matrix:
+        """One of two ways to a matrix."""
+        if condition == "true":
+            return then()
+        found: list[tuple[str, str]] = []
+        self._either(condition, *(lambda make=make: found.append((make().text, self.writer.block))
+                                  for make in (then, otherwise)))
+        sources = ", ".join(f"[ {text}, %{block} ]" for text, block in found)
+        return Matrix(kind, self.writer.let(f"phi {fragment_of(kind).type} {sources}"))
+
+    def _either(self, condition: str, then: Callable[[], object], otherwise: Callable[[], object]) -> None:
+        if condition == "true":
+            then()
+            return
+        writer = self.writer
+        one, other, end = (writer.fresh(name)[1:] for name in ("one", "other", "end"))
+        writer.do(f"br i1 {condition}, label %{one}, label %{other}")
+        for label, make in ((one, then), (other, otherwise)):
+            writer.label(label)
+            make()
+            writer.do(f"br label %{end}")
+        writer.label(end)
+
+    def _if(self, condition: Number, llvm: str, make: Callable[[], str]) -> Number:
+        """A number where a condition holds, else zero."""
+        if condition.base == "true":
+            return Number(llvm, make())
+        writer = self.writer
+        before, then, end = writer.block, writer.fresh("then")[1:], writer.fresh("rest")[1:]
+        writer.do(f"br i1 {condition.base}, label %{then}, label %{end}")
+        writer.label(then)
+        text = make()
+        block = writer.block
+        writer.do(f"br label %{end}")
+        writer.label(end)
+        return Number(llvm, writer.let(
+            f"phi {llvm} [ {text}, %{block} ], [ {zero_of(llvm)}, %{before} ]"))
+
+

@@ -1,0 +1,182 @@
+"""A module made ready for an NVIDIA GPU: PTX and machine code per kernel and variant, kept in the cache, and launches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from coopmat.diagnostics import Error, LaunchError
+from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.grammar import ExecutionModel
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.malformed import well_formed
+from coopmat.support.cache import Cache, key
+from coopmat.support.cached import cached_property
+from coopmat.support.forks import ForkSafeLock
+from coopmat.targets.analysis.large_values import Prepared
+from coopmat.targets.base.dump import wanted_stages
+from coopmat.targets.base.geometry import Geometry
+from coopmat.targets.base.validity import Validity
+from coopmat.targets.cuda.chips import LARGEST_GROUP, Chip
+from coopmat.targets.cuda.compilation import LEVEL, prepare, to_ir, to_ptx
+from coopmat.targets.cuda.kernel import KernelCode
+from coopmat.targets.cuda.lanes import WARP, Variant
+from coopmat.targets.cuda.options import CudaOptions
+from coopmat.targets.llvm import saved
+
+SUB_GROUP_SIZES = (WARP, 16, 8, 4)
+MOST_PLANS = 256
+_COMPILING = ForkSafeLock()
+
+
+class PtxProgram:
+    """The kernels of a module as PTX; no GPU is needed. ``validates``: whether a module is checked before;
+    ``sub_group_size``: of kernels that require none."""
+
+    def __init__(self, module: Module, chip: Chip, cache: Cache | None = None, *, validates: bool = True,
+                 sub_group_size: int = WARP) -> None:
+        self.module = module
+        self.chip = chip
+        self.cache = cache if cache is not None else Cache(None)
+        self.sub_group_size = sub_group_size
+        self.validity = Validity(module, validates=validates)
+        self.signatures = module.kernel_signatures
+        self._made: dict[tuple[str, Variant], tuple[KernelCode, str]] = {}
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The module after the passes that are for all of its kernels."""
+        with well_formed("the module"):
+            return prepare(self.module)
+
+    def variant(self, signature: KernelSignature, local_size: Sequence[int], nulls: tuple[int, ...] = ()) -> Variant:
+        """The variant of a kernel that work-groups of a size need, and null pointers at some positions."""
+        size = signature.sub_group_size or self.sub_group_size
+        if size not in SUB_GROUP_SIZES:
+            raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; NVIDIA's GPUs have "
+                              f"{', '.join(map(str, SUB_GROUP_SIZES))}")
+        x, y, z = (*local_size, 1, 1)[:3]
+        if x * y * z > LARGEST_GROUP:
+            raise LaunchError(f"kernel '{signature.name}': a work-group of {x * y * z} work-items is larger than "
+                              f"NVIDIA's GPUs allow, {LARGEST_GROUP}")
+        return Variant(self.chip, (x, y, z), size, nulls)
+
+    def compiled(self, name: str, variant: Variant) -> tuple[KernelCode, str]:
+        """A kernel's code, and its PTX; made once, and kept in the cache."""
+        if (name, variant) not in self._made:
+            with _COMPILING:
+                if (name, variant) not in self._made:
+                    self._made[name, variant] = self._found(name, variant) or self._compile(name, variant)
+        return self._made[name, variant]
+
+    def _compile(self, name: str, variant: Variant) -> tuple[KernelCode, str]:
+        entry = next(entry for entry in self.module.entry_points
+                     if entry.name == name and entry.model == ExecutionModel.Kernel)
+        with self.validity.of_kernel(name):
+            code = to_ir(self.prepared, entry, variant)
+            ptx = to_ptx(code, name, variant)
+        self.cache.put(self.key(name, variant), saved.to_bytes(code, ptx.encode(), ("ir",)))
+        return code, ptx
+
+    def _found(self, name: str, variant: Variant) -> tuple[KernelCode, str] | None:
+        content = None if wanted_stages() else self.cache.get(self.key(name, variant))
+        found = None if content is None else saved.from_bytes(KernelCode, content, ir="")
+        return None if found is None else (found[0], found[1].decode())
+
+    def key(self, name: str, variant: Variant, *more: str) -> str:
+        """The key of what is made of a kernel."""
+        import llvmlite
+
+        return key("kernel for CUDA", self._module_bytes, name, saved.canonical(variant), f"-O{LEVEL}",
+                   llvmlite.__version__, *more)
+
+    @cached_property
+    def _module_bytes(self) -> bytes:
+        return self.module.to_bytes()
+
+    def ptx(self) -> str:
+        """The PTX of all kernels, for work-groups of the size that each requires, or of a few warps."""
+        parts = []
+        for name, signature in self.signatures.items():
+            local_size = signature.work_group_size or (4 * WARP, 1, 1)
+            _, text = self.compiled(name, self.variant(signature, local_size))
+            parts.append(f"// kernel '{name}' for {self.chip.name}, work-groups of {local_size}\n{text}")
+        return "\n".join(parts)
+
+
+class CudaProgram(PtxProgram):
+    """The kernels of a module on a GPU."""
+
+    def __init__(self, module: Module, ordinal: int = 0, options: CudaOptions | None = None,
+                 cache: Cache | None = None, *, validates: bool = True, sub_group_size: int = WARP) -> None:
+        from coopmat.targets.cuda.host.context import context
+
+        self.context = context(ordinal)
+        self.options = options if options is not None else CudaOptions()
+        super().__init__(module, self.context.chip, cache, validates=validates, sub_group_size=sub_group_size)
+        self._plans: dict[Any, Any] = {}
+        self._loaded: dict[tuple[str, Variant], Any] = {}
+
+    @cached_property
+    def variables(self) -> Any:
+        """The memory of the module's own variables on the GPU."""
+        from coopmat.targets.cuda.host.variables import Variables
+
+        return Variables(self.prepared.module, self.context)
+
+    def loaded(self, name: str, variant: Variant) -> Any:
+        """A kernel in machine code on the GPU."""
+        from coopmat.targets.cuda.host.driver import driver_version
+        from coopmat.targets.cuda.host.modules import LoadedKernel, assembled
+
+        if (name, variant) not in self._loaded:
+            code, ptx = self.compiled(name, variant)
+            key = self.key(name, variant, "cubin", str(driver_version()), self.context.name)
+            cubin = self.cache.get(key)
+            if cubin is None:
+                cubin, _ = assembled(self.context, ptx, name)
+                self.cache.put(key, cubin)
+            self._loaded[name, variant] = LoadedKernel(self.context, cubin, code.symbol)
+        return self._loaded[name, variant]
+
+    def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+               arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
+        """Run a kernel over ``global_size`` work-items in groups of ``local_size``; returns when it is done.
+
+        arguments: contiguous numpy arrays for pointers (written in place) or None, bytes for values,
+            :class:`LocalMemory` for local pointers. Raises LaunchError for sizes that do not fit.
+        """
+        self.launcher(kernel_name, global_size, local_size, arguments, global_offset)(arguments)
+
+    def launcher(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
+                 arguments: Sequence[Any], global_offset: Sequence[int] | None = None
+                 ) -> Callable[[Sequence[Any]], None]:
+        """Compile a kernel for these sizes, and for the null pointers among the arguments, if that has not been done;
+        what launches it with arguments."""
+        nulls = tuple(place for place, argument in enumerate(arguments) if argument is None)
+        chosen = (kernel_name, tuple(global_size), tuple(local_size), nulls, global_offset and tuple(global_offset))
+        plan = self._plans.get(chosen)
+        if plan is None:
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.clear()
+            plan = self._plans[chosen] = self._made_plan(*chosen)
+        launch: Callable[[Sequence[Any]], None] = plan.launch
+        return launch
+
+    def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
+                   global_offset: Sequence[int] | None) -> Any:
+        from coopmat.targets.cuda.host.launch import Plan
+
+        if name not in self.signatures:
+            raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
+        signature = self.signatures[name]
+        geometry = Geometry.checked(signature, global_size, local_size, global_offset,
+                                    signature.sub_group_size or self.sub_group_size)
+        variant = self.variant(signature, geometry.local_size, nulls)
+        code, _ = self.compiled(name, variant)
+        try:
+            kernel = self.loaded(name, variant)
+        except Error as error:
+            raise LaunchError(str(error)) from None
+        return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit)
