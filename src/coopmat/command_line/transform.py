@@ -11,7 +11,7 @@ import typer
 
 from coopmat.command_line.modules import read_or_compile
 from coopmat.command_line.options import build_options
-from coopmat.diagnostics import Error, render
+from coopmat.diagnostics import Error, ValidationError, render
 from coopmat.runtime import device
 from coopmat.spirv.transform import passes
 from coopmat.spirv.transform.goal import Goal
@@ -44,7 +44,10 @@ def optimize(
     module, warnings = read_or_compile(file, build_options(context))
     if warnings:
         print(render(warnings), file=sys.stderr)
-    changed, notes = passes.transform(module, chosen, goal)
+    try:
+        changed, notes = passes.transform(module, chosen, goal)
+    except ValidationError as error:
+        raise error.in_file(str(file)) from None
     if verbose:
         print(*notes, sep="\n", file=sys.stderr)
     is_text = output.suffix == TEXT_SUFFIX

@@ -80,7 +80,8 @@ def test_products(device: str, name: str, shape: tuple[int, int, int]) -> None:
     rng = np.random.default_rng(40)
     a, b = rng.integers(-4, 5, (m, 2 * k)).astype(inner), rng.integers(-4, 5, (2 * k, n)).astype(inner)
     c = rng.integers(-9, 9, (m, n)).astype(outer)
-    expected = ((a.astype(np.int64) @ b.astype(np.int64) + c.astype(np.int64)) * 3 + c.astype(np.int64) + 1).astype(outer)
+    a64, b64, c64 = (one.astype(np.int64) for one in (a, b, c))
+    expected = ((a64 @ b64 + c64) * 3 + c64 + 1).astype(outer)
     for names in (("cut",), tuple(one.name for one in passes.usual())):
         column_major = len(names) == 1
         module = gemm_module(name, shape, lanes, column_major)
@@ -168,7 +169,7 @@ def test_in_tiles(function: object, values: dict[str, object], monkeypatch: pyte
 
 
 def check_model(seed: int, tile: tuple[int, int, int]) -> bool:
-    """A generated kernel in tiles computes what its model does; one that asks which work-item holds what is left out."""
+    """A generated kernel in tiles computes what its model does; one that asks who holds what is left out."""
     kernel = modelled_matrices.generate(seed)
     if "uint own" in kernel.source:
         return False

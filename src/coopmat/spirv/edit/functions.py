@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.control_flow import predecessors_of, successors_of, targets
 from coopmat.spirv.analysis.dominators import immediate_dominators, preorder
+from coopmat.spirv.analysis.requirements import Needs, implied
 from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.edit.ordering import LINES
 from coopmat.spirv.grammar import TERMINATORS, Op, instruction
@@ -75,11 +76,16 @@ class FunctionEditor(Editor):
         return self.add(make(op, *words, type_id=type_id, result_id=self.new_id() if result is None else result))
 
     def annotations(self) -> dict[int, list[Instruction]]:
-        """Id → its names and decorations that stand by themselves (not in groups)."""
+        """Id → its names and decorations; those of groups as if they stood by themselves."""
         found: dict[int, list[Instruction]] = {}
         for item in self.head:
             if item.opcode in NAMES | DECORATIONS:
                 found.setdefault(item.words[0], []).append(item)
+            elif item.opcode == Op.GroupDecorate:
+                group, *targets = item.words
+                for target in targets:
+                    found.setdefault(target, []).extend(with_words(one, (target, *one.words[1:]))
+                                                        for one in found.get(group, ()) if one.opcode in DECORATIONS)
         return found
 
     def annotate(self, rows: Iterable[Instruction]) -> None:
@@ -96,7 +102,24 @@ class FunctionEditor(Editor):
         self._place_annotations()
         self._drop_annotations()
         self.sweep()
-        return self.finish()
+        return self._declaring(self.finish())
+
+    def _declaring(self, module: Module) -> Module:
+        """The module with what it was declared to need besides what its instructions tell."""
+        before = Needs((self.module.version >> 16, self.module.version >> 8 & 0xFF))
+        for item in self.module.instructions:
+            if item.opcode not in (Op.Capability, Op.Extension):
+                before.add(item)
+        told = implied(before.capabilities())
+        rows = module.instructions
+        kept = [item for item in self.module.of_opcode(Op.Capability)
+                if item.words[0] not in told and item.words[0] not in module.capabilities]
+        if not kept:
+            return module
+        extensions = [item for item, name in zip(self.module.of_opcode(Op.Extension), self.module.extensions,
+                                                 strict=True) if name not in module.extensions]
+        first = next(i for i, item in enumerate(rows) if item.opcode != Op.Capability)
+        return module.with_instructions([*rows[:first], *kept, *extensions, *rows[first:]])
 
     def _place_annotations(self) -> None:
         """Names stand before decorations, and both where the module has its own."""

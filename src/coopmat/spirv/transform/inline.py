@@ -38,6 +38,7 @@ from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.text.names import source_name
 from coopmat.spirv.transform.goal import Goal, Say, counted
+from coopmat.support.limits import DEEPEST_CALL
 
 MOST_INSTRUCTIONS = 1 << 18
 """Of a function with everything that it calls; what is called beyond that is left."""
@@ -95,7 +96,7 @@ class _Inlining:
         self.open.append(body.id)
         remove_unreachable(body)
         count = 0
-        for row in list(body.rows()):
+        for row in list(body.rows()) if len(self.open) < DEEPEST_CALL else ():
             if row.opcode == Op.FunctionCall and row.words[0] in self.bodies and row.words[0] not in self.open:
                 count += self._finish(self.bodies[row.words[0]])
         if any(self._is_replaced(row) for row in body.rows()):
@@ -117,7 +118,7 @@ class _Inlining:
         name = self._name(identifier)
         found = self.finished.get(identifier)
         if found is None:
-            self._keep(f"'{name}' calls itself")
+            self._keep(f"'{name}' calls itself, or calls are nested more than {DEEPEST_CALL} deep")
         elif not found.body.blocks:
             self._keep(f"'{imported_name(self.module, identifier) or name}' is imported")
         elif found.body.instruction.words[0] & FunctionControl.DontInline:

@@ -90,9 +90,9 @@ def transform(module: Module, passes: Sequence[Pass], goal: Goal | None = None) 
 
 def check(module: Module) -> None:
     """Raise ValidationError for a module that breaks a rule, and Error for one of shaders."""
-    broken = next((one for one in module.validate() if one.severity == "error"), None)
-    if broken is not None:
-        raise ValidationError(broken.rule, broken.message, broken.offset)
     if Capability.Shader in module.capabilities:
         raise Error("the passes take modules of kernels (capability Kernel), and this is one of shaders (capability "
                     "Shader)")
+    broken = next((one for one in module.validate() if one.severity == "error"), None)
+    if broken is not None:
+        raise ValidationError(broken.rule, broken.message, broken.offset)

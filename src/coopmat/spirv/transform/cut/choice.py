@@ -141,14 +141,7 @@ class _Matrices:
     def _note(self, row: Instruction) -> None:
         result = row.type_id if row.type_id in self.types else 0
         if row.opcode == Op.CooperativeMatrixMulAddKHR and result:
-            types = (*map(self._type, row.words[:3]), result)
-            if all(types):
-                a, b, c, d = (self.types[one] for one in types)
-                flags = Flags(row.words[3] if len(row.words) > 3 else 0)
-                product = Product((types[0], types[1], types[2], types[3]),
-                                  multiply_accumulate_of(a, b, c, d, flags, row))
-                if product not in self.products:
-                    self.products.append(product)
+            self._note_product(row, result)
         elif row.opcode in _ALIKE and result:
             turned = row.opcode == Op.CooperativeMatrixTransposeNV or self._is_transposed(row.result_id or 0)
             for value in row.words[:1] if row.opcode != Op.CooperativeMatrixPerElementOpEXT else (
@@ -163,6 +156,21 @@ class _Matrices:
         elif row.opcode in _REFUSED:
             for type_id in {result, *map(self._type, row.words)} - {0}:
                 self.refused[type_id] = f"{row.name} cannot be cut"
+
+    def _note_product(self, row: Instruction, result: int) -> None:
+        types = (*map(self._type, row.words[:3]), result)
+        a, b, c, d = types
+        flags = Flags(row.words[3] if len(row.words) > 3 else 0)
+        try:
+            if not all(types):
+                raise Error(f"{row.name} has a matrix that is no sub-group's, or of numbers that are not known here")
+            use = multiply_accumulate_of(self.types[a], self.types[b], self.types[c], self.types[d], flags, row)
+        except Error as error:
+            self.refused |= {one: str(error) for one in types if one}
+            return
+        product = Product((a, b, c, d), use)
+        if product not in self.products:
+            self.products.append(product)
 
     def _is_transposed(self, identifier: int) -> bool:
         return any(decoration == Decoration.CooperativeMatrixTransposeEXT
