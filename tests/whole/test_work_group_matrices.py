@@ -18,7 +18,9 @@ import coopmat as cm
 from coopmat.sycl import *
 from tests.kit.sycl.launches import error_of, validate
 
-DEVICES = ("sim:generic", "cpu", pytest.param("cuda:0", marks=pytest.mark.oracle("cuda")))
+DEALING = ("sim:generic", "cpu")
+"""Devices on which the elements of a matrix are dealt out to the work-items."""
+DEVICES = (*DEALING, pytest.param("cuda:0", marks=pytest.mark.oracle("cuda")))
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 TYPES = {  # element type of A and B, of the accumulators, numpy's of both
     "bf16": (bfloat16, float32, BFLOAT16, np.float32), "fp16": (half, float32, np.float16, np.float32),
@@ -244,7 +246,7 @@ void k(global float *p, global float *q, int n, local float *l) {
 """
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", DEALING)
 @pytest.mark.parametrize(("items", "n"), [(16, 1), (48, 0), (64, 2)])
 def test_matrices_in_variables(device: str, items: int, n: int) -> None:
     """Arrays, structures, pointers, components of chosen matrices, loops; beside matrices of sub-groups."""
@@ -389,7 +391,7 @@ def test_out_of_bounds(device: cm.Device) -> None:
     assert (caught.value.where.sub_group, caught.value.where.lane) == (1, 8)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", DEALING)
 def test_components_for_some(device: str) -> None:
     """Each work-item may read and write its own components by itself."""
     memory = run_one("""
