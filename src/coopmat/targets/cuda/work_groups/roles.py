@@ -10,9 +10,10 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.work_groups import wgmma
-from coopmat.targets.cuda.work_groups.lanes import ComputingLanes, FetchingLanes
-from coopmat.targets.cuda.work_groups.rings import RingPosition
-from coopmat.targets.cuda.work_groups.schedule import KINDS, ROWS_OF_D, WARP_GROUP, Schedule, StagedLoad
+from coopmat.targets.cuda.work_groups.lanes import EXISTS, ComputingLanes, FetchingLanes
+from coopmat.targets.cuda.work_groups.rings import CLUSTER_POINTER, RingPosition
+from coopmat.targets.cuda.work_groups.schedule import CLUSTER, KINDS, ROWS_OF_D, WARP_GROUP, Schedule, StagedLoad
+from coopmat.targets.cuda.work_groups.stores import ChunkedStore
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.launch import LAUNCH, Slot
@@ -33,6 +34,7 @@ class ComputingMatrices(FragmentMatrices):
     def __init__(self, emitter: Emitter, lanes: ComputingLanes, schedule: Schedule) -> None:
         super().__init__(emitter, lanes)
         self.role, self.schedule = lanes, schedule
+        self.maps: Sequence[Slot] = ()  # where the tensor maps are, once that is known
         self._positions: dict[int, RingPosition] = {}
         self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one
 
@@ -52,6 +54,14 @@ class ComputingMatrices(FragmentMatrices):
         text = f"tile.{len(self._tiles)}"  # nothing but a multiplication takes it
         self._tiles[text] = staged, address
         return Matrix(kind, text)
+
+    def store(self, matrix: Matrix, access: MatrixAccess) -> None:
+        """Write a matrix; in chunks by a tensor map where there is one."""
+        staged = self.schedule.store_of(self.emitter.row)
+        if staged is None:
+            self.writer.when(EXISTS, lambda: super(ComputingMatrices, self).store(matrix, access))
+        else:
+            ChunkedStore(self, self.role, self.schedule.staging, self.maps[staged.number]).write(matrix, access)
 
     def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: tuple[str, str, str, str], *,
                  saturates: bool) -> Matrix:
@@ -80,8 +90,8 @@ class ComputingMatrices(FragmentMatrices):
         if row is not instructions[position.ring.last_use]:
             return
         writer = self.writer
-        first = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
-        writer.when(writer.let(f"icmp eq i32 {first}, 0"), position.release)
+        thread = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
+        writer.when(writer.let(f"icmp ult i32 {thread}, {self.role.cluster}"), lambda: position.release(thread))
         position.advance()
 
 
@@ -124,13 +134,29 @@ class FetchingMatrices:
         line, first = (let(f"trunc i64 {one} to i32") for one in access.window[:2])
         slot = self.maps[staged.number]
         described = let(f"getelementptr i8, {self.role.block.pointer} {LAUNCH}, i64 {slot.offset}")
-        tile = staged.tile
+        tile, rank = staged.tile, self.role.rank()
+        part = tile.lines // CLUSTER
+        if staged.is_shared:  # this work-group's part, for both
+            line = let(f"add i32 {line}, {let(f'mul i32 {rank}, {part}')}")
         for slab in range(tile.slabs):
             place = position.tile(staged.offset + slab * tile.slab_bytes)
+            if staged.is_shared:
+                place = let(f"add i32 {place}, {let(f'mul i32 {rank}, {part * tile.line_bytes}')}")
             column = let(f"add i32 {first}, {slab * tile.line_bytes // tile.element}")
+            self._start(self.role.shared(place), position.full(), described, column, line, shares=staged.is_shared)
+
+    def _start(self, target: str, barrier: str, described: str, column: str, line: str, *, shares: bool) -> None:
+        """One copy: to this work-group, or to all of the cluster."""
+        if self.role.cluster == 1:
             self.writer.call("void", "llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d", [
-                (_SHARED, self.role.shared(place)), (_SHARED, position.full()), ("ptr", described), ("i32", column),
-                ("i32", line), ("i64", "0"), ("i1", "false")], CONVERGENT)
+                (_SHARED, target), (_SHARED, barrier), ("ptr", described), ("i32", column), ("i32", line),
+                ("i64", "0"), ("i1", "false")], CONVERGENT)
+            return
+        there = self.writer.let(f"addrspacecast {_SHARED} {target} to {CLUSTER_POINTER}")
+        self.writer.call("void", "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d", [
+            (CLUSTER_POINTER, there), (_SHARED, barrier), ("ptr", described), ("i32", column), ("i32", line),
+            ("i16", str((1 << CLUSTER) - 1 if shares else 0)), ("i64", "0"), ("i1", "true" if shares else "false"),
+            ("i1", "false"), ("i32", "0")], CONVERGENT)
 
     # --- all the rest is nothing ------------------------------------------------------
 

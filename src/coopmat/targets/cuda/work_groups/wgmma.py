@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coopmat.targets.cuda.work_groups.schedule import ROWS_OF_D, Kind, Tile
+from coopmat.targets.cuda.work_groups.schedule import LINES_OF_CORE, ROWS_OF_D, Kind, Tile
 from coopmat.targets.llvm.writer import Writer
 
 UNIT = 16  # bytes: of addresses and offsets in descriptors
-LINES_OF_CORE = 8
 _SWIZZLE_CODES = {128: 1, 64: 2, 32: 3}
 _ADDRESS_BITS = 0x3FFFF
 
