@@ -109,7 +109,8 @@ def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Ker
     assert isinstance(other, CudaLanes)
     other.block.like(block)
     _write(fetching, entry, _Arguments(fetching, other.block, variant.nulls, arguments.slots))
-    text = kernel_text((computing, fetching), symbol_of(entry.name), variant, schedule, other.block, BLOCK_ALIGNMENT)
+    text = kernel_text((computing, fetching), symbol_of(entry.name), variant, schedule, matrices.maps, other.block,
+                       BLOCK_ALIGNMENT)
     return KernelCode(text, symbol_of(entry.name), tuple(arguments.slots), block.variables, other.block.nbytes,
                       block.local_bytes, [], [], threads_of(variant), maps, variant.cluster)
 
@@ -127,7 +128,8 @@ def _fetching(emitter: Emitter, variant: Variant, schedule: Schedule, maps: Sequ
 
 
 def _machine(variant: Variant, execution: Callable[[Emitter], tuple[Lanes, MatrixForm]]) -> Machine:
-    return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1, has_remainder=False)
+    return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1, has_remainder=False,
+                   has_bf16=variant.chip.has(80))
 
 
 def _write(emitter: Emitter, entry: EntryPoint, arguments: _Arguments) -> None:

@@ -14,7 +14,7 @@ from coopmat.targets.cuda.work_groups.lanes import EXISTS, GROUP
 from coopmat.targets.cuda.work_groups.rings import STATE
 from coopmat.targets.cuda.work_groups.schedule import BARRIER_BYTES, CLUSTER, WARP_GROUP, Schedule
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.threads.launch import LAUNCH, WORD_BYTES, LaunchBlock, Word
+from coopmat.targets.llvm.threads.launch import LAUNCH, WORD_BYTES, LaunchBlock, Slot, Word
 from coopmat.targets.llvm.writer import METADATA, Writer
 
 ROLES = ("compute", "fetch")
@@ -35,11 +35,11 @@ def role_function(emitter: Emitter, symbol: str, role: str) -> list[str]:
             *writer.lines, "  ret void", "}"]
 
 
-def kernel_text(emitters: Sequence[Emitter], symbol: str, variant: Variant, schedule: Schedule, block: LaunchBlock,
-                alignment: int) -> str:
-    """The module with a kernel."""
+def kernel_text(emitters: Sequence[Emitter], symbol: str, variant: Variant, schedule: Schedule, maps: Sequence[Slot],
+                block: LaunchBlock, alignment: int) -> str:
+    """The module with a kernel. maps: where its tensor maps are."""
     writer = Writer()
-    _Kernel(writer, symbol, variant, schedule).write()
+    _Kernel(writer, symbol, variant, schedule, maps).write()
     declared: dict[str, str] = {}
     helpers: dict[str, str] = {}
     for one in (*(emitter.writer for emitter in emitters), writer):
@@ -61,14 +61,18 @@ def kernel_text(emitters: Sequence[Emitter], symbol: str, variant: Variant, sche
 class _Kernel:
     """Writes the kernel's own function."""
 
-    def __init__(self, writer: Writer, symbol: str, variant: Variant, schedule: Schedule) -> None:
-        self.writer, self.symbol, self.variant, self.schedule = writer, symbol, variant, schedule
+    def __init__(self, writer: Writer, symbol: str, variant: Variant, schedule: Schedule,
+                 maps: Sequence[Slot]) -> None:
+        self.writer, self.symbol, self.variant, self.schedule, self.maps = writer, symbol, variant, schedule, maps
         self.axis = variant.cluster
 
     def write(self) -> None:
         """Set up the barriers, and part into roles."""
         writer, total = self.writer, math.prod(self.variant.local_size)
         thread = self._register("tid.x")
+        for slot in self.maps:
+            address = writer.let(f"getelementptr i8, ptr {LAUNCH}, i64 {slot.offset}")
+            writer.do(f'call void asm sideeffect "prefetch.tensormap [$0];", "l"(ptr {address})')
         writer.when(writer.let(f"icmp eq i32 {thread}, 0"), self._initialise)
         self._meet(".aligned")
         warp = writer.call("i32", "llvm.nvvm.shfl.sync.idx.i32", [

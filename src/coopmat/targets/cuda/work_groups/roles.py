@@ -7,6 +7,7 @@ from typing import Any
 
 from coopmat.formats import Rounding
 from coopmat.spirv.analysis.types import MatrixType
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.work_groups import wgmma
@@ -17,9 +18,14 @@ from coopmat.targets.cuda.work_groups.stores import ChunkedStore
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.launch import LAUNCH, Slot
-from coopmat.targets.llvm.values import Matrix, Number
+from coopmat.targets.llvm.values import Matrix, Number, literal
 
 _SHARED = f"ptr addrspace({SHARED})"
+
+
+def _is_zero(text: str) -> bool:
+    """Whether an operand is a zero."""
+    return text in ("0", "0.0", *(literal(llvm, 0.0) for llvm in ("half", "float", "double")))
 
 
 def _staged(emitter: Emitter, schedule: Schedule) -> StagedLoad | None:
@@ -37,6 +43,7 @@ class ComputingMatrices(FragmentMatrices):
         self.maps: Sequence[Slot] = ()  # where the tensor maps are, once that is known
         self._positions: dict[int, RingPosition] = {}
         self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one
+        self._zeros: dict[str, str] = {}  # whether a matrix is zero, whatever its registers hold; an i1
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory; a tile of a pipeline is waited for, and stays where it is."""
@@ -76,11 +83,59 @@ class ComputingMatrices(FragmentMatrices):
         down = self.writer.let(f"mul i32 {group}, {wgmma.rows_step(left.tile, ROWS_OF_D)}")
         at_a = self.writer.let(f"add i32 {at_a}, {down}")
         found = wgmma.multiply(
-            self.writer, KINDS[formats[0], formats[1], formats[3]], self.registers(c),
+            self.writer, KINDS[formats[0], formats[1], formats[3]], super().registers(c),
             wgmma.descriptor(self.writer, at_a, left.tile), wgmma.descriptor(self.writer, at_b, right.tile),
-            (left.tile, right.tile), (kind.columns, a.kind.columns), kind.rows // (ROWS_OF_D * groups), groups)
+            (left.tile, right.tile), (kind.columns, a.kind.columns), kind.rows // (ROWS_OF_D * groups), groups,
+            self._zeros.get(c.text, "false"))
         self._after_use()
         return self.matrix(kind, found)
+
+    # --- accumulators that are zero: wgmma has a flag for it, and the registers need no zeros -------------------------
+
+    def fill(self, kind: MatrixType, text: str) -> Matrix:
+        """A matrix of equal elements; an accumulator of zeros is one by its flag."""
+        if not kind.is_of_work_group or kind.use != Use.MatrixAccumulatorKHR or not _is_zero(text):
+            return super().fill(kind, text)
+        matrix = Matrix(kind, self.writer.let(f"freeze {self.type(kind)} poison"))
+        self._zeros[matrix.text] = "true"
+        return matrix
+
+    def registers(self, matrix: Matrix) -> list[str]:
+        """The registers of a matrix; of one that may be zero by its flag, with the zeros."""
+        flag = self._zeros.get(matrix.text)
+        if flag is None:
+            return super().registers(matrix)
+        writer, llvm = self.writer, self.type(matrix.kind)
+        before, zero, end = writer.fresh("as.it.is")[1:], writer.fresh("zero")[1:], writer.fresh("known")[1:]
+        writer.do(f"br label %{before}")
+        writer.label(before)
+        writer.do(f"br i1 {flag}, label %{zero}, label %{end}")
+        writer.label(zero)
+        writer.do(f"br label %{end}")
+        writer.label(end)
+        text = writer.let(f"phi {llvm} [ {matrix.text}, %{before} ], [ zeroinitializer, %{zero} ]")
+        return super().registers(Matrix(matrix.kind, text))
+
+    def store_slot(self, key: Any, matrix: Matrix) -> None:
+        """Keep a matrix, and whether it is zero."""
+        super().store_slot(key, matrix)
+        if self._has_flag(matrix.kind):
+            flag = self._zeros.get(matrix.text, "false")
+            self.lanes.store_slot((key, "is zero"), Number("i1", flag))
+
+    def load_slot(self, key: Any, kind: MatrixType) -> Matrix:
+        """What a slot holds."""
+        matrix = super().load_slot(key, kind)
+        if self._has_flag(kind):
+            self._zeros[matrix.text] = self.lanes.load_slot((key, "is zero"), "i1").base
+        return matrix
+
+    def _has_flag(self, kind: MatrixType) -> bool:
+        return kind.is_of_work_group and kind.use == Use.MatrixAccumulatorKHR
+
+    def store_element(self, key: Any, count: int, matrix: Matrix, index: Number) -> None:
+        """Replace a matrix of an array in slots."""
+        super().store_element(key, count, self.matrix(matrix.kind, self.registers(matrix)), index)
 
     def _after_use(self) -> None:
         """Give the stage back behind the last instruction that reads it."""

@@ -264,6 +264,8 @@ def _check(flat: Flat, row: Instruction) -> None:
         raise NoSchedule(f"it has {_FORBIDDEN[Op(row.opcode)]} ({row.name})")
     if row.opcode == Op.ExtInst and row.words[1] == OPENCL_STD["printf"]:
         raise NoSchedule("it prints")
+    if row.opcode == Op.Select and _is_shared(flat.type_of(row.result_id or 0)):
+        raise NoSchedule("it selects one of two matrices")
 
 
 def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], number: int, place: int, row: Instruction) -> None:
