@@ -58,7 +58,7 @@ def _unheard(text: str) -> None:
 def to_ir(given: Prepared, entry: EntryPoint, variant: Variant) -> KernelCode:
     """A kernel as LLVM IR."""
     make = kernel_code if variant.pipeline == "none" else pipelined_code
-    code = make(traced(flattened(given, entry, type_table(given, variant))), entry, variant)
+    code = make(traced(flattened(given, entry, type_table(given, entry, variant))), entry, variant)
     dump(entry.name, "ll", code.ir.encode)
     return code
 

@@ -63,10 +63,10 @@ class KernelCode:
         return bool(self.maps)
 
 
-def type_table(prepared: Prepared, variant: Variant) -> TypeTable:
-    """The types of a module as a variant of its kernels has them."""
+def type_table(prepared: Prepared, entry: EntryPoint, variant: Variant) -> TypeTable:
+    """The types of a module as a variant of a kernel has them."""
     return TypeTable(prepared.module, variant.sub_group_size, variant.chip.table,
-                     work_group_items=math.prod(variant.local_size))
+                     work_group_items=prepared.module.kernel_signatures[entry.name].work_items)
 
 
 def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
