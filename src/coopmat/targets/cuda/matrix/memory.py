@@ -113,8 +113,8 @@ class MatrixMemory(Registers):
         by rows."""
         fragment, order = fragment_of(kind), Order.of(kind, access.layout)
         across = (0, fragment.is_by_rows) if kind.use == Use.MatrixAKHR else (1, fragment.is_by_columns)
-        return (self.has_movmatrix and fragment.bits == 16 and kind.use != Use.MatrixAccumulatorKHR and order == Order(across[0])
-                and across[1](2) and all(fragment.spread.everywhere))
+        return (self.has_movmatrix and fragment.bits == 16 and kind.use != Use.MatrixAccumulatorKHR
+                and order == Order(across[0]) and across[1](2) and all(fragment.spread.everywhere))
 
     def _load_across(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """Blocks of eight by eight as they lie, which the warp then transposes (PTX ISA, movmatrix)."""
