@@ -29,7 +29,7 @@ PASSES = (inline, values, fold)
 
 def prepare(module: Module) -> Prepared:
     """A module after the passes that are for all of its kernels."""
-    return prepared(_with_values(with_loops(module)))
+    return prepared(_with_values(with_loops(_with_values(module), keeps_straight=True)))
 
 
 def _with_values(module: Module) -> Module:
@@ -67,7 +67,8 @@ def to_ptx(code: KernelCode, kernel: str, variant: Variant) -> str:
     """What LLVM makes of a kernel's IR."""
     libraries = (str(library.path()),) if f"@{library.PREFIX}" in code.ir else ()
     found = client.compile(code.ir, TRIPLE, variant.chip.name, variant.chip.features, LEVEL, "asm",
-                           libraries=libraries, source_name=f"kernel '{kernel}'").decode()
+                           libraries=libraries, joins_phis=variant.pipeline != "none",
+                           source_name=f"kernel '{kernel}'").decode()
     dump(kernel, "ptx", found.encode)
     missing = re.findall(r"^\.extern \.func .*?(\w+)\s*(?:\(|$)", found, re.MULTILINE)
     if missing:  # an intrinsic that LLVM does not know is a call to it

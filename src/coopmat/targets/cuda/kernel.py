@@ -104,6 +104,7 @@ def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Ker
     assert isinstance(matrices, ComputingMatrices)
     matrices.maps = [slot for _, slot in maps]
     _write(computing, entry, arguments)
+    matrices.finish()
     fetching = Emitter(_machine(variant, lambda one: _fetching(one, variant, schedule, [slot for _, slot in maps])),
                        origins)
     other = fetching.execution

@@ -68,6 +68,8 @@ SINGLE: dict[str, Formula] = {
     "pown": lambda x, n: _POWER(x, n.of_integer("float")),
     "powr": _power_of_positive, "rootn": _root,
     "sqrt": lambda x: x.intrinsic("sqrt"),
+    **dict.fromkeys(("fmax", "fmax_common"), lambda x, y: x.intrinsic("maxnum", y)),
+    **dict.fromkeys(("fmin", "fmin_common"), lambda x, y: x.intrinsic("minnum", y)),
     **{name: real.REAL[name] for name in ("degrees", "radians", "mix", "sign")},
 }
 SINGLE |= {f"half_{name}": SINGLE[name] for name in real.FAST}
