@@ -34,11 +34,16 @@ def prepare(module: Module) -> Prepared:
 
 def _with_values(module: Module) -> Module:
     """Where there are matrices of work-groups, values instead of variables: a schedule is made of values."""
-    if not any(_is_of_work_group(module, row) for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)):
+    if not has_work_group_matrices(module):
         return module
     for one in PASSES:
         module = one(module, Goal(), _unheard)
     return module
+
+
+def has_work_group_matrices(module: Module) -> bool:
+    """Whether there are matrices that work-groups share."""
+    return any(_is_of_work_group(module, row) for row in module.of_opcode(Op.TypeCooperativeMatrixKHR))
 
 
 def _is_of_work_group(module: Module, row: Instruction) -> bool:
@@ -52,7 +57,7 @@ def _unheard(text: str) -> None:
 
 def to_ir(given: Prepared, entry: EntryPoint, variant: Variant) -> KernelCode:
     """A kernel as LLVM IR."""
-    make = pipelined_code if variant.has_pipeline else kernel_code
+    make = kernel_code if variant.pipeline == "none" else pipelined_code
     code = make(traced(flattened(given, entry, type_table(given, variant))), entry, variant)
     dump(entry.name, "ll", code.ir.encode)
     return code

@@ -39,10 +39,10 @@ class KernelCode:
     """IR of a kernel, and what the host must know to run it.
 
     symbol: the function's name. threads: of a work-group. maps: the tensor maps that the host makes, and where it puts
-    them. parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset
-    in the work-group's. variables: those of the module by id, whose addresses the host puts there. block_bytes: of the
-    launch's words and arguments. local_bytes: the kernel's own local memory. prints: the calls of printf. assertions:
-    what each failed one says.
+    them. cluster: the axis along which two work-groups share tiles. parameters: where each argument goes; a pointer
+    takes 8 bytes, local memory its offset in the work-group's. variables: those of the module by id, whose addresses
+    the host puts there. block_bytes: of the launch's words and arguments. local_bytes: the kernel's own local memory.
+    prints: the calls of printf. assertions: what each failed one says.
     """
 
     ir: str
@@ -55,6 +55,7 @@ class KernelCode:
     assertions: list[str]
     threads: int
     maps: tuple[tuple[TensorMap, Slot], ...] = ()
+    cluster: int | None = None
 
     @property
     def is_persistent(self) -> bool:
@@ -97,17 +98,21 @@ def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Ker
     assert isinstance(lanes, CudaLanes)
     block = lanes.block
     arguments = _Arguments(computing, block, variant.nulls)
-    _write(computing, entry, arguments)
     maps = tuple((one, block.reserve(TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT)) for one in schedule.maps)
+    matrices = computing.matrices
+    assert isinstance(matrices, ComputingMatrices)
+    matrices.maps = [slot for _, slot in maps]
+    _write(computing, entry, arguments)
     fetching = Emitter(_machine(variant, lambda one: _fetching(one, variant, schedule, [slot for _, slot in maps])),
                        origins)
     other = fetching.execution
     assert isinstance(other, CudaLanes)
     other.block.like(block)
     _write(fetching, entry, _Arguments(fetching, other.block, variant.nulls, arguments.slots))
-    text = kernel_text((computing, fetching), symbol_of(entry.name), variant, schedule, other.block, BLOCK_ALIGNMENT)
+    text = kernel_text((computing, fetching), symbol_of(entry.name), variant, schedule, matrices.maps, other.block,
+                       BLOCK_ALIGNMENT)
     return KernelCode(text, symbol_of(entry.name), tuple(arguments.slots), block.variables, other.block.nbytes,
-                      block.local_bytes, [], [], threads_of(variant), maps)
+                      block.local_bytes, [], [], threads_of(variant), maps, variant.cluster)
 
 
 def _computing(emitter: Emitter, variant: Variant, schedule: Schedule) -> tuple[ComputingLanes, ComputingMatrices]:
@@ -123,7 +128,8 @@ def _fetching(emitter: Emitter, variant: Variant, schedule: Schedule, maps: Sequ
 
 
 def _machine(variant: Variant, execution: Callable[[Emitter], tuple[Lanes, MatrixForm]]) -> Machine:
-    return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1, has_remainder=False)
+    return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1, has_remainder=False,
+                   has_bf16=variant.chip.has(80))
 
 
 def _write(emitter: Emitter, entry: EntryPoint, arguments: _Arguments) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from coopmat.targets.base.dump import wanted_stages
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.validity import Validity
 from coopmat.targets.cuda.chips import LARGEST_GROUP, Chip
-from coopmat.targets.cuda.compilation import LEVEL, prepare, to_ir, to_ptx
+from coopmat.targets.cuda.compilation import LEVEL, has_work_group_matrices, prepare, to_ir, to_ptx
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import WARP, Variant
 from coopmat.targets.cuda.options import CudaOptions
@@ -181,16 +181,35 @@ class CudaProgram(PtxProgram):
                                     signature.sub_group_size or self.sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
 
-        def made(variant: Variant, otherwise: Callable[[], Any] | None) -> Plan:
-            code, _ = self.compiled(name, variant)
+        def made(variants: Sequence[Variant]) -> Plan:
+            """The plan of the first variant that there is, with the others for arguments that its tensor maps do not
+            take."""
+            first, *others = variants
             try:
-                kernel = self.loaded(name, variant)
+                code, _ = self.compiled(name, first)
+            except NoSchedule as reason:
+                self.reasons[name, first] = str(reason)
+                return made(others)
+            try:
+                kernel = self.loaded(name, first)
             except Error as error:
                 raise LaunchError(str(error)) from None
-            return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit, otherwise)
+            return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit,
+                        (lambda: made(others)) if others else None)
 
-        try:
-            return made(replace(variant, has_pipeline=True), lambda: made(variant, None))
-        except NoSchedule as reason:
-            self.reasons[name, variant] = str(reason)
-            return made(variant, None)
+        return made([*self._with_pipelines(variant, geometry), variant])
+
+    def _with_pipelines(self, variant: Variant, geometry: Geometry) -> Iterator[Variant]:
+        """The variants with pipelines that a kernel may have, the fastest first."""
+        if not self.has_work_group_matrices:
+            return
+        for axis in (1, 0):
+            if geometry.group_counts[axis] > 1:
+                yield replace(variant, pipeline="loads and stores", cluster=axis)
+        yield replace(variant, pipeline="loads and stores")
+        yield replace(variant, pipeline="loads")
+
+    @cached_property
+    def has_work_group_matrices(self) -> bool:
+        """Whether there are matrices that work-groups share."""
+        return has_work_group_matrices(self.module)

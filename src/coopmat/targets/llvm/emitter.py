@@ -40,6 +40,7 @@ class Machine:
     name: as messages call it. handlers: what writes each instruction, by its opcode. execution: makes how work-items
     run and the form of matrices. sub_group_size: work-items. width: how many of them stand side by side in a number
     that varies. stack: the address space of the stack. has_remainder: LLVM's frem is exact there.
+    has_bf16: it rounds floats to bf16 by itself, subnormal ones, too.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Machine:
     width: int
     stack: int = 0
     has_remainder: bool = True
+    has_bf16: bool = False
 
 
 class Emitter(NumberWriter):
@@ -61,7 +63,7 @@ class Emitter(NumberWriter):
 
     def __init__(self, machine: Machine, origins: Origins) -> None:
         super().__init__(Writer(machine.stack), machine.width, lambda *call: self.execution.call_library(*call),
-                         has_remainder=machine.has_remainder)
+                         has_remainder=machine.has_remainder, has_bf16=machine.has_bf16)
         self.machine = machine
         self.sub_group_size = machine.sub_group_size
         self.origins = origins

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,7 @@ from coopmat.targets.cuda.host.modules import LoadedKernel
 from coopmat.targets.cuda.host.tensor_maps import tensor_map
 from coopmat.targets.cuda.host.variables import Variables
 from coopmat.targets.cuda.kernel import BLOCK_ALIGNMENT, KernelCode
+from coopmat.targets.cuda.work_groups.schedule import CLUSTER
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Word
 
@@ -148,8 +150,11 @@ class Plan:
         """The grid in parts that the hardware takes: the first work-group of each, and the work-groups along the axes.
         """
         if self.code.is_persistent:
-            total, most = self.geometry.group_total, self.context.multiprocessors
-            yield (0, 0, 0), (-(-total // -(-total // most)), 1, 1)
+            size = 1 if self.code.cluster is None else CLUSTER
+            total = math.prod(-(-count // size) if axis == self.code.cluster else count
+                              for axis, count in enumerate(self.geometry.group_counts))
+            waves = -(-total // (self.context.multiprocessors // size))
+            yield (0, 0, 0), (-(-total // waves) * size, 1, 1)
             return
         axes = [[(start, min(most, count - start)) for start in range(0, count, most)]
                 for count, most in zip(self.geometry.group_counts, self.context.largest_grid, strict=True)]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from coopmat.spirv.grammar import Scope
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED, WARP, CudaLanes, Variant
+from coopmat.targets.cuda.work_groups.schedule import CLUSTER
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.lanes import Numbers
@@ -13,6 +14,9 @@ from coopmat.targets.llvm.values import Number, zero_of
 
 GROUP = ("%gx", "%gy", "%gz")
 """The parameters of a role's function that are the work-group's position."""
+EXISTS = "%exists"
+"""The parameter that says whether there is such a work-group: of a cluster, one may be too many, which does what its
+neighbour does, and stores nothing."""
 COMPUTING_BARRIER = 1  # its number; 0 is all threads'
 
 
@@ -51,6 +55,15 @@ class RoleLanes(CudaLanes):
         """A work-item's position in its work-group: its thread's number."""
         return resized(self.emitter, self.thread(), "i64", signed=False)
 
+    @property
+    def cluster(self) -> int:
+        """The work-groups that share tiles."""
+        return 1 if self.variant.cluster is None else CLUSTER
+
+    def rank(self) -> str:
+        """The number of the work-group in its cluster."""
+        return self._register("cluster.ctarank").base if self.cluster > 1 else "0"
+
     def shared(self, offset: str) -> str:
         """The address of a place in shared memory, in that address space; the offset is an i32."""
         return self.writer.let(
@@ -59,6 +72,15 @@ class RoleLanes(CudaLanes):
 
 class ComputingLanes(RoleLanes):
     """The threads that compute."""
+
+    def store(self, pointer: Number, number: Number, alignment: int, *, volatile: bool = False) -> None:
+        """Write a number, if the work-group exists."""
+        self.writer.when(EXISTS, lambda: super(ComputingLanes, self).store(
+            pointer, number, alignment, volatile=volatile))
+
+    def copy_bytes(self, target: Number, source: Number, count: Number) -> None:
+        """Copy bytes, if the work-group exists."""
+        self.writer.when(EXISTS, lambda: super(ComputingLanes, self).copy_bytes(target, source, count))
 
     def barrier(self, scope: Scope) -> None:
         """Wait for those that compute; the fetching warp goes its own way."""

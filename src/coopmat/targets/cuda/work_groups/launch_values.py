@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.types import IntType
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import BuiltIn, Decoration, Op
 from coopmat.targets.analysis.flatten import Flat
 
 SIGNED, UNSIGNED = "signed", "unsigned"
@@ -64,6 +64,32 @@ def launch_value(flat: Flat, identifier: int) -> LaunchValue | None:
     if any(part is None for part in parts):
         return None
     return LaunchValue(_BY_OPCODE[Op(row.opcode)], kind.width, 0, tuple(part for part in parts if part is not None))
+
+
+ALL_AXES = frozenset(range(3))
+
+
+def group_axes(flat: Flat, identifier: int, _seen: set[int] | None = None) -> frozenset[int]:
+    """The axes of the work-group's position on which a value depends, which is made of arguments and positions."""
+    seen = set() if _seen is None else _seen
+    own = flat.definitions.get(identifier)
+    if own is None or identifier in seen:
+        return frozenset()
+    seen.add(identifier)
+    if own.opcode == Op.CompositeExtract and len(own.words) == 2 and _is_group_id(flat, own.words[0]):
+        return frozenset({own.words[1]})
+    if _is_group_id(flat, identifier):
+        return ALL_AXES
+    return frozenset().union(*(group_axes(flat, word, seen) for word in own.ids()))
+
+
+def _is_group_id(flat: Flat, identifier: int) -> bool:
+    """Whether a value is the position of the work-group."""
+    row = flat.definitions.get(identifier)
+    if row is None or row.opcode != Op.Load:
+        return False
+    return any(decoration == Decoration.BuiltIn and words[0] == BuiltIn.WorkgroupId
+               for decoration, words in flat.module.decorations(flat.original(row.words[0])))
 
 
 MOST_ZEROS = 12

@@ -11,6 +11,8 @@ from coopmat.targets.cuda.work_groups.lanes import RoleLanes
 from coopmat.targets.cuda.work_groups.schedule import BARRIER_BYTES, Ring
 
 _SHARED = f"ptr addrspace({SHARED})"
+CLUSTER_POINTER = "ptr addrspace(7)"
+"""LLVM's type of a pointer to the shared memory of a cluster."""
 STATE = "%rings"
 """The parameter of a role's function that points to the positions: for every ring its stage and the phase, each an
 i32."""
@@ -84,7 +86,14 @@ class RingPosition:
         self.writer.call("i64", "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", [
             (_SHARED, self.full()), ("i32", str(nbytes))], CONVERGENT)
 
-    def release(self) -> None:
-        """Tell that a warp group has read the stage; one of its threads does."""
-        self.writer.call("i64", "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", [
-            (_SHARED, self.empty()), ("i32", "1")], CONVERGENT)
+    def release(self, thread: str) -> None:
+        """Tell that a warp group has read the stage. So many threads do as work-groups share tiles, each tells one;
+        ``thread``: its number in the warp group, an i32."""
+        if self.lanes.cluster == 1:
+            self.writer.call("i64", "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", [
+                (_SHARED, self.empty()), ("i32", "1")], CONVERGENT)
+            return
+        other = self.writer.call(CLUSTER_POINTER, "llvm.nvvm.mapa.shared.cluster", [
+            (_SHARED, self.empty()), ("i32", thread)], CONVERGENT)
+        self.writer.call("void", "llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster", [
+            (CLUSTER_POINTER, other), ("i32", "1")], CONVERGENT)

@@ -7,18 +7,25 @@ from typing import Any
 
 from coopmat.formats import Rounding
 from coopmat.spirv.analysis.types import MatrixType
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.work_groups import wgmma
-from coopmat.targets.cuda.work_groups.lanes import ComputingLanes, FetchingLanes
-from coopmat.targets.cuda.work_groups.rings import RingPosition
-from coopmat.targets.cuda.work_groups.schedule import KINDS, ROWS_OF_D, WARP_GROUP, Schedule, StagedLoad
+from coopmat.targets.cuda.work_groups.lanes import EXISTS, ComputingLanes, FetchingLanes
+from coopmat.targets.cuda.work_groups.rings import CLUSTER_POINTER, RingPosition
+from coopmat.targets.cuda.work_groups.schedule import CLUSTER, KINDS, ROWS_OF_D, WARP_GROUP, Schedule, StagedLoad
+from coopmat.targets.cuda.work_groups.stores import ChunkedStore
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.launch import LAUNCH, Slot
-from coopmat.targets.llvm.values import Matrix, Number
+from coopmat.targets.llvm.values import Matrix, Number, literal
 
 _SHARED = f"ptr addrspace({SHARED})"
+
+
+def _is_zero(text: str) -> bool:
+    """Whether an operand is a zero."""
+    return text in ("0", "0.0", *(literal(llvm, 0.0) for llvm in ("half", "float", "double")))
 
 
 def _staged(emitter: Emitter, schedule: Schedule) -> StagedLoad | None:
@@ -33,8 +40,10 @@ class ComputingMatrices(FragmentMatrices):
     def __init__(self, emitter: Emitter, lanes: ComputingLanes, schedule: Schedule) -> None:
         super().__init__(emitter, lanes)
         self.role, self.schedule = lanes, schedule
+        self.maps: Sequence[Slot] = ()  # where the tensor maps are, once that is known
         self._positions: dict[int, RingPosition] = {}
         self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one
+        self._zeros: dict[str, str] = {}  # whether a matrix is zero, whatever its registers hold; an i1
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory; a tile of a pipeline is waited for, and stays where it is."""
@@ -53,6 +62,14 @@ class ComputingMatrices(FragmentMatrices):
         self._tiles[text] = staged, address
         return Matrix(kind, text)
 
+    def store(self, matrix: Matrix, access: MatrixAccess) -> None:
+        """Write a matrix; in chunks by a tensor map where there is one."""
+        staged = self.schedule.store_of(self.emitter.row)
+        if staged is None:
+            self.writer.when(EXISTS, lambda: super(ComputingMatrices, self).store(matrix, access))
+        else:
+            ChunkedStore(self, self.role, self.schedule.staging, self.maps[staged.number]).write(matrix, access)
+
     def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: tuple[str, str, str, str], *,
                  saturates: bool) -> Matrix:
         """``A*B + C``; of tiles by wgmma."""
@@ -66,11 +83,59 @@ class ComputingMatrices(FragmentMatrices):
         down = self.writer.let(f"mul i32 {group}, {wgmma.rows_step(left.tile, ROWS_OF_D)}")
         at_a = self.writer.let(f"add i32 {at_a}, {down}")
         found = wgmma.multiply(
-            self.writer, KINDS[formats[0], formats[1], formats[3]], self.registers(c),
+            self.writer, KINDS[formats[0], formats[1], formats[3]], super().registers(c),
             wgmma.descriptor(self.writer, at_a, left.tile), wgmma.descriptor(self.writer, at_b, right.tile),
-            (left.tile, right.tile), (kind.columns, a.kind.columns), kind.rows // (ROWS_OF_D * groups), groups)
+            (left.tile, right.tile), (kind.columns, a.kind.columns), kind.rows // (ROWS_OF_D * groups), groups,
+            self._zeros.get(c.text, "false"))
         self._after_use()
         return self.matrix(kind, found)
+
+    # --- accumulators that are zero: wgmma has a flag for it, and the registers need no zeros -------------------------
+
+    def fill(self, kind: MatrixType, text: str) -> Matrix:
+        """A matrix of equal elements; an accumulator of zeros is one by its flag."""
+        if not kind.is_of_work_group or kind.use != Use.MatrixAccumulatorKHR or not _is_zero(text):
+            return super().fill(kind, text)
+        matrix = Matrix(kind, self.writer.let(f"freeze {self.type(kind)} poison"))
+        self._zeros[matrix.text] = "true"
+        return matrix
+
+    def registers(self, matrix: Matrix) -> list[str]:
+        """The registers of a matrix; of one that may be zero by its flag, with the zeros."""
+        flag = self._zeros.get(matrix.text)
+        if flag is None:
+            return super().registers(matrix)
+        writer, llvm = self.writer, self.type(matrix.kind)
+        before, zero, end = writer.fresh("as.it.is")[1:], writer.fresh("zero")[1:], writer.fresh("known")[1:]
+        writer.do(f"br label %{before}")
+        writer.label(before)
+        writer.do(f"br i1 {flag}, label %{zero}, label %{end}")
+        writer.label(zero)
+        writer.do(f"br label %{end}")
+        writer.label(end)
+        text = writer.let(f"phi {llvm} [ {matrix.text}, %{before} ], [ zeroinitializer, %{zero} ]")
+        return super().registers(Matrix(matrix.kind, text))
+
+    def store_slot(self, key: Any, matrix: Matrix) -> None:
+        """Keep a matrix, and whether it is zero."""
+        super().store_slot(key, matrix)
+        if self._has_flag(matrix.kind):
+            flag = self._zeros.get(matrix.text, "false")
+            self.lanes.store_slot((key, "is zero"), Number("i1", flag))
+
+    def load_slot(self, key: Any, kind: MatrixType) -> Matrix:
+        """What a slot holds."""
+        matrix = super().load_slot(key, kind)
+        if self._has_flag(kind):
+            self._zeros[matrix.text] = self.lanes.load_slot((key, "is zero"), "i1").base
+        return matrix
+
+    def _has_flag(self, kind: MatrixType) -> bool:
+        return kind.is_of_work_group and kind.use == Use.MatrixAccumulatorKHR
+
+    def store_element(self, key: Any, count: int, matrix: Matrix, index: Number) -> None:
+        """Replace a matrix of an array in slots."""
+        super().store_element(key, count, self.matrix(matrix.kind, self.registers(matrix)), index)
 
     def _after_use(self) -> None:
         """Give the stage back behind the last instruction that reads it."""
@@ -80,8 +145,8 @@ class ComputingMatrices(FragmentMatrices):
         if row is not instructions[position.ring.last_use]:
             return
         writer = self.writer
-        first = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
-        writer.when(writer.let(f"icmp eq i32 {first}, 0"), position.release)
+        thread = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
+        writer.when(writer.let(f"icmp ult i32 {thread}, {self.role.cluster}"), lambda: position.release(thread))
         position.advance()
 
 
@@ -124,13 +189,29 @@ class FetchingMatrices:
         line, first = (let(f"trunc i64 {one} to i32") for one in access.window[:2])
         slot = self.maps[staged.number]
         described = let(f"getelementptr i8, {self.role.block.pointer} {LAUNCH}, i64 {slot.offset}")
-        tile = staged.tile
+        tile, rank = staged.tile, self.role.rank()
+        part = tile.lines // CLUSTER
+        if staged.is_shared:  # this work-group's part, for both
+            line = let(f"add i32 {line}, {let(f'mul i32 {rank}, {part}')}")
         for slab in range(tile.slabs):
             place = position.tile(staged.offset + slab * tile.slab_bytes)
+            if staged.is_shared:
+                place = let(f"add i32 {place}, {let(f'mul i32 {rank}, {part * tile.line_bytes}')}")
             column = let(f"add i32 {first}, {slab * tile.line_bytes // tile.element}")
+            self._start(self.role.shared(place), position.full(), described, column, line, shares=staged.is_shared)
+
+    def _start(self, target: str, barrier: str, described: str, column: str, line: str, *, shares: bool) -> None:
+        """One copy: to this work-group, or to all of the cluster."""
+        if self.role.cluster == 1:
             self.writer.call("void", "llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d", [
-                (_SHARED, self.role.shared(place)), (_SHARED, position.full()), ("ptr", described), ("i32", column),
-                ("i32", line), ("i64", "0"), ("i1", "false")], CONVERGENT)
+                (_SHARED, target), (_SHARED, barrier), ("ptr", described), ("i32", column), ("i32", line),
+                ("i64", "0"), ("i1", "false")], CONVERGENT)
+            return
+        there = self.writer.let(f"addrspacecast {_SHARED} {target} to {CLUSTER_POINTER}")
+        self.writer.call("void", "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d", [
+            (CLUSTER_POINTER, there), (_SHARED, barrier), ("ptr", described), ("i32", column), ("i32", line),
+            ("i16", str((1 << CLUSTER) - 1 if shares else 0)), ("i64", "0"), ("i1", "true" if shares else "false"),
+            ("i1", "false"), ("i32", "0")], CONVERGENT)
 
     # --- all the rest is nothing ------------------------------------------------------
 

@@ -7,8 +7,8 @@ constants and the work-group's position, so that one warp can run ahead of the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.analysis.types import MatrixType, Type
@@ -19,7 +19,7 @@ from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.flatten import Flat
 from coopmat.targets.cuda.lanes import Variant
 from coopmat.targets.cuda.matrix.fragments import fragment_of
-from coopmat.targets.cuda.work_groups.launch_values import LaunchValue, launch_value, zeros_of
+from coopmat.targets.cuda.work_groups.launch_values import LaunchValue, group_axes, launch_value, zeros_of
 from coopmat.targets.llvm.threads.spread import LaneBits
 
 WARP_GROUP = 128  # threads that carry out a wgmma together
@@ -28,6 +28,12 @@ MAP_ALIGNMENT = 16  # bytes: of the address, the stride and the first column tha
 MOST_COLUMNS, ROWS_OF_D = 256, 64  # of a wgmma's D
 MOST_BOX_ROWS = 256
 BARRIER_BYTES = 8
+CLUSTER = 2  # work-groups that share tiles
+LINES_OF_CORE = 8  # of a tile, which wgmma reads together
+CHUNK_BUFFERS = 2  # of a warp group, for chunks of results
+CHUNK_BYTES = ROWS_OF_D * SWIZZLES[0]
+STORED = {"float32": "FLOAT32", "int32": "INT32", "float16": "FLOAT16", "bf16": "BFLOAT16"}
+"""The types of accumulators that leave by tensor maps, and what these call them."""
 MOST_STAGES = 8
 TILE_ALIGNMENT = 1024
 
@@ -106,7 +112,8 @@ class TensorMap:
 
 @dataclass
 class StagedLoad:
-    """A load that is a part of the pipeline. offset: of its tile in a stage."""
+    """A load that is a part of the pipeline. offset: of its tile in a stage. is_shared: the work-groups of a cluster
+    have it in common."""
 
     row: Instruction
     kind: MatrixType
@@ -114,6 +121,13 @@ class StagedLoad:
     map: TensorMap
     number: int
     offset: int = 0
+    is_shared: bool = False
+
+    def share(self) -> None:
+        """Have each work-group of a cluster bring its part of every slab, for all."""
+        self.is_shared = True
+        columns, lines = self.map.box
+        self.map = replace(self.map, box=(columns, lines // CLUSTER))
 
 
 @dataclass
@@ -134,17 +148,33 @@ class Ring:
 
 
 @dataclass
+class StagedStore:
+    """A store of an accumulator by way of shared memory. number: of its tensor map."""
+
+    row: Instruction
+    map: TensorMap
+    number: int
+
+
+@dataclass
 class Schedule:
-    """The pipelines of a kernel, by their blocks; the loads by the ids of what they load. nbytes: of shared memory."""
+    """The pipelines of a kernel, by their blocks; the loads by the ids of what they load. stores: those that leave by
+    tensor maps; staging: the offset of their chunks in shared memory. nbytes: of shared memory."""
 
     rings: dict[int, Ring]
     loads: dict[int, StagedLoad]
-    nbytes: int
+    stores: list[StagedStore]
+    staging: int = 0
+    nbytes: int = 0
 
     @property
     def maps(self) -> list[TensorMap]:
         """Those that the host makes."""
-        return [load.map for load in self.loads.values()]
+        return [*(load.map for load in self.loads.values()), *(store.map for store in self.stores)]
+
+    def store_of(self, row: Instruction | None) -> StagedStore | None:
+        """The store by a tensor map that an instruction is."""
+        return next((one for one in self.stores if one.row is row), None)
 
 
 def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
@@ -167,7 +197,54 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     for number, load in enumerate(loads.values()):
         load.number = number
     _check_slice(flat, rings)
-    return Schedule(rings, loads, _place(rings, shared_memory))
+    if variant.cluster is not None:
+        _share(flat, loads.values(), variant.cluster)
+    stores = _stores(flat, len(loads)) if variant.pipeline == "loads and stores" else []
+    staging = CHUNK_BUFFERS * CHUNK_BYTES * (x * y * z // WARP_GROUP) if stores else 0
+    schedule = Schedule(rings, loads, stores)
+    schedule.staging = _place(rings, shared_memory - staging)
+    schedule.staging = -(-schedule.staging // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else schedule.staging
+    schedule.nbytes = schedule.staging + staging
+    return schedule
+
+
+def _share(flat: Flat, loads: Iterable[StagedLoad], axis: int) -> None:
+    """Let two work-groups that are neighbours along an axis have tiles in common. NoSchedule if there are none."""
+    if any(axis in group_axes(flat, row.words[0]) for row in _branches(flat)):
+        raise NoSchedule(f"which way a work-group takes depends on its position along axis {axis}")
+    alike = [load for load in loads if load.tile.lines % (CLUSTER * LINES_OF_CORE) == 0
+             and not any(axis in group_axes(flat, word) for word in load.row.words)]
+    if not alike:
+        raise NoSchedule(f"work-groups that are neighbours along axis {axis} have no tiles in common")
+    for load in alike:
+        load.share()
+
+
+def _stores(flat: Flat, number: int) -> list[StagedStore]:
+    """The stores of accumulators that tensor maps can do; their numbers begin with ``number``."""
+    found: list[StagedStore] = []
+    for block in flat.blocks:
+        for row in block.instructions:
+            if row.opcode == Op.CooperativeMatrixStoreCheckedINTEL:
+                described = _stored(flat, row)
+                if described is not None:
+                    found.append(StagedStore(row, described, number + len(found)))
+    return found
+
+
+def _stored(flat: Flat, row: Instruction) -> TensorMap | None:
+    """The tensor map of a store, by chunks of 64 rows and 128 bytes; None if there is none."""
+    pointer, _, column, matrix, layout, height, width, *rest = row.words
+    kind = flat.type_of(matrix)
+    if not isinstance(kind, MatrixType) or not kind.is_of_work_group or kind.use != Use.MatrixAccumulatorKHR:
+        return None
+    element = STORED.get(str(kind.component))
+    size = kind.component.size
+    if element is None or flat.constant_of(layout) != Layout.RowMajorKHR or kind.columns * size % SWIZZLES[0] or (
+            size << zeros_of(flat, column)) % MAP_ALIGNMENT:
+        return None
+    return _map(flat, pointer, (width, height, *rest[:1]), element, size, (SWIZZLES[0] // size, ROWS_OF_D),
+                SWIZZLES[0])
 
 
 def _is_shared(kind: Type) -> bool:
@@ -187,6 +264,8 @@ def _check(flat: Flat, row: Instruction) -> None:
         raise NoSchedule(f"it has {_FORBIDDEN[Op(row.opcode)]} ({row.name})")
     if row.opcode == Op.ExtInst and row.words[1] == OPENCL_STD["printf"]:
         raise NoSchedule("it prints")
+    if row.opcode == Op.Select and _is_shared(flat.type_of(row.result_id or 0)):
+        raise NoSchedule("it selects one of two matrices")
 
 
 def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], number: int, place: int, row: Instruction) -> None:
@@ -232,18 +311,27 @@ def _staged(flat: Flat, block: int, identifier: int, kind: MatrixType, product: 
     order = flat.constant_of(layout)
     if order not in (Layout.RowMajorKHR, Layout.ColumnMajorKHR):
         raise NoSchedule("the layout of a load is neither row-major nor column-major")
-    parameter = next((place for place, one in enumerate(flat.parameters) if one.result_id == pointer), None)
-    values = [launch_value(flat, word) for word in (width, height, *rest[:1])]
-    if parameter is None or len(values) < 3 or any(value is None for value in values):
-        raise NoSchedule("the base, the stride and the sizes of a checked load are not the kernel's arguments")
     size = kind.component.size
     if (size << zeros_of(flat, column)) % MAP_ALIGNMENT:
         raise NoSchedule(f"the first column of a load is not known to be a multiple of {MAP_ALIGNMENT} bytes")
     tile = _tile(kind, Layout(order), product)
-    box = tile.line_bytes // size, tile.lines
-    width_value, height_value, stride = (value for value in values if value is not None)
-    described = TensorMap(parameter, product.tensor, size, width_value, height_value, stride, box, tile.line_bytes)
+    described = _map(flat, pointer, (width, height, *rest[:1]), product.tensor, size,
+                     (tile.line_bytes // size, tile.lines), tile.line_bytes)
+    if described is None:
+        raise NoSchedule("the base, the stride and the sizes of a checked load are not the kernel's arguments")
     return StagedLoad(row, kind, tile, described, 0)
+
+
+def _map(flat: Flat, pointer: int, sizes: Sequence[int], element: str, element_bytes: int, box: tuple[int, int],
+         line_bytes: int) -> TensorMap | None:
+    """The tensor map of a matrix in memory: its base is a parameter; the ids of width, height and stride stand for what
+    is known at the launch. None if they do not."""
+    parameter = next((place for place, one in enumerate(flat.parameters) if one.result_id == pointer), None)
+    values = [value for word in sizes if (value := launch_value(flat, word)) is not None]
+    if parameter is None or len(values) < 3:
+        return None
+    width, height, stride = values
+    return TensorMap(parameter, element, element_bytes, width, height, stride, box, line_bytes)
 
 
 def _tile(kind: MatrixType, layout: Layout, product: Kind) -> Tile:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coopmat.targets.cuda.work_groups.schedule import ROWS_OF_D, Kind, Tile
+from coopmat.targets.cuda.work_groups.schedule import LINES_OF_CORE, ROWS_OF_D, Kind, Tile
 from coopmat.targets.llvm.writer import Writer
 
 UNIT = 16  # bytes: of addresses and offsets in descriptors
-LINES_OF_CORE = 8
 _SWIZZLE_CODES = {128: 1, 64: 2, 32: 3}
 _ADDRESS_BITS = 0x3FFFF
 
@@ -43,9 +42,10 @@ def rows_step(tile: Tile, row: int) -> int:
 
 
 def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: str, b: str, tiles: tuple[Tile, Tile],
-             shape: tuple[int, int], blocks: int, warp_groups: int) -> list[str]:
+             shape: tuple[int, int], blocks: int, warp_groups: int, is_zero: str) -> list[str]:
     """``D = A*B + D`` for all blocks of 64 rows that a warp group has, which ``warp_groups`` others lie between. The
-    registers of the result. shape: N and K."""
+    registers of the result. shape: N and K. is_zero: whether D is zero at first, an i1; its registers count for
+    nothing then."""
     columns, depth = shape
     count = len(accumulator)
     register, llvm = ("r", "i32") if product.accumulator == "s32" else ("f", "float")
@@ -53,7 +53,8 @@ def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: str, 
     mixing = f", {int(not tiles[0].along_k)}, {int(not tiles[1].along_k)}" if product.mixes else ""
     scales = "" if product.accumulator == "s32" else f", 1, 1{mixing}"
     left, right = product.letters.split(".")
-    lines = ["{ .reg .pred p; .reg .b64 a, b; setp.eq.b32 p, 0, 0;", "wgmma.fence.sync.aligned;"]
+    lines = [f"{{ .reg .pred p, q; .reg .b64 a, b; setp.eq.b32 q, 0, 0; setp.eq.b32 p, ${2 * count + 2}, 0;",
+             "wgmma.fence.sync.aligned;"]
     for k in range(0, depth, product.k):
         lines.append(f"add.s64 b, ${2 * count + 1}, {step_of(tiles[1], k)};")
         for block in range(blocks):
@@ -61,11 +62,12 @@ def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: str, 
             registers = ", ".join(f"${block * per_block + place}" for place in range(per_block))
             lines += [f"add.s64 a, ${2 * count}, {step_of(tiles[0], k) + down};",
                       f"wgmma.mma_async.sync.aligned.m{ROWS_OF_D}n{columns}k{product.k}.{product.accumulator}.{left}."
-                      f"{right} {{{registers}}}, a, b, p{scales};"]
+                      f"{right} {{{registers}}}, a, b, {'q' if k else 'p'}{scales};"]
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;", "}"]
-    constraints = ",".join([*[f"={register}"] * count, *map(str, range(count)), "l", "l"])
+    constraints = ",".join([*[f"={register}"] * count, *map(str, range(count)), "l", "l", "r"])
     result = f"{{ {', '.join([llvm] * count)} }}"
-    operands = ", ".join([*(f"{llvm} {one}" for one in accumulator), f"i64 {a}", f"i64 {b}"])
+    operands = ", ".join([*(f"{llvm} {one}" for one in accumulator), f"i64 {a}", f"i64 {b}",
+                          f"i32 {writer.let(f'zext i1 {is_zero} to i32')}"])
     text = "\\0A".join(lines)
     found = writer.let(f'call {result} asm sideeffect "{text}", "{constraints}"({operands}) #1')
     return [writer.let(f"extractvalue {result} {found}, {place}") for place in range(count)]
