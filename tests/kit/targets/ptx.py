@@ -6,6 +6,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.cuda.chips import CHIPS, Chip
+from coopmat.targets.cuda.lanes import Variant
 from coopmat.targets.cuda.program import SUB_GROUP_SIZES, PtxProgram
 from coopmat.targets.cuda.work_groups.schedule import NoSchedule
 from tests.kit.oracles import ptxas
@@ -29,12 +31,19 @@ SERIALIZED = re.compile(r"\(C75\d\d\)|serializ", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Ptx:
-    """A kernel's PTX for a chip. is_pipeline: the variant whose tiles are fetched ahead."""
+    """A kernel's PTX for a variant."""
 
     kernel: str
-    chip: str
+    variant: Variant
     text: str
-    is_pipeline: bool = False
+
+    @property
+    def chip(self) -> str:
+        return self.variant.chip.name
+
+    def __str__(self) -> str:
+        pipeline = "" if self.variant.pipeline == "none" else f" {self.variant.pipeline} {self.variant.cluster}"
+        return f"{self.kernel} for {self.chip}{pipeline}"
 
 
 @dataclass(frozen=True)
@@ -49,34 +58,31 @@ class Assembled:
         """Bytes that registers are stored and loaded with."""
         return sum(int(found) for found in re.findall(r"(\d+) bytes spill", self.log))
 
-    @property
-    def is_serialized(self) -> bool:
-        """Whether wgmma instructions wait for each other."""
-        return SERIALIZED.search(self.log) is not None
-
 
 def assembled(ptx: Ptx) -> Assembled | None:
-    """The machine code of PTX; None if this ptxas does not know the chip any more. AssertionError if it refuses."""
-    if ptx.chip not in ptxas.chips():
+    """The machine code of PTX; None where there is no ptxas, or it does not know the chip any more. AssertionError if
+    it refuses, if a function is called that is not there, or if wgmma instructions wait for each other."""
+    assert ".extern .func" not in ptx.text, ptx
+    if ptxas.executable() is None or ptx.chip not in ptxas.chips():
         return None
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.o")
         source.write_text(ptx.text)
         command = [str(ptxas.executable()), "-v", f"-arch={ptx.chip}", "-c", "-o", str(target), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{ptx.kernel} for {ptx.chip}: {done.stderr}"
-        return Assembled(target.read_bytes(), done.stdout + done.stderr)
+        assert done.returncode == 0, f"{ptx}: {done.stderr}"
+        found = Assembled(target.read_bytes(), done.stdout + done.stderr)
+    assert not SERIALIZED.search(found.log), f"{ptx}: {found.log}"
+    return found
 
 
-def ptx_of(program: PtxProgram, kernel: str, local_size: Sequence[int], nulls: tuple[int, ...] = ()) -> list[Ptx]:
-    """The PTX of a kernel for work-groups of a size: of the pipeline, if it has one, and without it."""
-    variant, found = program.variant(program.signatures[kernel], local_size, nulls), []
-    for has_pipeline in (True, False):
-        try:
-            _, text = program.compiled(kernel, replace(variant, has_pipeline=has_pipeline))
-        except NoSchedule:
-            continue
-        found.append(Ptx(kernel, program.chip.name, text, has_pipeline))
+def ptx_of(program: PtxProgram, kernel: str, local_size: Sequence[int], nulls: tuple[int, ...] = (),
+           group_counts: Sequence[int] = (2, 2, 1)) -> list[Ptx]:
+    """The PTX of a kernel for work-groups of a size: of every variant that there is for so many of them."""
+    found = []
+    for variant in program.variants(program.variant(program.signatures[kernel], local_size, nulls), group_counts):
+        with suppress(NoSchedule):
+            found.append(Ptx(kernel, variant, program.compiled(kernel, variant)[1]))
     return found
 
 
@@ -118,10 +124,11 @@ class _Program:
             signature = program.signatures[kernel_name]
             geometry = Geometry.checked(signature, global_size, local_size, None, signature.sub_group_size or 32)
             nulls = tuple(place for place, argument in enumerate(arguments) if argument is None)
-            key = (program.chip, kernel_name, tuple(geometry.local_size), nulls)
+            several = tuple(count > 1 for count in geometry.group_counts)
+            key = (program.chip, kernel_name, geometry.local_size, nulls, several)
             if key not in self.seen:
                 self.seen.add(key)
-                for one in ptx_of(program, kernel_name, geometry.local_size, nulls):
+                for one in ptx_of(program, kernel_name, geometry.local_size, nulls, geometry.group_counts):
                     self.sink(one)
         return self.simulated.launcher(kernel_name, global_size, local_size, arguments)
 
