@@ -103,6 +103,10 @@ class PtxDevice(SimulatedDevice):
         return self.name, id(self)
 
     @property
+    def architecture(self) -> str:
+        return self.chips[-1].table
+
+    @property
     def matrix_combinations(self) -> list[Combination]:
         return list(dict.fromkeys(row for chip in self.chips for row in chip.description.combinations))
 
