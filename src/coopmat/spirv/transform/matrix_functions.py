@@ -7,6 +7,7 @@ elements, which every work-item gets from the others and combines: a target know
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,20 +15,46 @@ from coopmat.diagnostics import ValidationError
 from coopmat.numerics.folding import halves
 from coopmat.spirv.analysis.combinations import combination_of
 from coopmat.spirv.edit.editor import Editor
+from coopmat.spirv.grammar import OPENCL_STD, GroupOperation, MemorySemantics, Op, Scope, StorageClass
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
-from coopmat.spirv.grammar import GroupOperation, MemorySemantics, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 
 _MERGES = frozenset({Op.SelectionMerge, Op.LoopMerge})
+_COMPUTING = frozenset({
+    Op.FAdd, Op.FSub, Op.FMul, Op.FDiv, Op.FRem, Op.FNegate, Op.IAdd, Op.ISub, Op.IMul, Op.SNegate, Op.Not,
+    Op.BitwiseAnd, Op.BitwiseOr, Op.BitwiseXor, Op.ShiftLeftLogical, Op.ShiftRightLogical, Op.ShiftRightArithmetic,
+    Op.UConvert, Op.SConvert, Op.FConvert, Op.ConvertFToS, Op.ConvertFToU, Op.ConvertSToF, Op.ConvertUToF, Op.Bitcast,
+    Op.Select, Op.CopyObject, Op.IEqual, Op.INotEqual, Op.SLessThan, Op.SLessThanEqual, Op.SGreaterThan,
+    Op.SGreaterThanEqual, Op.ULessThan, Op.ULessThanEqual, Op.UGreaterThan, Op.UGreaterThanEqual, Op.LogicalAnd,
+    Op.LogicalOr, Op.LogicalNot, Op.LogicalEqual, Op.LogicalNotEqual, Op.FOrdEqual, Op.FOrdNotEqual, Op.FOrdLessThan,
+    Op.FOrdLessThanEqual, Op.FOrdGreaterThan, Op.FOrdGreaterThanEqual, Op.FUnordEqual, Op.FUnordNotEqual,
+    Op.FUnordLessThan, Op.FUnordLessThanEqual, Op.FUnordGreaterThan, Op.FUnordGreaterThanEqual, Op.IsNan, Op.IsInf})
+_ACTING = frozenset(number for name, number in OPENCL_STD.items() if re.search(
+    "^printf$|^prefetch$|^vload|^vstore|^fract$|^frexp$|^lgamma_r$|^modf$|^remquo$|^sincos$", name))
+"""Functions that do more than compute a result."""
 
 
-def with_loops(module: Module) -> Module:
-    """The module with loops instead of operations on each element, and of reductions by other than usual functions."""
-    chosen = {row.result_id for row in module.of_opcode(Op.CooperativeMatrixPerElementOpEXT)}
+def with_loops(module: Module, *, keeps_straight: bool = False) -> Module:
+    """The module with loops instead of operations on each element, and of reductions by other than usual functions.
+
+    keeps_straight: whether an operation by a function that only computes stays as it is (:func:`straight_body`).
+    """
+    chosen = {row.result_id for row in module.of_opcode(Op.CooperativeMatrixPerElementOpEXT)
+              if not (keeps_straight and straight_body(module, row.words[1]))}
     chosen |= {row.result_id for row in module.of_opcode(Op.CooperativeMatrixReduceEXT)
                if combination_of(module, row.words[2]) is None}
     return _Rewriting(module, chosen).done() if chosen else module
+
+
+def straight_body(module: Module, function: int) -> list[Instruction]:
+    """The instructions of a function of one block that does nothing but compute what it returns, the last of them its
+    return; none if it does more."""
+    blocks = module.function(function).blocks
+    rows = [row for block in blocks for row in block.instructions if row.opcode not in (Op.Line, Op.NoLine)]
+    is_straight = len(blocks) == 1 and rows[-1].opcode == Op.ReturnValue and all(
+        row.opcode in _COMPUTING or (row.opcode == Op.ExtInst and row.words[1] not in _ACTING) for row in rows[:-1])
+    return rows if is_straight else []
 
 
 @dataclass

@@ -29,7 +29,7 @@ PASSES = (inline, values, fold)
 
 def prepare(module: Module) -> Prepared:
     """A module after the passes that are for all of its kernels."""
-    return prepared(_with_values(with_loops(module)))
+    return prepared(_with_values(with_loops(_with_values(module), keeps_straight=True)))
 
 
 def _with_values(module: Module) -> Module:
@@ -58,7 +58,7 @@ def _unheard(text: str) -> None:
 def to_ir(given: Prepared, entry: EntryPoint, variant: Variant) -> KernelCode:
     """A kernel as LLVM IR."""
     make = kernel_code if variant.pipeline == "none" else pipelined_code
-    code = make(traced(flattened(given, entry, type_table(given, variant))), entry, variant)
+    code = make(traced(flattened(given, entry, type_table(given, entry, variant))), entry, variant)
     dump(entry.name, "ll", code.ir.encode)
     return code
 
@@ -67,8 +67,8 @@ def to_ptx(code: KernelCode, kernel: str, variant: Variant) -> str:
     """What LLVM makes of a kernel's IR."""
     libraries = (str(library.path()),) if f"@{library.PREFIX}" in code.ir else ()
     chip = variant.chip.name
-    found = client.compile(code.ir, TRIPLE, chip, variant.chip.features, LEVEL, "asm",
-                           libraries=libraries, source_name=f"kernel '{kernel}' for {chip}").decode()
+    found = client.compile(code.ir, TRIPLE, chip, variant.chip.features, LEVEL, "asm", libraries=libraries,
+                           joins_phis=variant.pipeline != "none", source_name=f"kernel '{kernel}' for {chip}").decode()
     dump(kernel, "ptx", found.encode)
     missing = re.findall(r"^\.extern \.func .*?([\w.$]+)\s*(?:\(|$)", found, re.MULTILINE)
     if missing:  # an intrinsic that LLVM does not know is a call to it

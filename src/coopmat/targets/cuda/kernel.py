@@ -15,6 +15,7 @@ from coopmat.targets.analysis.origins import Origins
 from coopmat.targets.cuda.assertions import Assertions
 from coopmat.targets.cuda.families import HANDLERS
 from coopmat.targets.cuda.lanes import LOCAL_MEMORY, SHARED, CudaLanes, Variant
+from coopmat.targets.cuda.mathematics import SINGLE
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.work_groups.kernel import kernel_text, threads_of
 from coopmat.targets.cuda.work_groups.lanes import ComputingLanes, FetchingLanes
@@ -63,10 +64,10 @@ class KernelCode:
         return bool(self.maps)
 
 
-def type_table(prepared: Prepared, variant: Variant) -> TypeTable:
-    """The types of a module as a variant of its kernels has them."""
+def type_table(prepared: Prepared, entry: EntryPoint, variant: Variant) -> TypeTable:
+    """The types of a module as a variant of a kernel has them."""
     return TypeTable(prepared.module, variant.sub_group_size, variant.chip.table,
-                     work_group_items=math.prod(variant.local_size))
+                     work_group_items=prepared.module.kernel_signatures[entry.name].work_items)
 
 
 def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
@@ -103,6 +104,7 @@ def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Ker
     assert isinstance(matrices, ComputingMatrices)
     matrices.maps = [slot for _, slot in maps]
     _write(computing, entry, arguments)
+    matrices.finish()
     fetching = Emitter(_machine(variant, lambda one: _fetching(one, variant, schedule, [slot for _, slot in maps])),
                        origins)
     other = fetching.execution
@@ -129,7 +131,7 @@ def _fetching(emitter: Emitter, variant: Variant, schedule: Schedule, maps: Sequ
 
 def _machine(variant: Variant, execution: Callable[[Emitter], tuple[Lanes, MatrixForm]]) -> Machine:
     return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1, has_remainder=False,
-                   has_bf16=variant.chip.has(80))
+                   has_bf16=variant.chip.has(80), single=SINGLE)
 
 
 def _write(emitter: Emitter, entry: EntryPoint, arguments: _Arguments) -> None:

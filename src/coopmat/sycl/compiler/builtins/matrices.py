@@ -15,7 +15,7 @@ from coopmat.sycl.compiler.builtins.matrix_memory import (
     require_scope,
     window_of,
 )
-from coopmat.sycl.compiler.calls import call_value
+from coopmat.sycl.compiler.calls import call_value, constant_argument
 from coopmat.sycl.compiler.context import Block, CallHandler, CallSite
 from coopmat.sycl.compiler.elementwise import of_elements
 from coopmat.sycl.compiler.matrix_objects import matrix_value
@@ -34,6 +34,7 @@ from coopmat.sycl.compiler.values import (
 )
 from coopmat.sycl.enumerations import use
 from coopmat.sycl.group_functions import FunctionObject
+from coopmat.sycl.joint_matrices import SCOPES, JointMatrixType, joint_matrix_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.effects import effect_of
@@ -170,14 +171,27 @@ def reduce(call: CallSite) -> Value:
     operation = _word(bound["op"])
     if operation not in COMBINATIONS:
         raise f.fail(constraints.REDUCE_OPERATION, call.place(3), found=bound["op"])
-    type_, location = matrix.type.tree, f.location(call.node)
+    scalar, location = matrix.type.tree.scalar, f.location(call.node)
     known = f.unit.element_functions
-    if (operation, type_.scalar) not in known:
-        function = known[operation, type_.scalar] = combination(operation, type_.scalar)
+    if (operation, scalar) not in known:
+        function = known[operation, scalar] = combination(operation, scalar)
         function.name = f.unit.unique(function.name)
         f.unit.functions.append(function)
-    return MatrixValue(matrix.type, n.MatrixReduce(type_, location, matrix.load(location), axes,
-                                                   known[operation, type_.scalar]))
+    result = _reduced(call, matrix.type, _word(bound["axis"]), bound.get("size", Static(None)))
+    return MatrixValue(result, n.MatrixReduce(result.tree, location, matrix.load(location), axes,
+                                              known[operation, scalar]))
+
+
+def _reduced(call: CallSite, given: JointMatrixType, axis: str, size: Value) -> JointMatrixType:
+    """The type of a reduction, which may have another size along the axis."""
+    if isinstance(size, Static) and size.value is None:
+        return given
+    if axis == "all":
+        raise call.f.fail(constraints.REDUCE_SIZE, call.place(4))
+    number = constant_argument(call, size, "the size", call.place(4))
+    rows, columns = (given.rows, number) if axis == "row" else (number, given.columns)
+    group = next(one for one, scope in SCOPES.items() if scope == given.scope)
+    return joint_matrix_type(group, given.element, given.use, rows, columns)
 
 
 def _word(value: Value) -> str:

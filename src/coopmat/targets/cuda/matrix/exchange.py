@@ -24,6 +24,7 @@ class Exchange(MatrixMemory):
     def __init__(self, emitter: Emitter, lanes: CudaLanes) -> None:
         super().__init__(emitter)
         self.lanes = lanes
+        self.has_movmatrix = lanes.variant.chip.has(75)
         self._regions: dict[tuple[int, str, Scope], str] = {}
 
     def in_other_layout(self, kind: MatrixType, matrix: Matrix, *, transposed: bool = False) -> Matrix:

@@ -18,6 +18,8 @@ from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.spread import Position
 from coopmat.targets.llvm.values import Matrix, Number, zero_of
 
+WORD_BYTES = 4
+MOVMATRIX = "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;"
 MOST_BITS = 128  # of an access of a thread
 
 
@@ -66,7 +68,9 @@ def _are_neighbours(offsets: Sequence[tuple[int, int]], along: int) -> bool:
 
 
 class MatrixMemory(Registers):
-    """Loads and stores."""
+    """Loads and stores. has_movmatrix: whether warps can transpose what they load."""
+
+    has_movmatrix = False
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory; of a window, zeros where it does not reach."""
@@ -86,6 +90,9 @@ class MatrixMemory(Registers):
     # --- whole matrices ---------------------------------------------------------------
 
     def _load_whole(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        if self._lies_across(kind, access):
+            return self._chosen(kind, self._is_aligned(access, WORD_BYTES), lambda: self._load_across(kind, access),
+                                lambda: self._load_elements(kind, access))
         runs = self._runs(kind, access)
         if runs is None:
             return self._load_elements(kind, access)
@@ -100,6 +107,35 @@ class MatrixMemory(Registers):
 
         return self._chosen(kind, self._is_aligned(access, runs.nbytes), wide,
                             lambda: self._load_elements(kind, access))
+
+    def _lies_across(self, kind: MatrixType, access: MatrixAccess) -> bool:
+        """Whether a matrix of 16-bit elements lies in memory across the pairs that its registers hold: A by columns, B
+        by rows."""
+        fragment, order = fragment_of(kind), Order.of(kind, access.layout)
+        across = (0, fragment.is_by_rows) if kind.use == Use.MatrixAKHR else (1, fragment.is_by_columns)
+        return (self.has_movmatrix and fragment.bits == 16 and kind.use != Use.MatrixAccumulatorKHR
+                and order == Order(across[0]) and across[1](2) and all(fragment.spread.everywhere))
+
+    def _load_across(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        """Blocks of eight by eight as they lie, which the warp then transposes (PTX ISA, movmatrix)."""
+        emitter, writer, fragment = self.emitter, self.writer, fragment_of(kind)
+        axis = 1 if kind.use == Use.MatrixAKHR else 0  # of K, which counts the lines
+        lane, stride = emitter.lane_number("i64"), Number("i64", access.stride)
+        line = emitter.apply("lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", 2))
+        pair = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", 3))
+        place = emitter.apply("shl {t} {0}, {1}", "i64", pair, emitter.constant("i64", 1))
+        start = self._address(access, fragment, (line, place), stride)
+        lines: dict[int, str] = {0: start}
+        registers = []
+        for offset in fragment.spread.offsets[::2]:
+            down, beside = offset[axis], offset[1 - axis]
+            if down not in lines:
+                way = multiply(emitter, stride, emitter.constant("i64", down))
+                lines[down] = writer.let(f"getelementptr i8, ptr {start}, i64 {way.base}")
+            address = writer.let(f"getelementptr i8, ptr {lines[down]}, i64 {beside * fragment.bits // 8}")
+            word = writer.let(f"load i32, ptr {address}, align {WORD_BYTES}")
+            registers.append(writer.let(f'call i32 asm sideeffect "{MOVMATRIX}", "=r,r"(i32 {word}) convergent'))
+        return self.matrix(kind, registers)
 
     def _store_whole(self, matrix: Matrix, access: MatrixAccess) -> None:
         kind = matrix.kind

@@ -129,7 +129,7 @@ class Multiply(Exchange):
         in_half = formats[0] == "fp16" and formats[2] == formats[3] == "fp16"
         tiles = _Tiles(self, kind, c, formats, turned, in_half)
         rows, columns = (kind.columns, kind.rows) if turned else (kind.rows, kind.columns)
-        above, beside = (_Factor(self, one) for one in ((b, a) if turned else (a, b)))
+        above, beside = (_Factor(self, one, is_a=one is a) for one in ((b, a) if turned else (a, b)))
         types = (formats[1], formats[0]) if turned else (formats[0], formats[1])
         for instruction, k in _steps(a.kind.columns, instructions):
             name = instruction.name(_types(instruction, types, in_half), saturates=saturates)
@@ -162,7 +162,9 @@ class Multiply(Exchange):
         within = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", 3))
         beside = emitter.apply("sub {t} {0}, {1}", "i64", column, emitter.apply(
             "shl {t} {0}, {1}", "i64", within, emitter.constant("i64", 1)))
-        above = _SharedFactor(self, a, 0, row, within)
+        above: _Factor | _SharedFactor = (
+            _Factor(self, a, is_a=True) if fragment_of(a.kind).lies_like(fragment_of(kind))
+            else _SharedFactor(self, a, 0, row, within))
         across = _SharedFactor(self, b, 1, add(emitter, beside, quad), within)
         self.lanes.barrier(kind.scope)
         rows, columns = ({offset[axis] - offset[axis] % step for offset in fragment_of(kind).spread.offsets}
@@ -279,10 +281,10 @@ def _steps(k: int, instructions: Sequence[Instruction]) -> list[tuple[Instructio
 class _Factor:
     """A or B, with registers for instructions."""
 
-    def __init__(self, form: Exchange, matrix: Matrix) -> None:
+    def __init__(self, form: Exchange, matrix: Matrix, *, is_a: bool) -> None:
         self.form = form
         self.fragment = fragment_of(matrix.kind)
-        self.is_a = self.fragment.is_by_rows(self.fragment.per_register)
+        self.is_a = is_a
         self.found = form.registers(matrix)
 
     def registers(self, instruction: Instruction, outer: int, k: int, count: int) -> list[Operand]:

@@ -13,7 +13,7 @@ from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.work_groups import wgmma
 from coopmat.targets.cuda.work_groups.lanes import EXISTS, ComputingLanes, FetchingLanes
 from coopmat.targets.cuda.work_groups.rings import CLUSTER_POINTER, RingPosition
-from coopmat.targets.cuda.work_groups.schedule import CLUSTER, KINDS, ROWS_OF_D, WARP_GROUP, Schedule, StagedLoad
+from coopmat.targets.cuda.work_groups.schedule import CLUSTER, KINDS, ROWS_OF_D, WARP_GROUP, Schedule, StagedLoad, Tile
 from coopmat.targets.cuda.work_groups.stores import ChunkedStore
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.matrices import MatrixAccess
@@ -43,6 +43,7 @@ class ComputingMatrices(FragmentMatrices):
         self.maps: Sequence[Slot] = ()  # where the tensor maps are, once that is known
         self._positions: dict[int, RingPosition] = {}
         self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one
+        self._sums = {("value", one) for one in schedule.sums}  # what their slots begin with
         self._zeros: dict[str, str] = {}  # whether a matrix is zero, whatever its registers hold; an i1
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
@@ -74,21 +75,25 @@ class ComputingMatrices(FragmentMatrices):
                  saturates: bool) -> Matrix:
         """``A*B + C``; of tiles by wgmma."""
         a, b, c = operands
-        if a.text not in self._tiles:
+        if b.text not in self._tiles:
             return super().multiply(kind, operands, formats, saturates=saturates)
-        (left, at_a), (right, at_b) = self._tiles[a.text], self._tiles[b.text]
         groups = self.lanes.total // WARP_GROUP
-        warp = self.role.warp()
-        group = self.writer.let(f"lshr i32 {warp}, 2")
-        down = self.writer.let(f"mul i32 {group}, {wgmma.rows_step(left.tile, ROWS_OF_D)}")
-        at_a = self.writer.let(f"add i32 {at_a}, {down}")
+        right, at_b = self._tiles[b.text]
         found = wgmma.multiply(
-            self.writer, KINDS[formats[0], formats[1], formats[3]], super().registers(c),
-            wgmma.descriptor(self.writer, at_a, left.tile), wgmma.descriptor(self.writer, at_b, right.tile),
-            (left.tile, right.tile), (kind.columns, a.kind.columns), kind.rows // (ROWS_OF_D * groups), groups,
-            self._zeros.get(c.text, "false"))
+            self.writer, KINDS[formats[0], formats[1], formats[3]], super().registers(c), self._left(a),
+            (wgmma.descriptor(self.writer, at_b, right.tile), right.tile), (kind.columns, a.kind.columns),
+            kind.rows // (ROWS_OF_D * groups), groups, self._zeros.get(c.text, "false"))
         self._after_use()
         return self.matrix(kind, found)
+
+    def _left(self, a: Matrix) -> tuple[str, Tile] | list[str]:
+        """A's descriptor, at the rows of the warp group, or its registers."""
+        if a.text not in self._tiles:
+            return super().registers(a)
+        left, address = self._tiles[a.text]
+        group = self.writer.let(f"lshr i32 {self.role.warp()}, 2")
+        down = self.writer.let(f"mul i32 {group}, {wgmma.rows_step(left.tile, ROWS_OF_D)}")
+        return wgmma.descriptor(self.writer, self.writer.let(f"add i32 {address}, {down}"), left.tile), left.tile
 
     # --- accumulators that are zero: wgmma has a flag for it, and the registers need no zeros -------------------------
 
@@ -105,6 +110,8 @@ class ComputingMatrices(FragmentMatrices):
         flag = self._zeros.get(matrix.text)
         if flag is None:
             return super().registers(matrix)
+        if flag == "true":
+            return super().registers(super().fill(matrix.kind, self.zero(matrix.kind).base))
         writer, llvm = self.writer, self.type(matrix.kind)
         before, zero, end = writer.fresh("as.it.is")[1:], writer.fresh("zero")[1:], writer.fresh("known")[1:]
         writer.do(f"br label %{before}")
@@ -118,20 +125,23 @@ class ComputingMatrices(FragmentMatrices):
 
     def store_slot(self, key: Any, matrix: Matrix) -> None:
         """Keep a matrix, and whether it is zero."""
-        super().store_slot(key, matrix)
-        if self._has_flag(matrix.kind):
+        if not self._has_flag(key):
+            super().store_slot(key, self.matrix(matrix.kind, self.registers(matrix)))
+        else:
+            super().store_slot(key, matrix)
             flag = self._zeros.get(matrix.text, "false")
             self.lanes.store_slot((key, "is zero"), Number("i1", flag))
 
     def load_slot(self, key: Any, kind: MatrixType) -> Matrix:
         """What a slot holds."""
         matrix = super().load_slot(key, kind)
-        if self._has_flag(kind):
+        if self._has_flag(key):
             self._zeros[matrix.text] = self.lanes.load_slot((key, "is zero"), "i1").base
         return matrix
 
-    def _has_flag(self, kind: MatrixType) -> bool:
-        return kind.is_of_work_group and kind.use == Use.MatrixAccumulatorKHR
+    def _has_flag(self, key: Any) -> bool:
+        """Whether a slot is one of a sum."""
+        return key[0] in self._sums
 
     def store_element(self, key: Any, count: int, matrix: Matrix, index: Number) -> None:
         """Replace a matrix of an array in slots."""
@@ -140,10 +150,19 @@ class ComputingMatrices(FragmentMatrices):
     def _after_use(self) -> None:
         """Give the stage back behind the last instruction that reads it."""
         block = self.emitter.block
-        position, row = self._positions[block], self.emitter.row
-        instructions = self.emitter.flat.blocks[block].instructions
-        if row is not instructions[position.ring.last_use]:
+        position = self._positions.get(block)
+        if position is None or position.ring.is_held:
             return
+        if self.emitter.row is self.emitter.flat.blocks[block].instructions[position.ring.last_use]:
+            self._release(position)
+
+    def finish(self) -> None:
+        """Behind the code of a work-group: give the stages back that were held so long."""
+        for position in self._positions.values():
+            if position.ring.is_held:
+                self._release(position)
+
+    def _release(self, position: RingPosition) -> None:
         writer = self.writer
         thread = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
         writer.when(writer.let(f"icmp ult i32 {thread}, {self.role.cluster}"), lambda: position.release(thread))

@@ -1,8 +1,8 @@
 """The schedule of a kernel with matrices of work-groups: which loads are a pipeline, and what speaks against one.
 
-What is wanted: every multiplication is one of wgmma, of an A and a B that were loaded in the same block, by checked
-loads of memory that a tensor map can describe; and what leads to the loads (addresses, branches) is made of arguments,
-constants and the work-group's position, so that one warp can run ahead of the others.
+What is wanted: every multiplication is one of wgmma, of a B and mostly an A that were loaded in the same block or at
+the kernel's start, by checked loads of memory that a tensor map can describe; and what leads to the loads (addresses,
+branches) is made of arguments, constants and the work-group's position, so that one warp can run ahead of the others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CHUNK_BUFFERS = 2  # of a warp group, for chunks of results
 CHUNK_BYTES = ROWS_OF_D * SWIZZLES[0]
 STORED = {"float32": "FLOAT32", "int32": "INT32", "float16": "FLOAT16", "bf16": "BFLOAT16"}
 """The types of accumulators that leave by tensor maps, and what these call them."""
-MOST_STAGES = 8
+FEWEST_STAGES, MOST_STAGES = 2, 8
 TILE_ALIGNMENT = 1024
 
 
@@ -133,10 +133,12 @@ class StagedLoad:
 @dataclass
 class Ring:
     """The stages of the loads of one block. offset: of the first stage in local memory; barriers: of the first full
-    barrier, which the empty ones follow."""
+    barrier, which the empty ones follow. is_held: whether other blocks read the tiles, too, which stay until the
+    work-group ends."""
 
     block: int
     loads: list[StagedLoad] = field(default_factory=list)
+    is_held: bool = False
     last_use: int = 0  # the position in the block of the last instruction that reads a tile
     stages: int = 0
     offset: int = 0
@@ -159,11 +161,13 @@ class StagedStore:
 @dataclass
 class Schedule:
     """The pipelines of a kernel, by their blocks; the loads by the ids of what they load. stores: those that leave by
-    tensor maps; staging: the offset of their chunks in shared memory. nbytes: of shared memory."""
+    tensor maps; staging: the offset of their chunks in shared memory. nbytes: of shared memory. sums: the phis that
+    products are added to, and nothing else is done with."""
 
     rings: dict[int, Ring]
     loads: dict[int, StagedLoad]
     stores: list[StagedStore]
+    sums: frozenset[int] = frozenset()
     staging: int = 0
     nbytes: int = 0
 
@@ -190,7 +194,7 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
         for place, row in enumerate(block.instructions):
             _check(flat, row)
             if row.opcode == Op.CooperativeMatrixMulAddKHR and _is_shared(flat.type_of(row.result_id or 0)):
-                _add(flat, variant, rings, number, place, row)
+                _add(flat, variant, rings, place, row)
     if not rings:
         raise NoSchedule("there is no multiplication of matrices of a work-group")
     loads = {load.row.result_id or 0: load for ring in rings.values() for load in ring.loads}
@@ -201,7 +205,7 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
         _share(flat, loads.values(), variant.cluster)
     stores = _stores(flat, len(loads)) if variant.pipeline == "loads and stores" else []
     staging = CHUNK_BUFFERS * CHUNK_BYTES * (x * y * z // WARP_GROUP) if stores else 0
-    schedule = Schedule(rings, loads, stores)
+    schedule = Schedule(rings, loads, stores, _sums(flat))
     schedule.staging = _place(rings, shared_memory - staging)
     schedule.staging = -(-schedule.staging // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else schedule.staging
     schedule.nbytes = schedule.staging + staging
@@ -268,7 +272,7 @@ def _check(flat: Flat, row: Instruction) -> None:
         raise NoSchedule("it selects one of two matrices")
 
 
-def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], number: int, place: int, row: Instruction) -> None:
+def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], place: int, row: Instruction) -> None:
     """Note a multiplication."""
     kinds = [flat.type_of(word) for word in (*row.words[:3], row.result_id or 0)]
     a, b, c, d = (kind for kind in kinds if isinstance(kind, MatrixType))
@@ -277,12 +281,29 @@ def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], number: int, plac
     if product is None or use.formats[2] != use.formats[3] or use.saturating:
         raise NoSchedule(f"wgmma has no {' '.join(use.formats)}")
     _check_shape(variant, a, d, product)
-    ring = rings.setdefault(number, Ring(number))
-    ring.last_use = place
-    known = {load.row.result_id for load in ring.loads}
-    for word, kind in ((row.words[0], a), (row.words[1], b)):
-        if word not in known:
-            ring.loads.append(_staged(flat, number, word, kind, product))
+    operands = [(row.words[0], a), (row.words[1], b)]
+    if flat.definition(row.words[0]).opcode != Op.CooperativeMatrixLoadCheckedINTEL:
+        if not fragment_of(a).lies_like(fragment_of(d)):
+            raise NoSchedule(f"A is neither loaded nor one that wgmma takes from registers ({a})")
+        del operands[0]
+    for word, kind in operands:
+        block = next((number for number, one in enumerate(flat.blocks) if flat.definition(word) in one.instructions), -1)
+        ring = rings.setdefault(block, Ring(block))
+        if word not in {load.row.result_id for load in ring.loads}:
+            ring.loads.append(_staged(flat, word, kind, product))
+        if row in flat.blocks[block].instructions:
+            ring.last_use = max(ring.last_use, place)
+        elif block != 0:
+            raise NoSchedule("a tile that is not loaded in the kernel's first block is used in another block")
+        else:
+            ring.is_held = True
+
+
+def _sums(flat: Flat) -> frozenset[int]:
+    """The phis that are C of a product."""
+    factors = {row.words[2] for block in flat.blocks for row in block.instructions
+               if row.opcode == Op.CooperativeMatrixMulAddKHR}
+    return frozenset(one for one in factors if one in flat.definitions and flat.definitions[one].opcode == Op.Phi)
 
 
 def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) -> None:
@@ -296,17 +317,14 @@ def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) 
         raise NoSchedule(f"K = {a.columns} is no multiple of wgmma's {product.k}")
 
 
-def _staged(flat: Flat, block: int, identifier: int, kind: MatrixType, product: Kind) -> StagedLoad:
+def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind) -> StagedLoad:
     """The load of an operand. NoSchedule if it is none that a tensor map can do."""
     row = flat.definition(identifier)
-    if row.opcode != Op.CooperativeMatrixLoadCheckedINTEL or row not in flat.blocks[block].instructions:
-        raise NoSchedule("an operand is not what a checked load in the same block gives")
-    for users in (flat.blocks[number].instructions for number in range(len(flat.blocks))):
-        for user in users:
-            if identifier in user.ids() and user.opcode != Op.CooperativeMatrixMulAddKHR:
-                raise NoSchedule(f"a loaded tile is used by {user.name}, not only multiplied")
-            if identifier in user.ids() and users is not flat.blocks[block].instructions:
-                raise NoSchedule("a loaded tile is used in another block")
+    if row.opcode != Op.CooperativeMatrixLoadCheckedINTEL:
+        raise NoSchedule("an operand is not what a checked load gives")
+    for user in (user for block in flat.blocks for user in block.instructions):
+        if identifier in user.ids() and user.opcode != Op.CooperativeMatrixMulAddKHR:
+            raise NoSchedule(f"a loaded tile is used by {user.name}, not only multiplied")
     pointer, _, column, layout, height, width, *rest = row.words
     order = flat.constant_of(layout)
     if order not in (Layout.RowMajorKHR, Layout.ColumnMajorKHR):
@@ -391,11 +409,13 @@ def _is_position(flat: Flat, row: Instruction) -> bool:
 
 def _place(rings: dict[int, Ring], shared_memory: int) -> int:
     """Give every ring its stages and its place; the bytes of all. NoSchedule if there is no room for two each."""
-    barriers = sum(2 * MOST_STAGES * BARRIER_BYTES for _ in rings)
-    room = shared_memory - barriers
+    held = [ring for ring in rings.values() if ring.is_held]
+    moving = [ring for ring in rings.values() if not ring.is_held]
+    room = shared_memory - sum(2 * MOST_STAGES * BARRIER_BYTES for _ in rings)
+    room -= sum(FEWEST_STAGES * ring.stage_bytes for ring in held)
     for ring in rings.values():
-        ring.stages = min(MOST_STAGES, room // len(rings) // ring.stage_bytes)
-        if ring.stages < 2:
+        ring.stages = FEWEST_STAGES if ring.is_held else min(MOST_STAGES, room // len(moving) // ring.stage_bytes)
+        if ring.stages < FEWEST_STAGES or room < 0:
             raise NoSchedule(f"shared memory of {shared_memory} bytes has no room for two stages of {ring.stage_bytes}")
     offset = 0
     for ring in rings.values():

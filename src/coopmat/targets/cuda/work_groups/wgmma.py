@@ -41,33 +41,87 @@ def rows_step(tile: Tile, row: int) -> int:
     return row * tile.element // tile.line_bytes * tile.slab_bytes
 
 
-def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: str, b: str, tiles: tuple[Tile, Tile],
-             shape: tuple[int, int], blocks: int, warp_groups: int, is_zero: str) -> list[str]:
+def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: tuple[str, Tile] | Sequence[str],
+             b: tuple[str, Tile], shape: tuple[int, int], blocks: int, warp_groups: int, is_zero: str) -> list[str]:
     """``D = A*B + D`` for all blocks of 64 rows that a warp group has, which ``warp_groups`` others lie between. The
-    registers of the result. shape: N and K. is_zero: whether D is zero at first, an i1; its registers count for
-    nothing then."""
+    registers of the result. a, b: tiles by their descriptors, or A's registers of two elements. shape: N and K.
+    is_zero: whether D is zero at first, an i1; its registers count for nothing then."""
     columns, depth = shape
     count = len(accumulator)
     register, llvm = ("r", "i32") if product.accumulator == "s32" else ("f", "float")
-    per_block = count // blocks
-    mixing = f", {int(not tiles[0].along_k)}, {int(not tiles[1].along_k)}" if product.mixes else ""
+    first = _Operands(count)
+    right = first.take("i64", "l", b[0])
+    zero = first.take("i32", "r", writer.let(f"zext i1 {is_zero} to i32"))
+    left = _Tiles(first, a, warp_groups) if isinstance(a, tuple) else _Registers(first, a, depth // product.k)
+    mixing = f"{left.mixing}, {int(not b[1].along_k)}" if product.mixes else ""
     scales = "" if product.accumulator == "s32" else f", 1, 1{mixing}"
-    left, right = product.letters.split(".")
-    lines = [f"{{ .reg .pred p, q; .reg .b64 a, b; setp.eq.b32 q, 0, 0; setp.eq.b32 p, ${2 * count + 2}, 0;",
+    lines = [f"{{ .reg .pred p, q; .reg .b64 a, b; setp.eq.b32 q, 0, 0; setp.eq.b32 p, {zero}, 0;",
              "wgmma.fence.sync.aligned;"]
     for k in range(0, depth, product.k):
-        lines.append(f"add.s64 b, ${2 * count + 1}, {step_of(tiles[1], k)};")
+        lines.append(f"add.s64 b, {right}, {step_of(b[1], k)};")
         for block in range(blocks):
-            down = rows_step(tiles[0], block * warp_groups * ROWS_OF_D) // UNIT
-            registers = ", ".join(f"${block * per_block + place}" for place in range(per_block))
-            lines += [f"add.s64 a, ${2 * count}, {step_of(tiles[0], k) + down};",
-                      f"wgmma.mma_async.sync.aligned.m{ROWS_OF_D}n{columns}k{product.k}.{product.accumulator}.{left}."
-                      f"{right} {{{registers}}}, a, b, {'q' if k else 'p'}{scales};"]
+            size = count // blocks
+            registers = ", ".join(f"${block * size + place}" for place in range(size))
+            lines += [*left.prepared(k, block),
+                      f"wgmma.mma_async.sync.aligned.m{ROWS_OF_D}n{columns}k{product.k}.{product.accumulator}.{product.letters} "
+                      f"{{{registers}}}, {left.operand(k // product.k, block)}, b, {'q' if k else 'p'}{scales};"]
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;", "}"]
-    constraints = ",".join([*[f"={register}"] * count, *map(str, range(count)), "l", "l", "r"])
+    constraints = ",".join([*[f"={register}"] * count, *map(str, range(count)), *first.constraints])
     result = f"{{ {', '.join([llvm] * count)} }}"
-    operands = ", ".join([*(f"{llvm} {one}" for one in accumulator), f"i64 {a}", f"i64 {b}",
-                          f"i32 {writer.let(f'zext i1 {is_zero} to i32')}"])
+    operands = ", ".join([*(f"{llvm} {one}" for one in accumulator), *first.operands])
     text = "\\0A".join(lines)
     found = writer.let(f'call {result} asm sideeffect "{text}", "{constraints}"({operands}) #1')
     return [writer.let(f"extractvalue {result} {found}, {place}") for place in range(count)]
+
+
+class _Operands:
+    """The operands of the assembly behind the accumulator, which counts twice: as what comes out and goes in."""
+
+    def __init__(self, count: int) -> None:
+        self.next = 2 * count
+        self.constraints: list[str] = []
+        self.operands: list[str] = []
+
+    def take(self, llvm: str, constraint: str, operand: str) -> str:
+        """One more; its name in the assembly."""
+        self.constraints.append(constraint)
+        self.operands.append(f"{llvm} {operand}")
+        self.next += 1
+        return f"${self.next - 1}"
+
+
+class _Tiles:
+    """A in shared memory."""
+
+    def __init__(self, operands: _Operands, a: tuple[str, Tile], warp_groups: int) -> None:
+        self.name = operands.take("i64", "l", a[0])
+        self.tile, self.warp_groups = a[1], warp_groups
+        self.mixing = f", {int(not self.tile.along_k)}"
+
+    def prepared(self, k: int, block: int) -> list[str]:
+        """What comes before an instruction."""
+        down = rows_step(self.tile, block * self.warp_groups * ROWS_OF_D) // UNIT
+        return [f"add.s64 a, {self.name}, {step_of(self.tile, k) + down};"]
+
+    def operand(self, step: int, block: int) -> str:
+        """A of an instruction."""
+        return "a"
+
+
+class _Registers:
+    """A in registers: for every block of rows and every step of K four."""
+
+    mixing = ""  # along K it lies as it lies
+
+    def __init__(self, operands: _Operands, registers: Sequence[str], steps: int) -> None:
+        self.names = [operands.take("i32", "r", one) for one in registers]
+        self.steps = steps
+
+    def prepared(self, k: int, block: int) -> list[str]:
+        """What comes before an instruction."""
+        return []
+
+    def operand(self, step: int, block: int) -> str:
+        """A of an instruction."""
+        first = 4 * (block * self.steps + step)
+        return f"{{{', '.join(self.names[first:first + 4])}}}"
