@@ -105,7 +105,7 @@ class _Kernel:
     def _initialise(self) -> None:
         """The barriers: at a full one the fetching thread arrives, at an empty one each warp group."""
         readers = math.prod(self.variant.local_size) // WARP_GROUP * (1 if self.axis is None else CLUSTER)
-        for ring in self.schedule.rings.values():
+        for ring in {ring.number: ring for ring in self.schedule.rings.values()}.values():
             for number in range(2 * ring.stages):
                 address = f"getelementptr (i8, {_SHARED} @local_memory, i32 {ring.barriers + number * BARRIER_BYTES})"
                 self.writer.call("void", "llvm.nvvm.mbarrier.init.shared", [

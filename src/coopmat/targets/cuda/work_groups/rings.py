@@ -19,11 +19,11 @@ i32."""
 
 
 class RingPosition:
-    """Writes the code that goes along a ring. number: the ring's, among those of the kernel."""
+    """Writes the code that goes along a ring."""
 
-    def __init__(self, lanes: RoleLanes, ring: Ring, number: int) -> None:
+    def __init__(self, lanes: RoleLanes, ring: Ring) -> None:
         self.lanes, self.writer, self.ring = lanes, lanes.writer, ring
-        self._stage_at, self._phase_at = 8 * number, 8 * number + 4
+        self._stage_at, self._phase_at = 8 * ring.number, 8 * ring.number + 4
         self.stage = self.phase = ""
 
     def read(self) -> None:

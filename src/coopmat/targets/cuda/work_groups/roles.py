@@ -54,7 +54,7 @@ class ComputingMatrices(FragmentMatrices):
         block = self.emitter.block
         if block not in self._positions:
             ring = self.schedule.rings[block]
-            position = self._positions[block] = RingPosition(self.role, ring, list(self.schedule.rings).index(block))
+            position = self._positions[block] = RingPosition(self.role, ring)
             position.read()
             position.wait_until_full()
         place = self._positions[block].tile(staged.offset)
@@ -186,7 +186,7 @@ class FetchingMatrices:
         ring = self.schedule.rings[block]
         is_first = block not in self._positions
         if is_first:
-            position = self._positions[block] = RingPosition(self.role, ring, list(self.schedule.rings).index(block))
+            position = self._positions[block] = RingPosition(self.role, ring)
             position.read()
             position.wait_until_empty()
         position = self._positions[block]

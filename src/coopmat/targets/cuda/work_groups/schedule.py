@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.analysis.types import MatrixType, Type
@@ -132,14 +133,15 @@ class StagedLoad:
 
 @dataclass
 class Ring:
-    """The stages of the loads of one block. offset: of the first stage in local memory; barriers: of the first full
-    barrier, which the empty ones follow. is_held: whether other blocks read the tiles, too, which stay until the
-    work-group ends."""
+    """The stages of the loads of one block. number: of the ring; blocks whose tiles are alike share one. offset: of the
+    first stage in local memory; barriers: of the first full barrier, which the empty ones follow. is_held: whether
+    other blocks read the tiles, too, which stay until the work-group ends."""
 
     block: int
     loads: list[StagedLoad] = field(default_factory=list)
     is_held: bool = False
     last_use: int = 0  # the position in the block of the last instruction that reads a tile
+    number: int = 0
     stages: int = 0
     offset: int = 0
     barriers: int = 0
@@ -409,22 +411,30 @@ def _is_position(flat: Flat, row: Instruction) -> bool:
 
 def _place(rings: dict[int, Ring], shared_memory: int) -> int:
     """Give every ring its stages and its place; the bytes of all. NoSchedule if there is no room for two each."""
-    held = [ring for ring in rings.values() if ring.is_held]
-    moving = [ring for ring in rings.values() if not ring.is_held]
-    room = shared_memory - sum(2 * MOST_STAGES * BARRIER_BYTES for _ in rings)
-    room -= sum(FEWEST_STAGES * ring.stage_bytes for ring in held)
+    alike: dict[Any, list[Ring]] = {}
     for ring in rings.values():
-        ring.stages = FEWEST_STAGES if ring.is_held else min(MOST_STAGES, room // len(moving) // ring.stage_bytes)
+        alike.setdefault((ring.block if ring.is_held else -1, *(load.tile for load in ring.loads)), []).append(ring)
+    heads = [group[0] for group in alike.values()]
+    held = [ring for ring in heads if ring.is_held]
+    room = shared_memory - sum(2 * MOST_STAGES * BARRIER_BYTES for _ in heads)
+    room -= sum(FEWEST_STAGES * ring.stage_bytes for ring in held)
+    offset = 0
+    for number, ring in enumerate(heads):
+        share = room // max(1, len(heads) - len(held)) // ring.stage_bytes
+        ring.number, ring.stages = number, FEWEST_STAGES if ring.is_held else min(MOST_STAGES, share)
         if ring.stages < FEWEST_STAGES or room < 0:
             raise NoSchedule(f"shared memory of {shared_memory} bytes has no room for two stages of {ring.stage_bytes}")
-    offset = 0
+        ring.offset = offset
+        offset += ring.stages * ring.stage_bytes
+    for ring in heads:
+        ring.barriers = offset
+        offset += 2 * ring.stages * BARRIER_BYTES
+    for head, *others in alike.values():
+        for ring in others:
+            ring.number, ring.stages, ring.offset, ring.barriers = head.number, head.stages, head.offset, head.barriers
     for ring in rings.values():
-        ring.offset, place = offset, 0
+        place = 0
         for load in ring.loads:
             load.offset = place
             place += -(-load.tile.nbytes // TILE_ALIGNMENT) * TILE_ALIGNMENT
-        offset += ring.stages * ring.stage_bytes
-    for ring in rings.values():
-        ring.barriers = offset
-        offset += 2 * ring.stages * BARRIER_BYTES
     return offset
