@@ -1,4 +1,4 @@
-"""Operations on each element of a matrix by a function that only computes: its instructions, once for each component."""
+"""Operations on each element of a matrix by a function that only computes: its instructions, once a component."""
 
 from __future__ import annotations
 
