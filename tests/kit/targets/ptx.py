@@ -16,11 +16,14 @@ from coopmat.runtime.executable import executable
 from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
+from coopmat.targets.analysis.flatten import Flat
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.cuda.chips import CHIPS, Chip
+from coopmat.targets.cuda.kernel import type_table
 from coopmat.targets.cuda.lanes import Variant
 from coopmat.targets.cuda.program import SUB_GROUP_SIZES, PtxProgram
 from coopmat.targets.cuda.work_groups.schedule import NoSchedule
+from coopmat.targets.llvm.kernel import flattened
 from tests.kit.oracles import ptxas
 
 NAMES = ("sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a")
@@ -84,6 +87,12 @@ def ptx_of(program: PtxProgram, kernel: str, local_size: Sequence[int], nulls: t
         with suppress(NoSchedule):
             found.append(Ptx(kernel, variant, program.compiled(kernel, variant)[1]))
     return found
+
+
+def flat_of(program: PtxProgram, variant: Variant, kernel: str = "kernel") -> Flat:
+    """The instructions of a kernel, as code for a variant is made of them."""
+    entry = next(entry for entry in program.module.entry_points if entry.name == kernel)
+    return flattened(program.prepared, entry, type_table(program.prepared, entry, variant))
 
 
 Sink = Callable[[Ptx], None]
