@@ -289,8 +289,8 @@ def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], place: int, row: 
             raise NoSchedule(f"A is neither loaded nor one that wgmma takes from registers ({a})")
         del operands[0]
     for word, kind in operands:
-        load = flat.definition(word)
-        block = next((number for number, one in enumerate(flat.blocks) if load in one.instructions), -1)
+        loaded = flat.definition(word)
+        block = next((number for number, one in enumerate(flat.blocks) if loaded in one.instructions), -1)
         ring = rings.setdefault(block, Ring(block))
         if word not in {load.row.result_id for load in ring.loads}:
             ring.loads.append(_staged(flat, word, kind, product))

@@ -55,7 +55,6 @@ def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: tuple
     left = _Tiles(first, a, warp_groups) if isinstance(a, tuple) else _Registers(first, a, depth // product.k)
     mixing = f"{left.mixing}, {int(not b[1].along_k)}" if product.mixes else ""
     scales = "" if product.accumulator == "s32" else f", 1, 1{mixing}"
-    name = f"m{ROWS_OF_D}n{columns}k{product.k}.{product.accumulator}.{product.letters}"
     lines = [f"{{ .reg .pred p, q; .reg .b64 a, b; setp.eq.b32 q, 0, 0; setp.eq.b32 p, {zero}, 0;",
              "wgmma.fence.sync.aligned;"]
     for k in range(0, depth, product.k):
@@ -64,7 +63,9 @@ def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: tuple
             size = count // blocks
             registers = ", ".join(f"${block * size + place}" for place in range(size))
             lines += [*left.prepared(k, block),
-                      f"wgmma.mma_async.sync.aligned.{name} {{{registers}}}, {left.operand(k // product.k, block)}, b, {'q' if k else 'p'}{scales};"]
+                      f"wgmma.mma_async.sync.aligned.m{ROWS_OF_D}n{columns}k{product.k}.{product.accumulator}."
+                      f"{product.letters} {{{registers}}}, {left.operand(k // product.k, block)}, b, "
+                      f"{'q' if k else 'p'}{scales};"]
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;", "}"]
     constraints = ",".join([*[f"={register}"] * count, *map(str, range(count)), *first.constraints])
     result = f"{{ {', '.join([llvm] * count)} }}"
