@@ -8,12 +8,18 @@ score so far and the sum of the exponentials (online softmax). Only the keys on 
 
 import sys
 
+import ml_dtypes
 import numpy as np
-from joint_matrix_flash_attention import DTYPES, masked, reference
 
 from coopmat.sycl import *
 
+DTYPES = {half: np.float16, bfloat16: ml_dtypes.bfloat16}
 HEADS, LENGTH, DEPTH = 2, 256, 64
+
+
+def masked(score, row, column, ahead):
+    """The score of a query and a key, where the tile is so many keys ahead of its queries."""
+    return -np.inf if int(column) + ahead > int(row) else score
 
 
 def attention_kernel(T: type, tM: int, tN: int, D: int, ITEMS: int, is_causal: bool):
@@ -59,6 +65,14 @@ def attention_kernel(T: type, tM: int, tN: int, D: int, ITEMS: int, is_causal: b
         joint_matrix_store_checked(g, result, out, D, layout.row_major, rows, D, head + first, 0)
 
     return attention
+
+
+def reference(Q: np.ndarray, K: np.ndarray, V: np.ndarray, scale: float, is_causal: bool) -> np.ndarray:
+    """The same in float64."""
+    scores = Q.astype(np.float64) @ K.astype(np.float64).swapaxes(1, 2) * scale
+    scores[:, np.triu(np.full(scores.shape[1:], is_causal), 1)] = -np.inf
+    weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+    return weights @ V.astype(np.float64) / weights.sum(axis=2, keepdims=True)
 
 
 def main(arguments: list[str]) -> int:
