@@ -25,6 +25,11 @@ class Event:
         return cls(start, start, time.perf_counter_ns())
 
     @property
+    def is_complete(self) -> bool:
+        """Whether the command has ended."""
+        return True
+
+    @property
     def elapsed(self) -> float:
         """The time that the command took, in seconds."""
         return (self.ended_at - self.started_at) * 1e-9

@@ -9,21 +9,25 @@ import ctypes
 import itertools
 import struct
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import KernelAssertion, Where
+from coopmat.diagnostics import KernelAssertion, LaunchError, Where
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.support.forks import ForkSafeLock
+from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
+from coopmat.targets.cuda.host.allocations import reachable
 from coopmat.targets.cuda.host.context import Context
-from coopmat.targets.cuda.host.driver import call
+from coopmat.targets.cuda.host.driver import bindings, call, failure
 from coopmat.targets.cuda.host.memory import Blocks, Copies
 from coopmat.targets.cuda.host.modules import LoadedKernel
+from coopmat.targets.cuda.host.streams import Mark, Stream
 from coopmat.targets.cuda.host.variables import Variables
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.llvm.print_buffer import PrintBuffer
@@ -31,7 +35,17 @@ from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Wor
 
 _WORD = struct.Struct("<Q")
 _BLOCKS: dict[int, Blocks] = {}
-_LOCK = threading.RLock()
+_STREAMS: dict[int, Stream] = {}
+_LOCK = ForkSafeLock(threading.RLock)
+
+
+def own_stream(context: Context) -> Stream:
+    """The stream of a GPU for launches that name none."""
+    with _LOCK:
+        found = _STREAMS.get(context.ordinal)
+        if found is None:
+            found = _STREAMS[context.ordinal] = Stream(context)
+        return found
 
 
 def blocks_of(context: Context) -> Blocks:
@@ -65,71 +79,138 @@ class Plan:
         self.pointers = [(place, offset, not parameter.const) for place, offset, _, parameter in slots
                          if parameter.is_pointer and parameter.kind != "local"]
         self.values = [slot for slot in slots if not slot[-1].is_pointer]
+        self.is_plain = not code.prints and not code.assertions
+        self.parts = _parts(geometry.group_counts, self.context.largest_grid)
 
-    def launch(self, arguments: Sequence[Any]) -> None:
-        """Run the kernel; returns when it is done."""
-        with _LOCK:  # blocks are shared; a launch of the host's arrays is done when it returns
-            self.context.use()
-            blocks = blocks_of(self.context)
-            arrays = [(arguments[place], written) for place, _, written in self.pointers
-                      if arguments[place] is not None]
-            copies = Copies(blocks, arrays)
+    def launch(self, arguments: Sequence[Any], stream: Stream | None = None) -> tuple[Mark, Mark] | None:
+        """Submit the kernel to a stream: the marks before and after it; None while a graph takes it. It is done, if
+        arguments are the host's arrays, if it prints or has assertions, and without a stream: then it runs in one of
+        the GPU's own."""
+        context = self.context
+        context.use()
+        block = ctypes.create_string_buffer(self.template, len(self.template))
+        copied = self._bind(block, arguments)
+        if stream is not None and not copied and self.is_plain:
+            return self._submit(block, self._bind_rest(block, arguments), stream)
+        with _LOCK:  # blocks are shared
+            if stream is None:
+                stream = own_stream(context)
+            if stream.is_capturing:
+                raise LaunchError(self._why_not_captured(copied))
+            copies = Copies(blocks_of(context), [(arguments[place], written) for place, _, written in copied],
+                            stream.handle)
             try:
-                self._run(blocks, copies, arguments)
+                for place, offset, _ in copied:
+                    _WORD.pack_into(block, offset, copies.address(arguments[place]))
+                marks = self._run(block, arguments, stream)
                 copies.bring_back()
             finally:
                 copies.free()
+        return marks
 
-    def _run(self, blocks: Blocks, copies: Copies, arguments: Sequence[Any]) -> None:
+    def _why_not_captured(self, copied: Sequence[tuple[int, int, bool]]) -> str:
+        if copied:
+            place = copied[0][0]
+            reason = (f"argument {place} ({self.signature.parameters[place]}) is memory of the host, which would be "
+                      "copied once only: pass memory of the GPU, such as malloc_device's or an array of torch or cupy")
+        else:
+            reason = "it has printf or assertions, whose words are read after each launch"
+        return f"kernel '{self.signature.name}' cannot be part of a graph: {reason}"
+
+    def prepared(self, arguments: Sequence[Any], stream: Stream) -> Callable[[], None] | None:
+        """What submits the kernel with these arguments, as often as it is called, in a thread that uses the context;
+        None if more is to be done than that."""
+        self.context.use()
         block = ctypes.create_string_buffer(self.template, len(self.template))
-        shared = self._bind(block, copies, arguments)
-        if shared > self.local_bytes:
-            self._check_local(shared, arguments)
-        self.kernel.allow_shared(shared)
-        output, failure = self._output(blocks, block), self._failure(blocks, block)
+        if self._bind(block, arguments) or not self.is_plain or len(self.parts) > 1:
+            return None
+        shared = self._bind_rest(block, arguments)
+        parameter = ctypes.c_void_p(ctypes.addressof(block))
+        (_, counts), = self.parts
+        given = (self.kernel.function, *counts, *self.geometry.local_size, shared, stream.handle,
+                 ctypes.addressof(parameter), 0)
+        submit, what, name = bindings().cuLaunchKernel, self._what(), self.signature.name
+
+        def run(_keep: Any = (block, parameter, arguments)) -> None:
+            stream.launched(name)
+            status, = submit(*given)
+            if status:
+                raise failure(status, what)
+
+        return run
+
+    def _submit(self, block: Any, shared: int, stream: Stream) -> tuple[Mark, Mark] | None:
+        """Launch all parts of the grid; the marks around them."""
+        parameter = ctypes.c_void_p(ctypes.addressof(block))
+        stream.launched(self.signature.name)
+        start = None if stream.is_capturing else stream.mark()
+        for first, counts in self.parts:
+            if any(first):
+                for axis, group in enumerate(first):
+                    _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, group)
+            call("cuLaunchKernel", self.kernel.function, *counts, *self.geometry.local_size, shared, stream.handle,
+                 ctypes.addressof(parameter), 0, what=self._what())
+        return None if start is None else (start, stream.mark())
+
+    def _what(self) -> str:
+        return (f"the launch of kernel '{self.signature.name}' over {self.geometry.global_size} work-items in groups "
+                f"of {self.geometry.local_size}")
+
+    def _run(self, block: Any, arguments: Sequence[Any], stream: Stream) -> tuple[Mark, Mark] | None:
+        """Launch the kernel, and wait for it; then print and look at assertions. The marks around it."""
+        shared = self._bind_rest(block, arguments)
+        blocks = blocks_of(self.context)
+        output, failed = self._output(blocks, block, stream), self._failure(blocks, block, stream)
         try:
-            for first, counts in self._parts():
-                for axis, start in enumerate(first):
-                    _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, start)
-                parameter = ctypes.c_void_p(ctypes.addressof(block))
-                call("cuLaunchKernel", self.kernel.function, *counts, *self.geometry.local_size, shared, 0,
-                     ctypes.addressof(parameter), 0, what=f"the launch of kernel '{self.signature.name}'")
-            call("cuStreamSynchronize", 0, what=f"kernel '{self.signature.name}'")
+            marks = self._submit(block, shared, stream)
+            stream.synchronize()
             if output is not None:
                 output.bring_back()
-            if failure is not None:
-                failure.bring_back()
+            if failed is not None:
+                failed.bring_back()
         finally:
-            for one in (output, failure):
+            for one in (output, failed):
                 if one is not None:
                     one.free()
         if output is not None:
             output.buffer.show()
-        if failure is not None:
-            failure.check(self.signature.name, self.code.assertions)
+        if failed is not None:
+            failed.check(self.signature.name, self.code.assertions)
+        return marks
 
-    def _parts(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The grid in parts that the hardware takes: the first work-group of each, and the work-groups along the axes.
+    def _bind(self, block: Any, arguments: Sequence[Any]) -> list[tuple[int, int, bool]]:
+        """Put the addresses of memory into the block that the GPU reaches; the pointers to memory that must be copied.
         """
-        axes = [[(start, min(most, count - start)) for start in range(0, count, most)]
-                for count, most in zip(self.geometry.group_counts, self.context.largest_grid, strict=True)]
-        for part in itertools.product(*axes):
-            yield tuple(start for start, _ in part), tuple(count for _, count in part)
+        copied = []
+        for pointer in self.pointers:
+            argument = arguments[pointer[0]]
+            if argument is None:
+                continue
+            if type(argument) is DeviceArray:
+                _WORD.pack_into(block, pointer[1], argument.address)
+            elif reachable(address := int(argument.ctypes.data), argument.nbytes):
+                _WORD.pack_into(block, pointer[1], address)
+            else:
+                copied.append(pointer)
+        return copied
 
-    def _bind(self, block: Any, copies: Copies, arguments: Sequence[Any]) -> int:
-        """Put the arguments into the block; the bytes of local memory of a work-group."""
-        shared = -(-self.local_bytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
-        for place, offset in self.locals:
-            _WORD.pack_into(block, offset, shared)
-            shared += -(-arguments[place].nbytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
-        for place, offset, _ in self.pointers:
-            array = arguments[place]
-            _WORD.pack_into(block, offset, 0 if array is None else copies.address(array))
-        view = memoryview(block).cast("B")
-        for place, offset, size, parameter in self.values:
-            content = as_bytes(parameter, arguments[place])[:size]
-            view[offset:offset + len(content)] = content
-        return shared if self.locals else self.local_bytes
+    def _bind_rest(self, block: Any, arguments: Sequence[Any]) -> int:
+        """Put values and places in local memory into the block; the bytes of local memory of a work-group."""
+        shared = self.local_bytes
+        if self.locals:
+            shared = -(-shared // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
+            for place, offset in self.locals:
+                _WORD.pack_into(block, offset, shared)
+                shared += -(-arguments[place].nbytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
+            self._check_local(shared, arguments)
+        if self.values:
+            view = memoryview(block).cast("B")
+            for place, offset, size, parameter in self.values:
+                content = as_bytes(parameter, arguments[place])[:size]
+                view[offset:offset + len(content)] = content
+        if shared > self.kernel.shared_limit:
+            self.kernel.allow_shared(shared)
+        return shared
 
     def _check_local(self, nbytes: int, arguments: Sequence[Any] = ()) -> None:
         """LaunchError if a work-group would need more local memory than there is."""
@@ -140,27 +221,36 @@ class Plan:
             check_local_memory(self.signature.name, [(self.code.local_bytes, "its variables"), *given],
                                f"cuda:{self.context.ordinal}", most)
 
-    def _output(self, blocks: Blocks, block: Any) -> _Printed | None:
+    def _output(self, blocks: Blocks, block: Any, stream: Stream) -> _Printed | None:
         if not self.code.prints:
             return None
-        found = _Printed(blocks, PrintBuffer(self.signature.name, self.code.prints, self.printf_limit, "the GPU"))
+        found = _Printed(blocks, PrintBuffer(self.signature.name, self.code.prints, self.printf_limit, "the GPU"),
+                         stream)
         _WORD.pack_into(block, Word.OUTPUT * WORD_BYTES, found.copies.address(found.buffer.words))
         return found
 
-    def _failure(self, blocks: Blocks, block: Any) -> _Failure | None:
+    def _failure(self, blocks: Blocks, block: Any, stream: Stream) -> _Failure | None:
         if not self.code.assertions:
             return None
-        found = _Failure(blocks)
+        found = _Failure(blocks, stream)
         _WORD.pack_into(block, Word.FAILURE * WORD_BYTES, found.copies.address(found.word))
         return found
+
+
+def _parts(group_counts: Sequence[int], most: Sequence[int]) -> Sequence[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """A grid in parts that the hardware takes: the first work-group of each, and the work-groups along the axes."""
+    axes = [[(start, min(limit, count - start)) for start in range(0, count, limit)]
+            for count, limit in zip(group_counts, most, strict=True)]
+    return [(tuple(start for start, _ in part), tuple(count for _, count in part))
+            for part in itertools.product(*axes)]
 
 
 class _Printed:
     """The buffer of printf, on the GPU while the kernel runs."""
 
-    def __init__(self, blocks: Blocks, buffer: PrintBuffer) -> None:
+    def __init__(self, blocks: Blocks, buffer: PrintBuffer, stream: Stream) -> None:
         self.buffer = buffer
-        self.copies = Copies(blocks, [(buffer.words, True)])
+        self.copies = Copies(blocks, [(buffer.words, True)], stream.handle)
 
     def bring_back(self) -> None:
         self.copies.bring_back()
@@ -172,9 +262,9 @@ class _Printed:
 class _Failure:
     """The word that says which assertion failed first."""
 
-    def __init__(self, blocks: Blocks) -> None:
+    def __init__(self, blocks: Blocks, stream: Stream) -> None:
         self.word = np.zeros(1, np.uint64)
-        self.copies = Copies(blocks, [(self.word, True)])
+        self.copies = Copies(blocks, [(self.word, True)], stream.handle)
 
     def bring_back(self) -> None:
         self.copies.bring_back()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import ctypes
 from typing import Any
 
 from coopmat.diagnostics import Error
+from coopmat.targets.cuda.assembler import Resources, resources
 from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import bindings, call
 
@@ -43,28 +43,15 @@ def _text(buffer: bytearray) -> str:
 
 
 def _bytes_at(address: Any, size: int) -> bytes:
-    import ctypes
-
     return ctypes.string_at(int(address), size)
 
 
-@dataclass(frozen=True)
-class Resources:
-    """What a kernel takes. registers: of a thread. stack: bytes of a thread's local memory, spilled registers too.
-    shared: bytes of a work-group that the code itself names. most_threads: of a work-group."""
-
-    registers: int
-    stack: int
-    shared: int
-    most_threads: int
-
-
 class LoadedKernel:
-    """A kernel on a GPU, ready to be launched."""
+    """A kernel on a GPU, ready to be launched. log: what the assembler said of it."""
 
-    def __init__(self, context: Context, cubin: bytes, symbol: str) -> None:
+    def __init__(self, context: Context, cubin: bytes, symbol: str, log: str = "") -> None:
         context.use()
-        self.context = context
+        self.context, self.symbol, self.log = context, symbol, log
         self._module = call("cuModuleLoadData", cubin, error=Error)
         self.function = call("cuModuleGetFunction", self._module, symbol.encode(), error=Error)
         self.shared_limit = 48 << 10
@@ -83,9 +70,5 @@ class LoadedKernel:
             found = getattr(bindings().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
             return int(call("cuFuncGetAttribute", found, self.function, error=Error))
 
-        return Resources(of("NUM_REGS"), of("LOCAL_SIZE_BYTES"), of("SHARED_SIZE_BYTES"), of("MAX_THREADS_PER_BLOCK"))
-
-
-def spilled(log: str) -> int:
-    """The bytes of spills that the assembler's log tells of."""
-    return sum(int(number) for number in re.findall(r"(\d+) bytes spill", log))
+        return Resources(of("NUM_REGS"), of("LOCAL_SIZE_BYTES"), resources(self.log, self.symbol).spills,
+                         of("SHARED_SIZE_BYTES"), of("MAX_THREADS_PER_BLOCK"))

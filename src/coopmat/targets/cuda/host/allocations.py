@@ -1,0 +1,97 @@
+"""Memory that programs allocate: of the GPU, of the host for the GPU to reach, and of both.
+
+What the host can reach are numpy arrays; kernels find them by their addresses (:func:`reachable`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import threading
+from bisect import bisect_right, insort
+from typing import Any
+
+import numpy as np
+
+from coopmat.diagnostics import Error, LaunchError
+from coopmat.targets.base.device_array import DeviceArray
+from coopmat.targets.cuda.host.context import Context
+from coopmat.targets.cuda.host.driver import bindings, call
+
+BYTES = np.dtype(np.uint8)
+_PINNED = 3  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP
+_GLOBAL = 1  # CU_MEM_ATTACH_GLOBAL
+_LOCK = threading.RLock()
+_STARTS: list[int] = []
+_SIZES: dict[int, int] = {}
+"""Memory that the host and GPUs can reach: the sorted addresses, and the bytes at each."""
+
+
+class Allocation:
+    """Memory that is freed when nothing refers to it. kind: "device", "host" or "shared"."""
+
+    def __init__(self, context: Context, kind: str, nbytes: int) -> None:
+        self.context, self.kind, self.nbytes = context, kind, max(nbytes, 1)
+        context.use()
+        what = f"malloc_{kind}: {nbytes} bytes"
+        if kind != "host" and self.nbytes > context.memory:
+            raise LaunchError(f"{what} are more than cuda:{context.ordinal} has, {context.memory}")
+        if kind == "device":
+            self.address = int(call("cuMemAlloc", self.nbytes, what=what))
+            call("cuMemsetD8", self.address, 0, self.nbytes)
+            call("cuStreamSynchronize", 0)  # other streams do not wait for it
+        elif kind == "host":
+            self.address = int(call("cuMemHostAlloc", self.nbytes, _PINNED, what=what))
+        else:
+            self.address = int(call("cuMemAllocManaged", self.nbytes, _GLOBAL, what=what))
+        if kind != "device":
+            ctypes.memset(self.address, 0, self.nbytes)
+            with _LOCK:
+                insort(_STARTS, self.address)
+                _SIZES[self.address] = self.nbytes
+        self.__array_interface__ = {"data": (self.address, False), "shape": (self.nbytes,), "typestr": "|u1",
+                                    "version": 3}
+
+    def array(self) -> np.ndarray[Any, Any]:
+        """Memory that the host can reach, as an array of bytes."""
+        return np.asarray(self)
+
+    def content(self, array: DeviceArray) -> np.ndarray[Any, Any]:
+        """A copy of memory of the GPU for the host, when everything submitted there has been done."""
+        found = np.empty(array.nbytes, np.uint8)
+        self.context.wait()
+        if found.nbytes:
+            call("cuMemcpyDtoH", found.ctypes.data, array.address, found.nbytes)
+        return found.view(array.dtype).reshape(array.shape)
+
+    def device_array(self, dtype: np.dtype[Any], offset: int, count: int) -> DeviceArray:
+        """Memory of the GPU from a byte on."""
+        return DeviceArray(self.address + offset, (count,), dtype, device=self.context.ordinal, owner=self)
+
+    def __del__(self) -> None:
+        if not hasattr(self, "address"):
+            return
+        if self.kind != "device":
+            with _LOCK:
+                if _SIZES.pop(self.address, None) is not None:
+                    _STARTS.remove(self.address)
+        if self.context.lost is None:
+            with contextlib.suppress(Error, TypeError):  # at the interpreter's end
+                self.context.use()
+                call("cuMemFreeHost" if self.kind == "host" else "cuMemFree", self.address)
+
+
+def device_of(address: int) -> int:
+    """The GPU whose memory is at an address. LaunchError if it is nobody's."""
+    number = bindings().CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    return int(call("cuPointerGetAttribute", number, address, what=f"the address {address:#x}"))
+
+
+def reachable(address: int, nbytes: int) -> bool:
+    """Whether memory of the host is what a GPU reaches as it is."""
+    if not _STARTS:
+        return False
+    with _LOCK:
+        index = bisect_right(_STARTS, address) - 1
+        start = _STARTS[index] if index >= 0 else 0
+        return index >= 0 and address + nbytes <= start + _SIZES[start]
