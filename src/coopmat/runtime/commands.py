@@ -18,10 +18,9 @@ from coopmat.runtime.arrays import EXPECTED, array_over, what_is_wrong
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
 from coopmat.support.templates import template_method
-from coopmat.targets.base.device_array import DeviceArray
+from coopmat.targets.base.device_array import Memory, is_writable
 
 if TYPE_CHECKING:
-    from coopmat.runtime.device import Memory
     from coopmat.runtime.element_types import ElementType
     from coopmat.runtime.streams import Stream
 
@@ -156,9 +155,10 @@ class MemoryCommands:
         if found is None:
             raise LaunchError(f"{command}: the {role} must be {EXPECTED}, or memory of malloc_*; "
                               f"found {type(given).__name__}")
-        is_read_only = found.is_read_only if isinstance(found, DeviceArray) else not found.flags.writeable
-        wrong = "its memory is read-only" if writes and is_read_only else array is not None and what_is_wrong(array)
-        if wrong:
+        wrong = None if array is None else what_is_wrong(array)
+        if writes and not is_writable(found):
+            wrong = "its memory is read-only"
+        if wrong is not None:
             raise LaunchError(f"{command}: the {role}: {wrong}")
         return found
 

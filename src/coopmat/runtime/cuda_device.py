@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from coopmat.devices import ARCHITECTURES, Combination, DeviceDescription
 from coopmat.devices.model import Limits
 from coopmat.diagnostics import Error, LaunchError
@@ -15,7 +13,7 @@ from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.runtime.device_arrays import device_array
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
-from coopmat.targets.base.device_array import DeviceArray
+from coopmat.targets.base.device_array import DeviceArray, Memory
 from coopmat.targets.base.modules import check
 from coopmat.targets.cuda.host.allocations import Allocation, device_of
 from coopmat.targets.cuda.host.context import Context, context
@@ -24,11 +22,10 @@ from coopmat.targets.cuda.options import CudaOptions
 if TYPE_CHECKING:
     from coopmat.runtime.cuda_stream import CudaStream
     from coopmat.runtime.cuda_timer import CudaTimer
-    from coopmat.runtime.device import Memory
     from coopmat.runtime.timing import Restore
     from coopmat.targets.cuda.program import CudaProgram, PtxProgram
 
-ALIGNMENT = 256  # of whatever the driver allocates
+ALIGNMENT = 256  # of buffers
 
 
 def description_of(gpu: Context) -> DeviceDescription:
@@ -100,7 +97,7 @@ class CudaDevice(Device):
         """What a queue submits its commands to: a CUDA stream of its own, or one by its handle."""
         from coopmat.runtime.cuda_stream import CudaStream
 
-        return CudaStream(self, handle)
+        return CudaStream(self, self.gpu, self.options, handle)
 
     def foreign(self, given: Any) -> DeviceArray | None:
         """The memory of this GPU that an object shows; None if it shows none. LaunchError for another GPU's."""
@@ -118,12 +115,8 @@ class CudaDevice(Device):
     def allocate(self, kind: Literal["device", "host", "shared"], nbytes: int, alignment: int) -> Memory:
         """Zeroed memory: of the GPU, of the host that the GPU reaches, or managed by the driver, which moves it to
         whoever uses it."""
-        room = 0 if alignment <= ALIGNMENT else alignment
-        allocation = Allocation(self.gpu, kind, nbytes + room)
-        start = -allocation.address % alignment
-        if kind == "device":
-            return allocation.device_array(np.dtype(np.uint8), start, nbytes)
-        return allocation.array()[start:start + nbytes]
+        allocation = Allocation(self.gpu, kind, nbytes, alignment)
+        return allocation.device_array(nbytes) if kind == "device" else allocation.array(nbytes)
 
     # --- times --------------------------------------------------------------------------
 
@@ -131,7 +124,7 @@ class CudaDevice(Device):
         """Times by the GPU's clock; a buffer twice as large as its last cache empties that."""
         from coopmat.runtime.cuda_timer import CudaTimer
 
-        return CudaTimer(self)
+        return CudaTimer(self.gpu, self.stream(), self.allocate("device", 2 * self.gpu.cache, ALIGNMENT))
 
     def snapshot(self, memory: Any) -> Restore | None:
         """See :meth:`Device.snapshot`, of memory of the GPU, too."""

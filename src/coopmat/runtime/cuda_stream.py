@@ -13,20 +13,19 @@ import numpy as np
 
 from coopmat.diagnostics import LaunchError
 from coopmat.runtime.events import Event
-from coopmat.runtime.streams import Prepared, host_bytes
-from coopmat.targets.base.device_array import DeviceArray
+from coopmat.runtime.streams import Kernel, Prepared, Sizes, host_bytes
+from coopmat.targets.base.device_array import DeviceArray, Memory
 from coopmat.targets.cuda.host.allocations import reachable
+from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import ContextLost, call
 from coopmat.targets.cuda.host.graphs import Capture, Graph
 from coopmat.targets.cuda.host.launch import Plan
 from coopmat.targets.cuda.host.streams import Mark, Stream, clock_of
+from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.cuda.program import CudaProgram
 
 if TYPE_CHECKING:
-    from coopmat.runtime.cuda_device import CudaDevice
-    from coopmat.runtime.device import Memory
-    from coopmat.runtime.program import Kernel
-    from coopmat.runtime.sizes import Sizes
+    from coopmat.runtime.device import Device
 
 _WIDTHS = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}
 
@@ -86,10 +85,11 @@ class _Captured(Event):
 class CudaStream:
     """See :class:`~coopmat.runtime.streams.Stream`."""
 
-    def __init__(self, device: CudaDevice, handle: int | None = None) -> None:
+    def __init__(self, device: Device, context: Context, options: CudaOptions, handle: int | None = None) -> None:
         self.device = device
-        self.context = device.gpu
-        self.stream = Stream(device.gpu, handle)
+        self.context = context
+        self.options = options
+        self.stream = Stream(context, handle)
 
     @property
     def handle(self) -> int:
@@ -100,7 +100,7 @@ class CudaStream:
 
     def launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Event:
         """See :class:`~coopmat.runtime.streams.Stream`."""
-        if self.device.options.diagnose and not self.stream.is_capturing:
+        if self.options.diagnose and not self.stream.is_capturing:
             return self._diagnosed(kernel, sizes, arguments)
         return self._launch(kernel, sizes, arguments)
 
@@ -121,7 +121,7 @@ class CudaStream:
         """See :class:`~coopmat.runtime.streams.Stream`."""
         stream = self.stream
         run = self._plan(kernel, sizes, arguments).prepared(arguments, stream)
-        if run is None or self.device.options.diagnose:
+        if run is None or self.options.diagnose:
             return lambda: self.launch(kernel, sizes, arguments)
         mark, context = stream.mark, self.context
         is_apart = not any(type(one) is DeviceArray and one.stream is not None for one in arguments)

@@ -1,35 +1,32 @@
-"""The timer of NVIDIA's GPUs: marks in a stream, by the GPU's own clock."""
+"""The timer of NVIDIA's GPUs, by the GPU's own clock."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coopmat.runtime.events import Event
+from coopmat.runtime.streams import Stream
 from coopmat.runtime.timing import Action
 from coopmat.support.cached import cached_property
+from coopmat.targets.base.device_array import Memory
+from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import driver_version
-
-if TYPE_CHECKING:
-    from coopmat.runtime.cuda_device import CudaDevice
-    from coopmat.runtime.device import Memory
 
 
 class CudaTimer:
-    """See :class:`~coopmat.runtime.timing.Timer`."""
+    """See :class:`~coopmat.runtime.timing.Timer`. buffer: memory of the GPU, larger than its last cache."""
 
-    def __init__(self, device: CudaDevice) -> None:
-        self._device = device
-        self._stream = device.stream()
-        self.note = (f"times are {device.name}'s own ({device.gpu.name}), whose clocks follow load and heat: compare "
-                     "only times of one run, as ratios")
+    def __init__(self, gpu: Context, stream: Stream, buffer: Memory) -> None:
+        self._gpu, self._stream, self._buffer = gpu, stream, buffer
+        self.note = (f"times are by cuda:{gpu.ordinal}'s clock ({gpu.name}); its frequencies follow load and heat: "
+                     "compare only times of one run, as ratios")
 
     @cached_property
     def hardware(self) -> str:
         """The GPU's name, its multiprocessors, and the driver's version."""
-        gpu = self._device.gpu
+        gpu = self._gpu
         return f"{gpu.name}, {gpu.multiprocessors} multiprocessors, CUDA {driver_version()}"
 
     def times(self, action: Action, count: int, *, before: Action | None = None, flush: bool = True) -> list[float]:
@@ -49,10 +46,6 @@ class CudaTimer:
                 if before is not None or flush:
                     result.wait()
             else:
-                self._device.gpu.wait()
+                self._gpu.wait()
                 found.append(time.perf_counter() - start)
         return [one.elapsed if isinstance(one, Event) else one for one in found]
-
-    @cached_property
-    def _buffer(self) -> Memory:
-        return self._device.allocate("device", 2 * self._device.gpu.cache, 256)

@@ -19,10 +19,8 @@ from coopmat.targets.base.modules import check
 if TYPE_CHECKING:
     from coopmat.runtime.streams import Stream
     from coopmat.runtime.timing import Restore, Timer
-    from coopmat.targets.base.device_array import DeviceArray
+    from coopmat.targets.base.device_array import DeviceArray, Memory
     from coopmat.targets.cuda.program import PtxProgram
-
-    Memory = np.ndarray[Any, Any] | DeviceArray
 
 Launcher = Callable[..., Any]
 """Runs a kernel that is ready, with a sequence of arguments; returns when it is done. Those of GPUs take a stream, too,

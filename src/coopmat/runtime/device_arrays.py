@@ -16,7 +16,9 @@ import numpy as np
 
 from coopmat.diagnostics import LaunchError
 from coopmat.support import dlpack
-from coopmat.targets.base.device_array import LEGACY_STREAM, DeviceArray, is_contiguous
+from coopmat.targets.base.device_array import LEGACY_STREAM, DeviceArray, Memory, is_contiguous, is_writable
+
+__all__ = ["DeviceArray", "Foreign", "Memory", "device_array", "is_writable", "refused_by", "way_to_host"]
 
 _SPECIAL = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
 """The dtypes whose names numpy does not know."""

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from coopmat.devices import describe
 from coopmat.diagnostics import Error, SimulationError
 from coopmat.runtime.simulated_device import SimulatedDevice
+from coopmat.runtime.streams import Kernel, Sizes
 from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.cuda.host.driver import TO_DIAGNOSE, ContextLost
 from coopmat.targets.cuda.program import SUB_GROUP_SIZES
 from coopmat.targets.simulator import SimulatorOptions
-
-if TYPE_CHECKING:
-    from coopmat.runtime.program import Kernel
-    from coopmat.runtime.sizes import Sizes
 
 MOST_BYTES = 1 << 30  # of all memory of a launch
 SECONDS = 60.0  # for the simulation

@@ -125,8 +125,8 @@ class DeviceMemory:
             return NotImplemented
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise Error("memory of malloc_device is not accessible on the host: copy it with memory.to_host() or "
-                    "q.memcpy(array, memory, nbytes), or take malloc_shared")
+        raise Error("memory of malloc_device is not accessible on the host: copy it with "
+                    "q.memcpy(array, memory, nbytes) or memory.to_host(), or take malloc_shared")
 
     __array__ = __getitem__ = __setitem__ = __iter__ = __len__ = _refuse
 

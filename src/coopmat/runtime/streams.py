@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from coopmat.diagnostics import Error
 from coopmat.runtime.events import Event
+from coopmat.targets.base.device_array import Memory
 
-if TYPE_CHECKING:
-    from coopmat.runtime.device import Device, Memory
-    from coopmat.runtime.program import Kernel
-    from coopmat.runtime.sizes import Sizes
-
+Sizes = tuple[int, ...]
 Prepared = Callable[[], Event]
 """Launches a kernel with the arguments that it was prepared with."""
+
+
+class Kernel(Protocol):
+    """What a stream must know of a :class:`coopmat.Kernel`."""
+
+    name: str
+    program: Any
 
 
 class Stream(Protocol):
@@ -56,7 +60,7 @@ class HostStream:
 
     handle = None
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Any) -> None:
         self.device = device
 
     def launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Event:

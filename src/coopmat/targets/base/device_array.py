@@ -51,6 +51,15 @@ class DeviceArray:
         return f"<{self.dtype} of shape {tuple(self.shape)} at {self.address:#x} of cuda:{self.device}>"
 
 
+Memory = np.ndarray[Any, Any] | DeviceArray
+"""Memory of the host or of a GPU."""
+
+
+def is_writable(memory: Memory) -> bool:
+    """Whether a kernel may write there."""
+    return not memory.is_read_only if isinstance(memory, DeviceArray) else bool(memory.flags.writeable)
+
+
 def is_contiguous(shape: Sequence[int], strides: Sequence[int] | None, step: int) -> bool:
     """Whether strides are those of memory without gaps, the last index first; ``step`` is one element's. None: they
     are."""

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,21 +37,30 @@ class Resources:
 def cubin(texts: Mapping[str, str], chip: Chip) -> tuple[bytes, str]:
     """Kernels' PTX, by their names, as one cubin, and what the assembler says of it. Error, with its messages, if it
     refuses, and with what to install if there is none."""
-    try:
-        from cuda.bindings import nvjitlink
-    except ImportError:
-        nvjitlink = None
-    if nvjitlink is not None:
-        try:
-            nvjitlink.version()
-        except Exception:  # the library itself is not there; what is raised differs
-            nvjitlink = None
+    nvjitlink, ptxas = find_nvjitlink(), find_ptxas()
     if nvjitlink is not None:
         return _by_nvjitlink(nvjitlink, texts, chip)
-    ptxas = find_ptxas()
-    if ptxas is None:
-        raise Error(MISSING)
-    return _by_ptxas(ptxas, texts, chip)
+    if ptxas is not None:
+        return _by_ptxas(ptxas, texts, chip)
+    raise Error(MISSING)
+
+
+def found() -> str | None:
+    """What machine code is made by here; None if there is nothing."""
+    nvjitlink = find_nvjitlink()
+    return f"nvJitLink {'.'.join(map(str, nvjitlink.version()))}" if nvjitlink is not None else find_ptxas()
+
+
+@cache
+def find_nvjitlink() -> Any:
+    """The module cuda.bindings.nvjitlink, where it and the library itself are here; None if not."""
+    try:
+        from cuda.bindings import nvjitlink
+
+        nvjitlink.version()
+    except Exception:  # what is raised without the library differs
+        return None
+    return nvjitlink
 
 
 def _by_nvjitlink(library: Any, texts: Mapping[str, str], chip: Chip) -> tuple[bytes, str]:

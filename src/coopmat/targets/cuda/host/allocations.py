@@ -19,6 +19,7 @@ from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import bindings, call
 
 BYTES = np.dtype(np.uint8)
+ALIGNMENT = 256  # of what the driver allocates, at least
 _PINNED = 3  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP
 _GLOBAL = 1  # CU_MEM_ATTACH_GLOBAL
 _LOCK = threading.RLock()
@@ -28,10 +29,12 @@ _SIZES: dict[int, int] = {}
 
 
 class Allocation:
-    """Memory that is freed when nothing refers to it. kind: "device", "host" or "shared"."""
+    """Memory that is freed when nothing refers to it. kind: "device", "host" or "shared". nbytes: as many are needed,
+    from a multiple of ``alignment`` on, which is ``start``."""
 
-    def __init__(self, context: Context, kind: str, nbytes: int) -> None:
-        self.context, self.kind, self.nbytes = context, kind, max(nbytes, 1)
+    def __init__(self, context: Context, kind: str, nbytes: int, alignment: int) -> None:
+        self.context, self.kind = context, kind
+        self.nbytes = max(nbytes, 1) + (alignment if alignment > ALIGNMENT else 0)
         context.use()
         what = f"malloc_{kind}: {nbytes} bytes"
         if kind != "host" and self.nbytes > context.memory:
@@ -44,6 +47,7 @@ class Allocation:
             self.address = int(call("cuMemHostAlloc", self.nbytes, _PINNED, what=what))
         else:
             self.address = int(call("cuMemAllocManaged", self.nbytes, _GLOBAL, what=what))
+        self.start = self.address + -self.address % alignment
         if kind != "device":
             ctypes.memset(self.address, 0, self.nbytes)
             with _LOCK:
@@ -52,9 +56,10 @@ class Allocation:
         self.__array_interface__ = {"data": (self.address, False), "shape": (self.nbytes,), "typestr": "|u1",
                                     "version": 3}
 
-    def array(self) -> np.ndarray[Any, Any]:
+    def array(self, nbytes: int) -> np.ndarray[Any, Any]:
         """Memory that the host can reach, as an array of bytes."""
-        return np.asarray(self)
+        first = self.start - self.address
+        return np.asarray(self)[first:first + nbytes]
 
     def content(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         """A copy of memory of the GPU for the host, when everything submitted there has been done."""
@@ -64,9 +69,9 @@ class Allocation:
             call("cuMemcpyDtoH", found.ctypes.data, array.address, found.nbytes)
         return found.view(array.dtype).reshape(array.shape)
 
-    def device_array(self, dtype: np.dtype[Any], offset: int, count: int) -> DeviceArray:
-        """Memory of the GPU from a byte on."""
-        return DeviceArray(self.address + offset, (count,), dtype, device=self.context.ordinal, owner=self)
+    def device_array(self, nbytes: int) -> DeviceArray:
+        """Memory of the GPU, as an array of bytes."""
+        return DeviceArray(self.start, (nbytes,), BYTES, device=self.context.ordinal, owner=self)
 
     def __del__(self) -> None:
         if not hasattr(self, "address"):
