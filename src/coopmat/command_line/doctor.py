@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import json
 import os
 import platform
@@ -164,18 +163,15 @@ def _gpus(name: str) -> Iterator[Finding]:
     from coopmat.targets.cuda import assembler, library
     from coopmat.targets.cuda.host import driver
 
-    if importlib.util.find_spec("cuda") is None:
-        yield Finding(name, "absent", driver.MISSING)
-    else:
-        try:
-            count = int(driver.call("cuDeviceGetCount", error=Error))
-            version = driver.driver_version()
-            known = f"a driver for CUDA {version // 1000}.{version % 1000 // 10}"
-            yield Finding(name, "ok" if count else "absent", known if count else f"{known}, and no GPU")
-            for ordinal in range(count):
-                yield _gpu(device(f"cuda:{ordinal}"))
-        except Error as error:
-            yield Finding(name, "absent", str(error))
+    try:
+        count = int(driver.call("cuDeviceGetCount", error=Error))
+        version = driver.driver_version()
+        known = f"a driver for CUDA {version // 1000}.{version % 1000 // 10}"
+        yield Finding(name, "ok" if count else "absent", known if count else f"{known}, and no GPU")
+        for ordinal in range(count):
+            yield _gpu(device(f"cuda:{ordinal}"))
+    except Error as error:
+        yield Finding(name, "absent", str(error))
     try:
         yield Finding("libdevice", "ok", str(library.path()))
     except Error as error:

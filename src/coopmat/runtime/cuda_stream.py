@@ -107,7 +107,6 @@ class CudaStream:
     def _launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Event:
         submitted_at, stream = time.perf_counter_ns(), self.stream
         plan = self._plan(kernel, sizes, arguments)
-        self.context.use()
         foreign = () if stream.is_capturing else self._follow(arguments)
         marks = plan.launch(arguments, stream)
         if marks is None:
@@ -155,6 +154,8 @@ class CudaStream:
         found: list[int] = []
         for one in arguments:
             if type(one) is DeviceArray and one.stream is not None and one.stream != own and one.stream not in found:
+                if not found:
+                    self.context.use()
                 found.append(one.stream)
                 self.stream.follow(one.stream)
         return found

@@ -51,6 +51,7 @@ class DeviceMemory:
         self._block = block
         self._offset = offset
         self.count = count
+        self._seen: DeviceArray | None = None
 
     @property
     def nbytes(self) -> int:
@@ -63,9 +64,11 @@ class DeviceMemory:
         if whole is None:
             raise LaunchError(f"{self} was freed")
         if isinstance(whole, DeviceArray):
-            dtype = self.element.dtype
-            return DeviceArray(whole.address + self._offset * dtype.itemsize, (self.count,), dtype,
-                               device=whole.device, owner=whole.owner)
+            if self._seen is None:
+                dtype = self.element.dtype
+                self._seen = DeviceArray(whole.address + self._offset * dtype.itemsize, (self.count,), dtype,
+                                         device=whole.device, owner=whole.owner)
+            return self._seen
         return whole[self._offset:self._offset + self.count]
 
     def to_host(self) -> _Array:
@@ -136,7 +139,7 @@ class DeviceMemory:
             raise Error(f"free: {self} was freed already")
         if self._offset:
             raise Error(f"free takes what malloc_device returned; found {self}, a place {self._offset} elements in")
-        self._block.array = None
+        self._block.array = self._seen = None
 
     def __repr__(self) -> str:
         return f"malloc_device[{self.element}]({self.count})"

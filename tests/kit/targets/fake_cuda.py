@@ -382,7 +382,7 @@ class _Graph:
 
 def _forget() -> None:
     """What the package knows of drivers and GPUs."""
-    for known in (driver.bindings, driver._started, context.context, assembler.find_nvjitlink):
+    for known in (driver.bindings, driver.started, context.context, assembler.find_nvjitlink):
         known.cache_clear()
     launch._BLOCKS.clear()
     launch._STREAMS.clear()

@@ -8,7 +8,7 @@ from typing import Any
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.support.cached import cached_property
 from coopmat.targets.cuda.chips import Chip, chip_of
-from coopmat.targets.cuda.host.driver import bindings, call, device_count, state
+from coopmat.targets.cuda.host.driver import bindings, call, device_count, failure, started, state
 
 
 class Context:
@@ -31,7 +31,9 @@ class Context:
         """Make it the calling thread's. LaunchError if it is lost."""
         if self.lost is not None:
             raise LaunchError(f"cuda:{self.ordinal} cannot be used any more in this process, since {self.lost}")
-        call("cuCtxSetCurrent", self._handle)
+        status, = started().cuCtxSetCurrent(self._handle)
+        if status:
+            raise failure(status, f"cuda:{self.ordinal}")
         state.context = self
 
     def wait(self) -> None:

@@ -64,7 +64,7 @@ def bindings() -> Any:
 
 
 @cache
-def _started() -> Any:
+def started() -> Any:
     """The driver, initialised. Error if there is none, or no GPU."""
     if _forks.is_child:
         raise Error(FORKED)
@@ -89,7 +89,7 @@ class _Forks:
         """In a child: forget the driver, which works in the parent only."""
         self.is_child = self.is_child or self.is_started
         self.is_started = False
-        _started.cache_clear()
+        started.cache_clear()
 
 
 _forks = _Forks()
@@ -98,7 +98,7 @@ after_fork(_forks.forked)
 
 def call(name: str, *arguments: Any, error: type[Error] = LaunchError, what: str = "") -> Any:
     """Call a function of the driver; what it gives beside its status. ``what``: what was to be done, for the error."""
-    driver = _started()
+    driver = started()
     status, *found = getattr(driver, name)(*arguments)
     if status:
         raise failure(status, what or name, error)
@@ -107,7 +107,7 @@ def call(name: str, *arguments: Any, error: type[Error] = LaunchError, what: str
 
 def failure(status: Any, what: str, error: type[Error] = LaunchError) -> Error:
     """The error for a status of the driver; one of the context is noted for the thread's context."""
-    shown, name = _text(_started(), status), getattr(status, "name", str(status))
+    shown, name = _text(started(), status), getattr(status, "name", str(status))
     if name not in LAST:
         return error(f"{what}: {shown}")
     message = (f"{what}: {LAST[name]}: {shown}. The GPU's context is lost, and with it all of its memory: nothing can "
@@ -119,7 +119,7 @@ def failure(status: Any, what: str, error: type[Error] = LaunchError) -> Error:
 
 def is_done(name: str, handle: Any) -> bool:
     """What cuStreamQuery and cuEventQuery say: whether everything has ended. LaunchError for an error of it."""
-    status = getattr(_started(), name)(handle)[0]
+    status = getattr(started(), name)(handle)[0]
     if status and getattr(status, "name", "") != NOT_READY:
         raise failure(status, name)
     return not status

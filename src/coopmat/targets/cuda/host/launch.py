@@ -24,14 +24,14 @@ from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
 from coopmat.targets.cuda.host.allocations import reachable
 from coopmat.targets.cuda.host.context import Context
-from coopmat.targets.cuda.host.driver import bindings, call, failure
+from coopmat.targets.cuda.host.driver import bindings, failure
 from coopmat.targets.cuda.host.memory import Blocks, Copies
 from coopmat.targets.cuda.host.modules import LoadedKernel
 from coopmat.targets.cuda.host.streams import Mark, Stream
 from coopmat.targets.cuda.host.variables import Variables
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.llvm.print_buffer import PrintBuffer
-from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Word
+from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slot, Word
 
 _WORD = struct.Struct("<Q")
 _BLOCKS: dict[int, Blocks] = {}
@@ -69,16 +69,15 @@ class Plan:
         words[Word.OFFSET:Word.OFFSET + 3] = geometry.global_offset
         words[Word.GROUPS:Word.GROUPS + 3] = geometry.group_counts
         words[Word.DIMENSIONS] = geometry.dimensions
-        template = bytearray(words.tobytes())
+        template = bytearray(words.tobytes())  # variables come after all arguments
         for identifier, slot in code.variables.items():
             _WORD.pack_into(template, slot.offset, variables.address(identifier))
         self.template = bytes(template)
-        slots = [(place, slot.offset, slot.size, parameter) for place, (slot, parameter)
-                 in enumerate(zip(code.parameters, signature.parameters, strict=True))]
-        self.locals = [(place, offset) for place, offset, _, parameter in slots if parameter.kind == "local"]
-        self.pointers = [(place, offset, not parameter.const) for place, offset, _, parameter in slots
-                         if parameter.is_pointer and parameter.kind != "local"]
-        self.values = [slot for slot in slots if not slot[-1].is_pointer]
+        slots = list(zip(code.parameters, signature.parameters, strict=True))
+        self.slots = [(place, slot.offset, "local" if parameter.kind == "local" else
+                       "pointer" if parameter.is_pointer else "value") for place, (slot, parameter) in enumerate(slots)]
+        self.first, self.layout = _layout(code.parameters, [kind for _, _, kind in self.slots])
+        self.has_locals = any(kind == "local" for _, _, kind in self.slots)
         self.is_plain = not code.prints and not code.assertions
         self.parts = _parts(geometry.group_counts, self.context.largest_grid)
 
@@ -89,26 +88,26 @@ class Plan:
         context = self.context
         context.use()
         block = ctypes.create_string_buffer(self.template, len(self.template))
-        copied = self._bind(block, arguments)
+        shared, copied = self._bind(block, arguments)
         if stream is not None and not copied and self.is_plain:
-            return self._submit(block, self._bind_rest(block, arguments), stream)
+            return self._submit(block, shared, stream)
         with _LOCK:  # blocks are shared
             if stream is None:
                 stream = own_stream(context)
             if stream.is_capturing:
                 raise LaunchError(self._why_not_captured(copied))
-            copies = Copies(blocks_of(context), [(arguments[place], written) for place, _, written in copied],
-                            stream.handle)
+            copies = Copies(blocks_of(context), [(arguments[place], not self.signature.parameters[place].const)
+                                                 for place, _ in copied], stream.handle)
             try:
-                for place, offset, _ in copied:
+                for place, offset in copied:
                     _WORD.pack_into(block, offset, copies.address(arguments[place]))
-                marks = self._run(block, arguments, stream)
+                marks = self._run(block, shared, stream)
                 copies.bring_back()
             finally:
                 copies.free()
         return marks
 
-    def _why_not_captured(self, copied: Sequence[tuple[int, int, bool]]) -> str:
+    def _why_not_captured(self, copied: Sequence[tuple[int, int]]) -> str:
         if copied:
             place = copied[0][0]
             reason = (f"argument {place} ({self.signature.parameters[place]}) is memory of the host, which would be "
@@ -122,20 +121,20 @@ class Plan:
         None if more is to be done than that."""
         self.context.use()
         block = ctypes.create_string_buffer(self.template, len(self.template))
-        if self._bind(block, arguments) or not self.is_plain or len(self.parts) > 1:
+        shared, copied = self._bind(block, arguments)
+        if copied or not self.is_plain or len(self.parts) > 1:
             return None
-        shared = self._bind_rest(block, arguments)
         parameter = ctypes.c_void_p(ctypes.addressof(block))
         (_, counts), = self.parts
         given = (self.kernel.function, *counts, *self.geometry.local_size, shared, stream.handle,
                  ctypes.addressof(parameter), 0)
-        submit, what, name = bindings().cuLaunchKernel, self._what(), self.signature.name
+        submit, name = bindings().cuLaunchKernel, self.signature.name
 
         def run(_keep: Any = (block, parameter, arguments)) -> None:
             stream.launched(name)
             status, = submit(*given)
             if status:
-                raise failure(status, what)
+                raise failure(status, self._what())
 
         return run
 
@@ -148,17 +147,18 @@ class Plan:
             if any(first):
                 for axis, group in enumerate(first):
                     _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, group)
-            call("cuLaunchKernel", self.kernel.function, *counts, *self.geometry.local_size, shared, stream.handle,
-                 ctypes.addressof(parameter), 0, what=self._what())
+            status, = bindings().cuLaunchKernel(self.kernel.function, *counts, *self.geometry.local_size, shared,
+                                                stream.handle, ctypes.addressof(parameter), 0)
+            if status:
+                raise failure(status, self._what())
         return None if start is None else (start, stream.mark())
 
     def _what(self) -> str:
         return (f"the launch of kernel '{self.signature.name}' over {self.geometry.global_size} work-items in groups "
                 f"of {self.geometry.local_size}")
 
-    def _run(self, block: Any, arguments: Sequence[Any], stream: Stream) -> tuple[Mark, Mark] | None:
+    def _run(self, block: Any, shared: int, stream: Stream) -> tuple[Mark, Mark] | None:
         """Launch the kernel, and wait for it; then print and look at assertions. The marks around it."""
-        shared = self._bind_rest(block, arguments)
         blocks = blocks_of(self.context)
         output, failed = self._output(blocks, block, stream), self._failure(blocks, block, stream)
         try:
@@ -178,46 +178,43 @@ class Plan:
             failed.check(self.signature.name, self.code.assertions)
         return marks
 
-    def _bind(self, block: Any, arguments: Sequence[Any]) -> list[tuple[int, int, bool]]:
-        """Put the addresses of memory into the block that the GPU reaches; the pointers to memory that must be copied.
-        """
-        copied = []
-        for pointer in self.pointers:
-            argument = arguments[pointer[0]]
-            if argument is None:
-                continue
-            if type(argument) is DeviceArray:
-                _WORD.pack_into(block, pointer[1], argument.address)
-            elif reachable(address := int(argument.ctypes.data), argument.nbytes):
-                _WORD.pack_into(block, pointer[1], address)
-            else:
-                copied.append(pointer)
-        return copied
-
-    def _bind_rest(self, block: Any, arguments: Sequence[Any]) -> int:
-        """Put values and places in local memory into the block; the bytes of local memory of a work-group."""
+    def _bind(self, block: Any, arguments: Sequence[Any]) -> tuple[int, list[tuple[int, int]]]:
+        """Put the arguments into the block. The bytes of local memory of a work-group, and the positions and offsets of
+        arrays that must be copied to the GPU first."""
+        words: list[Any] = []
+        copied: list[tuple[int, int]] = []
         shared = self.local_bytes
-        if self.locals:
+        if self.has_locals:
             shared = -(-shared // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
-            for place, offset in self.locals:
-                _WORD.pack_into(block, offset, shared)
-                shared += -(-arguments[place].nbytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
-            self._check_local(shared, arguments)
-        if self.values:
-            view = memoryview(block).cast("B")
-            for place, offset, size, parameter in self.values:
-                content = as_bytes(parameter, arguments[place])[:size]
-                view[offset:offset + len(content)] = content
+        for place, offset, kind in self.slots:
+            argument = arguments[place]
+            if kind == "value":
+                words.append(argument if type(argument) is bytes else
+                             as_bytes(self.signature.parameters[place], argument))
+            elif kind == "local":
+                words.append(shared)
+                shared += -(-argument.nbytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
+            elif type(argument) is DeviceArray:
+                words.append(argument.address)
+            elif argument is None:
+                words.append(0)
+            else:
+                address = int(argument.ctypes.data)
+                words.append(address)
+                if not reachable(address, argument.nbytes):
+                    copied.append((place, offset))
+        self.layout.pack_into(block, self.first, *words)
         if shared > self.kernel.shared_limit:
+            self._check_local(shared, arguments)
             self.kernel.allow_shared(shared)
-        return shared
+        return shared, copied
 
     def _check_local(self, nbytes: int, arguments: Sequence[Any] = ()) -> None:
         """LaunchError if a work-group would need more local memory than there is."""
         most = self.context.shared_memory
         if nbytes > most:
             given = [(arguments[place].nbytes, argument_name(place, self.signature.parameters[place].name))
-                     for place, _ in self.locals] if arguments else []
+                     for place, _, kind in self.slots if kind == "local"] if arguments else []
             check_local_memory(self.signature.name, [(self.code.local_bytes, "its variables"), *given],
                                f"cuda:{self.context.ordinal}", most)
 
@@ -243,6 +240,18 @@ def _parts(group_counts: Sequence[int], most: Sequence[int]) -> Sequence[tuple[t
             for count, limit in zip(group_counts, most, strict=True)]
     return [(tuple(start for start, _ in part), tuple(count for _, count in part))
             for part in itertools.product(*axes)]
+
+
+def _layout(slots: Sequence[Slot], kinds: Sequence[str]) -> tuple[int, struct.Struct]:
+    """Where arguments begin in the block, and their form from there on."""
+    if not slots:
+        return 0, struct.Struct("")
+    first = end = slots[0].offset
+    form = "<"
+    for slot, kind in zip(slots, kinds, strict=True):
+        form += f"{slot.offset - end}x" + (f"{slot.size}s" if kind == "value" else "Q")
+        end = slot.offset + slot.size
+    return first, struct.Struct(form)
 
 
 class _Printed:

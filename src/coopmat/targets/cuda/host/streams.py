@@ -12,7 +12,7 @@ from typing import Any
 
 from coopmat.diagnostics import Error
 from coopmat.targets.cuda.host.context import Context
-from coopmat.targets.cuda.host.driver import bindings, call, is_done
+from coopmat.targets.cuda.host.driver import bindings, call, failure, is_done
 
 MOST_IDLE = 256
 MOST_NAMED = 8  # kernels that an error names
@@ -77,7 +77,9 @@ class Stream:
     def mark(self) -> Mark:
         """A mark after everything that was submitted."""
         mark = Mark(self.context)
-        call("cuEventRecord", mark.handle, self.handle)
+        status, = bindings().cuEventRecord(mark.handle, self.handle)
+        if status:
+            raise failure(status, "cuEventRecord")
         return mark
 
     def wait_for(self, mark: Mark) -> None:
