@@ -49,7 +49,7 @@ def main() -> None:
             prepared()
     host = [np.zeros(1024, np.float32) for _ in range(3)]
     plan = kernel.program.load(device).plan("seven", (128,), (128,), kernel.bound([*memory, *numbers], device))
-    bare = plan.prepared(kernel.bound([*memory, *numbers], device), queue.stream.stream)
+    bare = plan.prepared(kernel.bound([*memory, *numbers], device), queue._stream.stream)
     cases: list[tuple[str, Callable[[], object], int]] = [
         ("bare cuLaunchKernel", bare, AT_ONCE),
         ("prepared launch", prepared, AT_ONCE),

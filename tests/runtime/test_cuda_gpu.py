@@ -292,7 +292,8 @@ for action in (event.wait, queue.wait, lambda: queue.enqueue(program.kernel("add
         print(error)
 print([one.name for one in cm.devices()][:2])
 """).splitlines()
-    assert "kernel 'wild': a work-item accessed memory that is not there: CUDA_ERROR_ILLEGAL_ADDRESS" in text[0]
+    assert ("kernel 'wild' of <source>: a work-item accessed memory that is not there: "
+            "CUDA_ERROR_ILLEGAL_ADDRESS") in text[0]
     assert "context is lost" in text[0]
     assert all(line.startswith("cuda:0 cannot be used any more in this process, since kernel 'wild'")
                for line in text[1:3])

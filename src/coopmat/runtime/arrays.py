@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.runtime.device_arrays import is_constant
 from coopmat.support import dlpack
 from coopmat.targets.base.device_array import DeviceArray
 
@@ -49,7 +50,7 @@ def _by_dlpack(given: Any) -> np.ndarray | None:
     """The array of an object that speaks DLPack, such as a tensor of torch; None if it is not in the host's memory."""
     if given.__dlpack_device__()[0] not in dlpack.ON_HOST:
         return None
-    return dlpack.host_array(dlpack.read(given.__dlpack__()))
+    return dlpack.host_array(dlpack.read(given.__dlpack__()), is_read_only=is_constant(given))
 
 
 def is_of_bytes(given: Any) -> bool:

@@ -42,7 +42,7 @@ class MemoryCommands:
     """The methods of a queue that copy and fill, submit command groups, and wait."""
 
     device: Device
-    stream: Stream
+    _stream: Stream
 
     def memcpy(self, dest: Any, src: Any, num_bytes: int, depends_on: Dependencies = ()) -> Event:
         """Copy ``num_bytes`` bytes. LaunchError, and nothing is written, if either memory is smaller."""
@@ -50,7 +50,7 @@ class MemoryCommands:
         count = _count("memcpy", "bytes", num_bytes)
         target = self._memory("memcpy", "destination", dest, count, writes=True)
         source = self._memory("memcpy", "source", src, count)
-        return self.stream.copy(target, source, count)
+        return self._stream.copy(target, source, count)
 
     @template_method
     def copy(self, T: Any, src: Any, dest: Any, count: int, depends_on: Dependencies = ()) -> Event:
@@ -65,7 +65,7 @@ class MemoryCommands:
         size = _count("copy", "elements", count) * element.dtype.itemsize
         target = self._memory("copy", "destination", dest, size, writes=True)
         source = self._memory("copy", "source", src, size)
-        return self.stream.copy(target, source, size)
+        return self._stream.copy(target, source, size)
 
     def memset(self, ptr: Any, value: int, num_bytes: int, depends_on: Dependencies = ()) -> Event:
         """Set ``num_bytes`` bytes to ``value``, -128 to 255. LaunchError if the memory is smaller."""
@@ -75,7 +75,7 @@ class MemoryCommands:
         if byte is None or not -128 <= byte <= 255:
             raise LaunchError(f"memset: the value must be a byte, an int from -128 to 255; found {value_text(value)}")
         target = self._memory("memset", "destination", ptr, count, writes=True)
-        return self.stream.fill(target, np.array([byte & 0xFF], np.uint8), count)
+        return self._stream.fill(target, np.array([byte & 0xFF], np.uint8), count)
 
     @template_method
     def fill(self, T: Any, ptr: Any, pattern: Any, count: int, depends_on: Dependencies = ()) -> Event:
@@ -87,13 +87,13 @@ class MemoryCommands:
         value = _pattern(element, pattern)
         number = _count("fill", "elements", count)
         target = self._memory("fill", "destination", ptr, number * element.dtype.itemsize, writes=True)
-        return self.stream.fill(target, value.reshape(1).view(np.uint8), number)
+        return self._stream.fill(target, value.reshape(1).view(np.uint8), number)
 
     def prefetch(self, ptr: Any, num_bytes: int, depends_on: Dependencies = ()) -> Event:
         """A hint that memory will be used. Devices that share the host's memory have nothing to do."""
         self._after("prefetch", depends_on)
         count = _count("prefetch", "bytes", num_bytes)
-        return self.stream.prefetch(self._memory("prefetch", "memory", ptr, count), count)
+        return self._stream.prefetch(self._memory("prefetch", "memory", ptr, count), count)
 
     def submit(self, command_group: Callable[[Any], object]) -> Event:
         """Call ``command_group`` with a handler, and execute the command that it gave to the handler.
@@ -114,7 +114,7 @@ class MemoryCommands:
 
     def wait(self) -> None:
         """Return when every command has finished. On a GPU, LaunchError for one that has failed."""
-        self.stream.wait()
+        self._stream.wait()
 
     def wait_and_throw(self) -> None:
         """The same: all errors are raised."""
@@ -136,7 +136,7 @@ class MemoryCommands:
         """Have the next command come after events. LaunchError for what is none."""
         _check_events(command, events)
         if events:
-            self.stream.wait_for(events if isinstance(events, (list, tuple)) else (events,))
+            self._stream.wait_for(events if isinstance(events, (list, tuple)) else (events,))
 
     def _memory(self, command: str, role: str, given: Any, count: int, *, writes: bool = False) -> Memory:
         """Memory of at least ``count`` bytes, as the device takes it."""

@@ -146,7 +146,9 @@ class CudaStream:
         """The kernel with its sizes, compiled and loaded."""
         program = kernel.program.load(self.device)
         assert isinstance(program, CudaProgram)
-        return program.plan(kernel.name, *sizes, arguments)
+        plan = program.plan(kernel.name, *sizes, arguments)
+        plan.come_from(kernel.program.source_name)
+        return plan
 
     def _follow(self, arguments: Sequence[Any]) -> Sequence[int]:
         """Come after what other libraries have submitted that work with the arguments; their streams."""

@@ -78,7 +78,7 @@ def _of_interface(given: Any, interface: Any) -> DeviceArray:
     if interface.get("mask") is not None:
         raise LaunchError("a kernel knows no masks: pass the array without its mask")
     return DeviceArray(int(address or 0), shape, dtype, is_read_only=bool(is_read_only),
-                       stream=interface.get("stream", LEGACY_STREAM), owner=given)
+                       stream=interface.get("stream") or LEGACY_STREAM, owner=given)
 
 
 def _of_dlpack(given: Any) -> DeviceArray | None:
@@ -93,7 +93,17 @@ def _of_dlpack(given: Any) -> DeviceArray | None:
     if not is_contiguous(shown.shape, shown.strides, shown.dtype.itemsize):
         raise _with_gaps(shown.shape, shown.strides or (), "a function of its library such as ascontiguousarray")
     return DeviceArray(shown.address, shown.shape, shown.dtype, device=shown.device, stream=LEGACY_STREAM,
-                       owner=shown.owner, is_lent=True)
+                       owner=shown.owner, is_lent=True, is_read_only=is_constant(given))
+
+
+def is_constant(given: Any) -> bool:
+    """Whether an array is one of a library whose arrays never change, which DLPack does not tell."""
+    return library_of(given) in ("jax", "jaxlib")
+
+
+def library_of(given: Any) -> str:
+    """The package that an object comes from."""
+    return type(given).__module__.partition(".")[0]
 
 
 def _with_gaps(shape: Sequence[int], strides: Sequence[int] | None, way: str) -> LaunchError:
@@ -111,7 +121,7 @@ _WAYS: dict[str, str] = {
 
 def way_to_host(given: Any) -> str:
     """How to copy an object's memory to the host, for messages."""
-    return _WAYS.get(type(given).__module__.partition(".")[0], "the function of its library")
+    return _WAYS.get(library_of(given), "the function of its library")
 
 
 Foreign = Callable[[Any], DeviceArray | None]

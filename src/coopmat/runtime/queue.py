@@ -23,8 +23,8 @@ class Queue(MemoryCommands):
     """An in-order queue of a device: a Device, or what :func:`coopmat.device` takes (by default, its default).
 
     Commands have finished when the call that submits them returns; on a GPU, those whose memory is all the GPU's have
-    been submitted then, and events and queues are waited for. There a queue is a CUDA stream, ``handle``: one of its
-    own, or the one whose handle ``stream`` is, such as ``torch.cuda.current_stream().cuda_stream``.
+    been submitted then, and events and queues are waited for. There a queue is a CUDA stream: one of its own, or the
+    one whose handle ``stream`` is, such as ``torch.cuda.current_stream().cuda_stream``.
     """
 
     def __init__(self, device: Device | str | Selector | None = None, *, stream: int | None = None) -> None:
@@ -32,12 +32,12 @@ class Queue(MemoryCommands):
         if stream is not None and (isinstance(stream, bool) or not isinstance(stream, int | np.integer) or stream < 0):
             raise LaunchError("the stream of a queue is the handle of a CUDA stream, an int such as "
                               f"torch.cuda.current_stream().cuda_stream; found {value_text(stream)}")
-        self.stream = self.device.stream(None if stream is None else int(stream))
+        self._stream = self.device.stream(None if stream is None else int(stream))
 
     @property
-    def handle(self) -> int | None:
-        """The handle of the queue's CUDA stream, for other libraries; None for devices without streams."""
-        return self.stream.handle
+    def stream(self) -> int | None:
+        """The handle of the queue's CUDA stream, for other libraries; None on devices without streams."""
+        return self._stream.handle
 
     def enqueue(self, kernel: Kernel | Launchable, global_size: Size, local_size: Size | None, /, *args: Any,
                 **named: Any) -> Event:
@@ -71,13 +71,13 @@ class Queue(MemoryCommands):
         Raises what :meth:`enqueue` raises.
         """
         kernel, sizes, values = self._checked(kernel, global_size, local_size, args, named)
-        return self.stream.prepare(kernel, sizes, kernel.bound(values, self.device))
+        return self._stream.prepare(kernel, sizes, kernel.bound(values, self.device))
 
     def graph(self) -> Any:
         """A graph of commands, on an NVIDIA GPU: ``with queue.graph() as graph:`` takes the commands that are submitted
         inside, without doing them; ``graph.launch()`` does them all, as often as it is called, and returns an event.
         Only memory of the GPU, of malloc_host and of malloc_shared can take part. Error on other devices."""
-        return self.stream.graph()
+        return self._stream.graph()
 
     def _checked(self, kernel: Any, global_size: Size, local_size: Size | None, args: Sequence[Any],
                  named: Mapping[str, Any]) -> tuple[Kernel, tuple[Sizes, Sizes], Sequence[Any]]:
@@ -92,7 +92,7 @@ class Queue(MemoryCommands):
 
     def launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], values: Sequence[Any]) -> Event:
         """:meth:`enqueue` with sizes that were checked, and a value for each parameter."""
-        return self.stream.launch(kernel, sizes, kernel.bound(values, self.device))
+        return self._stream.launch(kernel, sizes, kernel.bound(values, self.device))
 
     def parallel_for(self, nd_range: Any, kernel: Any, /, *args: Any, **named: Any) -> Event:
         """Compile a kernel in Python for the queue's device, if that has not been done, and run it over ``nd_range``.

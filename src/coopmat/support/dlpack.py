@@ -112,11 +112,11 @@ def read(capsule: Any) -> Shown:
                  _Owner(managed))
 
 
-def host_array(shown: Shown) -> np.ndarray[Any, Any]:
+def host_array(shown: Shown, *, is_read_only: bool = False) -> np.ndarray[Any, Any]:
     """Memory of the host as an array."""
     dtype = shown.dtype
     holder = type("_Shown", (), {"__array_interface__": {
-        "data": (shown.address, False), "shape": shown.shape, "strides": shown.strides,
+        "data": (shown.address, is_read_only), "shape": shown.shape, "strides": shown.strides,
         "typestr": dtype.str if dtype.kind != "V" else f"<V{dtype.itemsize}", "version": 3}})()
     holder.owner = shown.owner
     return np.asarray(holder).view(dtype)

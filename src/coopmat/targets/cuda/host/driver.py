@@ -33,6 +33,16 @@ LAST = {
 TO_DIAGNOSE = ("CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_MISALIGNED_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED",
                "CUDA_ERROR_INVALID_ADDRESS_SPACE", "CUDA_ERROR_INVALID_PC", "CUDA_ERROR_HARDWARE_STACK_ERROR")
 """Those of them that a wrong access may lead to."""
+WAYS = {
+    "CUDA_ERROR_OUT_OF_MEMORY": "free memory of the GPU first; libraries keep some for later use "
+                                "(torch.cuda.empty_cache() gives it back)",
+    "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": "a work-group takes more registers or local memory than there are: make it "
+                                          "smaller",
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "the driver is older than the GPU's code: update it",
+    "CUDA_ERROR_NO_BINARY_FOR_GPU": "the code is for another chip",
+    "CUDA_ERROR_NOT_INITIALIZED": FORKED,
+}
+"""What to do about errors after which the GPU can be used further."""
 NOT_READY = "CUDA_ERROR_NOT_READY"
 
 
@@ -74,7 +84,7 @@ def started() -> Any:
     except RuntimeError as error:  # the library itself is not there
         raise Error(f"there is no NVIDIA driver here: {error}") from None
     if status:
-        raise Error(f"NVIDIA's driver does not start: {_text(driver, status)}")
+        raise Error(f"NVIDIA's driver does not start: {_text(driver, status)}{_way(status.name)}")
     _forks.is_started = True
     return driver
 
@@ -109,7 +119,7 @@ def failure(status: Any, what: str, error: type[Error] = LaunchError) -> Error:
     """The error for a status of the driver; one of the context is noted for the thread's context."""
     shown, name = _text(started(), status), getattr(status, "name", str(status))
     if name not in LAST:
-        return error(f"{what}: {shown}")
+        return error(f"{what}: {shown}{_way(name)}")
     message = (f"{what}: {LAST[name]}: {shown}. The GPU's context is lost, and with it all of its memory: nothing can "
                "be done on this GPU until the process is started again")
     if state.context is not None and state.context.lost is None:
@@ -130,6 +140,10 @@ def _text(driver: Any, status: Any) -> str:
     failed, words = driver.cuGetErrorString(status)
     known = "" if failed or not words else f" ({words.decode()})"
     return f"{getattr(status, 'name', status)}{known}"
+
+
+def _way(name: str) -> str:
+    return f": {WAYS[name]}" if name in WAYS else ""
 
 
 def device_count() -> int:

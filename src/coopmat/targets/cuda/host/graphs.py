@@ -49,7 +49,7 @@ class Graph:
 
     def launch(self, stream: Stream) -> None:
         """Submit the commands."""
-        stream.launched("graph")
+        stream.launched("a graph")
         call("cuGraphLaunch", self._executable, stream.handle, what="the launch of a graph")
 
     def __del__(self) -> None:

@@ -55,7 +55,7 @@ def blocks_of(context: Context) -> Blocks:
 
 
 class Plan:
-    """A kernel with sizes, ready to be launched with any arguments."""
+    """A kernel with sizes, ready to be launched with any arguments. shown: what errors call it."""
 
     def __init__(self, kernel: LoadedKernel, code: KernelCode, signature: KernelSignature, geometry: Geometry,
                  variables: Variables, printf_limit: int) -> None:
@@ -78,8 +78,16 @@ class Plan:
                        "pointer" if parameter.is_pointer else "value") for place, (slot, parameter) in enumerate(slots)]
         self.first, self.layout = _layout(code.parameters, [kind for _, _, kind in self.slots])
         self.has_locals = any(kind == "local" for _, _, kind in self.slots)
+        self.source: str | None = None
+        self.shown = f"kernel '{signature.name}'"
         self.is_plain = not code.prints and not code.assertions
         self.parts = _parts(geometry.group_counts, self.context.largest_grid)
+
+    def come_from(self, source: str) -> None:
+        """Note the file that the kernel is from, for errors."""
+        if source != self.source:
+            self.source = source
+            self.shown = f"kernel '{self.signature.name}' of {source}"
 
     def launch(self, arguments: Sequence[Any], stream: Stream | None = None) -> tuple[Mark, Mark] | None:
         """Submit the kernel to a stream: the marks before and after it; None while a graph takes it. It is done, if
@@ -114,7 +122,7 @@ class Plan:
                       "copied once only: pass memory of the GPU, such as malloc_device's or an array of torch or cupy")
         else:
             reason = "it has printf or assertions, whose words are read after each launch"
-        return f"kernel '{self.signature.name}' cannot be part of a graph: {reason}"
+        return f"{self.shown} cannot be part of a graph: {reason}"
 
     def prepared(self, arguments: Sequence[Any], stream: Stream) -> Callable[[], None] | None:
         """What submits the kernel with these arguments, as often as it is called, in a thread that uses the context;
@@ -128,10 +136,10 @@ class Plan:
         (_, counts), = self.parts
         given = (self.kernel.function, *counts, *self.geometry.local_size, shared, stream.handle,
                  ctypes.addressof(parameter), 0)
-        submit, name = bindings().cuLaunchKernel, self.signature.name
+        submit, shown = bindings().cuLaunchKernel, self.shown
 
         def run(_keep: Any = (block, parameter, arguments)) -> None:
-            stream.launched(name)
+            stream.launched(shown)
             status, = submit(*given)
             if status:
                 raise failure(status, self._what())
@@ -141,7 +149,7 @@ class Plan:
     def _submit(self, block: Any, shared: int, stream: Stream) -> tuple[Mark, Mark] | None:
         """Launch all parts of the grid; the marks around them."""
         parameter = ctypes.c_void_p(ctypes.addressof(block))
-        stream.launched(self.signature.name)
+        stream.launched(self.shown)
         start = None if stream.is_capturing else stream.mark()
         for first, counts in self.parts:
             if any(first):
@@ -154,7 +162,7 @@ class Plan:
         return None if start is None else (start, stream.mark())
 
     def _what(self) -> str:
-        return (f"the launch of kernel '{self.signature.name}' over {self.geometry.global_size} work-items in groups "
+        return (f"the launch of {self.shown} over {self.geometry.global_size} work-items in groups "
                 f"of {self.geometry.local_size}")
 
     def _run(self, block: Any, shared: int, stream: Stream) -> tuple[Mark, Mark] | None:

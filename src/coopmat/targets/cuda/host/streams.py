@@ -11,6 +11,7 @@ from collections import deque
 from typing import Any
 
 from coopmat.diagnostics import Error
+from coopmat.targets.base.device_array import LEGACY_STREAM
 from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import bindings, call, failure, is_done
 
@@ -58,7 +59,7 @@ class Stream:
         context.use()
         self.is_own = handle is None
         if handle is not None:
-            self.handle = bindings().CUstream(handle)
+            self.handle = bindings().CUstream(handle or LEGACY_STREAM)
         elif context.idle_streams:
             self.handle = context.idle_streams.pop()
         else:
@@ -69,10 +70,10 @@ class Stream:
         self._launched: deque[str] = deque(maxlen=MOST_NAMED)
         self._held: deque[tuple[Mark, Any]] = deque()
 
-    def launched(self, kernel: str) -> None:
-        """Note a kernel for the words of an error."""
-        if not self._launched or self._launched[-1] != kernel:
-            self._launched.append(kernel)
+    def launched(self, what: str) -> None:
+        """Note a kernel, or something else, for the words of an error."""
+        if not self._launched or self._launched[-1] != what:
+            self._launched.append(what)
 
     def mark(self) -> Mark:
         """A mark after everything that was submitted."""
@@ -116,13 +117,14 @@ class Stream:
     def described(self) -> str:
         """What may have failed, for errors."""
         names = list(dict.fromkeys(self._launched))
-        if len(names) == 1:
-            return f"kernel '{names[0]}'"
-        last = "', '".join(names)
-        return f"one of the last kernels ('{last}')" if names else f"cuda:{self.context.ordinal}"
+        if not names:
+            return f"cuda:{self.context.ordinal}"
+        return names[0] if len(names) == 1 else f"one of {', '.join(names)}"
 
     def __del__(self) -> None:
-        if getattr(self, "is_own", False) and hasattr(self, "handle") and self.context.lost is None:
+        if not hasattr(self, "number") or not self.is_own or self.is_capturing:
+            return
+        if self.context.lost is None:
             with contextlib.suppress(Error, TypeError):  # at the interpreter's end
                 if self._held:
                     self.synchronize()
