@@ -24,6 +24,7 @@ from coopmat.opencl.builtins.patterns import Overload, Row, expand
 from coopmat.opencl.messages import GROUPS
 from coopmat.opencl.messages import rows as message_rows
 from coopmat.runtime.options import GROUPS as GROUPS_OF_OPTIONS
+from coopmat.spirv.transform.passes import PASSES
 from coopmat.sycl import constraints
 from coopmat.sycl.compiler import messages as python_messages
 
@@ -323,13 +324,24 @@ def _limits() -> Iterator[str]:
         source = limits.source
 
 
+def transformations_page() -> str:
+    """docs/transformations.md, which is written by hand, with its table of the passes."""
+    text = (DOCS / "transformations.md").read_text(encoding="utf-8")
+    start = text.index(PASSES_HEAD) + len(PASSES_HEAD)
+    rows = "".join(f"| `{one.name}` | {one.summary} | {'yes' if one.is_usual else 'no'} |\n" for one in PASSES)
+    return text[:start] + rows + text[text.index("\n\n", start) + 1:]
+
+
+PASSES_HEAD = "| pass | what it does | usual |\n|---|---|---|\n"
+
+
 def _escape(text: str) -> str:
     return text.replace("|", "\\|")
 
 
 PAGES = {"diagnostics.md": diagnostics_page, "opencl-builtins.md": builtins_page, "build-options.md": options_page,
          "validation.md": validation_page, "sycl-functions.md": functions_page, "numerics.md": numerics_page,
-         "simulator.md": simulator_page}
+         "simulator.md": simulator_page, "transformations.md": transformations_page}
 
 
 def main() -> None:

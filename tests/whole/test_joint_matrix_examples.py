@@ -20,6 +20,7 @@ from examples import (
     joint_matrix_tf32,
     joint_matrix_tuned,
     joint_matrix_w4a16,
+    joint_matrix_work_group,
 )
 from tests.kit.paths import EXAMPLES
 
@@ -31,9 +32,10 @@ MODULES = {  # example: the type of A in the device tables
     joint_matrix_quantized: "sint8",
     joint_matrix_convolution: "fp16",
     joint_matrix_w4a16: "fp16",
+    joint_matrix_work_group: "bf16",
 }
 ON_CPUS = ("joint_matrix_blocked", "joint_matrix_convolution", "joint_matrix_quantized", "joint_matrix_tuned",
-           "joint_matrix_w4a16")  # what runs on the CPU if no device is named
+           "joint_matrix_w4a16", "joint_matrix_work_group")  # what runs on the CPU if no device is named
 
 
 def has(name: str, element: str) -> bool:
@@ -90,7 +92,8 @@ def test_tuned_on_other_tiles() -> None:
 
 @pytest.mark.parametrize(("module", "name", "element"), REFUSED)
 def test_a_device_without_the_types(module, name: str, element: str) -> None:
-    with pytest.raises(Error, match=rf"does not support .*{element}\*{element}.*nearest supported"):
+    works = "(nearest supported|at work-group scope; there it takes)"
+    with pytest.raises(Error, match=rf"does not support .*{element}\*{element}.*{works}"):
         module.main([name])
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from coopmat.command_line import bench, doctor, layout, modules, probe, query, tune
+from coopmat.command_line import bench, doctor, layout, modules, probe, query, transform, tune
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_line.options import (
     SOURCES,
@@ -204,6 +204,7 @@ def compile_file(
 app.command("as")(modules.assemble)
 app.command("dis")(modules.disassemble)
 app.command("val")(modules.validate)
+app.command("opt", cls=BuildCommand)(transform.optimize)
 
 # --------------------------------------------------------------------------------- cache
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coopmat.diagnostics import Error, ValidationError
+from coopmat.diagnostics import Diagnostic, Error, ValidationError
 from coopmat.runtime import device
 from coopmat.runtime.building import make_program
 from coopmat.spirv import Module
@@ -84,8 +85,18 @@ def validate(
 
 def read_module(file: Path) -> Module:
     """The module in a file, whatever its form.  Raises Error, naming the file, if there is none in it."""
+    return read_or_compile(file, ())[0]
+
+
+def read_or_compile(file: Path, options: Sequence[str]) -> tuple[Module, list[Diagnostic]]:
+    """The same, with build options for what is compiled, and what its compiler warns of."""
     if file.suffix in _COMPILED_SUFFIXES:
-        return make_program(file).module
+        program = make_program(file, options)
+        return program.module, program.warnings
+    return _read_spirv(file), []
+
+
+def _read_spirv(file: Path) -> Module:
     content = _read(file)
     if content[:4] not in _MAGIC and (file.suffix != ".spv" or _TEXT.match(content)) and b"\0" not in content:
         return _from_text(content, file, (1, 4))

@@ -11,12 +11,12 @@ from typing import Protocol
 
 from coopmat.devices import amd, intel_amx, intel_xmx, nvidia
 from coopmat.devices.arithmetic import Evidence
-from coopmat.devices.model import Combination, DeviceDescription
+from coopmat.devices.model import WORK_GROUP_MULTIPLE, Combination, DeviceDescription
 from coopmat.devices.operands import USES, Use
 from coopmat.diagnostics import Error, value_text
 
-__all__ = ["ARCHITECTURES", "CPU", "EVIDENCE", "USES", "Combination", "DeviceDescription", "HasDescription", "Use",
-           "describe", "description_of"]
+__all__ = ["ARCHITECTURES", "CPU", "EVIDENCE", "USES", "WORK_GROUP_MULTIPLE", "Combination", "DeviceDescription",
+           "HasDescription", "Use", "describe", "description_of"]
 
 _GENERIC = DeviceDescription("generic", "generic", (16, 4, 8, 32, 64), (), any_combination=True,
                              xmx_sub_group_sizes=(8, 16))

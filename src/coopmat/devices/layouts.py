@@ -69,6 +69,18 @@ def matrix_layout(architecture: str, use: Use, fmt: str, rows: int, columns: int
                       implementation_dependent=True)
 
 
+@lru_cache(maxsize=256)
+def work_group_layout(architecture: str, use: Use, fmt: str, rows: int, columns: int, work_items: int) -> LaneLayout:
+    """The layout of a cooperative matrix of a work-group on the architecture of this name."""
+    described, found = format_of(fmt), None
+    if describe(architecture).vendor_family == "nvidia":
+        found = nvidia_fragments.work_group_fragment(use, described, rows, columns, work_items)
+    if found is not None:
+        return found
+    return LaneLayout(rows, columns, described.bits, described.bits, dealt(rows, columns, work_items), DEALT,
+                      implementation_dependent=True)
+
+
 def layout_of(device: DeviceDescription, use: Use, fmt: str, m: int, n: int, k: int,
               sub_group_size: int | None = None) -> LaneLayout:
     """The layout of one operand of ``D = A*B + C``: of a combination in the device's table, of a multiply-accumulate of

@@ -157,6 +157,9 @@ class Limits:
             raise ValueError(f"limits are positive and have a source, found {self}")
 
 
+WORK_GROUP_MULTIPLE = 16
+"""What M, N and K of matrices at work-group scope are multiples of, on every device."""
+
 HOST_LIMITS = Limits(64 << 20, 8192, "the host's choice: a CPU's local memory is ordinary memory; work-groups as large "
                      "as those of Intel's CPU runtime for OpenCL (CL_DEVICE_MAX_WORK_GROUP_SIZE)")
 """Of devices that are programs on a CPU."""
@@ -305,6 +308,33 @@ class DeviceDescription:
             return fmt not in row.types_of(use), fmt not in row.types, shape
 
         return sorted(self.combinations, key=distance)[:limit]
+
+    def require_of_work_group(self, a: str, b: str, c: str, d: str, m: int, n: int, k: int) -> None:
+        """The same of a multiply-accumulate at work-group scope: of any types in the table, and of any sizes that are
+        multiples of 16, which compilers cut into the sizes of the table."""
+        shown = f"the matrix multiply-accumulate {types_text(a, b, c, d)}, M={m} N={n} K={k}"
+        is_known = types_are_consistent(a, b, c, d) if self.any_combination else (a, b, c, d) in self._types
+        self._require_of_work_group(shown, is_known, [types_text(*row) for row in self._types], m, n, k)
+
+    def require_matrix_of_work_group(self, fmt: str, use: Use, rows: int, columns: int) -> None:
+        """The same of a matrix at work-group scope."""
+        known = [*dict.fromkeys(name for row in self.combinations for name in row.types_of(use))]
+        self._require_of_work_group(f"a {rows}x{columns} {fmt} matrix with use '{use}'",
+                                    self.any_combination or fmt in known, known, rows, columns)
+
+    @property
+    def _types(self) -> list[tuple[str, str, str, str]]:
+        """The types of the combinations, each once."""
+        return [*dict.fromkeys(row.types for row in self.combinations)]
+
+    def _require_of_work_group(self, shown: str, is_known: bool, known: Sequence[str], *sizes: int) -> None:
+        if any(size < 1 or size % WORK_GROUP_MULTIPLE for size in sizes):
+            raise KernelNotSupported(f"{self.name} does not support {shown} at work-group scope; there it takes sizes "
+                                     f"that are multiples of {WORK_GROUP_MULTIPLE}")
+        if not is_known:
+            works = "types that are all integers or all floats" if self.any_combination else ", ".join(known)
+            raise KernelNotSupported(f"{self.name} does not support {shown} at work-group scope; there it takes "
+                                     f"{works}, in sizes that are multiples of {WORK_GROUP_MULTIPLE}")
 
     def _alternatives(self, rows: Sequence[Combination]) -> str:
         if self.any_combination:

@@ -49,6 +49,25 @@ def grid_fragment(use: Use, fmt: Format, rows: int, columns: int) -> LaneLayout:
                       implementation_dependent=True)
 
 
+def work_group_fragment(use: Use, fmt: Format, rows: int, columns: int, threads: int) -> LaneLayout | None:
+    """Of an accumulator that whole warps of a work-group share: warps follow each other down the rows, sixteen each, as
+    wgmma has them; where there are more warps than that, the others are beside them. An A of 16 bits lies like it, as
+    wgmma takes it from registers, if no warps are beside each other. None for other matrices."""
+    warps, rest = divmod(threads, 32)
+    if use == "b" or rest or warps & warps - 1 or rows % 16 or columns % 8:
+        return None
+    above = min(warps, rows // 16 & -(rows // 16))
+    beside = warps // above
+    if use == "a" and (fmt.bits != 16 or columns % 16 or beside > 1):
+        return None
+    lanes = [Step(4, 0, 2), Step(8, 1, 0), Step(above, 16, 0), Step(beside, 0, 8)]
+    components = [Step(2, 0, 1), Step(2, 8, 0), Step(-(-columns // (8 * beside)), 0, 8 * beside),
+                  Step(rows // (16 * above), 16 * above, 0)]
+    held = placed(rows, columns, lanes, components)
+    return LaneLayout(rows, columns, fmt.bits, max(_REGISTER_BITS, fmt.bits), held, _GRID,
+                      implementation_dependent=True)
+
+
 def quad_pair_fragment(use: Use, fmt: Format, shape: Shape) -> LaneLayout:
     """Of mma.sync on Volta, which multiplies four matrices at once."""
     rows, columns = shape_of(use, *shape.sizes)

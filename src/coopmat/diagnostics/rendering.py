@@ -53,8 +53,8 @@ def snippet(location: SourceLocation | None, marks: Marks = NO_MARKS) -> list[st
     for place in (*marks.ranges, location):
         if _same_line(place, location):
             first = max(0, place.column - 1 - start)
-            stop = min(place.column - 1 - start + place.length, len(shown))
-            pointers[first:stop] = "~" * max(0, stop - first)
+            stop = max(first, min(place.column - 1 - start + place.length, len(shown)))
+            pointers[first:stop] = "~" * (stop - first)
     position = min(column - start, len(shown))
     pointers[position] = "^"
     gutter = f"{location.line:5} | "

@@ -117,7 +117,7 @@ from coopmat.sycl.properties import (
     write_hint,
 )
 from coopmat.sycl.queries import matrix_params
-from coopmat.sycl.ranges import group, nd_item, sub_group
+from coopmat.sycl.ranges import group, nd_item, sub_group, work_group
 from coopmat.sycl.selectors import (
     accelerator_selector_v,
     aspect_selector,
@@ -150,6 +150,6 @@ __all__ = [
     "permute_group_by_xor", "plus", "precision", "prefetch_hint_L1", "prefetch_hint_L2", "prefetch_hint_L3",
     "prefetch_hint_L4", "printf", "properties", "ptr", "queue", "read_hint", "reduce_over_group", "reinterpret_cast",
     "round_to_tf32", "select_from_group", "shift_group_left", "shift_group_right", "size_t", "sub_group", "uint8",
-    "uint16", "uint32", "uint64", "use", "write_hint",
+    "uint16", "uint32", "uint64", "use", "work_group", "write_hint",
 ]
 __all__ += [*_math_functions, *_vectors]

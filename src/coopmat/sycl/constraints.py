@@ -13,7 +13,7 @@ from coopmat.diagnostics import Error, Message, errc
 # ------------------------------------------------------------------ CM610x: the joint_matrix type
 
 GROUP = Message("CM6101", "error",
-                "the Group of a joint_matrix must be sub_group, the only scope that the extension supports; "
+                "the Group of a joint_matrix must be sub_group, or work_group, which is not in the extension; "
                 "found {found}")
 ELEMENT_TYPE = Message("CM6102", "error",
                        "invalid element type {found} of a joint_matrix; expected one of {expected}")
@@ -21,6 +21,12 @@ USE = Message("CM6103", "error", "the Use of a joint_matrix must be use.a, use.b
 SHAPE = Message("CM6104", "error",
                 "the number of {what} of a joint_matrix must be a positive integer known when the kernel is compiled; "
                 "found {found}")
+WORK_GROUP_SHAPE = Message("CM6138", "error",
+                           "the number of {what} of a joint_matrix that a work_group shares must be a multiple of "
+                           "{multiple}; found {found}")
+NEEDS_WORK_GROUP_SIZE = Message("CM6140", "error",
+                                "kernel '{name}' must require a work-group size, as it has a joint_matrix that a "
+                                "work_group shares: @kernel(work_group_size=(…)), such as (1, 256)")
 TOO_LARGE = Message("CM6105", "error",
                     "a joint_matrix of {rows} rows and {columns} columns is too large: at most {limit} elements")
 LAYOUT_KIND = Message("CM6106", "error",
@@ -68,8 +74,12 @@ class BrokenConstraint(Error):
 # ------------------------------------------------------------------ CM611x: operations on matrices
 
 NOT_A_MATRIX = Message("CM6110", "error", "{name}: '{parameter}' must be a joint_matrix{kind}; found {found}")
-NOT_SUB_GROUP = Message("CM6111", "error",
-                        "{name}: the group must be the sub_group that item.get_sub_group() returns; found {found}")
+NOT_A_GROUP = Message("CM6111", "error",
+                      "{name}: the group must be the sub_group that item.get_sub_group() returns, or the group that "
+                      "item.get_group() returns; found {found}")
+NOT_ITS_GROUP = Message("CM6139", "error",
+                        "{name}: the group must be the one that shares the matrix, {expected}; found {found}, and "
+                        "{matrix}")
 NOT_A_POINTER = Message("CM6112", "error",
                         "{name}: '{parameter}' must be a pointer (multi_ptr or annotated_ptr); found {found}")
 ELEMENT_MISMATCH = Message("CM6113", "error",
@@ -126,6 +136,9 @@ REDUCE_AXIS = Message("CM6135", "error",
 REDUCE_OPERATION = Message("CM6136", "error",
                            "joint_matrix_reduce: the operation must be 'add', 'min', 'max' or 'mul' (or plus(), "
                            "minimum(), maximum(), multiplies()); found {found}")
+REDUCE_SIZE = Message("CM6133", "error",
+                      "joint_matrix_reduce: a size is that of the result along the axis, 'row' or 'column'; all elements "
+                      "together give a matrix of m's type")
 TRANSPOSE_SHAPE = Message("CM6137", "error",
                           "joint_matrix_transpose: dest must have the shape of src with rows and columns exchanged; "
                           "found {source} and {target}")

@@ -56,12 +56,13 @@ def joint_matrix_transpose(g: Any, src: Any, dest: Any) -> None:
 
 
 @device_function
-def joint_matrix_reduce(g: Any, m: Any, axis: Any, op: Any) -> Any:
+def joint_matrix_reduce(g: Any, m: Any, axis: Any, op: Any, size: Any = None) -> Any:
     """A matrix of ``m``'s type, each of whose elements is what all of its row, of its column or of the matrix give
     together.
 
     m: an accumulator. axis: "row", "column" or "all". op: "add", "min", "max" or "mul", or plus(), minimum(),
-    maximum() or multiplies(). Integers wrap; minimum and maximum of a number and a NaN are the number. The order in
+    maximum() or multiplies(). size: for "row" the columns of the result, for "column" its rows; m's if it is left out.
+    Integers wrap; minimum and maximum of a number and a NaN are the number. The order in
     which floating-point numbers are added is the device's (docs/numerics.md). Not of the extension; SPIR-V's
     OpCooperativeMatrixReduceEXT.
     """

@@ -55,4 +55,9 @@ class group:
 
 
 class sub_group:
-    """A sub-group: the scope of every joint_matrix, and what nd_item.get_sub_group() returns."""
+    """A sub-group: the Group of a joint_matrix that its work-items share, and what nd_item.get_sub_group() returns."""
+
+
+class work_group:
+    """The Group of a joint_matrix that all work-items of a work-group share; operations on it take the group that
+    nd_item.get_group() returns."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 from coopmat.devices import describe
-from coopmat.diagnostics import CompileError, DiagnosticSink, Message
+from coopmat.diagnostics import CompileError, DiagnosticSink, Message, SourceFile, SourceLocation
+from coopmat.diagnostics.rendering import Marks, snippet
 from coopmat.opencl import compile_source, sema
 from coopmat.opencl.messages import semantic as messages
 from coopmat.opencl.parse import parser
@@ -633,3 +634,12 @@ def test_features_come_from_the_device() -> None:
     assert compile_source(source)[0].functions == []
     assert [function.name for function in program.functions] == ["f"]
     assert sema.analyze(unit, sink).functions[0].name == "f"
+
+
+def test_a_range_left_of_what_is_shown_of_a_long_line() -> None:
+    """The caret stands under its token; tildes of what is out of sight are left out."""
+    file = SourceFile("k.cl", "x" * 500 + "?" + "y" * 500)
+    marks = Marks((SourceLocation(file, 1, 3, 2), SourceLocation(file, 1, 900, 2)))
+    line, pointers = snippet(SourceLocation(file, 1, 501, 1), marks)
+    assert line[pointers.index("^")] == "?"
+    assert "~" not in pointers

@@ -119,3 +119,11 @@ def test_what_is_kept_in_a_loop(merge: str, latch: str, kept: list[tuple[int, in
     """What is done before break and return, where the OpLoopMerge fits the graph."""
     (function,) = Module.from_text(LOOP.format(merge, latch)).functions
     assert list(kept_in_loops(function.blocks)) == kept
+
+
+def test_what_stands_behind_the_merge_block_too_is_not_kept() -> None:
+    """A function that returns from a loop, put in the place of its call: both ways go on with the caller's code."""
+    text = LOOP.format("%l7", "%l6").replace("%l5 = OpLabel\nOpReturn", "%l5 = OpLabel\nOpBranch %l8").replace(
+        "%l7 = OpLabel\nOpReturn", "%l7 = OpLabel\nOpBranch %l8\n%l8 = OpLabel\nOpReturn")
+    (function,) = Module.from_text(text).functions
+    assert list(kept_in_loops(function.blocks)) == [(3, 6), (5, 6)]

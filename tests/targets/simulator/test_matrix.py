@@ -708,7 +708,8 @@ def test_variables_keep_the_matrices_of_sub_groups_that_wait() -> None:
 
 
 @pytest.mark.parametrize(("declaration", "message"), [
-    ("%bad = OpTypeCooperativeMatrixKHR %f32 %i32_c2 %i32_c4 %i32_c4 %i32_c2", "scope 2"),
+    ("%bad = OpTypeCooperativeMatrixKHR %f32 %i32_c1 %i32_c4 %i32_c4 %i32_c2", "scope 1"),
+    ("%bad = OpTypeCooperativeMatrixKHR %f32 %i32_c2 %i32_c16 %i32_c16 %i32_c2", "must require a work-group size"),
     ("%bad = OpTypeCooperativeMatrixKHR %f32 %i32_c3 %i32_c0 %i32_c4 %i32_c2", "0x4"),
     ("%bad = OpTypeCooperativeMatrixKHR %bool %i32_c3 %i32_c4 %i32_c4 %i32_c2", "cannot be bool")])
 def test_matrix_types_that_are_refused(declaration: str, message: str) -> None:

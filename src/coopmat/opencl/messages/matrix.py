@@ -17,7 +17,8 @@ ATTRIBUTE_COUNT = Message("CM4002", "error",
                           "'coop_mat' attribute takes 4 arguments (scope, rows, columns, use), but has {found}")
 INVALID_SCOPE = Message("CM4003", "error",
                         "invalid 'scope' argument of cooperative matrix attribute; expected "
-                        "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP or memory_scope_sub_group, found {found}")
+                        "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP, "
+                        "memory_scope_sub_group or memory_scope_work_group, found {found}")
 INVALID_USE = Message("CM4004", "error",
                       "invalid 'use' argument of cooperative matrix attribute; expected CLK_COOPERATIVE_MATRIX_A (0), "
                       "_B (1) or _ACCUMULATOR (2), found {found}")
@@ -35,6 +36,13 @@ INVALID_ELEMENT_TYPE = Message("CM4008", "error",
 STRING_ARGUMENT = Message("CM4009", "warning",
                           "'{what}' argument of cooperative matrix attribute is a string; "
                           "expected the constant {name} without quotation marks", "coop-mat-string")
+
+NOT_OF_WORK_GROUP = Message("CM4013", "error",
+                            "'{what}' argument of cooperative matrix attribute must be a multiple of {multiple} at "
+                            "work-group scope, but is {value}")
+NEEDS_WORK_GROUP_SIZE = Message("CM4014", "error",
+                                "kernel '{name}' must require a work-group size, as the program has cooperative "
+                                "matrices at work-group scope: add __attribute__((reqd_work_group_size(X, Y, Z)))")
 
 # ------------------------------------------------------------------ CM401x: where matrices may live
 

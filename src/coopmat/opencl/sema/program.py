@@ -26,6 +26,7 @@ def analyze(context: Context, unit: syntax.TranslationUnit) -> None:
     static_variables.check_definitions(context)
     _check_calls(context)
     matrices.check_applied(context)
+    matrices.check_work_groups(context)
     unused.functions(context, context.static_functions)
 
 

@@ -12,7 +12,7 @@ from coopmat.spirv.analysis.matrix_uses import MultiplyAccumulate, possible_form
 from coopmat.spirv.analysis.places import kernel_with, place_of, reachable_instructions
 from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, flags_of
 from coopmat.spirv.analysis.types import MatrixType
-from coopmat.spirv.grammar import Capability, ExecutionMode, Op
+from coopmat.spirv.grammar import Capability, ExecutionMode, Op, Scope
 from coopmat.spirv.module.content import Content
 from coopmat.spirv.module.instruction import Instruction
 
@@ -119,17 +119,34 @@ def _refused(row: Instruction, require: Callable[[DeviceDescription, Any], None]
 
 def _require_operation(description: DeviceDescription, operation: MultiplyAccumulate) -> None:
     sizes = (operation.m, operation.n, operation.k)
+    if operation.scope == Scope.Workgroup:
+        _require_any(description.require_of_work_group, [(*formats, *sizes) for formats in operation.choices()])
+        return
     if not any(description.supports(*formats, *sizes) for formats in operation.choices()):
         description.require(*_likely(description, operation), *sizes)
 
 
 def _require_matrix(description: DeviceDescription, kind: MatrixType) -> None:
     names, use = possible_formats(kind), USES[kind.use]
+    if kind.is_of_work_group:
+        _require_any(description.require_matrix_of_work_group, [(name, use, kind.rows, kind.columns) for name in names])
+        return
     if not any(description.supports_matrix(name, use, kind.rows, kind.columns) for name in names):
         listed = {name for row in description.combinations for name in row.types_of(use)}
         likely = next((name for name in names if name in listed), names[0])
         shown = likely if likely == names[0] else f"{names[0]} or {likely}"
         raise KernelNotSupported(description.unsupported_matrix(likely, use, kind.rows, kind.columns, shown))
+
+
+def _require_any(require: Callable[..., None], readings: list[tuple[Any, ...]]) -> None:
+    """Require one of the readings; the error is that of the first."""
+    refused: list[KernelNotSupported] = []
+    for reading in readings:
+        try:
+            return require(*reading)
+        except KernelNotSupported as error:
+            refused.append(error)
+    raise refused[0]
 
 
 def _require_sub_group_operation(description: DeviceDescription, use: SubGroupMultiply) -> None:

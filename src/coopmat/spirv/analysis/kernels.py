@@ -7,6 +7,7 @@ translator of LLVM, which our front end follows): then the parameter's C type is
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -115,6 +116,11 @@ class KernelSignature:
     parameters: tuple[Parameter, ...]
     work_group_size: tuple[int, int, int] | None
     sub_group_size: int | None
+
+    @property
+    def work_items(self) -> int | None:
+        """How many work-items a work-group must have; None where the kernel leaves it open."""
+        return None if self.work_group_size is None else math.prod(self.work_group_size)
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.parameters))})"

@@ -10,7 +10,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.analysis.places import reachable_instructions
 from coopmat.spirv.analysis.sub_group_uses import SubGroupMultiply, multiply_of
 from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type, TypeTable
-from coopmat.spirv.grammar import CONVERSIONS, Op
+from coopmat.spirv.grammar import CONVERSIONS, Op, Scope
 from coopmat.spirv.grammar import CooperativeMatrixOperands as Flags
 from coopmat.spirv.module.content import Content
 from coopmat.spirv.module.instruction import Instruction
@@ -34,13 +34,14 @@ CARRIERS: dict[str, Type] = {"tf32": FloatType(32), "bf16": IntType(16)}
 
 @dataclass(frozen=True)
 class MultiplyAccumulate:
-    """One kind of ``D = A*B + C``: the formats of A, B, C and D, and the sizes."""
+    """One kind of ``D = A*B + C``: the formats of A, B, C and D, the sizes, and the scope of the group that does it."""
 
     formats: tuple[str, str, str, str]
     m: int
     n: int
     k: int
     saturating: bool = False
+    scope: Scope = Scope.Subgroup
 
     def choices(self) -> Iterator[tuple[str, str, str, str]]:
         """The formats under which a table may list it.
@@ -82,6 +83,8 @@ def multiply_accumulate_of(a: MatrixType, b: MatrixType, c: MatrixType, d: Matri
         raise ValidationError("matrix-multiply-shapes", f"{row.name}: the shapes {a.rows}x{a.columns}, "
                               f"{b.rows}x{b.columns}, {c.rows}x{c.columns} and {d.rows}x{d.columns} do not go together",
                               row.offset)
+    if len({kind.scope for kind in (a, b, c, d)}) != 1:
+        raise ValidationError("matrix-multiply-scope", f"{row.name} needs matrices of one scope", row.offset)
     names = [format_name(kind, bool(flags & bit))
              for kind, bit in zip((a, b, c, d), SIGNED_FLAGS, strict=True)]
     for flag, (name, positions) in INTERPRETATIONS.items():
@@ -95,7 +98,7 @@ def multiply_accumulate_of(a: MatrixType, b: MatrixType, c: MatrixType, d: Matri
         raise Error(f"{row.name} of {' * '.join(names[:2])} + {names[2]} -> {names[3]} is not supported: "
                     "the components must be all integers or all floating-point numbers")
     formats = (names[0], names[1], names[2], names[3])
-    return MultiplyAccumulate(formats, m, n, k, bool(flags & Flags.SaturatingAccumulationKHR))
+    return MultiplyAccumulate(formats, m, n, k, bool(flags & Flags.SaturatingAccumulationKHR), a.scope)
 
 
 def format_name(kind: MatrixType, signed: bool) -> str:

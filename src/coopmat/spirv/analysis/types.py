@@ -16,7 +16,7 @@ import numpy as np
 
 from coopmat.devices import USES
 from coopmat.devices.lane_layout import LaneLayout
-from coopmat.devices.layouts import MOST_ELEMENTS, matrix_layout
+from coopmat.devices.layouts import MOST_ELEMENTS, matrix_layout, work_group_layout
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.grammar import CooperativeMatrixUse, Decoration, Op, Scope
 from coopmat.spirv.module.content import Content
@@ -29,6 +29,7 @@ INT_DTYPES = {4: np.int8, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 FLOAT_DTYPES = {(16, None): np.float16, (32, None): np.float32, (64, None): np.float64,
                 (16, BFLOAT16_ENCODING): ml_dtypes.bfloat16}
 ADDRESS_BYTES = EVENT_BYTES = 8
+MATRIX_SCOPES = (Scope.Workgroup, Scope.Subgroup)
 VECTOR_LENGTHS = (2, 3, 4, 8, 16)
 
 
@@ -213,20 +214,29 @@ class StructType(Type):
 
 @dataclass(frozen=True)
 class MatrixType(Type):
-    """A cooperative matrix; in memory it is each lane's slice of components (private storage only)."""
+    """A cooperative matrix; in memory it is each work-item's slice of components (private storage only).
+
+    work_items: of the group that shares it, a sub-group or, at scope Workgroup, a work-group.
+    """
 
     component: Type
     rows: int
     columns: int
     use: int
-    sub_group_size: int = 1
+    work_items: int = 1
     architecture: str = "generic"
+    scope: Scope = Scope.Subgroup
+
+    @property
+    def is_of_work_group(self) -> bool:
+        """Whether the work-items of a work-group share it."""
+        return self.scope == Scope.Workgroup
 
     @property
     def layout(self) -> LaneLayout:
-        """Which lane holds which element."""
-        return matrix_layout(self.architecture, USES[self.use], self._format, self.rows, self.columns,
-                             self.sub_group_size)
+        """Which work-item holds which element."""
+        find = work_group_layout if self.is_of_work_group else matrix_layout
+        return find(self.architecture, USES[self.use], self._format, self.rows, self.columns, self.work_items)
 
     @property
     def _format(self) -> str:
@@ -261,7 +271,8 @@ class MatrixType(Type):
         return self.component.dtype
 
     def __str__(self) -> str:
-        return f"{self.rows}x{self.columns} {self.component} matrix"
+        shared = " of a work-group" if self.is_of_work_group else ""
+        return f"{self.rows}x{self.columns} {self.component} matrix{shared}"
 
 
 @dataclass(frozen=True)
@@ -295,14 +306,18 @@ class OpaqueType(Type):
 
 
 class TypeTable:
-    """The types of one module, made on demand; matrices have the slices of one sub-group size on one architecture.
+    """The types of one module, made on demand; matrices have the slices of one sub-group size on one architecture,
+    those of work-groups the slices of so many work-items (``work_group_items``, None: the kernel does not say how many;
+    where nobody asks for slices, it may be left out).
 
     Raises :class:`ValidationError` for an id that is no type or a malformed one, and
     :class:`Error` for a type that no target has.
     """
 
-    def __init__(self, module: Content, sub_group_size: int, architecture: str = "generic") -> None:
+    def __init__(self, module: Content, sub_group_size: int, architecture: str = "generic", *,
+                 work_group_items: int | None = 1) -> None:
         self.module = module
+        self.work_group_items = work_group_items
         self.sub_group_size = sub_group_size
         self.architecture = architecture
         self._types: dict[int, Type] = {}
@@ -380,8 +395,8 @@ def _matrix_type(table: TypeTable, row: Instruction) -> Type:
     if not isinstance(component, IntType | FloatType):
         raise ValidationError("matrix-type-operands", f"the components of a matrix cannot be {component}", row.offset)
     scope, rows, columns, use = (table._constant(word) for word in row.words[1:5])
-    if scope != Scope.Subgroup:
-        raise Error(f"matrices of scope {scope} are not supported; the scope must be Subgroup (3)")
+    if scope not in MATRIX_SCOPES:
+        raise Error(f"matrices of scope {scope} are not supported; the scope must be Workgroup (2) or Subgroup (3)")
     if rows * columns > MOST_ELEMENTS:
         raise Error(f"a matrix of {rows}x{columns} components is too large; at most {MOST_ELEMENTS} are possible")
     if rows < 1 or columns < 1:
@@ -389,7 +404,11 @@ def _matrix_type(table: TypeTable, row: Instruction) -> Type:
                               row.offset)
     if use >= len(USES):
         raise ValidationError("matrix-type-operands", f"a matrix of use {use} is not possible", row.offset)
-    return MatrixType(component, rows, columns, use, table.sub_group_size, table.architecture)
+    work_items = table.work_group_items if scope == Scope.Workgroup else table.sub_group_size
+    if work_items is None:
+        raise ValidationError("matrix-scope", "a kernel with cooperative matrices of a work-group must require a "
+                              "work-group size (execution mode LocalSize or LocalSizeId)", row.offset)
+    return MatrixType(component, rows, columns, use, work_items, table.architecture, Scope(scope))
 
 
 def _function_type(table: TypeTable, row: Instruction) -> Type:

@@ -154,7 +154,7 @@ def _encoded(module: Module, item: Instruction, value: Value) -> tuple[Op, tuple
     elif kind.opcode == Op.TypeInt:
         width = kind.words[0]
         if _is_integer(value) and -(1 << width - 1) <= value < 1 << width:
-            return Op.Constant, _integer_words(int(value), kind)
+            return Op.Constant, integer_words(int(value), kind)
         expected = f"an integer from {-(1 << width - 1)} to {(1 << width) - 1}"
     else:
         layout = float_layout(*kind.words)
@@ -182,7 +182,7 @@ def _float_bits(value: Value, layout: FloatLayout) -> int | None:
     return None if math.isfinite(number) and not math.isfinite(decode_float(bits, layout)) else bits
 
 
-def _integer_words(value: int, kind: Instruction) -> tuple[int, ...]:
+def integer_words(value: int, kind: Instruction) -> tuple[int, ...]:
     """The words of a number: of a type narrower than a word the sign fills the rest, if it has one."""
     width, signed = kind.words
     value &= (1 << width) - 1
@@ -203,7 +203,7 @@ def _toward_zero(a: int, b: int) -> int:
 
 
 # Operation → function of the operands as unsigned numbers of the given width; None where it is not defined.
-_OPERATIONS: dict[int, Callable[..., int | None]] = {
+INTEGER_OPERATIONS: dict[int, Callable[..., int | None]] = {
     Op.IAdd: lambda w, a, b: a + b,
     Op.ISub: lambda w, a, b: a - b,
     Op.IMul: lambda w, a, b: a * b,
@@ -273,7 +273,7 @@ def _remember(item: Instruction, kind: Instruction, known: dict[int, tuple[int, 
 
 
 def _fold(item: Instruction, kind: Instruction, known: Mapping[int, tuple[int, int]]) -> Instruction:
-    operation = _OPERATIONS.get(item.words[0])
+    operation = INTEGER_OPERATIONS.get(item.words[0])
     operands: list[Any] = [known.get(word) for word in item.words[1:]]
     if operation is None or not operands or None in operands:
         return item
@@ -284,4 +284,4 @@ def _fold(item: Instruction, kind: Instruction, known: Mapping[int, tuple[int, i
     value = int(value) & (1 << width) - 1
     if kind.opcode == Op.TypeBool:
         return Instruction(Op.ConstantTrue if value else Op.ConstantFalse, item.type_id, item.result_id, ())
-    return Instruction(Op.Constant, item.type_id, item.result_id, _integer_words(value, kind))
+    return Instruction(Op.Constant, item.type_id, item.result_id, integer_words(value, kind))

@@ -7,6 +7,7 @@ elements, which every work-item gets from the others and combines: a target know
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,20 +15,46 @@ from coopmat.diagnostics import ValidationError
 from coopmat.numerics.folding import halves
 from coopmat.spirv.analysis.combinations import combination_of
 from coopmat.spirv.edit.editor import Editor
+from coopmat.spirv.grammar import OPENCL_STD, GroupOperation, MemorySemantics, Op, Scope, StorageClass
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Reduce
-from coopmat.spirv.grammar import GroupOperation, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 
 _MERGES = frozenset({Op.SelectionMerge, Op.LoopMerge})
+_COMPUTING = frozenset({
+    Op.FAdd, Op.FSub, Op.FMul, Op.FDiv, Op.FRem, Op.FNegate, Op.IAdd, Op.ISub, Op.IMul, Op.SNegate, Op.Not,
+    Op.BitwiseAnd, Op.BitwiseOr, Op.BitwiseXor, Op.ShiftLeftLogical, Op.ShiftRightLogical, Op.ShiftRightArithmetic,
+    Op.UConvert, Op.SConvert, Op.FConvert, Op.ConvertFToS, Op.ConvertFToU, Op.ConvertSToF, Op.ConvertUToF, Op.Bitcast,
+    Op.Select, Op.CopyObject, Op.IEqual, Op.INotEqual, Op.SLessThan, Op.SLessThanEqual, Op.SGreaterThan,
+    Op.SGreaterThanEqual, Op.ULessThan, Op.ULessThanEqual, Op.UGreaterThan, Op.UGreaterThanEqual, Op.LogicalAnd,
+    Op.LogicalOr, Op.LogicalNot, Op.LogicalEqual, Op.LogicalNotEqual, Op.FOrdEqual, Op.FOrdNotEqual, Op.FOrdLessThan,
+    Op.FOrdLessThanEqual, Op.FOrdGreaterThan, Op.FOrdGreaterThanEqual, Op.FUnordEqual, Op.FUnordNotEqual,
+    Op.FUnordLessThan, Op.FUnordLessThanEqual, Op.FUnordGreaterThan, Op.FUnordGreaterThanEqual, Op.IsNan, Op.IsInf})
+_ACTING = frozenset(number for name, number in OPENCL_STD.items() if re.search(
+    "^printf$|^prefetch$|^vload|^vstore|^fract$|^frexp$|^lgamma_r$|^modf$|^remquo$|^sincos$", name))
+"""Functions that do more than compute a result."""
 
 
-def with_loops(module: Module) -> Module:
-    """The module with loops instead of operations on each element, and of reductions by other than usual functions."""
-    chosen = {row.result_id for row in module.of_opcode(Op.CooperativeMatrixPerElementOpEXT)}
+def with_loops(module: Module, *, keeps_straight: bool = False) -> Module:
+    """The module with loops instead of operations on each element, and of reductions by other than usual functions.
+
+    keeps_straight: whether an operation by a function that only computes stays as it is (:func:`straight_body`).
+    """
+    chosen = {row.result_id for row in module.of_opcode(Op.CooperativeMatrixPerElementOpEXT)
+              if not (keeps_straight and straight_body(module, row.words[1]))}
     chosen |= {row.result_id for row in module.of_opcode(Op.CooperativeMatrixReduceEXT)
                if combination_of(module, row.words[2]) is None}
     return _Rewriting(module, chosen).done() if chosen else module
+
+
+def straight_body(module: Module, function: int) -> list[Instruction]:
+    """The instructions of a function of one block that does nothing but compute what it returns, the last of them its
+    return; none if it does more."""
+    blocks = module.function(function).blocks
+    rows = [row for block in blocks for row in block.instructions if row.opcode not in (Op.Line, Op.NoLine)]
+    is_straight = len(blocks) == 1 and rows[-1].opcode == Op.ReturnValue and all(
+        row.opcode in _COMPUTING or (row.opcode == Op.ExtInst and row.words[1] not in _ACTING) for row in rows[:-1])
+    return rows if is_straight else []
 
 
 @dataclass
@@ -259,6 +286,9 @@ class _Rewriting:
 
     def _gather(self, value: int, matrix: Instruction, array: int) -> None:
         """All elements of a matrix into an array of each work-item: one work-item after the other tells its own."""
+        if self.module.constant_value(matrix.words[1]) == Scope.Workgroup:
+            self._gather_of_work_group(value, matrix, array)
+            return
         scope, element = self.number(Scope.Subgroup), matrix.words[0]
         rows, columns = self.sizes(matrix)
         source = self.held(value, matrix)
@@ -276,6 +306,36 @@ class _Rewriting:
             self.loop(members, tell)
 
         self.loop(self.length(matrix), turn)
+
+    def _gather_of_work_group(self, value: int, matrix: Instruction, array: int) -> None:
+        """The same by way of local memory: each work-item leaves its own elements there, and takes all."""
+        element, (rows, columns) = matrix.words[0], self.sizes(matrix)
+        count = rows * columns
+        kind = self.editor.unique(Op.TypeArray, element, self.number(count + 1))
+        pointer = self.editor.type_pointer(StorageClass.Workgroup, kind)
+        shared = self.editor.unique(Op.Variable, StorageClass.Workgroup, type_id=pointer)
+        part = self.editor.type_pointer(StorageClass.Workgroup, element)
+        source = self.held(value, matrix)
+
+        def leave(index: int) -> None:
+            own = self.let(Op.Load, element, self.component(source, matrix, index))
+            number = self.number_of(self.place(value, matrix, index, self.uint), (columns, 1), count)
+            self.do(Op.Store, self.let(Op.AccessChain, part, shared, number), own)
+
+        def take(number: int) -> None:
+            found = self.let(Op.Load, element, self.let(Op.AccessChain, part, shared, number))
+            self.do(Op.Store, self.element(array, element, number), found)
+
+        self.loop(self.length(matrix), leave)
+        self._barrier()
+        self.loop(self.number(count), take)
+        self._barrier()
+
+    def _barrier(self) -> None:
+        """Wait for all work-items of the work-group, and for what they have written to local memory."""
+        scope = self.number(Scope.Workgroup)
+        semantics = MemorySemantics.SequentiallyConsistent | MemorySemantics.WorkgroupMemory
+        self.do(Op.ControlBarrier, scope, scope, self.number(int(semantics)))
 
 
 @dataclass

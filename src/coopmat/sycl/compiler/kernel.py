@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from coopmat.support.limits import LONGEST_IDENTIFIER
+from coopmat.sycl import constraints
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import module_of
 from coopmat.sycl.compiler.context import Failed, GaveUp, Unit
@@ -44,6 +45,9 @@ def compile_into(unit: Unit, function: FunctionType, closure: Mapping[str, Any],
     for value, place in f.returned:
         if not (isinstance(value, Static) and value.value is None):
             f.fail(messages.KERNEL_RESULT, place)
+    shared = (place for one, place in unit.uses.matrices.items() if one.scope is t.ExecutionScope.WORKGROUP)
+    if work_group_size is None and (first := next(shared, None)) is not None:
+        unit.sink.report(constraints.NEEDS_WORK_GROUP_SIZE, first, name=name)
     unit.functions.append(n.Function(name, t.VOID, parameters.variables, location, True, body,
                                      required_work_group_size=work_group_size,
                                      required_sub_group_size=sub_group_size))

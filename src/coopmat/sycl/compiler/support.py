@@ -13,6 +13,7 @@ from coopmat.diagnostics import KernelNotSupported, SourceLocation
 from coopmat.runtime.element_types import ElementType
 from coopmat.sycl.enumerations import use
 from coopmat.sycl.joint_matrices import JointMatrixType
+from coopmat.tree.types import ExecutionScope
 
 
 @dataclass
@@ -25,10 +26,12 @@ class MatrixUses:
     def require(self, device: DeviceDescription, kernel: str) -> None:
         """Raise KernelNotSupported, naming the place, for the first that the device does not support."""
         for (a, b, c, d), location in self.products.items():
-            _require(kernel, location, device.require, *map(_format, (a, b, c, d)), a.rows, b.columns, a.columns)
+            product = device.require_of_work_group if a.scope is ExecutionScope.WORKGROUP else device.require
+            _require(kernel, location, product, *map(_format, (a, b, c, d)), a.rows, b.columns, a.columns)
         for matrix, location in self.matrices.items():
-            _require(kernel, location, device.require_matrix, _format(matrix), matrix.use.name, matrix.rows,
-                     matrix.columns)
+            require = device.require_matrix_of_work_group if matrix.scope is ExecutionScope.WORKGROUP else \
+                device.require_matrix
+            _require(kernel, location, require, _format(matrix), matrix.use.name, matrix.rows, matrix.columns)
 
 
 def _format(matrix: JointMatrixType) -> str:

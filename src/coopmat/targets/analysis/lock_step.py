@@ -181,7 +181,8 @@ def kept_in_loops(blocks: Sequence[Block]) -> Iterator[Edge]:
     for block, above in immediate_dominators(0, graph.__getitem__, sources.__getitem__).items():
         below[above].append(block)
     for head, (merge, target) in merges.items():
-        body = _reached(head, below, merge.__ne__)
+        behind = _reached(merge, graph, head.__ne__)
+        body = _reached(head, below, lambda block, behind=behind: block not in behind)  # type: ignore[misc]
         for block in sorted(_leaving(head, target, body, graph, sources)):
             if not body.issuperset(graph[block]) or blocks[block].terminator.opcode in RETURNS:
                 yield block, target

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from coopmat.spirv.analysis.types import (
     ArrayType,
     MatrixType,
@@ -17,10 +19,14 @@ from coopmat.targets.analysis.leaves import is_large, part_of
 
 
 class PointerUses:
-    """What uses the values of a kernel, and so which of its variables need no address."""
+    """What uses the values of a kernel, and so which of its variables need no address.
 
-    def __init__(self, flat: Flat) -> None:
+    in_memory: whether matrices of a type must lie in memory where components of them are accessed one by one.
+    """
+
+    def __init__(self, flat: Flat, in_memory: Callable[[MatrixType], bool] = lambda kind: False) -> None:
         self.flat = flat
+        self.in_memory = in_memory
         self.users: dict[int, list[Instruction]] = {}
         for block in flat.blocks:
             for row in block.instructions:
@@ -96,6 +102,8 @@ class PointerUses:
         for word in row.words[first:]:
             index = self.flat.constant_of(word)
             if target is None or (index is None and not contains_matrix(target) and not is_homogeneous(target)):
+                return None
+            if isinstance(target, MatrixType) and self.in_memory(target):
                 return None
             target = member_type(target, index or 0)
         return target

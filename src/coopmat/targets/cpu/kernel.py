@@ -24,8 +24,8 @@ from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.host.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
 from coopmat.targets.cpu.lanes.vector import VectorLanes
-from coopmat.targets.cpu.matrix.form import OpaqueMatrices
 from coopmat.targets.cpu.matrix.operation import Operation
+from coopmat.targets.cpu.matrix.work_groups import GroupMatrices
 from coopmat.targets.llvm.access import load_value
 from coopmat.targets.llvm.emitter import Emitter, Machine
 from coopmat.targets.llvm.kernel import bind, module_text
@@ -62,9 +62,10 @@ class KernelCode:
     has_loops: bool
 
 
-def type_table(prepared: Prepared, variant: Variant) -> TypeTable:
-    """The types of a module as a variant of its kernels has them."""
-    return TypeTable(prepared.module, variant.sub_group_size, ARCHITECTURE)
+def type_table(prepared: Prepared, entry: EntryPoint, variant: Variant) -> TypeTable:
+    """The types of a module as a variant of a kernel has them."""
+    work_items = prepared.module.kernel_signatures[entry.name].work_items
+    return TypeTable(prepared.module, variant.sub_group_size, ARCHITECTURE, work_group_items=work_items)
 
 
 def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
@@ -111,9 +112,9 @@ class _Maker:
         if variant.is_checked or self.flat.has_assertions:
             self.emitter.checks = Bounds(self.lanes, self.described, self.sites)
 
-    def _execution(self, emitter: Emitter) -> tuple[VectorLanes, OpaqueMatrices]:
+    def _execution(self, emitter: Emitter) -> tuple[VectorLanes, GroupMatrices]:
         self.lanes = VectorLanes(emitter, self.variant, self.assumptions)
-        self.matrices = OpaqueMatrices(emitter, self.lanes, self.variant)
+        self.matrices = GroupMatrices(emitter, self.lanes, self.variant)
         return self.lanes, self.matrices
 
     def make(self) -> KernelCode:
@@ -122,10 +123,12 @@ class _Maker:
         arguments = _FrameArguments(emitter, self.frame, self.variant.nulls)
         bind(emitter, self.described, arguments)
         emitter.emit()
+        leads = self.matrices.has_leader
+        versions = {_header("following"): self.matrices.following} if leads else {}
         text = module_text(
-            emitter, f"internal void @sub_group({SUB_GROUP_PARAMETERS}) #0", start=self._start(),
+            emitter, _header("leading" if leads else "sub_group"), start=self._start(), versions=versions,
             helpers=[SWITCHING if lanes.waits else "", half_conversions(self.variant.features)],
-            end=[run_function(lanes.waits), "attributes #0 = { nounwind }"])
+            end=[_DISPATCH if leads else "", run_function(lanes.waits), "attributes #0 = { nounwind }"])
         reused = [place for place, row in enumerate(self.flat.parameters)
                   if row.result_id in self.matrices.kept.parameters]
         return KernelCode(text, tuple(arguments.slots), self.frame.globals, self.frame.argument_bytes,
@@ -190,3 +193,22 @@ class _FrameArguments:
 
 SUB_GROUP_PARAMETERS = ("ptr noalias %launch, ptr noalias %arguments, ptr %local, i64 %gx, i64 %gy, i64 %gz, i64 %sg, "
                         "ptr %fiber")
+
+
+def _header(name: str) -> str:
+    """What defines the function of a sub-group, or one of its versions."""
+    return f"internal void @{name}({SUB_GROUP_PARAMETERS}) #0"
+
+
+_ARGUMENTS = SUB_GROUP_PARAMETERS.replace("noalias ", "")
+_DISPATCH = f"""define {_header("sub_group")} {{
+  %leads = icmp eq i64 %sg, 0
+  br i1 %leads, label %first, label %other
+first:
+  call void @leading({_ARGUMENTS})
+  ret void
+other:
+  call void @following({_ARGUMENTS})
+  ret void
+}}"""
+"""The first sub-group of a work-group does what is done for all of them (matrix/work_groups.py)."""

@@ -24,6 +24,7 @@ from coopmat.targets.cpu.half_conversions import with_vector_conversions
 from coopmat.targets.cpu.kernel import KernelCode, kernel_code, type_table
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.lowering import lower
+from coopmat.targets.cpu.matrix.work_groups import is_shared
 from coopmat.targets.llvm.kernel import flattened, traced
 
 LEVEL = 3  # of LLVM's optimiser
@@ -117,12 +118,12 @@ class Compilation:
 
 def _flatten(one: Compilation) -> None:
     """The kernel without calls, with variables instead of large values."""
-    one.flat = flattened(one.prepared, one.entry, type_table(one.prepared, one.variant))
+    one.flat = flattened(one.prepared, one.entry, type_table(one.prepared, one.entry, one.variant))
 
 
 def _trace(one: Compilation) -> None:
     """How its pointers are used, and where they come from."""
-    one.origins = traced(one.flat)
+    one.origins = traced(one.flat, lambda kind: is_shared(kind, one.variant.sub_group_size))
 
 
 def _write(one: Compilation) -> None:

@@ -6,27 +6,59 @@ import re
 
 from coopmat.diagnostics import Error
 from coopmat.llvm.process import client
+from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import EntryPoint, Module
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.fold import fold
+from coopmat.spirv.transform.goal import Goal
+from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.values import values
 from coopmat.targets.analysis.large_values import Prepared, prepared
 from coopmat.targets.base.dump import dump
 from coopmat.targets.cuda import library
 from coopmat.targets.cuda.chips import TRIPLE
-from coopmat.targets.cuda.kernel import KernelCode, kernel_code, type_table
+from coopmat.targets.cuda.kernel import KernelCode, kernel_code, pipelined_code, type_table
 from coopmat.targets.cuda.lanes import Variant
 from coopmat.targets.llvm.kernel import flattened, traced
 
 LEVEL = 3  # of LLVM's optimiser
+PASSES = (inline, values, fold)
+"""Of a module with matrices of work-groups."""
 
 
 def prepare(module: Module) -> Prepared:
     """A module after the passes that are for all of its kernels."""
-    return prepared(with_loops(module))
+    return prepared(_with_values(with_loops(_with_values(module), keeps_straight=True)))
+
+
+def _with_values(module: Module) -> Module:
+    """Where there are matrices of work-groups, values instead of variables: a schedule is made of values."""
+    if not has_work_group_matrices(module):
+        return module
+    for one in PASSES:
+        module = one(module, Goal(), _unheard)
+    return module
+
+
+def has_work_group_matrices(module: Module) -> bool:
+    """Whether there are matrices that work-groups share."""
+    return any(_is_of_work_group(module, row) for row in module.of_opcode(Op.TypeCooperativeMatrixKHR))
+
+
+def _is_of_work_group(module: Module, row: Instruction) -> bool:
+    scope = module.definition(row.words[1])
+    return scope.opcode == Op.Constant and scope.words[0] == Scope.Workgroup
+
+
+def _unheard(text: str) -> None:
+    """What passes tell is not asked for here."""
 
 
 def to_ir(given: Prepared, entry: EntryPoint, variant: Variant) -> KernelCode:
     """A kernel as LLVM IR."""
-    code = kernel_code(traced(flattened(given, entry, type_table(given, variant))), entry, variant)
+    make = kernel_code if variant.pipeline == "none" else pipelined_code
+    code = make(traced(flattened(given, entry, type_table(given, entry, variant))), entry, variant)
     dump(entry.name, "ll", code.ir.encode)
     return code
 
@@ -35,7 +67,8 @@ def to_ptx(code: KernelCode, kernel: str, variant: Variant) -> str:
     """What LLVM makes of a kernel's IR."""
     libraries = (str(library.path()),) if f"@{library.PREFIX}" in code.ir else ()
     found = client.compile(code.ir, TRIPLE, variant.chip.name, variant.chip.features, LEVEL, "asm",
-                           libraries=libraries, source_name=f"kernel '{kernel}'").decode()
+                           libraries=libraries, joins_phis=variant.pipeline != "none",
+                           source_name=f"kernel '{kernel}'").decode()
     dump(kernel, "ptx", found.encode)
     missing = re.findall(r"^\.extern \.func .*?(\w+)\s*(?:\(|$)", found, re.MULTILINE)
     if missing:  # an intrinsic that LLVM does not know is a call to it

@@ -1,7 +1,9 @@
-"""Every instruction that NVIDIA's GPUs have, by its opcode: those of all machines, and Intel's as threads do them."""
+"""Every instruction that NVIDIA's GPUs have, by its opcode: those of all machines, Intel's as threads do them, and
+functions of elements."""
 
 from __future__ import annotations
 
+from coopmat.targets.cuda.matrix import functions
 from coopmat.targets.llvm import families
 from coopmat.targets.llvm.emitter import Handler
 from coopmat.targets.llvm.threads import blocks_2d, intel_matrices
@@ -10,4 +12,5 @@ HANDLERS: dict[int, Handler] = {
     **families.HANDLERS,
     **blocks_2d.OPERATIONS,
     **intel_matrices.OPERATIONS,
+    **functions.OPERATIONS,
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
@@ -14,26 +15,35 @@ from coopmat.targets.analysis.origins import Origins
 from coopmat.targets.cuda.assertions import Assertions
 from coopmat.targets.cuda.families import HANDLERS
 from coopmat.targets.cuda.lanes import LOCAL_MEMORY, SHARED, CudaLanes, Variant
+from coopmat.targets.cuda.mathematics import SINGLE
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
+from coopmat.targets.cuda.work_groups.kernel import kernel_text, threads_of
+from coopmat.targets.cuda.work_groups.lanes import ComputingLanes, FetchingLanes
+from coopmat.targets.cuda.work_groups.roles import ComputingMatrices, FetchingMatrices
+from coopmat.targets.cuda.work_groups.schedule import Schedule, TensorMap, schedule_of
 from coopmat.targets.llvm.access import load_value
 from coopmat.targets.llvm.emitter import Emitter, Machine
 from coopmat.targets.llvm.kernel import bind, module_text
+from coopmat.targets.llvm.lanes import Lanes
+from coopmat.targets.llvm.matrices import MatrixForm
 from coopmat.targets.llvm.print_buffer import PrintCall
 from coopmat.targets.llvm.threads.launch import LAUNCH, LOCAL_ALIGNMENT, LaunchBlock, Slot
 from coopmat.targets.llvm.values import Number, Value
 
 NAME = "the GPU"  # as messages call it
-BLOCK_ALIGNMENT = 64
+BLOCK_ALIGNMENT = TENSOR_MAP_ALIGNMENT = 64
+TENSOR_MAP_BYTES = 128
 
 
 @dataclass(frozen=True)
 class KernelCode:
     """IR of a kernel, and what the host must know to run it.
 
-    symbol: the function's name. parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset
-    in the work-group's. variables: those of the module by id, whose addresses the host puts there. block_bytes: of the
-    launch's words and arguments. local_bytes: the kernel's own local memory. prints: the calls of printf. assertions:
-    what each failed one says.
+    symbol: the function's name. threads: of a work-group. maps: the tensor maps that the host makes, and where it puts
+    them. cluster: the axis along which two work-groups share tiles. parameters: where each argument goes; a pointer
+    takes 8 bytes, local memory its offset in the work-group's. variables: those of the module by id, whose addresses
+    the host puts there. block_bytes: of the launch's words and arguments. local_bytes: the kernel's own local memory.
+    prints: the calls of printf. assertions: what each failed one says.
     """
 
     ir: str
@@ -44,30 +54,32 @@ class KernelCode:
     local_bytes: int
     prints: list[PrintCall]
     assertions: list[str]
+    threads: int
+    maps: tuple[tuple[TensorMap, Slot], ...] = ()
+    cluster: int | None = None
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether a work-group does several of the launch's."""
+        return bool(self.maps)
 
 
-def type_table(prepared: Prepared, variant: Variant) -> TypeTable:
-    """The types of a module as a variant of its kernels has them."""
-    return TypeTable(prepared.module, variant.sub_group_size, variant.chip.table)
+def type_table(prepared: Prepared, entry: EntryPoint, variant: Variant) -> TypeTable:
+    """The types of a module as a variant of a kernel has them."""
+    return TypeTable(prepared.module, variant.sub_group_size, variant.chip.table,
+                     work_group_items=prepared.module.kernel_signatures[entry.name].work_items)
 
 
 def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
     """The IR of a kernel for a variant. Error, naming the place, for what it cannot be made of."""
-    emitter = Emitter(Machine(NAME, HANDLERS, lambda one: _execution(one, variant), variant.sub_group_size, 1,
-                              has_remainder=False), origins)
+    emitter = Emitter(_machine(variant, lambda one: _execution(one, variant)), origins)
     lanes = emitter.execution
     assert isinstance(lanes, CudaLanes)
     assertions = Assertions(lanes)
     if emitter.flat.has_assertions:
         emitter.checks = assertions
     arguments = _Arguments(emitter, lanes.block, variant.nulls)
-    try:
-        bind(emitter, emitter.module.kernel_signatures[entry.name].parameters, arguments)
-        emitter.emit()
-    except Error as error:
-        if type(error) is not Error:
-            raise
-        raise Error(f"{error} ({_where(emitter, entry.name)})") from None
+    _write(emitter, entry, arguments)
     block, symbol = lanes.block, symbol_of(entry.name)
     sizes = ",".join(map(str, variant.local_size))
     text = module_text(
@@ -76,7 +88,61 @@ def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Kernel
         variables=[f"@{LOCAL_MEMORY} = external addrspace({SHARED}) global [0 x i8], align {LOCAL_ALIGNMENT}"],
         end=[f'attributes #0 = {{ nounwind "nvvm.reqntid"="{sizes}" }}'])
     return KernelCode(text, symbol, tuple(arguments.slots), block.variables, block.nbytes, block.local_bytes,
-                      emitter.prints, assertions.texts)
+                      emitter.prints, assertions.texts, math.prod(variant.local_size))
+
+
+def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
+    """The IR of a kernel whose tiles are fetched ahead. NoSchedule, with the reason, if that is not possible."""
+    schedule = schedule_of(origins.uses.flat, variant, variant.chip.description.limits.local_memory)
+    computing = Emitter(_machine(variant, lambda one: _computing(one, variant, schedule)), origins)
+    lanes = computing.execution
+    assert isinstance(lanes, CudaLanes)
+    block = lanes.block
+    arguments = _Arguments(computing, block, variant.nulls)
+    maps = tuple((one, block.reserve(TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT)) for one in schedule.maps)
+    matrices = computing.matrices
+    assert isinstance(matrices, ComputingMatrices)
+    matrices.maps = [slot for _, slot in maps]
+    _write(computing, entry, arguments)
+    matrices.finish()
+    fetching = Emitter(_machine(variant, lambda one: _fetching(one, variant, schedule, [slot for _, slot in maps])),
+                       origins)
+    other = fetching.execution
+    assert isinstance(other, CudaLanes)
+    other.block.like(block)
+    _write(fetching, entry, _Arguments(fetching, other.block, variant.nulls, arguments.slots))
+    text = kernel_text((computing, fetching), symbol_of(entry.name), variant, schedule, matrices.maps, other.block,
+                       BLOCK_ALIGNMENT)
+    return KernelCode(text, symbol_of(entry.name), tuple(arguments.slots), block.variables, other.block.nbytes,
+                      block.local_bytes, [], [], threads_of(variant), maps, variant.cluster)
+
+
+def _computing(emitter: Emitter, variant: Variant, schedule: Schedule) -> tuple[ComputingLanes, ComputingMatrices]:
+    lanes = ComputingLanes(emitter, variant)
+    lanes.block.local_bytes = schedule.nbytes  # what the kernel needs itself lies behind the rings
+    return lanes, ComputingMatrices(emitter, lanes, schedule)
+
+
+def _fetching(emitter: Emitter, variant: Variant, schedule: Schedule, maps: Sequence[Slot]
+              ) -> tuple[FetchingLanes, FetchingMatrices]:
+    lanes = FetchingLanes(emitter, variant)
+    return lanes, FetchingMatrices(emitter, lanes, schedule, maps)
+
+
+def _machine(variant: Variant, execution: Callable[[Emitter], tuple[Lanes, MatrixForm]]) -> Machine:
+    return Machine(NAME, HANDLERS, execution, variant.sub_group_size, 1, has_remainder=False,
+                   has_bf16=variant.chip.has(80), single=SINGLE)
+
+
+def _write(emitter: Emitter, entry: EntryPoint, arguments: _Arguments) -> None:
+    """Write a kernel's code. Error, naming the place, for what it cannot be made of."""
+    try:
+        bind(emitter, emitter.module.kernel_signatures[entry.name].parameters, arguments)
+        emitter.emit()
+    except Error as error:
+        if type(error) is not Error:
+            raise
+        raise Error(f"{error} ({_where(emitter, entry.name)})") from None
 
 
 def _execution(emitter: Emitter, variant: Variant) -> tuple[CudaLanes, FragmentMatrices]:
@@ -102,11 +168,14 @@ def _where(emitter: Emitter, kernel: str) -> str:
 class _Arguments:
     """Arguments in the block of the launch. slots: their places there."""
 
-    def __init__(self, emitter: Emitter, block: LaunchBlock, nulls: Collection[int]) -> None:
+    def __init__(self, emitter: Emitter, block: LaunchBlock, nulls: Collection[int],
+                 known: Sequence[Slot] = ()) -> None:
+        """``known``: the slots that other code for the same block has reserved."""
         self.emitter = emitter
         self.block = block
         self.nulls = nulls
         self.slots: list[Slot] = []
+        self._known = list(known)
 
     def pointer(self, place: int, *, is_local: bool) -> str:
         """The address; of local memory the host passes its offset in the work-group's."""
@@ -128,5 +197,5 @@ class _Arguments:
             return load_value(self.emitter, Number("ptr", address), kind, 8)
 
     def _reserve(self, size: int) -> Slot:
-        self.slots.append(self.block.reserve(size))
+        self.slots.append(self._known[len(self.slots)] if self._known else self.block.reserve(size))
         return self.slots[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from coopmat.spirv.grammar import Scope, StorageClass
 from coopmat.targets.cuda import library
@@ -24,15 +25,22 @@ IN_STORAGE = {StorageClass.Workgroup: "shared", StorageClass.Function: "local", 
               StorageClass.CrossWorkgroup: "global"}
 
 
+Pipeline = Literal["none", "loads", "loads and stores"]
+
+
 @dataclass(frozen=True)
 class Variant:
     """What code is made for. chip: the GPU. local_size: the work-items of a work-group. sub_group_size: 32, or part
-    of a warp. nulls: the positions of arguments that are null pointers."""
+    of a warp. nulls: the positions of arguments that are null pointers. pipeline: whether tiles of work-groups are
+    fetched ahead, and whether results leave by tensor maps, too (work_groups/). cluster: the axis along which two
+    work-groups share tiles, if they do."""
 
     chip: Chip
     local_size: tuple[int, int, int]
     sub_group_size: int = WARP
     nulls: tuple[int, ...] = ()
+    pipeline: Pipeline = "none"
+    cluster: int | None = None
 
 
 class CudaLanes(ThreadLanes):

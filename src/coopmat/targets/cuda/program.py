@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import Error, LaunchError
@@ -20,11 +21,14 @@ from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.validity import Validity
 from coopmat.targets.cuda.assembler import Resources, cubin, resources
 from coopmat.targets.cuda.chips import LARGEST_GROUP, Chip
-from coopmat.targets.cuda.compilation import LEVEL, prepare, to_ir, to_ptx
+from coopmat.targets.cuda.compilation import LEVEL, has_work_group_matrices, prepare, to_ir, to_ptx
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import WARP, Variant
 from coopmat.targets.cuda.options import CudaOptions
+from coopmat.targets.cuda.work_groups.launch_values import LaunchValue
+from coopmat.targets.cuda.work_groups.schedule import NoSchedule, TensorMap
 from coopmat.targets.llvm import saved
+from coopmat.targets.llvm.threads.launch import Slot
 
 if TYPE_CHECKING:
     from coopmat.targets.cuda.host.launch import Plan
@@ -49,6 +53,7 @@ class PtxProgram:
         self.validity = Validity(module, validates=validates)
         self.signatures = module.kernel_signatures
         self._made: dict[tuple[str, Variant], tuple[KernelCode, str]] = {}
+        self.reasons: dict[tuple[str, Variant], str] = {}  # why kernels have no pipeline
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -87,7 +92,8 @@ class PtxProgram:
 
     def _found(self, name: str, variant: Variant) -> tuple[KernelCode, str] | None:
         content = None if wanted_stages() else self.cache.get(self.key(name, variant))
-        found = None if content is None else saved.from_bytes(KernelCode, content, ir="")
+        found = None if content is None else saved.from_bytes(
+            KernelCode, content, (Slot, TensorMap, LaunchValue), ir="")
         return None if found is None else (found[0], found[1].decode())
 
     def key(self, name: str, variant: Variant, *more: str) -> str:
@@ -210,12 +216,39 @@ class CudaProgram(PtxProgram):
         geometry = Geometry.checked(signature, global_size, local_size, global_offset,
                                     signature.sub_group_size or self.sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
-        code, _ = self.compiled(name, variant)
-        try:
-            kernel = self.loaded(name, variant)
-        except Error as error:
-            raise LaunchError(str(error)) from None
-        return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit)
+
+        def made(variants: Sequence[Variant]) -> Plan:
+            """The plan of the first variant that there is, with the others for arguments that its tensor maps do not
+            take."""
+            first, *others = variants
+            try:
+                code, _ = self.compiled(name, first)
+            except NoSchedule as reason:
+                self.reasons[name, first] = str(reason)
+                return made(others)
+            try:
+                kernel = self.loaded(name, first)
+            except Error as error:
+                raise LaunchError(str(error)) from None
+            return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit,
+                        (lambda: made(others)) if others else None)
+
+        return made([*self._with_pipelines(variant, geometry), variant])
+
+    def _with_pipelines(self, variant: Variant, geometry: Geometry) -> Iterator[Variant]:
+        """The variants with pipelines that a kernel may have, the fastest first."""
+        if not self.has_work_group_matrices:
+            return
+        for axis in (1, 0):
+            if geometry.group_counts[axis] > 1:
+                yield replace(variant, pipeline="loads and stores", cluster=axis)
+        yield replace(variant, pipeline="loads and stores")
+        yield replace(variant, pipeline="loads")
+
+    @cached_property
+    def has_work_group_matrices(self) -> bool:
+        """Whether there are matrices that work-groups share."""
+        return has_work_group_matrices(self.module)
 
 
 def _with_log(code: bytes, log: str) -> bytes:

@@ -8,7 +8,7 @@ makes registers of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.diagnostics import Error, ValidationError
@@ -40,6 +40,8 @@ class Machine:
     name: as messages call it. handlers: what writes each instruction, by its opcode. execution: makes how work-items
     run and the form of matrices. sub_group_size: work-items. width: how many of them stand side by side in a number
     that varies. stack: the address space of the stack. has_remainder: LLVM's frem is exact there.
+    has_bf16: it rounds floats to bf16 by itself, subnormal ones, too. single: its functions of real
+    numbers in single precision, by their names in OpenCL.std; others are computed in double.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Machine:
     width: int
     stack: int = 0
     has_remainder: bool = True
+    has_bf16: bool = False
+    single: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
 class Emitter(NumberWriter):
@@ -61,7 +65,7 @@ class Emitter(NumberWriter):
 
     def __init__(self, machine: Machine, origins: Origins) -> None:
         super().__init__(Writer(machine.stack), machine.width, lambda *call: self.execution.call_library(*call),
-                         has_remainder=machine.has_remainder)
+                         has_remainder=machine.has_remainder, has_bf16=machine.has_bf16)
         self.machine = machine
         self.sub_group_size = machine.sub_group_size
         self.origins = origins

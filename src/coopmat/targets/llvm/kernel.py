@@ -9,11 +9,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 from coopmat.spirv.analysis.kernels import Parameter
-from coopmat.spirv.analysis.types import PointerType, Type, TypeTable
+from coopmat.spirv.analysis.types import MatrixType, PointerType, Type, TypeTable
 from coopmat.spirv.module import EntryPoint
 from coopmat.targets.analysis.flatten import Flat, flatten
 from coopmat.targets.analysis.large_values import Prepared, in_variables
@@ -29,9 +30,10 @@ def flattened(prepared: Prepared, entry: EntryPoint, types: TypeTable) -> Flat:
     return in_variables(flatten(prepared.module, entry.function_id, types), prepared)
 
 
-def traced(flat: Flat) -> Origins:
-    """A kernel with what is known of its pointers: how they are used, and where they come from."""
-    return Origins(PointerUses(flat))
+def traced(flat: Flat, in_memory: Callable[[MatrixType], bool] = lambda kind: False) -> Origins:
+    """A kernel with what is known of its pointers: how they are used, and where they come from. ``in_memory``: whether
+    variables with matrices of a type lie in memory where their components are accessed one by one."""
+    return Origins(PointerUses(flat, in_memory))
 
 
 class Arguments(Protocol):
@@ -64,13 +66,18 @@ def bind(emitter: Emitter, parameters: Iterable[Parameter], arguments: Arguments
 
 
 def module_text(emitter: Emitter, header: str, *, variables: Sequence[str] = (), helpers: Sequence[str] = (),
-                start: Sequence[str] = (), end: Sequence[str] = ()) -> str:
+                start: Sequence[str] = (), end: Sequence[str] = (),
+                versions: Mapping[str, Callable[[str], str]] = MappingProxyType({})) -> str:
     """A module of LLVM IR with the code that was written, as the function with this header.
 
     variables: lines with the variables of the module. helpers: functions beside those that the code's writer knows of.
-    start: what runs before everything else. end: what follows the function.
+    start: what runs before everything else. end: what follows the function. versions: further functions with the same
+    code, by their headers, and what they have in the place of a line; nothing, if that is empty.
     """
     writer = emitter.writer
+    code = ["entry:", *start, *writer.entry, *writer.lines, "  ret void", "}"]
+    others = [[f"define {other} {{", *(found for line in code if (found := changed(line)))]
+              for other, changed in versions.items()]
     return "\n".join([
         *variables, *writer.declarations.values(), *writer.helpers.values(), *helpers,
-        f"define {header} {{", "entry:", *start, *writer.entry, *writer.lines, "  ret void", "}", *end, "!0 = !{}"])
+        f"define {header} {{", *code, *(line for lines in others for line in lines), *end, "!0 = !{}"])

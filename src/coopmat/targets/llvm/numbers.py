@@ -19,14 +19,16 @@ def no_library(name: str, numbers: Sequence[Number]) -> Number:
 
 
 class NumberWriter:
-    """Writes instructions on numbers of ``size`` lanes. ``has_remainder``: LLVM's frem is exact on the machine."""
+    """Writes instructions on numbers of ``size`` lanes. ``has_remainder``: LLVM's frem is exact on the machine;
+    ``has_bf16``: it rounds to bf16 by itself."""
 
     def __init__(self, writer: Writer, size: int, library: Library = no_library, *,
-                 has_remainder: bool = True) -> None:
+                 has_remainder: bool = True, has_bf16: bool = False) -> None:
         self.writer = writer
         self.size = size
         self.library = library
         self.has_remainder = has_remainder
+        self.has_bf16 = has_bf16
 
     def vector(self, llvm: str) -> str:
         """The type of a number of every work-item."""

@@ -77,7 +77,7 @@ def llvm_type(kind: Type) -> str:
 
 def bits_of(llvm: str) -> int:
     """The width of a number's type."""
-    return {"half": 16, "float": 32, "double": 64, "ptr": 64}.get(llvm) or int(llvm[1:])
+    return {"half": 16, "bfloat": 16, "float": 32, "double": 64, "ptr": 64}.get(llvm) or int(llvm[1:])
 
 
 def size_of(llvm: str) -> int:

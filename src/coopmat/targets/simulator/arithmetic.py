@@ -11,7 +11,8 @@ from coopmat.spirv.analysis.types import MatrixType, Type, VectorType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
-from coopmat.targets.simulator.convergence import first_active, uniform_value
+from coopmat.targets.simulator.convergence import first_active
+from coopmat.targets.simulator.matrix_groups import agreed_value, held
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Array, Value, signed, slices_of, unsigned
 
@@ -90,7 +91,7 @@ def _division(function: Function) -> Handler:
 def _refuse_zero(frame: Frame, site: Site, kind: Type, divisor: Array) -> None:
     zero = divisor == 0
     if isinstance(kind, MatrixType):
-        zero = slices_of(kind, zero)
+        zero = slices_of(kind, zero) & held(frame, kind).valid
     lanes = zero.any(axis=-1) if isinstance(kind, MatrixType | VectorType) else zero
     place = first_active(frame, lanes)
     if place is not None:
@@ -229,11 +230,14 @@ def _vector_times_scalar(vector: Array, factor: Array) -> Array:
 
 
 def _matrix_times_scalar(compiler: FunctionCompiler, row: Instruction) -> Step:
-    site, factor = compiler.site(row), compiler.slot(row.words[1])
+    site, factor, kind = compiler.site(row), compiler.slot(row.words[1]), compiler.result_type(row)
+    if not isinstance(kind, MatrixType):
+        raise ValidationError("matrix-times-scalar", f"{row.name} needs a cooperative matrix, not a value of type "
+                              f"{kind}", row.offset)
     multiply = compiler.compute(row, lambda matrix, scalar: matrix * scalar[:, :1, None], *row.words)
 
     def execute(frame: Frame) -> None:
-        uniform_value(frame, frame.slots[factor], site, "scalar")
+        agreed_value(frame, kind, frame.slots[factor], site, "scalar")
         multiply(frame)
 
     return execute

@@ -18,7 +18,7 @@ from coopmat.numerics import EXACT, MODELS, Model
 from coopmat.spirv.analysis.control_flow import RETURNED, successors_of, switch_cases
 from coopmat.spirv.analysis.imports import imported_name, unresolved
 from coopmat.spirv.analysis.places import line_text
-from coopmat.spirv.analysis.types import MatrixType, Type, VoidType, contains_matrix
+from coopmat.spirv.analysis.types import MatrixType, Type, VoidType
 from coopmat.spirv.grammar import (
     CHAINS,
     BuiltIn,
@@ -39,7 +39,7 @@ from coopmat.targets.base.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
 from coopmat.targets.simulator.builtins import check_input, read_input
-from coopmat.targets.simulator.convergence import require_full_sub_groups, uniform_value
+from coopmat.targets.simulator.matrix_groups import agreed_value, matrix_in, require_group
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.registers import (
     Index,
@@ -75,18 +75,20 @@ class KernelCompiler:
 
     ``kept`` is the memory of the module's global variables, by id, which all its kernels share and which
     lives on between launches. Variables that can be pointed to from there have the same addresses in every
-    kernel: they come first, in the module's order. ``arithmetic`` is the model of matrix multiply-accumulate.
+    kernel: they come first, in the module's order. ``arithmetic`` is the model of matrix multiply-accumulate,
+    ``work_group_items`` the size of work-groups where the kernel requires one.
     """
 
     def __init__(self, module: Module, kernel: str, sub_group_size: int,
                  handlers: Mapping[int, Handler], device: DeviceDescription,
-                 kept: dict[int, Array] | None = None, arithmetic: Model = MODELS[EXACT]) -> None:
+                 kept: dict[int, Array] | None = None, arithmetic: Model = MODELS[EXACT],
+                 work_group_items: int | None = None) -> None:
         self.module = module
         self.kernel = kernel
         self.language = next((row.words[0] for row in module.of_opcode(Op.Source)), SourceLanguage.Unknown)
         self.device = device
         self.arithmetic = arithmetic
-        self.types = SimulatedTypes(module, sub_group_size, device.name)
+        self.types = SimulatedTypes(module, sub_group_size, device.name, work_group_items=work_group_items)
         self.handlers = handlers
         self.buffers: list[BufferRow] = []
         self._values: dict[int, Value] = {}
@@ -194,6 +196,8 @@ def compose(kind: Type, parts: Sequence[Value]) -> Value:
         return tuple(parts)
     if isinstance(kind, MatrixType):
         fill = parts[0][:, :1, None]  # the same in all lanes
+        if kind.is_of_work_group:
+            return np.broadcast_to(fill, (fill.shape[0], 1, kind.slice_length))
         return np.broadcast_to(fill, (fill.shape[0], kind.rows, kind.columns))
     shape = np.broadcast_shapes(*(part.shape[:2] for part in parts))
     columns = [part if part.ndim == 3 else part[..., None] for part in parts]
@@ -301,16 +305,17 @@ class FunctionCompiler:
     def compute(self, row: Instruction, function: Callable[..., Value], *operands: int) -> Step:
         """A closure that applies ``function`` to the operands' values.
 
-        On matrices the whole sub-group must take part.
+        On matrices the whole group that shares them must take part.
         """
         step = self.apply(row, function, *operands)
         kinds = [self.result_type(row), *map(self.type_of, operands)]
-        if not any(isinstance(kind, MatrixType) for kind in kinds):
+        matrix = next((kind for kind in kinds if isinstance(kind, MatrixType)), None)
+        if matrix is None:
             return step
-        site = self.site(row)
+        site, shared = self.site(row), matrix
 
         def execute(frame: Frame) -> None:
-            require_full_sub_groups(frame, site)
+            require_group(frame, site, shared)
             step(frame)
 
         return execute
@@ -364,15 +369,15 @@ class FunctionCompiler:
         return lambda frame, value: frame.memory.write(frame, address(frame), value, kind, least, site)
 
     def _address(self, pointer: int, kind: Type, site: Site) -> Callable[[Frame], Array]:
-        """The addresses that a pointer has; of a matrix all work-items of a sub-group have the same."""
-        slot = self.slot(pointer)
-        if not contains_matrix(kind):
+        """The addresses that a pointer has; of a matrix all work-items of the group have the same."""
+        slot, matrix = self.slot(pointer), matrix_in(kind)
+        if matrix is None:
             return lambda frame: frame.slots[slot]
 
         def agreed(frame: Frame) -> Array:
             address: Array = frame.slots[slot]
-            uniform_value(frame, address, site, "pointer",
-                          lambda address: frame.memory.describe(int(address), kind.size))
+            agreed_value(frame, matrix, address, site, "pointer",
+                         lambda address: frame.memory.describe(int(address), kind.size))
             return address
 
         return agreed

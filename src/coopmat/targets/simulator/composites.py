@@ -12,7 +12,7 @@ from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler, compose, replicate
-from coopmat.targets.simulator.convergence import uniform_value
+from coopmat.targets.simulator.matrix_groups import agreed_value, require_components
 from coopmat.targets.simulator.registers import Index, path_type, put_component, take_component
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, Value, from_slices, members_of, slices_of, zero
@@ -28,7 +28,7 @@ def _construct(compiler: FunctionCompiler, row: Instruction) -> Step:
     site, fill = compiler.site(row), compiler.slot(row.words[0])
 
     def execute(frame: Frame) -> None:
-        uniform_value(frame, frame.slots[fill], site, "component")
+        agreed_value(frame, kind, frame.slots[fill], site, "component")
         step(frame)
 
     return execute
@@ -66,13 +66,29 @@ def insert(kind: Type, value: Value, path: Sequence[int], part: Value) -> Value:
 def _extract(compiler: FunctionCompiler, row: Instruction) -> Step:
     kind, path = compiler.type_of(row.words[0]), row.words[1:]
     path_type(kind, [Index(index) for index in path])
-    return compiler.apply(row, lambda value: extract(kind, value, path), row.words[0])
+    step = compiler.apply(row, lambda value: extract(kind, value, path), row.words[0])
+    return _of_components(compiler, row, kind, path, step)
 
 
 def _insert(compiler: FunctionCompiler, row: Instruction) -> Step:
     kind, path = compiler.result_type(row), row.words[2:]
     path_type(kind, [Index(index) for index in path])
-    return compiler.apply(row, lambda part, value: insert(kind, value, path, part), *row.words[:2])
+    step = compiler.apply(row, lambda part, value: insert(kind, value, path, part), *row.words[:2])
+    return _of_components(compiler, row, kind, path, step)
+
+
+def _of_components(compiler: FunctionCompiler, row: Instruction, kind: Type, path: Sequence[int], step: Step) -> Step:
+    """The step, which a whole work-group takes where the path leads to a component of its matrix."""
+    holder = path_type(kind, [Index(index) for index in path[:-1]])
+    if not path or not isinstance(holder, MatrixType):
+        return step
+    site, matrix = compiler.site(row), holder
+
+    def execute(frame: Frame) -> None:
+        require_components(frame, site, matrix)
+        step(frame)
+
+    return execute
 
 
 def _shuffle(compiler: FunctionCompiler, row: Instruction) -> Step:

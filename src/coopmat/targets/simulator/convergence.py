@@ -67,12 +67,13 @@ def require_work_groups(frame: Frame, site: Site) -> None:
         f"sub-group {index}", site.where(frame, group * batch.sub_groups_per_group + index, lane))
 
 
-def _shown(value: np.generic) -> str:
+def shown(value: np.generic) -> str:
+    """A value as messages write it."""
     return str(value.item())
 
 
 def uniform_value(frame: Frame, value: Array, site: Site, what: str,
-                  show: Callable[[np.generic], str] = _shown) -> Array:
+                  show: Callable[[np.generic], str] = shown) -> Array:
     """The one value that all active lanes of each sub-group have: ``[S]``, or ``[1]`` for all of them.
 
     Raises UndefinedBehavior naming two lanes that differ; ``show`` says how it writes their values.
@@ -95,7 +96,8 @@ def uniform_value(frame: Frame, value: Array, site: Site, what: str,
     return chosen[:, 0]
 
 
-def group_uniform_value(frame: Frame, value: Array, site: Site, what: str) -> Array:
+def group_uniform_value(frame: Frame, value: Array, site: Site, what: str,
+                        show: Callable[[np.generic], str] = shown) -> Array:
     """The one value that all active work-items of each work-group have: ``[groups]``.
 
     Raises UndefinedBehavior naming two work-items that differ.
@@ -110,8 +112,9 @@ def group_uniform_value(frame: Frame, value: Array, site: Site, what: str) -> Ar
     if differs.any() and frame.batch.options.convergence:
         group, other = map(int, np.argwhere(differs)[0])
         places = [rows.place(group, int(member)) for member in (first[group], other)]
-        found = [f"lane {lane} of sub-group {sub_group % rows.per_row} has {number}" for (sub_group, lane), number in
-                 zip(places, (chosen[group], values[group, other]), strict=True)]
+        numbers = (chosen[group], values[group, other])
+        found = [f"lane {lane} of sub-group {sub_group % rows.per_row} has {show(number)}"
+                 for (sub_group, lane), number in zip(places, numbers, strict=True)]
         raise UndefinedBehavior(f"the {what} of {site.in_words} must be the same in the whole work-group; "
                                 f"{' and '.join(found)}", site.where(frame, *places[1]))
     return chosen

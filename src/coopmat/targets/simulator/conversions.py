@@ -15,6 +15,7 @@ from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.conversions import is_saturated, is_transposed, rounding_of
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
+from coopmat.targets.simulator.matrix_groups import dealt, whole
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, sign_extend_nibble, unsigned
 
@@ -210,10 +211,15 @@ def _of_matrices(handle: Handler) -> Handler:
         if step is None or not is_transposed(compiler.module, row.result_id or 0):
             return step
         convert, result = step, compiler.result(row)
+        given, kind = compiler.type_of(row.words[0]), compiler.result_type(row)
+        if not isinstance(given, MatrixType) or not isinstance(kind, MatrixType):
+            raise ValidationError("matrix-transposition", f"{row.name} transposes cooperative matrices, not {given}",
+                                  row.offset)
+        before, after = given, kind
 
         def execute(frame: Frame) -> None:
             convert(frame)
-            frame.slots[result] = frame.slots[result].swapaxes(1, 2)
+            frame.slots[result] = dealt(frame, after, whole(frame, before, frame.slots[result]).swapaxes(1, 2))
 
         return execute
 

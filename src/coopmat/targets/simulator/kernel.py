@@ -58,7 +58,8 @@ def compile_kernel(module: Module, signature: KernelSignature, description: Devi
     entry = next(entry for entry in module.entry_points
                  if entry.name == signature.name and entry.model == ExecutionModel.Kernel)
     with well_formed(f"kernel '{signature.name}'"):
-        compiler = KernelCompiler(module, signature.name, size, HANDLERS, description, kept, arithmetic)
+        compiler = KernelCompiler(module, signature.name, size, HANDLERS, description, kept, arithmetic,
+                                  signature.work_items)
         function = compiler.function(entry.function_id)
         return CompiledKernel(signature, function, tuple(compiler.buffers),
                               _parameter_types(module, compiler.types, entry), size,
@@ -81,4 +82,5 @@ def _parameter_types(module: Module, types: TypeTable, entry: EntryPoint) -> tup
 def _matrix_bytes(module: Module, types: TypeTable) -> int:
     """An estimate of the bytes that the matrices of one sub-group take while the kernel runs."""
     kinds = {types[row.result_id or 0] for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)}
-    return sum(VALUES_PER_MATRIX * 8 * kind.rows * kind.columns for kind in kinds if isinstance(kind, MatrixType))
+    return sum(VALUES_PER_MATRIX * 8 * (kind.slice_length * types.sub_group_size if kind.is_of_work_group else
+                                        kind.rows * kind.columns) for kind in kinds if isinstance(kind, MatrixType))

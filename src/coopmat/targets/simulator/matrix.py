@@ -1,9 +1,9 @@
 """Cooperative matrices: load, store, multiply-accumulate, changes of use, length, element coordinates.
 
-A matrix is an array ``[S, rows, columns]``. SPV_KHR_cooperative_matrix; of SPV_INTEL_joint_matrix the
-packed layout, the checked instructions, GetElementCoord, Prefetch, and the multiply-accumulate operands for tf32
-and bf16; of SPV_EXT_cooperative_matrix_maintenance1 and SPV_NV_cooperative_matrix2 the changes of use and
-GetCoordinate (the functions on elements: :mod:`.matrix_functions`).
+A matrix is an array ``[S, rows, columns]``; :mod:`.matrix_groups` says what one of a work-group is.
+SPV_KHR_cooperative_matrix; of SPV_INTEL_joint_matrix the packed layout, the checked instructions, GetElementCoord,
+Prefetch, and the multiply-accumulate operands for tf32 and bf16; of SPV_EXT_cooperative_matrix_maintenance1 and
+SPV_NV_cooperative_matrix2 the changes of use and GetCoordinate (the functions on elements: :mod:`.matrix_functions`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from coopmat.targets.analysis.conversions import is_transposed
 from coopmat.targets.base.wording import SYCL_LANGUAGES
 from coopmat.targets.simulator.address_space import FARTHEST
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
-from coopmat.targets.simulator.convergence import first_active, require_full_sub_groups, uniform_value
+from coopmat.targets.simulator.convergence import first_active, require_sub_groups
+from coopmat.targets.simulator.matrix_groups import agreed_value, dealt, held, of_matrices, require_group, whole
 from coopmat.targets.simulator.matrix_memory import MatrixAccess, StrideRule, load_matrix, store_matrix
 from coopmat.targets.simulator.matrix_windows import Window, inside_window, load_window, store_window
+from coopmat.targets.simulator.registers import take_component
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, unsigned
 
@@ -41,10 +43,24 @@ def matrix_type(kind: Type, row: Instruction) -> MatrixType:
 # Load and store
 # --------------------------------------------------------------------------------------
 
+def compute_whole(compiler: FunctionCompiler, row: Instruction, function: Callable[..., Array], *operands: int) -> Step:
+    """As ``compiler.compute``, for a function of whole matrices ``[matrices, rows, columns]``."""
+    kinds = [matrix_type(compiler.type_of(operand), row) for operand in operands]
+    kind, site, result = matrix_type(compiler.result_type(row), row), compiler.site(row), compiler.result(row)
+    slots = [compiler.slot(operand) for operand in operands]
+
+    def execute(frame: Frame) -> None:
+        require_group(frame, site, kind)
+        given = [whole(frame, one, frame.slots[slot]) for one, slot in zip(kinds, slots, strict=True)]
+        frame.slots[result] = dealt(frame, kind, function(*given))
+
+    return execute
+
+
 Operands = Callable[[Frame], tuple[Array, Array, Array]]
 
 
-def _operands(compiler: FunctionCompiler, row: Instruction, words: tuple[int, ...]) -> Operands:
+def _operands(compiler: FunctionCompiler, row: Instruction, kind: MatrixType, words: tuple[int, ...]) -> Operands:
     """A closure for (address, layout, stride in bytes) per sub-group: ``[S]`` or ``[1]`` each.
 
     ``words`` are the pointer, the layout and, optionally, the stride and the memory operands.
@@ -58,12 +74,12 @@ def _operands(compiler: FunctionCompiler, row: Instruction, words: tuple[int, ..
 
     def evaluate(frame: Frame) -> tuple[Array, Array, Array]:
         slots = frame.slots
-        require_full_sub_groups(frame, site)
+        require_group(frame, site, kind)
         distance = no_stride if stride is None else slots[stride]
-        return (uniform_value(frame, slots[pointer], site, "pointer",
-                              lambda address: frame.memory.describe(int(address), unit)),
-                uniform_value(frame, slots[layout], site, "layout"),
-                uniform_value(frame, distance, site, "stride").astype(np.int64).clip(-farthest, farthest) * unit)
+        return (agreed_value(frame, kind, slots[pointer], site, "pointer",
+                             lambda address: frame.memory.describe(int(address), unit)),
+                agreed_value(frame, kind, slots[layout], site, "layout"),
+                agreed_value(frame, kind, distance, site, "stride").astype(np.int64).clip(-farthest, farthest) * unit)
 
     return evaluate
 
@@ -86,10 +102,10 @@ def _stride_rule(compiler: FunctionCompiler, kind: MatrixType) -> StrideRule:
 def _load(compiler: FunctionCompiler, row: Instruction) -> Step:
     kind = matrix_type(compiler.result_type(row), row)
     access = _access(compiler, row, kind, row.words[3:], writing=False)
-    operands, result = _operands(compiler, row, row.words[:3]), compiler.result(row)
+    operands, result = _operands(compiler, row, kind, row.words[:3]), compiler.result(row)
 
     def execute(frame: Frame) -> None:
-        frame.slots[result] = load_matrix(frame, access, *operands(frame))
+        frame.slots[result] = dealt(frame, kind, load_matrix(frame, access, *operands(frame)))
 
     return execute
 
@@ -98,20 +114,20 @@ def _store(compiler: FunctionCompiler, row: Instruction) -> Step:
     pointer, value, *rest = row.words
     kind = matrix_type(compiler.type_of(value), row)
     access = _access(compiler, row, kind, tuple(rest[2:]), writing=True)
-    operands, slot = _operands(compiler, row, (pointer, *rest[:2])), compiler.slot(value)
+    operands, slot = _operands(compiler, row, kind, (pointer, *rest[:2])), compiler.slot(value)
 
     def execute(frame: Frame) -> None:
-        store_matrix(frame, access, frame.slots[slot], *operands(frame))
+        store_matrix(frame, access, whole(frame, kind, frame.slots[slot]), *operands(frame))
 
     return execute
 
 
 def _prefetch(compiler: FunctionCompiler, row: Instruction) -> Step:
-    """A hint about memory that need not be there; all work-items give it together."""
+    """A hint about memory that need not be there; all work-items of a sub-group give it together."""
     site = compiler.site(row)
 
     def execute(frame: Frame) -> None:
-        require_full_sub_groups(frame, site)
+        require_sub_groups(frame, site)
 
     return execute
 
@@ -121,7 +137,7 @@ def _prefetch(compiler: FunctionCompiler, row: Instruction) -> Step:
 # --------------------------------------------------------------------------------------
 
 
-def _window(compiler: FunctionCompiler, row: Instruction, offsets: tuple[int, ...],
+def _window(compiler: FunctionCompiler, row: Instruction, kind: MatrixType, offsets: tuple[int, ...],
             sizes: tuple[int, ...]) -> Callable[[Frame], Window]:
     """A closure for the window of a checked instruction: X is the row, Y the column; sizes have no sign."""
     site = compiler.site(row)
@@ -129,7 +145,7 @@ def _window(compiler: FunctionCompiler, row: Instruction, offsets: tuple[int, ..
     names = ("X offset", "Y offset", "height", "width")
 
     def evaluate(frame: Frame) -> Window:
-        x, y, height, width = (uniform_value(frame, frame.slots[place], site, name)
+        x, y, height, width = (agreed_value(frame, kind, frame.slots[place], site, name)
                                for place, name in zip(places, names, strict=True))
         return Window(x.astype(np.int64), y.astype(np.int64), *(_size(size) for size in (height, width)))
 
@@ -151,12 +167,12 @@ def _load_checked(compiler: FunctionCompiler, row: Instruction) -> Step:
     pointer, x, y, layout, height, width, *rest = row.words
     kind = _checked_type(compiler.result_type(row), row)
     access = _access(compiler, row, kind, tuple(rest[1:]), writing=False)
-    operands, window = _operands(compiler, row, (pointer, layout, *rest[:1])), \
-        _window(compiler, row, (x, y), (height, width))
+    operands, window = _operands(compiler, row, kind, (pointer, layout, *rest[:1])), \
+        _window(compiler, row, kind, (x, y), (height, width))
     result = compiler.result(row)
 
     def execute(frame: Frame) -> None:
-        frame.slots[result] = load_window(frame, access, *operands(frame), window(frame))
+        frame.slots[result] = dealt(frame, kind, load_window(frame, access, *operands(frame), window(frame)))
 
     return execute
 
@@ -165,12 +181,12 @@ def _store_checked(compiler: FunctionCompiler, row: Instruction) -> Step:
     pointer, x, y, value, layout, height, width, *rest = row.words
     kind = _checked_type(compiler.type_of(value), row)
     access = _access(compiler, row, kind, tuple(rest[1:]), writing=True)
-    operands, window = _operands(compiler, row, (pointer, layout, *rest[:1])), \
-        _window(compiler, row, (x, y), (height, width))
+    operands, window = _operands(compiler, row, kind, (pointer, layout, *rest[:1])), \
+        _window(compiler, row, kind, (x, y), (height, width))
     slot = compiler.slot(value)
 
     def execute(frame: Frame) -> None:
-        store_window(frame, access, frame.slots[slot], *operands(frame), window(frame))
+        store_window(frame, access, whole(frame, kind, frame.slots[slot]), *operands(frame), window(frame))
 
     return execute
 
@@ -178,14 +194,16 @@ def _store_checked(compiler: FunctionCompiler, row: Instruction) -> Step:
 def _construct_checked(compiler: FunctionCompiler, row: Instruction) -> Step:
     x, y, height, width, value = row.words
     kind = matrix_type(compiler.result_type(row), row)
-    window, result = _window(compiler, row, (x, y), (height, width)), compiler.result(row)
+    window, result = _window(compiler, row, kind, (x, y), (height, width)), compiler.result(row)
     site, fill = compiler.site(row), compiler.slot(value)
     nothing_there = np.zeros((), kind.dtype)
 
     def execute(frame: Frame) -> None:
-        require_full_sub_groups(frame, site)
-        filled = uniform_value(frame, frame.slots[fill], site, "component")
-        frame.slots[result] = np.where(inside_window(kind, window(frame)), filled[:, None, None], nothing_there)
+        require_group(frame, site, kind)
+        filled = agreed_value(frame, kind, frame.slots[fill], site, "component")
+        found = [of_matrices(frame, kind, value) for value in (*window(frame), filled)]
+        elements = np.where(inside_window(kind, Window(*found[:-1])), found[-1][:, None, None], nothing_there)
+        frame.slots[result] = dealt(frame, kind, elements)
 
     return execute
 
@@ -212,7 +230,9 @@ def _as_other_use(compiler: FunctionCompiler, row: Instruction, transposed: bool
     if given.component != result.component or shape != (result.rows, result.columns):
         raise ValidationError("matrix2-conversion", f"{row.name} keeps components and shape; found {given} to {result}",
                               row.offset)
-    return compiler.compute(row, lambda value: value.swapaxes(1, 2) if transposed else value, row.words[0])
+    if not transposed:
+        return compiler.compute(row, lambda value: value, row.words[0])
+    return compute_whole(compiler, row, lambda value: value.swapaxes(1, 2), row.words[0])
 
 
 # --------------------------------------------------------------------------------------
@@ -234,7 +254,7 @@ def _multiply_accumulate(compiler: FunctionCompiler, row: Instruction) -> Step:
             b_format=b_format, c_format=c_format, d_format=d_format, saturating=use.saturating)
         return from_storage(result, result_kind)
 
-    return compiler.compute(row, multiply, *row.words[:3])
+    return compute_whole(compiler, row, multiply, *row.words[:3])
 
 
 def to_storage(value: Array, name: str) -> Array:
@@ -265,7 +285,7 @@ def _length(compiler: FunctionCompiler, row: Instruction) -> Step:
 
     def execute(frame: Frame) -> None:
         if is_collective:
-            require_full_sub_groups(frame, site)
+            require_group(frame, site, kind)
         frame.slots[result] = value
 
     return execute
@@ -275,8 +295,6 @@ def _element_coordinates(compiler: FunctionCompiler, row: Instruction) -> Step:
     kind = matrix_type(compiler.type_of(row.words[0]), row)
     site, index, result = compiler.site(row), compiler.slot(row.words[1]), compiler.result(row)
     dtype = compiler.result_type(row).dtype
-    lanes = np.arange(kind.sub_group_size)[None, :]
-    rows, columns, _ = kind.layout.held
 
     def execute(frame: Frame) -> None:
         component = frame.slots[index].astype(np.int64)
@@ -286,7 +304,8 @@ def _element_coordinates(compiler: FunctionCompiler, row: Instruction) -> Step:
                 f"the component index of {site.in_words} must be below the length {kind.slice_length}",
                 site.where(frame, *place))
         component = component.clip(0, kind.slice_length - 1)
-        frame.slots[result] = np.stack([held[lanes, component] for held in (rows, columns)], axis=-1).astype(dtype)
+        rows, columns, _ = held(frame, kind)
+        frame.slots[result] = np.stack([take_component(one, component) for one in (rows, columns)], -1).astype(dtype)
 
     return execute
 

@@ -15,8 +15,8 @@ from coopmat.spirv.grammar import CooperativeMatrixReduce, Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.control import Function
-from coopmat.targets.simulator.convergence import require_full_sub_groups
 from coopmat.targets.simulator.matrix import matrix_type
+from coopmat.targets.simulator.matrix_groups import count, dealt, held, per_group, require_group, whole
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, from_slices, slices_of
 
@@ -42,35 +42,40 @@ def _reduce(compiler: FunctionCompiler, row: Instruction) -> Step:
     site, slot, result = compiler.site(row), compiler.slot(matrix), compiler.result(row)
 
     def execute(frame: Frame) -> None:
-        require_full_sub_groups(frame, site)
-        count = frame.batch.sub_groups
+        require_group(frame, site, given)
+        number = count(frame, given)
 
         def combine(low: Array, high: Array) -> Array:
-            """Pairs ``[n, …, sub-groups]``."""
-            pairs = [side.reshape(-1, count).T for side in (low, high)]
-            return _combined(frame, callee, *pairs).T.reshape(low.shape)
+            """Pairs ``[n, …, matrices]``."""
+            pairs = [side.reshape(-1, number).T for side in (low, high)]
+            return _combined(frame, callee, given, *pairs).T.reshape(low.shape)
 
-        value = np.moveaxis(np.broadcast_to(frame.slots[slot], (count, given.rows, given.columns)), 0, -1)
+        matrices = whole(frame, given, frame.slots[slot])
+        value = np.moveaxis(np.broadcast_to(matrices, (number, given.rows, given.columns)), 0, -1)
         if axes == CooperativeMatrixReduce._2x2:
-            squares = value.reshape(kind.rows, 2, kind.columns, 2, count)
+            squares = value.reshape(kind.rows, 2, kind.columns, 2, number)
             reduced = fold(combine, fold(combine, squares, 1), 3)[:, 0, :, 0]
         else:
             reduced = fold(combine, value, 0) if axes & CooperativeMatrixReduce.Column else value
             reduced = fold(combine, reduced, 1) if axes & CooperativeMatrixReduce.Row else reduced
-        frame.slots[result] = np.broadcast_to(np.moveaxis(reduced, -1, 0), (count, kind.rows, kind.columns))
+        found = np.broadcast_to(np.moveaxis(reduced, -1, 0), (number, kind.rows, kind.columns))
+        frame.slots[result] = dealt(frame, kind, found)
 
     return execute
 
 
-def _combined(frame: Frame, callee: Function, low: Array, high: Array) -> Array:
-    """What a function makes of pairs ``[sub-groups, n]``, as many at a time as there are lanes."""
-    lanes, parts = frame.batch.lanes, []
-    for first in range(0, low.shape[1], lanes):
-        sides = [side[:, first:first + lanes] for side in (low, high)]
+def _combined(frame: Frame, callee: Function, kind: MatrixType, low: Array, high: Array) -> Array:
+    """What a function makes of pairs ``[matrices, n]``, as many at a time as a sub-group has work-items; of a
+    work-group's the first sub-group counts, and the others do the same."""
+    lanes, per, parts = frame.batch.lanes, per_group(frame, kind), []
+    low, high = (np.repeat(side, per, axis=0) for side in (low, high))
+    at_once = min(lanes, kind.work_items)
+    for first in range(0, low.shape[1], at_once):
+        sides = [side[:, first:first + at_once] for side in (low, high)]
         there = sides[0].shape[1]
         mask = frame.mask if there == lanes else frame.mask.select(np.arange(lanes)[None] < there)
         found = callee.call(frame.batch, mask, [np.pad(side, ((0, 0), (0, lanes - there)), "edge") for side in sides])
-        parts.append(np.broadcast_to(found, (len(low), lanes))[:, :there])
+        parts.append(np.broadcast_to(found, (len(low), lanes))[::per, :there])
     return np.concatenate(parts, axis=1)
 
 
@@ -85,21 +90,21 @@ def _apply(compiler: FunctionCompiler, row: Instruction) -> Step:
     callee = _callee(compiler, row, function, 3 + len(others))
     site, result = compiler.site(row), compiler.result(row)
     operands = [(compiler.slot(word), compiler.type_of(word)) for word in (matrix, *others)]
-    rows, columns, valid = kind.layout.held
 
     def execute(frame: Frame) -> None:
-        require_full_sub_groups(frame, site)
+        require_group(frame, site, kind)
+        rows, columns, valid = held(frame, kind)
         values = [slices_of(type_, frame.slots[slot]) if isinstance(type_, MatrixType) else frame.slots[slot]
                   for slot, type_ in operands]
         found = []
         for component in range(kind.slice_length):
-            held = valid[None, :, component]
-            place = [one[None, :, component].astype(np.int32) for one in (rows, columns)]
+            here = valid[..., component]
+            place = [one[..., component].astype(np.int32) for one in (rows, columns)]
             arguments = [value[..., component] if isinstance(type_, MatrixType) else value
                          for value, (_, type_) in zip(values, operands, strict=True)]
-            mask = frame.mask if held.all() else frame.mask.select(held)
+            mask = frame.mask if here.all() else frame.mask.select(here)
             found.append(callee.call(frame.batch, mask, [*place, *arguments]))
-        shape = (frame.batch.sub_groups, kind.sub_group_size)
+        shape = (frame.batch.sub_groups, frame.batch.lanes)
         slices = np.stack([np.broadcast_to(value, shape) for value in found], axis=-1)
         frame.slots[result] = from_slices(kind, slices)
 

@@ -18,6 +18,7 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.base import out_of_bounds as say
 from coopmat.targets.base.matrix_grid import Grid, grid_of
 from coopmat.targets.simulator.address_space import BIAS, OFFSET_BITS, Buffer, Extent
+from coopmat.targets.simulator.matrix_groups import acting, count, per_group
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, sign_extend_nibble
 
@@ -49,7 +50,8 @@ class MatrixAccess:
 
 @dataclass(frozen=True)
 class Tiles:
-    """Sub-groups whose rectangles share buffer and grid; ``starts`` are byte offsets in its memory."""
+    """Sub-groups, or the first ones of work-groups, whose rectangles share buffer and grid; ``starts`` are byte offsets
+    in its memory."""
 
     buffer: Buffer
     grid: Grid
@@ -58,16 +60,16 @@ class Tiles:
 
 
 def load_matrix(frame: Frame, access: MatrixAccess, address: Array, layout: Array, stride: Array) -> Array:
-    """The matrices at each sub-group's address: ``[S, rows, columns]``."""
+    """The matrices at each group's address: ``[matrices, rows, columns]``."""
     kind = access.kind
-    result = None
+    result, per = None, per_group(frame, kind)
     for tiles in _tiles(frame, access, address, layout, stride):
         part = _gather(kind, tiles)
-        if len(part) == frame.batch.sub_groups:
+        if len(part) == count(frame, kind):
             return part
         if result is None:
-            result = np.zeros((frame.batch.sub_groups, kind.rows, kind.columns), kind.dtype)
-        result[tiles.sub_groups] = part
+            result = np.zeros((count(frame, kind), kind.rows, kind.columns), kind.dtype)
+        result[tiles.sub_groups // per] = part
     if result is None:
         return np.zeros((1, kind.rows, kind.columns), kind.dtype)
     return result
@@ -75,18 +77,18 @@ def load_matrix(frame: Frame, access: MatrixAccess, address: Array, layout: Arra
 
 def store_matrix(frame: Frame, access: MatrixAccess, matrix: Array, address: Array, layout: Array,
                  stride: Array) -> None:
-    """Write each sub-group's matrix to its address; where they overlap the last sub-group wins."""
+    """Write each group's matrix to its address; where they overlap the last one wins."""
     kind = access.kind
+    per = per_group(frame, kind)
     for tiles in _tiles(frame, access, address, layout, stride):
         everywhere = len(matrix) in (1, len(tiles.sub_groups))
-        _scatter(kind, tiles, matrix if everywhere else matrix[tiles.sub_groups])
+        _scatter(kind, tiles, matrix if everywhere else matrix[tiles.sub_groups // per])
 
 
 def _tiles(frame: Frame, access: MatrixAccess, address: Array, layout: Array,
            stride: Array) -> Iterator[Tiles]:
-    """The active sub-groups, by buffer, stride and layout; checked."""
-    active = frame.mask.sub_groups
-    sub_groups = np.arange(frame.batch.sub_groups) if active is None else active
+    """What the sub-groups that act access, by buffer, stride and layout; checked."""
+    sub_groups = acting(frame, access.kind)
     values = [np.broadcast_to(value, (frame.batch.sub_groups,))[sub_groups] if len(value) > 1 else value
               for value in (address, layout, stride)]
     numbers = values[0] >> OFFSET_BITS
@@ -175,10 +177,10 @@ def out_of_bounds(frame: Frame, access: MatrixAccess, element: tuple[int, int], 
                   sub_group: int, buffer: Buffer, size: int, *, is_window: bool = False) -> NoReturn:
     """Raise OutOfBounds for an element (row and column) at a byte of the buffer; ``size``: bytes of what holds it."""
     row, column = element
-    lane = int(access.kind.layout.owner[0][row, column])
+    beyond, lane = divmod(int(access.kind.layout.owner[0][row, column]), frame.batch.lanes)
     text = say.element_outside(access.site.in_words, access.writing, element, memory, byte, buffer.row.nbytes, size,
                                is_window=is_window)
-    raise OutOfBounds(text, access.site.where(frame, sub_group, lane, buffer.row.name, byte // size))
+    raise OutOfBounds(text, access.site.where(frame, sub_group + beyond, lane, buffer.row.name, byte // size))
 
 
 # --------------------------------------------------------------------------------------

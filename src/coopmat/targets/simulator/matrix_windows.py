@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.base.matrix_grid import PACKED_WORD
 from coopmat.targets.base.out_of_bounds import InMemory
 from coopmat.targets.simulator.address_space import BIAS, FARTHEST, OFFSET_BITS, Buffer
+from coopmat.targets.simulator.matrix_groups import acting, count, per_group
 from coopmat.targets.simulator.matrix_memory import (
     MatrixAccess,
     buffer_of,
@@ -28,8 +30,7 @@ from coopmat.targets.simulator.state import Frame
 from coopmat.targets.simulator.values import Array
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(NamedTuple):
     """Row and column of the matrix's first element and the sizes of the region: ``[S]`` or ``[1]`` each."""
 
     row: Array
@@ -59,32 +60,33 @@ def inside_window(kind: MatrixType, window: Window) -> Array:
 
 def load_window(frame: Frame, access: MatrixAccess, address: Array, layout: Array, stride: Array,
                 window: Window) -> Array:
-    """The matrices at each sub-group's window: ``[S, rows, columns]``."""
+    """The matrices at each group's window: ``[matrices, rows, columns]``."""
     kind = access.kind
-    result = np.zeros((frame.batch.sub_groups, kind.rows, kind.columns), kind.dtype)
+    per = per_group(frame, kind)
+    result = np.zeros((count(frame, kind), kind.rows, kind.columns), kind.dtype)
     for found in _elements(frame, access, address, layout, stride, window):
         view = found.buffer.view(kind.dtype)
         part = np.zeros(found.inside.shape, kind.dtype)
         part[found.inside] = view[found.starts // kind.component.size]
-        result[found.sub_groups] = part
+        result[found.sub_groups // per] = part
     return result
 
 
 def store_window(frame: Frame, access: MatrixAccess, matrix: Array, address: Array, layout: Array, stride: Array,
                  window: Window) -> None:
-    """Write what is inside of each sub-group's window; where they overlap the last sub-group wins."""
+    """Write what is inside of each group's window; where they overlap the last one wins."""
     kind = access.kind
+    per = per_group(frame, kind)
     for found in _elements(frame, access, address, layout, stride, window):
-        part = matrix if len(matrix) == 1 else matrix[found.sub_groups]
+        part = matrix if len(matrix) == 1 else matrix[found.sub_groups // per]
         view = found.buffer.view(kind.dtype)
         view[found.starts // kind.component.size] = np.broadcast_to(part, found.inside.shape)[found.inside]
 
 
 def _elements(frame: Frame, access: MatrixAccess, address: Array, layout: Array, stride: Array,
               window: Window) -> Iterator[_Elements]:
-    """What the active sub-groups access, by buffer and layout; checked."""
-    active = frame.mask.sub_groups
-    sub_groups = np.arange(frame.batch.sub_groups) if active is None else active
+    """What the sub-groups that act access, by buffer and layout; checked."""
+    sub_groups = acting(frame, access.kind)
 
     def chosen(value: Array) -> Array:
         return np.broadcast_to(value, (frame.batch.sub_groups,))[sub_groups]

@@ -27,7 +27,7 @@ from coopmat.spirv.grammar import CHAINS, LIFETIMES, Op
 from coopmat.spirv.module import Function, Instruction, Module
 from coopmat.targets.base.out_of_bounds import index_outside
 from coopmat.targets.simulator.address_space import first_of
-from coopmat.targets.simulator.convergence import uniform_value
+from coopmat.targets.simulator.matrix_groups import agreed_value, matrix_in
 from coopmat.targets.simulator.state import Frame, Site
 from coopmat.targets.simulator.values import Array, Value, blend, from_slices, slices_of
 
@@ -145,10 +145,11 @@ class _Access:
         return put_component(old, index, new, lanes)
 
     def _check_agreement(self, index: Array, leaf: Type) -> None:
-        """UndefinedBehavior if work-items of a sub-group choose different matrices where they need a whole one; a
+        """UndefinedBehavior if work-items of a group choose different matrices where they need a whole one; a
         component is each one's own."""
-        if index.shape[1] > 1 and contains_matrix(leaf):
-            uniform_value(self.frame, index, self.site, "index")
+        matrix = matrix_in(leaf)
+        if matrix is not None:
+            agreed_value(self.frame, matrix, index, self.site, "index")
 
     def _checked(self, step: Index, length: int) -> Array:
         """The run-time index, brought into range where lanes are not active; OutOfBounds if an active lane's is not

@@ -5,7 +5,7 @@ type         value
 ===========  =============================================================================
 scalar       array ``[S, L]``; an axis along which the value is the same has length 1
 vector       array ``[S, L, components]``
-matrix       array ``[S, rows, columns]``
+matrix       array ``[S, rows, columns]``; of a work-group ``[S, L, components]`` (matrix_groups.py)
 aggregate    tuple of its members' values
 ===========  =============================================================================
 
@@ -50,7 +50,8 @@ def zero(kind: Type) -> Value:
     if isinstance(kind, StructType):
         return tuple(map(zero, kind.members))
     if isinstance(kind, MatrixType):
-        return np.zeros((1, kind.rows, kind.columns), kind.dtype)
+        shape = (1, kind.slice_length) if kind.is_of_work_group else (kind.rows, kind.columns)
+        return np.zeros((1, *shape), kind.dtype)
     if isinstance(kind, VectorType):
         return np.zeros((1, 1, kind.length), kind.dtype)
     if is_number(kind):
@@ -76,7 +77,7 @@ def spread(kind: Type, lanes: Array) -> Array:
     if isinstance(kind, VectorType):
         return lanes[..., None]
     if isinstance(kind, MatrixType):
-        if lanes.shape[1] == 1:
+        if lanes.shape[1] == 1 or kind.is_of_work_group:
             return lanes[..., None]
         return lanes[:, kind.layout.owner[0]]
     return lanes
@@ -112,7 +113,9 @@ def sign_extend_nibble(value: Array) -> Array:
 
 
 def slices_of(kind: MatrixType, matrix: Array) -> Array:
-    """The components of each lane, ``[S, L, slice length]``; padding is zero."""
+    """The components of each lane, ``[S, L, slice length]``; padding is zero, but in matrices of work-groups."""
+    if kind.is_of_work_group:
+        return matrix
     row, column, valid = kind.layout.held
     slices = np.zeros((matrix.shape[0], *valid.shape), matrix.dtype)
     slices[:, valid] = matrix[:, row[valid], column[valid]]
@@ -122,6 +125,8 @@ def slices_of(kind: MatrixType, matrix: Array) -> Array:
 def from_slices(kind: MatrixType, slices: Array) -> Array:
     """The matrix ``[S, rows, columns]`` whose lanes own ``slices``; of an element that is held several times, the first
     one counts."""
+    if kind.is_of_work_group:
+        return slices
     lanes, components = kind.layout.owner
-    full = np.broadcast_to(slices, (slices.shape[0], kind.sub_group_size, kind.slice_length))
+    full = np.broadcast_to(slices, (slices.shape[0], kind.work_items, kind.slice_length))
     return full[:, lanes, components]

@@ -55,6 +55,9 @@ kernel void k(global float *p, global const float *q, local float *l, global int
 COLUMN_LAYOUTS = "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR or CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR"
 PACKED_WORDS = "whose rows fill words of 32 bits, such as 16 rows of half or 32 of char"
 SCOPE = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
+WORK_GROUP = "CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP"
+BAD_SCOPE = (f"invalid 'scope' argument of cooperative matrix attribute; expected {SCOPE}, {WORK_GROUP}, "
+             "memory_scope_sub_group or memory_scope_work_group")
 USE_A = "CLK_COOPERATIVE_MATRIX_A"
 FLAG = "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_"
 
@@ -88,14 +91,25 @@ def diagnose(source: str, device: str = "generic") -> list[Diagnostic]:
 FILE_SCOPE: dict[str, tuple[Message, str, str]] = {
     "D2 scope 0": (
         messages.INVALID_SCOPE,
-        "invalid 'scope' argument of cooperative matrix attribute; expected CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP or "
-        "memory_scope_sub_group, found 0",
+        f"{BAD_SCOPE}, found 0",
         attribute(f"@0, 8, 8, {USE_A}")),
     "D2 scope string": (
         messages.INVALID_SCOPE,
-        "invalid 'scope' argument of cooperative matrix attribute; expected CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP or "
-        'memory_scope_sub_group, found the string "workgroup"',
+        f'{BAD_SCOPE}, found the string "workgroup"',
         attribute(f'@"workgroup", 8, 8, {USE_A}')),
+    "rows at work-group scope": (
+        messages.NOT_OF_WORK_GROUP,
+        "'rows' argument of cooperative matrix attribute must be a multiple of 16 at work-group scope, but is 24",
+        attribute(f"{WORK_GROUP}, @24, 16, {USE_A}")),
+    "columns at work-group scope": (
+        messages.NOT_OF_WORK_GROUP,
+        "'columns' argument of cooperative matrix attribute must be a multiple of 16 at work-group scope, but is 8",
+        attribute(f"memory_scope_work_group, 16, @8, {USE_A}")),
+    "work-groups of any size": (
+        messages.NEEDS_WORK_GROUP_SIZE,
+        "kernel 'k' must require a work-group size, as the program has cooperative matrices at work-group scope: add "
+        "__attribute__((reqd_work_group_size(X, Y, Z)))",
+        f"kernel void @k(void) {{ float __attribute__((coop_mat({WORK_GROUP}, 16, 16, {USE_A}))) m; }}"),
     "D3 use 99": (
         messages.INVALID_USE,
         "invalid 'use' argument of cooperative matrix attribute; expected CLK_COOPERATIVE_MATRIX_A (0), _B (1) or "

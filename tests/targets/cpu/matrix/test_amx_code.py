@@ -40,7 +40,7 @@ def code_of(source: str | Path, options: tuple[str, ...] = (), numerics: str = "
     entry = program.module.entry_points[0]
     variant = Variant(16, True, True, numerics=numerics, features=FEATURES)
     prepared = Prepared(program.module)
-    return kernel_code(traced(flattened(prepared, entry, type_table(prepared, variant))), entry, variant)
+    return kernel_code(traced(flattened(prepared, entry, type_table(prepared, entry, variant))), entry, variant)
 
 
 @cache

@@ -7,7 +7,14 @@ applied to each element in :mod:`.element_functions`. The operators are :mod:`co
 
 from coopmat.opencl.builtins.matrices.calls import FUNCTION_NAMES, call
 from coopmat.opencl.builtins.matrices.element_functions import APPLY, apply, builtin, check_applied
-from coopmat.opencl.builtins.matrices.types import FEATURES, TYPE_NAMES, check_object, declare_predefined, matrix_type
+from coopmat.opencl.builtins.matrices.types import (
+    FEATURES,
+    TYPE_NAMES,
+    check_object,
+    check_work_groups,
+    declare_predefined,
+    matrix_type,
+)
 
 __all__ = ["APPLY", "FEATURES", "FUNCTION_NAMES", "TYPE_NAMES", "apply", "builtin", "call", "check_applied",
-           "check_object", "declare_predefined", "matrix_type"]
+           "check_object", "check_work_groups", "declare_predefined", "matrix_type"]

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from coopmat.devices import WORK_GROUP_MULTIPLE
 from coopmat.diagnostics import SourceLocation, note
 from coopmat.opencl.base.analysis import Analysis
 from coopmat.opencl.base.values import ERROR, is_error
 from coopmat.opencl.messages import matrix as messages
 from coopmat.opencl.messages.semantic import INDEX_PAST_END
 from coopmat.tree.matrices import AXES, COMBINATIONS
-from coopmat.tree.nodes import AddressOf, Aggregate, Constant, ElementPlace, Expression, Variable, VariablePlace
+from coopmat.tree.nodes import (
+    AddressOf,
+    Aggregate,
+    Constant,
+    Declare,
+    ElementPlace,
+    Expression,
+    Variable,
+    VariablePlace,
+)
 from coopmat.tree.types import (
+    VOID,
     AddressSpace,
     Array,
     Enumeration,
@@ -24,6 +35,7 @@ from coopmat.tree.types import (
     Use,
     contains_matrix,
 )
+from coopmat.tree.walk import Node, descendants
 
 EXTENSION = "cl_khr_cooperative_matrix"
 FEATURE = "__opencl_c_ext_cooperative_matrix"
@@ -42,7 +54,8 @@ LAYOUTS = {
 """The layouts of a matrix in memory; the packed one of B is SPV_INTEL_joint_matrix's, and not in the RFC."""
 
 ENUMERATIONS: dict[str, dict[str, int]] = {
-    "coop_matrix_scope_t": {"CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP": ExecutionScope.SUBGROUP.value},
+    "coop_matrix_scope_t": {"CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP": ExecutionScope.SUBGROUP.value,
+                            "CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP": ExecutionScope.WORKGROUP.value},
     "coop_matrix_use_t": {str(use): use.value for use in Use},
     "coop_matrix_layout_t": LAYOUTS,
     "coop_matrix_operands_t": {
@@ -57,19 +70,23 @@ ENUMERATIONS: dict[str, dict[str, int]] = {
     "coop_matrix_combine_t": {
         f"CLK_COOPERATIVE_MATRIX_COMBINE_{name.upper()}": number for number, name in enumerate(COMBINATIONS)},
 }
-"""The extension's enumerations, and those of reductions, which are not in the RFC; layouts, uses, operands and what is
-reduced have SPIR-V's values."""
+"""The extension's enumerations, and those of reductions, which are not in the RFC, as little as work-groups' scope is;
+scopes, layouts, uses, operands and what is reduced have SPIR-V's values."""
 
 TYPE_NAMES: frozenset[str] = frozenset(ENUMERATIONS)
 
-SCOPES: dict[int, ExecutionScope] = {ExecutionScope.SUBGROUP.value: ExecutionScope.SUBGROUP, 4: ExecutionScope.SUBGROUP}
-"""Scope arguments: the extension's own constant, and OpenCL's memory_scope_sub_group."""
+SCOPES: dict[int, ExecutionScope] = {
+    **{value: ExecutionScope(value) for value in ENUMERATIONS["coop_matrix_scope_t"].values()},
+    1: ExecutionScope.WORKGROUP, 4: ExecutionScope.SUBGROUP,
+}
+"""Scope arguments: the extension's own constants, and OpenCL's memory_scope_work_group and memory_scope_sub_group."""
 
 USES: dict[int, Use] = {use.value: use for use in Use}
 
 _INVALID_ARGUMENT = {"scope": messages.INVALID_SCOPE, "use": messages.INVALID_USE}
 _ARGUMENT_NAMES = {
     **ENUMERATIONS["coop_matrix_scope_t"], **ENUMERATIONS["coop_matrix_use_t"], "memory_scope_sub_group": 4,
+    "memory_scope_work_group": 1,
 }
 
 T = TypeVar("T")
@@ -108,8 +125,41 @@ def matrix_type(context: Analysis, element: Type, arguments: list[Expression],
         context.report(messages.TOO_MANY_ELEMENTS, arguments[1].location, rows=rows, columns=columns,
                        limit=MAX_ELEMENTS)
         return ERROR
+    if scope is ExecutionScope.WORKGROUP and not _is_of_work_group(context, arguments, rows, columns):
+        return ERROR
     assert isinstance(element, Scalar)
     return Matrix(element, scope, rows, columns, use)
+
+
+def check_work_groups(context: Analysis) -> None:
+    """Report the kernels of a program with matrices at work-group scope whose work-groups may have any size.
+
+    SPV_NV_cooperative_matrix2 wants all of a module's entry points to require one.
+    """
+    bodies = (function.body for function in context.program.functions if function.body is not None)
+    first = next((node for body in bodies for node in descendants(body) if _has_matrix_of_work_group(node)), None)
+    if first is None:
+        return
+    for kernel in context.program.functions:
+        if kernel.is_kernel and kernel.required_work_group_size is None:
+            context.report(messages.NEEDS_WORK_GROUP_SIZE, kernel.location,
+                           (note("the matrix is used here", first.location),), name=kernel.name)
+
+
+def _has_matrix_of_work_group(node: Node) -> bool:
+    type_ = node.variable.type if isinstance(node, Declare) else getattr(node, "type", VOID)
+    matrix = _matrix_in(type_)
+    return matrix is not None and matrix.scope is ExecutionScope.WORKGROUP
+
+
+def _is_of_work_group(context: Analysis, arguments: list[Expression], rows: int, columns: int) -> bool:
+    """Whether a matrix at work-group scope can have these sizes; False after a report."""
+    for size, what, argument in ((rows, "rows", arguments[1]), (columns, "columns", arguments[2])):
+        if size % WORK_GROUP_MULTIPLE:
+            context.report(messages.NOT_OF_WORK_GROUP, argument.location, what=what, value=size,
+                           multiple=WORK_GROUP_MULTIPLE)
+            return False
+    return True
 
 
 def _is_enabled(context: Analysis, location: SourceLocation | None) -> bool:

@@ -8,8 +8,14 @@ from coopmat.runtime.element_types import precision
 from coopmat.sycl import constraints
 from coopmat.sycl import matrix_functions as stubs
 from coopmat.sycl.compiler import messages
-from coopmat.sycl.compiler.builtins.matrix_memory import check_group, matrix_argument, matrix_operand, window_of
-from coopmat.sycl.compiler.calls import call_value
+from coopmat.sycl.compiler.builtins.matrix_memory import (
+    group_scope,
+    matrix_argument,
+    matrix_operand,
+    require_scope,
+    window_of,
+)
+from coopmat.sycl.compiler.calls import call_value, constant_argument
 from coopmat.sycl.compiler.context import Block, CallHandler, CallSite
 from coopmat.sycl.compiler.elementwise import of_elements
 from coopmat.sycl.compiler.matrix_objects import matrix_value
@@ -28,6 +34,7 @@ from coopmat.sycl.compiler.values import (
 )
 from coopmat.sycl.enumerations import use
 from coopmat.sycl.group_functions import FunctionObject
+from coopmat.sycl.joint_matrices import SCOPES, JointMatrixType, joint_matrix_type
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 from coopmat.tree.effects import effect_of
@@ -44,8 +51,8 @@ _SIGNED = {"A": 0x1, "B": 0x2, "C": 0x4, "D": 0x8}  # SPV_KHR_cooperative_matrix
 def multiply_add(call: CallSite) -> Value:
     """``D = A*B + C``."""
     bound = call.bind(stubs.joint_matrix_mad.signature)
-    check_group(call, bound["g"])
-    found = {role: (matrix_argument if role == "D" else matrix_operand)(call, bound[role], role, index + 1)
+    scope = group_scope(call, bound["g"])
+    found = {role: (matrix_argument if role == "D" else matrix_operand)(call, scope, bound[role], role, index + 1)
              for index, role in enumerate("DABC")}
     for index, (role, expected) in enumerate(
             (("D", use.accumulator), ("A", use.a), ("B", use.b), ("C", use.accumulator))):
@@ -89,8 +96,8 @@ def _operands(call: CallSite, found: dict[str, Matrix]) -> int:
 def fill(call: CallSite) -> Value:
     """All elements get one value."""
     bound = call.bind(stubs.joint_matrix_fill.signature)
-    check_group(call, bound["g"])
-    return _fill(call, matrix_argument(call, bound["m"], "m", 1), bound["v"], None)
+    scope = group_scope(call, bound["g"])
+    return _fill(call, matrix_argument(call, scope, bound["m"], "m", 1), bound["v"], None)
 
 
 def _fill(call: CallSite, matrix: Matrix, value: Value, window: n.Window | None) -> Value:
@@ -107,8 +114,8 @@ def _fill(call: CallSite, matrix: Matrix, value: Value, window: n.Window | None)
 def fill_checked(call: CallSite) -> Value:
     """Elements inside of a window get a value, the others 0."""
     bound = call.bind(stubs.joint_matrix_fill_checked.signature)
-    check_group(call, bound["g"])
-    matrix = matrix_argument(call, bound["m"], "m", 1)
+    scope = group_scope(call, bound["g"])
+    matrix = matrix_argument(call, scope, bound["m"], "m", 1)
     window = window_of(call, [bound[name] for name in ("height", "width", "row", "col")], 3)
     return _fill(call, matrix, bound["v"], window)
 
@@ -116,29 +123,30 @@ def fill_checked(call: CallSite) -> Value:
 def copy(call: CallSite) -> Value:
     """Each element of src, converted to dest's type."""
     bound = call.bind(stubs.joint_matrix_copy.signature)
-    check_group(call, bound["g"])
-    source, target = _source_and_target(call, bound)
+    scope = group_scope(call, bound["g"])
+    source, target = _source_and_target(call, scope, bound)
     if (source.type.rows, source.type.columns) != (target.type.rows, target.type.columns):
         raise call.f.fail(constraints.COPY_SHAPE, call.node, source=source.type, target=target.type)
     location, type_ = call.f.location(call.node), target.type.tree
     return Nothing(n.Assign(type_, location, target.place, converted(source.expression, type_)))
 
 
-def _source_and_target(call: CallSite, bound: dict[str, Value]) -> tuple[MatrixValue, Matrix]:
+def _source_and_target(call: CallSite, scope: t.ExecutionScope, bound: dict[str, Value]) -> tuple[MatrixValue, Matrix]:
     """src, whose value is copied, and dest."""
-    target = matrix_argument(call, bound["dest"], "dest", 2)
+    target = matrix_argument(call, scope, bound["dest"], "dest", 2)
     source = matrix_value(call.f, bound["src"], call.place(1)) if not isinstance(bound["src"], NewMatrix) else None
     if source is None:
-        matrix_argument(call, bound["src"], "src", 1)
+        matrix_argument(call, scope, bound["src"], "src", 1)
         raise AssertionError
+    require_scope(call, scope, source.type)
     return source, target
 
 
 def transpose(call: CallSite) -> Value:
     """Each element of src, converted to dest's type, with rows and columns exchanged."""
     bound = call.bind(stubs.joint_matrix_transpose.signature)
-    check_group(call, bound["g"])
-    source, target = _source_and_target(call, bound)
+    scope = group_scope(call, bound["g"])
+    source, target = _source_and_target(call, scope, bound)
     if (source.type.rows, source.type.columns) != (target.type.columns, target.type.rows):
         raise call.f.fail(constraints.TRANSPOSE_SHAPE, call.node, source=source.type, target=target.type)
     location, type_ = call.f.location(call.node), target.type.tree
@@ -153,8 +161,8 @@ def reduce(call: CallSite) -> Value:
     """A matrix of what its rows, its columns or all of its elements give."""
     bound = call.bind(stubs.joint_matrix_reduce.signature)
     f = call.f
-    check_group(call, bound["g"])
-    matrix = matrix_operand(call, bound["m"], "m", 1)
+    scope = group_scope(call, bound["g"])
+    matrix = matrix_operand(call, scope, bound["m"], "m", 1)
     if matrix.type.use is not use.accumulator:
         raise f.fail(constraints.REDUCE_USE, call.place(1), found=matrix.type)
     axes = AXES.get(_word(bound["axis"]))
@@ -163,14 +171,27 @@ def reduce(call: CallSite) -> Value:
     operation = _word(bound["op"])
     if operation not in COMBINATIONS:
         raise f.fail(constraints.REDUCE_OPERATION, call.place(3), found=bound["op"])
-    type_, location = matrix.type.tree, f.location(call.node)
+    scalar, location = matrix.type.tree.scalar, f.location(call.node)
     known = f.unit.element_functions
-    if (operation, type_.scalar) not in known:
-        function = known[operation, type_.scalar] = combination(operation, type_.scalar)
+    if (operation, scalar) not in known:
+        function = known[operation, scalar] = combination(operation, scalar)
         function.name = f.unit.unique(function.name)
         f.unit.functions.append(function)
-    return MatrixValue(matrix.type, n.MatrixReduce(type_, location, matrix.load(location), axes,
-                                                   known[operation, type_.scalar]))
+    result = _reduced(call, matrix.type, _word(bound["axis"]), bound.get("size", Static(None)))
+    return MatrixValue(result, n.MatrixReduce(result.tree, location, matrix.load(location), axes,
+                                              known[operation, scalar]))
+
+
+def _reduced(call: CallSite, given: JointMatrixType, axis: str, size: Value) -> JointMatrixType:
+    """The type of a reduction, which may have another size along the axis."""
+    if isinstance(size, Static) and size.value is None:
+        return given
+    if axis == "all":
+        raise call.f.fail(constraints.REDUCE_SIZE, call.place(4))
+    number = constant_argument(call, size, "the size", call.place(4))
+    rows, columns = (given.rows, number) if axis == "row" else (number, given.columns)
+    group = next(one for one, scope in SCOPES.items() if scope == given.scope)
+    return joint_matrix_type(group, given.element, given.use, rows, columns)
 
 
 def _word(value: Value) -> str:
@@ -193,10 +214,10 @@ def apply(call: CallSite) -> Value:
     """The function, run for each element; or a loop over this work-item's components, if it does more than that."""
     f = call.f
     bound = call.bind(stubs.joint_matrix_apply.signature)
-    check_group(call, bound["g"])
+    scope = group_scope(call, bound["g"])
     given = [bound["m"], *bound.get("rest", ())]  # type: ignore[misc]
     *matrices, function = given
-    found = [matrix_argument(call, value, f"m{index}" if len(matrices) > 1 else "m", index + 1)
+    found = [matrix_argument(call, scope, value, f"m{index}" if len(matrices) > 1 else "m", index + 1)
              for index, value in enumerate(matrices)]
     if not 1 <= len(found) <= TWO:
         raise f.fail(messages.BAD_ARGUMENTS, call.node, name=call.name, signature="(g, m, f) or (g, m0, m1, f)",

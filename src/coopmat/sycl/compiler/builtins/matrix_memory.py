@@ -24,6 +24,7 @@ from coopmat.sycl.compiler.values import (
     Value,
 )
 from coopmat.sycl.enumerations import layout
+from coopmat.sycl.joint_matrices import JointMatrixType
 from coopmat.sycl.pointers import PointerType
 from coopmat.sycl.properties import PrefetchHint, properties
 from coopmat.tree import nodes as n
@@ -35,25 +36,38 @@ _SPACES = (t.AddressSpace.GLOBAL, t.AddressSpace.LOCAL, t.AddressSpace.GENERIC)
 # ------------------------------------------------------------------ operands
 
 
-def check_group(call: CallSite, group: Value) -> None:
-    """The first argument of every operation is the sub-group."""
-    if not isinstance(group, Group) or group.dimensions:
-        raise call.f.fail(constraints.NOT_SUB_GROUP, call.place(0), name=call.name, found=group)
+def group_scope(call: CallSite, group: Value) -> t.ExecutionScope:
+    """The scope of the first argument of every operation: the sub-group or the work-group."""
+    if not isinstance(group, Group):
+        raise call.f.fail(constraints.NOT_A_GROUP, call.place(0), name=call.name, found=group)
+    return group.scope
 
 
-def matrix_argument(call: CallSite, value: Value, parameter: str, index: int) -> Matrix:
-    """An argument that is a joint_matrix object."""
+def require_scope(call: CallSite, scope: t.ExecutionScope, matrix: JointMatrixType) -> None:
+    """The group that carries out an operation must be the one that shares its matrices."""
+    if matrix.scope is not scope:
+        raise call.f.fail(constraints.NOT_ITS_GROUP, call.place(0), name=call.name, expected=_SOURCES[matrix.scope],
+                          found=_SOURCES[scope], matrix=matrix)
+
+
+_SOURCES = {t.ExecutionScope.SUBGROUP: "the sub_group that item.get_sub_group() returns",
+            t.ExecutionScope.WORKGROUP: "the group that item.get_group() returns"}
+
+
+def matrix_argument(call: CallSite, scope: t.ExecutionScope, value: Value, parameter: str, index: int) -> Matrix:
+    """An argument that is a joint_matrix object of the group that carries out the call."""
     if not isinstance(value, Matrix):
         raise call.f.fail(constraints.NOT_A_MATRIX, call.place(index), name=call.name, parameter=parameter,
                           kind=" that has a name" if isinstance(value, NewMatrix | MatrixValue) else "", found=value)
+    require_scope(call, scope, value.type)
     return value
 
 
-def matrix_operand(call: CallSite, value: Value, parameter: str, index: int) -> Matrix:
+def matrix_operand(call: CallSite, scope: t.ExecutionScope, value: Value, parameter: str, index: int) -> Matrix:
     """An argument that is only read: a joint_matrix object, or what an operation on matrices gives."""
     if isinstance(value, MatrixValue):
-        return call.f.declare_matrix(value, "", call.place(index))
-    return matrix_argument(call, value, parameter, index)
+        value = call.f.declare_matrix(value, "", call.place(index))
+    return matrix_argument(call, scope, value, parameter, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +169,8 @@ def by_layout(f: Compiler, memory: Memory, make: object, node: ast.AST) -> Nothi
 def load(call: CallSite) -> Value:
     """``res = …`` with the layout of its type, or of the call."""
     bound = call.bind(stubs.joint_matrix_load.signature)
-    check_group(call, bound["g"])
-    matrix = matrix_argument(call, bound["res"], "res", 1)
+    scope = group_scope(call, bound["g"])
+    matrix = matrix_argument(call, scope, bound["res"], "res", 1)
     memory = _memory(call, matrix, bound["src"], bound["stride"], bound.get("Layout"), index=2, parameter="src",
                      is_store=False)
     return _load(call, matrix, memory, None)
@@ -175,8 +189,8 @@ def _load(call: CallSite, matrix: Matrix, memory: Memory, window: n.Window | Non
 def store(call: CallSite) -> Value:
     """Accumulators with a layout; A and B (sycl_ext_intel_matrix) without."""
     bound = call.bind(stubs.joint_matrix_store.signature)
-    check_group(call, bound["g"])
-    matrix = matrix_operand(call, bound["src"], "src", 1)
+    scope = group_scope(call, bound["g"])
+    matrix = matrix_operand(call, scope, bound["src"], "src", 1)
     memory = _memory(call, matrix, bound["dest"], bound["stride"], bound.get("Layout"), index=2, parameter="dest",
                      is_store=True)
     return _store(call, matrix, memory, None)
@@ -225,8 +239,8 @@ def window_of(call: CallSite, values: list[Value], first: int) -> n.Window:
 def load_checked(call: CallSite) -> Value:
     """A load that fills what lies outside with zeros."""
     bound = call.bind(stubs.joint_matrix_load_checked.signature)
-    check_group(call, bound["g"])
-    matrix = matrix_argument(call, bound["res"], "res", 1)
+    scope = group_scope(call, bound["g"])
+    matrix = matrix_argument(call, scope, bound["res"], "res", 1)
     given, window = _checked(call, _rest(bound), matrix)
     memory = _memory(call, matrix, bound["src"], bound["stride"], given, index=2, parameter="src", is_store=False)
     return _load(call, matrix, memory, window)
@@ -235,8 +249,8 @@ def load_checked(call: CallSite) -> Value:
 def store_checked(call: CallSite) -> Value:
     """A store that leaves out what lies outside."""
     bound = call.bind(stubs.joint_matrix_store_checked.signature)
-    check_group(call, bound["g"])
-    matrix = matrix_operand(call, bound["src"], "src", 1)
+    scope = group_scope(call, bound["g"])
+    matrix = matrix_operand(call, scope, bound["src"], "src", 1)
     given, window = _checked(call, _rest(bound), matrix)
     memory = _memory(call, matrix, bound["dest"], bound["stride"], given, index=2, parameter="dest", is_store=True)
     return _store(call, matrix, memory, window)
@@ -248,7 +262,7 @@ def store_checked(call: CallSite) -> Value:
 def prefetch(call: CallSite) -> Value:
     """A hint; the level is that of the properties."""
     bound = call.bind(stubs.joint_matrix_prefetch.signature)
-    check_group(call, bound["g"])
+    group_scope(call, bound["g"])
     sizes = [size for size in call.template if type(size) is int and size > 0]
     if len(call.template) != 2 or len(sizes) != 2:
         shown = f"[{', '.join(map(str, call.template))}]" if call.template else "none"

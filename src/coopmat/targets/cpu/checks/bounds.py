@@ -142,7 +142,8 @@ class Bounds:
         if is_empty != "false":
             is_some = emitter.writer.let(f"xor i1 {is_empty}, true")
             outside = emitter.apply("and {t} {0}, {1}", "i1", outside, Number("i1", is_some))
-        site = replace(self._site(kind, target, size), matrix=matrix, layout=layout, detail=tuple(detail))
+        site = replace(self._site(kind, target, size), matrix=matrix, layout=layout, detail=tuple(detail),
+                       sub_group_size=self.emitter.sub_group_size)
         self._fail_if(outside, site, Number("ptr", address), target, [Number("i64", value) for value in values])
 
     def assertion(self, text: str, place: str | None) -> None:

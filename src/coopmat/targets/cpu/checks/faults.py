@@ -46,7 +46,7 @@ class AccessSite:
     messages call it, of an assertion its condition. location: in the source. size: bytes of an element; of an index,
     the elements that there are. buffer: its name, None if the pointer may lead to several. matrix and layout: of
     matrices. detail: of blocks the operands of block_elements; of an index the unit that it counts; of matrices not
-    empty where the memory is private.
+    empty where the memory is private. sub_group_size: of matrices, work-items of a sub-group.
     """
 
     kind: str
@@ -58,6 +58,7 @@ class AccessSite:
     matrix: MatrixType | None = None
     layout: int = 0
     detail: tuple[int, ...] = ()
+    sub_group_size: int = 0
 
 
 class Region(NamedTuple):
@@ -83,15 +84,15 @@ class _Found:
         assert self.region is not None
         return self.address - self.region.start
 
-    def error(self, message: str, byte: int | None = None, *, lane: int | None = None, size: int = 0,
-              kind: type[SimulationError] = OutOfBounds) -> SimulationError:
+    def error(self, message: str, byte: int | None = None, *, lane: int | None = None, sub_group: int | None = None,
+              size: int = 0, kind: type[SimulationError] = OutOfBounds) -> SimulationError:
         """The error; ``byte`` of the buffer, ``size`` of an element there."""
         known = self.where
         region = self.region.name if self.region is not None else None
         element = None if byte is None else byte // (size or self.site.size)
         lane = known.lane if lane is None else lane
-        return kind(message, Where(known.kernel, known.location, known.work_group, known.sub_group, lane, region,
-                                   element))
+        sub_group = known.sub_group if sub_group is None else sub_group
+        return kind(message, Where(known.kernel, known.location, known.work_group, sub_group, lane, region, element))
 
     def nowhere(self) -> str | None:
         """The address in words, if it belongs to no buffer."""
@@ -184,11 +185,13 @@ def _element(found: _Found, row: int, column: int, byte: int, size: int, *, is_w
     site, region = found.site, found.region
     assert site.matrix is not None
     assert region is not None
-    lane = int(site.matrix.layout.owner[0][row, column])
+    lane, sub_group = int(site.matrix.layout.owner[0][row, column]), None
+    if site.matrix.is_of_work_group:
+        sub_group, lane = divmod(lane, site.sub_group_size)
     memory = say.InMemory(site.matrix, site.layout, found.values[0], found.offset)
     message = say.element_outside(site.instruction, site.writing, (row, column), memory, byte, region.nbytes, size,
                                   is_window=is_window)
-    return found.error(message, byte, lane=lane, size=size)
+    return found.error(message, byte, lane=lane, sub_group=sub_group, size=size)
 
 
 def _matrix(found: _Found) -> SimulationError:

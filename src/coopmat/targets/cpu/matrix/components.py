@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
-from coopmat.targets.cpu.matrix.operation import Extract, ExtractInMemory, FromMemory, Insert, InsertInMemory, ToMemory
+from coopmat.targets.cpu.matrix.operation import (
+    Extract,
+    ExtractInMemory,
+    FromMemory,
+    Insert,
+    InsertInMemory,
+    Publish,
+    ToMemory,
+)
 from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.numbers import NumberWriter
@@ -118,8 +126,13 @@ def insert_in_memory(body: Body, operation: InsertInMemory) -> Made:
 
 def to_memory(body: Body, operation: ToMemory) -> Made:
     kind, = operation.operands
-    body.fill_buffer("%1", "%0", kind, kind.slice_length * kind.sub_group_size)
+    body.fill_buffer("%1", "%0", kind, kind.slice_length * kind.work_items)
     return [plain_type(kind), "ptr"], "void", ""
+
+
+def publish(body: Body, operation: Publish) -> Made:
+    body.writer.do("store ptr %0, ptr %1, align 8")
+    return ["ptr", "ptr"], "void", ""
 
 
 def from_memory(body: Body, operation: FromMemory) -> Made:

@@ -56,15 +56,19 @@ class OpaqueMatrices:
 
     def _call(self, operation: Operation, operands: Sequence[Operand], attributes: str) -> str:
         """A call of the function that stands for an operation."""
+        return self._writer.call(operation.returned, self._name(operation), operands, attributes)
+
+    def _name(self, operation: Operation) -> str:
+        """The function that stands for an operation."""
         if operation not in self._names:
             name = self._names[operation] = f"matrix.{operation.name}.{len(self._names)}"
             self.operations[name] = operation
-        return self._writer.call(operation.returned, self._names[operation], operands, attributes)
+        return self._names[operation]
 
     def _pure(self, operation: Operation, operands: Sequence[Matrix], others: Sequence[Operand] = ()) -> Matrix:
         """The matrix that an operation without other effects gives."""
         assert operation.result is not None
-        return Matrix(operation.result, self._call(operation, [*map(_operand, operands), *others], PURE))
+        return Matrix(operation.result, self._call(operation, [*map(operand_of, operands), *others], PURE))
 
     # --- places -----------------------------------------------------------------------
 
@@ -125,7 +129,7 @@ class OpaqueMatrices:
         emitter, kind = self._emitter, matrix.kind
         element, memory = element_type(kind), self._components(kind)
         to_memory = operation.ToMemory(operands=(kind,), sub_group_size=self._size)
-        self._call(to_memory, [_operand(matrix), ("ptr", memory)], WRITES)
+        self._call(to_memory, [operand_of(matrix), ("ptr", memory)], WRITES)
 
         def turn(number: str) -> None:
             line = self._line(memory, kind, number)
@@ -173,7 +177,7 @@ class OpaqueMatrices:
         """Write a matrix, or what of it lies in a window."""
         store = (operation.StoreWindow if access.window else operation.Store)(
             operands=(matrix.kind,), layout=access.layout, alignment=access.alignment, sub_group_size=self._size)
-        self._call(store, [_operand(matrix), *_place(access)], WRITES)
+        self._call(store, [operand_of(matrix), *_place(access)], WRITES)
 
     def prefetch(self, address: str, rows: int, row_bytes: int, stride: str) -> None:
         """Ask for some rows of memory, by cache lines."""
@@ -234,7 +238,7 @@ class OpaqueMatrices:
         """A component of every work-item: element ``index`` * work-items + work-item, counted along the rows; zero
         behind the last one."""
         extract = operation.Extract(operands=(matrix.kind,), is_uniform=index.is_single, sub_group_size=self._size)
-        text = self._call(extract, [_operand(matrix), self._number(index)], PURE)
+        text = self._call(extract, [operand_of(matrix), self._number(index)], PURE)
         return self._emitter.varying(element_type(matrix.kind), text)
 
     def insert(self, matrix: Matrix, index: Number, number: Number) -> Matrix:
@@ -259,7 +263,8 @@ class OpaqueMatrices:
         return divide(False)(emitter, number, columns), remainder(False)(emitter, number, columns)
 
 
-def _operand(matrix: Matrix) -> Operand:
+def operand_of(matrix: Matrix) -> Operand:
+    """A matrix as an operand."""
     return matrix_type(matrix.kind), matrix.text
 
 

@@ -221,6 +221,15 @@ class Insert(Operation):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Publish(Operation):
+    """Leave the address of memory in other memory, for the other sub-groups of the work-group."""
+
+    name = "publish"
+    result: None = None
+    operands: tuple[()] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class ToMemory(Operation):
     """A matrix goes to memory in which work-items reach their components (:mod:`.component_loops`)."""
 

@@ -26,6 +26,7 @@ from coopmat.targets.cpu.matrix.operation import (
     Multiply,
     MultiplyAs,
     Operation,
+    Publish,
     Reduce,
     Scale,
     Store,
@@ -86,5 +87,6 @@ BODIES: dict[type[Operation], Callable[[Body, Any], Made]] = {
     InsertInMemory: components.insert_in_memory,
     ToMemory: components.to_memory,
     FromMemory: components.from_memory,
+    Publish: components.publish,
 }
 """What writes the code of each class of operations."""

@@ -14,7 +14,8 @@ def matrix_type(kind: MatrixType) -> str:
     component = "i4" if kind.component == IntType(4) else llvm_type(kind.component)
     if kind.component.dtype.name == "bfloat16":
         component = "bfloat"
-    return f'target("spirv.CooperativeMatrixKHR", {component}, 3, {kind.rows}, {kind.columns}, {kind.use})'
+    numbers = ", ".join(map(str, (int(kind.scope), kind.rows, kind.columns, kind.use)))
+    return f'target("spirv.CooperativeMatrixKHR", {component}, {numbers})'
 
 
 def element_type(kind: MatrixType) -> str:
@@ -35,4 +36,4 @@ def slot_bytes(kind: MatrixType) -> int:
 
 def component_bytes(kind: MatrixType) -> int:
     """The bytes of the components of all work-items; those behind the last element count, too."""
-    return round_up(kind.slice_length * kind.sub_group_size * kind.component.size, 64)
+    return round_up(kind.slice_length * kind.work_items * kind.component.size, 64)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import struct
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,8 +30,10 @@ from coopmat.targets.cuda.host.driver import bindings, failure
 from coopmat.targets.cuda.host.memory import Blocks, Copies
 from coopmat.targets.cuda.host.modules import LoadedKernel
 from coopmat.targets.cuda.host.streams import Mark, Stream
+from coopmat.targets.cuda.host.tensor_maps import tensor_map
 from coopmat.targets.cuda.host.variables import Variables
-from coopmat.targets.cuda.kernel import KernelCode
+from coopmat.targets.cuda.kernel import BLOCK_ALIGNMENT, KernelCode
+from coopmat.targets.cuda.work_groups.schedule import CLUSTER
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slot, Word
 
@@ -55,10 +59,17 @@ def blocks_of(context: Context) -> Blocks:
 
 
 class Plan:
-    """A kernel with sizes, ready to be launched with any arguments. shown: what errors call it."""
+    """A kernel with sizes, ready to be launched with any arguments.
+
+    kinds: of the parameters: "pointer", "local" or "value". parts: the grid as the hardware takes it: the first
+    work-group of each part, and the work-groups along the axes. threads: of a work-group. shown: what errors call it.
+    """
 
     def __init__(self, kernel: LoadedKernel, code: KernelCode, signature: KernelSignature, geometry: Geometry,
-                 variables: Variables, printf_limit: int) -> None:
+                 variables: Variables, printf_limit: int, otherwise: Callable[[], Plan] | None = None) -> None:
+        """``otherwise``: makes the plan for arguments that tensor maps do not take."""
+        self._make_other = otherwise
+        self._other: Plan | None = None
         self.kernel, self.code, self.signature, self.geometry = kernel, code, signature, geometry
         self.context = kernel.context
         self.printf_limit = printf_limit
@@ -73,15 +84,17 @@ class Plan:
         for identifier, slot in code.variables.items():
             _WORD.pack_into(template, slot.offset, variables.address(identifier))
         self.template = bytes(template)
-        slots = list(zip(code.parameters, signature.parameters, strict=True))
-        self.slots = [(place, slot.offset, "local" if parameter.kind == "local" else
-                       "pointer" if parameter.is_pointer else "value") for place, (slot, parameter) in enumerate(slots)]
-        self.first, self.layout = _layout(code.parameters, [kind for _, _, kind in self.slots])
-        self.has_locals = any(kind == "local" for _, _, kind in self.slots)
+        self.kinds = ["local" if parameter.kind == "local" else "pointer" if parameter.is_pointer else "value"
+                      for parameter in signature.parameters]
+        self.first, self.layout = _layout(code.parameters, self.kinds)
+        self.has_locals = "local" in self.kinds
         self.source: str | None = None
         self.shown = f"kernel '{signature.name}'"
         self.is_plain = not code.prints and not code.assertions
+        self.threads = (code.threads, 1, 1) if code.is_persistent else geometry.local_size
         self.parts = _parts(geometry.group_counts, self.context.largest_grid)
+        if code.is_persistent:
+            self.parts = [((0, 0, 0), (_persistent_groups(code, geometry, self.context.multiprocessors), 1, 1))]
 
     def come_from(self, source: str) -> None:
         """Note the file that the kernel is from, for errors."""
@@ -89,35 +102,43 @@ class Plan:
             self.source = source
             self.shown = f"kernel '{self.signature.name}' of {source}"
 
+    @property
+    def other(self) -> Plan:
+        """The plan for arguments that tensor maps do not take."""
+        if self._other is None:
+            assert self._make_other is not None
+            self._other = self._make_other()
+        self._other.source, self._other.shown = self.source, self.shown
+        return self._other
+
     def launch(self, arguments: Sequence[Any], stream: Stream | None = None) -> tuple[Mark, Mark] | None:
         """Submit the kernel to a stream: the marks before and after it; None while a graph takes it. It is done, if
         arguments are the host's arrays, if it prints or has assertions, and without a stream: then it runs in one of
         the GPU's own."""
         context = self.context
         context.use()
-        block = ctypes.create_string_buffer(self.template, len(self.template))
-        shared, copied = self._bind(block, arguments)
+        ready, copied = self._bound(arguments)
         if stream is not None and not copied and self.is_plain:
-            return self._submit(block, shared, stream)
+            return ready.submit(stream)
         with _LOCK:  # blocks are shared
             if stream is None:
                 stream = own_stream(context)
             if stream.is_capturing:
                 raise LaunchError(self._why_not_captured(copied))
             copies = Copies(blocks_of(context), [(arguments[place], not self.signature.parameters[place].const)
-                                                 for place, _ in copied], stream.handle)
+                                                 for place in copied], stream.handle)
             try:
-                for place, offset in copied:
-                    _WORD.pack_into(block, offset, copies.address(arguments[place]))
-                marks = self._run(block, shared, stream)
+                if copied:
+                    ready, _ = self._bound(arguments, copies)
+                marks = ready.plan._run(ready, stream)
                 copies.bring_back()
             finally:
                 copies.free()
         return marks
 
-    def _why_not_captured(self, copied: Sequence[tuple[int, int]]) -> str:
+    def _why_not_captured(self, copied: Sequence[int]) -> str:
         if copied:
-            place = copied[0][0]
+            place = copied[0]
             reason = (f"argument {place} ({self.signature.parameters[place]}) is memory of the host, which would be "
                       "copied once only: pass memory of the GPU, such as malloc_device's or an array of torch or cupy")
         else:
@@ -128,49 +149,36 @@ class Plan:
         """What submits the kernel with these arguments, as often as it is called, in a thread that uses the context;
         None if more is to be done than that."""
         self.context.use()
-        block = ctypes.create_string_buffer(self.template, len(self.template))
-        shared, copied = self._bind(block, arguments)
-        if copied or not self.is_plain or len(self.parts) > 1:
+        ready, copied = self._bound(arguments)
+        plan = ready.plan
+        if copied or not self.is_plain or len(plan.parts) > 1:
             return None
-        parameter = ctypes.c_void_p(ctypes.addressof(block))
-        (_, counts), = self.parts
-        given = (self.kernel.function, *counts, *self.geometry.local_size, shared, stream.handle,
+        parameter = ctypes.c_void_p(ctypes.addressof(ready.block))
+        (_, counts), = plan.parts
+        given = (plan.kernel.function, *counts, *plan.threads, ready.shared, stream.handle,
                  ctypes.addressof(parameter), 0)
         submit, shown = bindings().cuLaunchKernel, self.shown
 
-        def run(_keep: Any = (block, parameter, arguments)) -> None:
+        def run(_keep: Any = (ready, parameter, arguments)) -> None:
             stream.launched(shown)
             status, = submit(*given)
             if status:
-                raise failure(status, self._what())
+                raise failure(status, self.what)
 
         return run
 
-    def _submit(self, block: Any, shared: int, stream: Stream) -> tuple[Mark, Mark] | None:
-        """Launch all parts of the grid; the marks around them."""
-        parameter = ctypes.c_void_p(ctypes.addressof(block))
-        stream.launched(self.shown)
-        start = None if stream.is_capturing else stream.mark()
-        for first, counts in self.parts:
-            if any(first):
-                for axis, group in enumerate(first):
-                    _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, group)
-            status, = bindings().cuLaunchKernel(self.kernel.function, *counts, *self.geometry.local_size, shared,
-                                                stream.handle, ctypes.addressof(parameter), 0)
-            if status:
-                raise failure(status, self._what())
-        return None if start is None else (start, stream.mark())
-
-    def _what(self) -> str:
+    @property
+    def what(self) -> str:
+        """What is to be done, for errors."""
         return (f"the launch of {self.shown} over {self.geometry.global_size} work-items in groups "
                 f"of {self.geometry.local_size}")
 
-    def _run(self, block: Any, shared: int, stream: Stream) -> tuple[Mark, Mark] | None:
+    def _run(self, ready: Ready, stream: Stream) -> tuple[Mark, Mark] | None:
         """Launch the kernel, and wait for it; then print and look at assertions. The marks around it."""
         blocks = blocks_of(self.context)
-        output, failed = self._output(blocks, block, stream), self._failure(blocks, block, stream)
+        output, failed = self._output(blocks, ready.block, stream), self._failure(blocks, ready.block, stream)
         try:
-            marks = self._submit(block, shared, stream)
+            marks = ready.submit(stream)
             stream.synchronize()
             if output is not None:
                 output.bring_back()
@@ -186,15 +194,16 @@ class Plan:
             failed.check(self.signature.name, self.code.assertions)
         return marks
 
-    def _bind(self, block: Any, arguments: Sequence[Any]) -> tuple[int, list[tuple[int, int]]]:
-        """Put the arguments into the block. The bytes of local memory of a work-group, and the positions and offsets of
-        arrays that must be copied to the GPU first."""
+    def _bound(self, arguments: Sequence[Any], copies: Copies | None = None) -> tuple[Ready, list[int]]:
+        """A launch with arguments, and the positions of the arrays that must be copied to the GPU first: what is in
+        ``copies`` has been."""
+        block = ctypes.create_string_buffer(self.template, len(self.template) + BLOCK_ALIGNMENT)
         words: list[Any] = []
-        copied: list[tuple[int, int]] = []
+        copied: list[int] = []
         shared = self.local_bytes
         if self.has_locals:
             shared = -(-shared // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
-        for place, offset, kind in self.slots:
+        for place, kind in enumerate(self.kinds):
             argument = arguments[place]
             if kind == "value":
                 words.append(argument if type(argument) is bytes else
@@ -208,21 +217,38 @@ class Plan:
                 words.append(0)
             else:
                 address = int(argument.ctypes.data)
-                words.append(address)
                 if not reachable(address, argument.nbytes):
-                    copied.append((place, offset))
+                    copied.append(place)
+                    if copies is not None:
+                        address = copies.address(argument)
+                words.append(address)
         self.layout.pack_into(block, self.first, *words)
         if shared > self.kernel.shared_limit:
             self._check_local(shared, arguments)
             self.kernel.allow_shared(shared)
-        return shared, copied
+        if self.code.maps and (copies is not None or not copied) and not self._describe(block, words):
+            return self.other._bound(arguments, copies)
+        return Ready(self, block, shared), copied
+
+    def _describe(self, block: Any, words: Sequence[Any]) -> bool:
+        """Put the tensor maps into the block; False if an argument is none that they take."""
+        numbers = [int.from_bytes(word[:slot.size], "little") if kind == "value" and parameter.type.kind == "int" else 0
+                   for word, kind, slot, parameter in zip(words, self.kinds, self.code.parameters,
+                                                          self.signature.parameters, strict=True)]
+        for described, slot in self.code.maps:
+            address = words[described.parameter]
+            found = tensor_map(described, address, numbers) if address else None
+            if found is None:
+                return False
+            block[slot.offset:slot.offset + slot.size] = found
+        return True
 
     def _check_local(self, nbytes: int, arguments: Sequence[Any] = ()) -> None:
         """LaunchError if a work-group would need more local memory than there is."""
         most = self.context.shared_memory
         if nbytes > most:
             given = [(arguments[place].nbytes, argument_name(place, self.signature.parameters[place].name))
-                     for place, _, kind in self.slots if kind == "local"] if arguments else []
+                     for place, kind in enumerate(self.kinds) if kind == "local"] if arguments else []
             check_local_memory(self.signature.name, [(self.code.local_bytes, "its variables"), *given],
                                f"cuda:{self.context.ordinal}", most)
 
@@ -240,6 +266,40 @@ class Plan:
         found = _Failure(blocks, stream)
         _WORD.pack_into(block, Word.FAILURE * WORD_BYTES, found.copies.address(found.word))
         return found
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A launch whose arguments are in their block. shared: the bytes of local memory of a work-group."""
+
+    plan: Plan
+    block: Any
+    shared: int
+
+    def submit(self, stream: Stream) -> tuple[Mark, Mark] | None:
+        """Launch all parts of the grid; the marks around them."""
+        plan, block = self.plan, self.block
+        parameter = ctypes.c_void_p(ctypes.addressof(block))
+        stream.launched(plan.shown)
+        start = None if stream.is_capturing else stream.mark()
+        for first, counts in plan.parts:
+            if any(first):
+                for axis, group in enumerate(first):
+                    _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, group)
+            status, = bindings().cuLaunchKernel(plan.kernel.function, *counts, *plan.threads, self.shared,
+                                                stream.handle, ctypes.addressof(parameter), 0)
+            if status:
+                raise failure(status, plan.what)
+        return None if start is None else (start, stream.mark())
+
+
+def _persistent_groups(code: KernelCode, geometry: Geometry, multiprocessors: int) -> int:
+    """The work-groups that run at once, of a kernel whose work-groups take the work of several."""
+    size = 1 if code.cluster is None else CLUSTER
+    total = math.prod(-(-count // size) if axis == code.cluster else count
+                      for axis, count in enumerate(geometry.group_counts))
+    waves = -(-total // (multiprocessors // size))
+    return -(-total // waves) * size
 
 
 def _parts(group_counts: Sequence[int], most: Sequence[int]) -> Sequence[tuple[tuple[int, ...], tuple[int, ...]]]:

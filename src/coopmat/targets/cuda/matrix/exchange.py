@@ -1,4 +1,4 @@
-"""Elements that change threads: through local memory, where the sub-group leaves a matrix row by row."""
+"""Elements that change threads: through local memory, where the group that shares a matrix leaves it row by row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Exchange(MatrixMemory):
     def __init__(self, emitter: Emitter, lanes: CudaLanes) -> None:
         super().__init__(emitter)
         self.lanes = lanes
-        self._regions: dict[tuple[int, str], str] = {}
+        self.has_movmatrix = lanes.variant.chip.has(75)
+        self._regions: dict[tuple[int, str, Scope], str] = {}
 
     def in_other_layout(self, kind: MatrixType, matrix: Matrix, *, transposed: bool = False) -> Matrix:
         """The elements of a matrix, in the layout of another type with components of the same width."""
@@ -40,7 +41,7 @@ class Exchange(MatrixMemory):
             row, column = reversed(position) if transposed else position
             place = self._place(address, given, (row, column), numbers[0].type)
             found[number] = Number(numbers[0].type, self.writer.let(f"load {numbers[0].type}, ptr {place}"))
-        self.done()
+        self.done(kind)
         return self.of_components(kind, found)
 
     def left(self, matrix: Matrix, name: str = "") -> str:
@@ -49,8 +50,8 @@ class Exchange(MatrixMemory):
         return self._left(matrix.kind, self.components(matrix), name)
 
     def _left(self, kind: MatrixType, components: Sequence[Number], name: str) -> str:
-        address = self._region(kind.rows * kind.columns * size_of(components[0].type), name)
-        for number, position in self._possible(kind):
+        address = self.region(kind, kind.rows * kind.columns * size_of(components[0].type), name)
+        for number, position in self.possible(kind):
             place = self._place(address, kind, position, components[number].type)
             text = f"store {components[number].type} {components[number].base}, ptr {place}"
             if fragment_of(kind).spread.everywhere[number]:
@@ -58,12 +59,12 @@ class Exchange(MatrixMemory):
             else:
                 self.writer.when(is_element(self.emitter, kind, position).base,
                                  lambda text=text: self.writer.do(text))  # type: ignore[misc]
-        self.lanes.barrier(Scope.Subgroup)
+        self.lanes.barrier(kind.scope)
         return address
 
-    def done(self) -> None:
-        """The sub-group needs what it left no more."""
-        self.lanes.barrier(Scope.Subgroup)
+    def done(self, kind: MatrixType) -> None:
+        """The group that shares a matrix needs what it left no more."""
+        self.lanes.barrier(kind.scope)
 
     def element(self, address: str, kind: MatrixType, position: Position) -> Number:
         """An element of a matrix that was left."""
@@ -74,9 +75,9 @@ class Exchange(MatrixMemory):
     def _present(self, kind: MatrixType) -> list[tuple[int, Position]]:
         """The components that may hold elements, and their positions; where one holds none, any of the matrix's."""
         return [(number, position if fragment_of(kind).spread.everywhere[number] else
-                 nearest_element(self.emitter, kind, position)) for number, position in self._possible(kind)]
+                 nearest_element(self.emitter, kind, position)) for number, position in self.possible(kind)]
 
-    def _possible(self, kind: MatrixType) -> list[tuple[int, Position]]:
+    def possible(self, kind: MatrixType) -> list[tuple[int, Position]]:
         """The components that may hold elements, and their positions."""
         fragment = fragment_of(kind)
         return [(number, position) for number, position in enumerate(positions(self.emitter, kind, "i64"))
@@ -89,12 +90,15 @@ class Exchange(MatrixMemory):
         number = add(emitter, multiply(emitter, row, emitter.constant("i64", kind.columns)), column)
         return self.writer.line(address, number.base, size_of(element))
 
-    def _region(self, nbytes: int, name: str) -> str:
-        """The sub-group's own local memory of at least a size."""
+    def region(self, kind: MatrixType, nbytes: int, name: str) -> str:
+        """Local memory of at least a size, of the group that shares a matrix."""
         size = max(SMALLEST_REGION, 1 << (nbytes - 1).bit_length())
-        if (size, name) not in self._regions:
-            groups = -(-self.lanes.total // self.lanes.size)
-            memory = self.lanes.local(groups * size)
-            with self.writer.in_entry():
-                self._regions[size, name] = self.writer.line(memory, self.lanes.sub_group().base, size)
-        return self._regions[size, name]
+        key = (size, name, kind.scope)
+        if key not in self._regions:
+            groups = 1 if kind.is_of_work_group else -(-self.lanes.total // self.lanes.size)
+            address = self.lanes.local(groups * size)
+            if not kind.is_of_work_group:
+                with self.writer.in_entry():
+                    address = self.writer.line(address, self.lanes.sub_group().base, size)
+            self._regions[key] = address
+        return self._regions[key]

@@ -10,7 +10,7 @@ from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import Op
 from coopmat.targets.cuda.lanes import CudaLanes
 from coopmat.targets.cuda.matrix.fragments import fragment_of
-from coopmat.targets.cuda.matrix.positions import dealt_position, positions
+from coopmat.targets.cuda.matrix.positions import dealt_position, lane_of, positions
 from coopmat.targets.cuda.matrix.reductions import Reductions
 from coopmat.targets.llvm.access import moved
 from coopmat.targets.llvm.arithmetic.conversions import converted
@@ -182,8 +182,8 @@ class FragmentMatrices(Reductions):
         emitter, fragment = self.emitter, fragment_of(kind)
         if not fragment.spread.is_regular:
             step = multiply(emitter, index, emitter.constant("i32", fragment.spread.lanes))
-            return dealt_position(emitter, kind, add(emitter, step, emitter.lane_number("i32")))
-        start = fragment.spread.start(emitter, "i32")
+            return dealt_position(emitter, kind, add(emitter, step, lane_of(emitter, kind, "i32")))
+        start = fragment.spread.start(emitter, lane_of(emitter, kind, "i32"))
         if not index.base.startswith("%"):
             offset = fragment.spread.offsets[int(index.base) % fragment.components]
             row, column = (add(emitter, one, emitter.constant("i32", way))

@@ -59,6 +59,10 @@ class Fragment:
         """The same along the columns: so mma.sync has B."""
         return self.spread.is_regular and self.spread.lane_bits == (LaneBits(0, 2, step, 0), LaneBits(2, 3, 0, 1))
 
+    def lies_like(self, other: Fragment) -> bool:
+        """Whether threads have the same places of both, so far as these have the same size."""
+        return self.spread.is_regular and other.spread.is_regular and self.spread.lane_bits == other.spread.lane_bits
+
 
 @lru_cache(maxsize=1024)
 def fragment_of(kind: MatrixType) -> Fragment:

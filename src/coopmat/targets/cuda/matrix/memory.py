@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from coopmat.devices.lane_layout import can_be_packed, rows_per_word
@@ -11,12 +11,16 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cuda.matrix.fragments import Fragment, fragment_of
-from coopmat.targets.cuda.matrix.positions import is_element, positions
+from coopmat.targets.cuda.matrix.positions import is_element, lane_of, positions
 from coopmat.targets.cuda.matrix.registers import Registers
 from coopmat.targets.llvm.arithmetic.integers import add, multiply
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.spread import Position
 from coopmat.targets.llvm.values import Matrix, Number, zero_of
+
+WORD_BYTES = 4
+MOVMATRIX = "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;"
+MOST_BITS = 128  # of an access of a thread
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,33 @@ class Order:
         raise Error(f"layout {layout.name} is not possible for a {kind} of use {kind.use}")
 
 
+@dataclass(frozen=True)
+class Runs:
+    """Accesses of several elements. count: registers at once. register: the type of one. nbytes: of an access.
+    offsets: of the first element of each."""
+
+    count: int
+    register: str
+    nbytes: int
+    offsets: list[tuple[int, int]]
+
+    @property
+    def type(self) -> str:
+        """LLVM's type of what is accessed."""
+        return self.register if self.count == 1 else f"<{self.count} x {self.register}>"
+
+
+def _are_neighbours(offsets: Sequence[tuple[int, int]], along: int) -> bool:
+    """Whether elements follow each other along an axis."""
+    first = offsets[0]
+    return all(offset[along] == first[along] + place and offset[1 - along] == first[1 - along]
+               for place, offset in enumerate(offsets))
+
+
 class MatrixMemory(Registers):
-    """Loads and stores."""
+    """Loads and stores. has_movmatrix: whether warps can transpose what they load."""
+
+    has_movmatrix = False
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory; of a window, zeros where it does not reach."""
@@ -61,18 +90,52 @@ class MatrixMemory(Registers):
     # --- whole matrices ---------------------------------------------------------------
 
     def _load_whole(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        if self._lies_across(kind, access):
+            return self._chosen(kind, self._is_aligned(access, WORD_BYTES), lambda: self._load_across(kind, access),
+                                lambda: self._load_elements(kind, access))
         runs = self._runs(kind, access)
         if runs is None:
             return self._load_elements(kind, access)
-        fragment = fragment_of(kind)
 
         def wide() -> Matrix:
-            width = fragment.bits * fragment.per_register
-            return self.matrix(kind, [
-                self.writer.let(f"load {fragment.register}, ptr {address}, align {width // 8}")
-                for address in self._addresses(kind, access, runs)])
+            registers: list[str] = []
+            for address in self._addresses(kind, access, runs.offsets):
+                found = self.writer.let(f"load {runs.type}, ptr {address}, align {runs.nbytes}")
+                registers += [found] if runs.count == 1 else [
+                    self.writer.let(f"extractelement {runs.type} {found}, i32 {place}") for place in range(runs.count)]
+            return self.matrix(kind, registers)
 
-        return self._by_alignment(kind, access, wide, lambda: self._load_elements(kind, access))
+        return self._chosen(kind, self._is_aligned(access, runs.nbytes), wide,
+                            lambda: self._load_elements(kind, access))
+
+    def _lies_across(self, kind: MatrixType, access: MatrixAccess) -> bool:
+        """Whether a matrix of 16-bit elements lies in memory across the pairs that its registers hold: A by columns, B
+        by rows."""
+        fragment, order = fragment_of(kind), Order.of(kind, access.layout)
+        across = (0, fragment.is_by_rows) if kind.use == Use.MatrixAKHR else (1, fragment.is_by_columns)
+        return (self.has_movmatrix and fragment.bits == 16 and kind.use != Use.MatrixAccumulatorKHR
+                and order == Order(across[0]) and across[1](2) and all(fragment.spread.everywhere))
+
+    def _load_across(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        """Blocks of eight by eight as they lie, which the warp then transposes (PTX ISA, movmatrix)."""
+        emitter, writer, fragment = self.emitter, self.writer, fragment_of(kind)
+        axis = 1 if kind.use == Use.MatrixAKHR else 0  # of K, which counts the lines
+        lane, stride = emitter.lane_number("i64"), Number("i64", access.stride)
+        line = emitter.apply("lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", 2))
+        pair = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", 3))
+        place = emitter.apply("shl {t} {0}, {1}", "i64", pair, emitter.constant("i64", 1))
+        start = self._address(access, fragment, (line, place), stride)
+        lines: dict[int, str] = {0: start}
+        registers = []
+        for offset in fragment.spread.offsets[::2]:
+            down, beside = offset[axis], offset[1 - axis]
+            if down not in lines:
+                way = multiply(emitter, stride, emitter.constant("i64", down))
+                lines[down] = writer.let(f"getelementptr i8, ptr {start}, i64 {way.base}")
+            address = writer.let(f"getelementptr i8, ptr {lines[down]}, i64 {beside * fragment.bits // 8}")
+            word = writer.let(f"load i32, ptr {address}, align {WORD_BYTES}")
+            registers.append(writer.let(f'call i32 asm sideeffect "{MOVMATRIX}", "=r,r"(i32 {word}) convergent'))
+        return self.matrix(kind, registers)
 
     def _store_whole(self, matrix: Matrix, access: MatrixAccess) -> None:
         kind = matrix.kind
@@ -80,43 +143,42 @@ class MatrixMemory(Registers):
         if runs is None:
             self._store_elements(matrix, access)
             return
-        fragment = fragment_of(kind)
 
         def wide() -> None:
-            width = fragment.bits * fragment.per_register
-            for register, address in zip(self.registers(matrix), self._addresses(kind, access, runs), strict=True):
-                self.writer.do(f"store {fragment.register} {register}, ptr {address}, align {width // 8}")
+            registers = self.registers(matrix)
+            for number, address in enumerate(self._addresses(kind, access, runs.offsets)):
+                part = registers[number * runs.count:(number + 1) * runs.count]
+                text = part[0] if runs.count == 1 else "poison"
+                for place, register in enumerate(part if runs.count > 1 else ()):
+                    text = self.writer.let(f"insertelement {runs.type} {text}, {runs.register} {register}, i32 {place}")
+                self.writer.do(f"store {runs.type} {text}, ptr {address}, align {runs.nbytes}")
 
-        self._either(self._is_aligned(access, fragment.bits * fragment.per_register // 8), wide,
-                     lambda: self._store_elements(matrix, access))
+        self._either(self._is_aligned(access, runs.nbytes), wide, lambda: self._store_elements(matrix, access))
 
-    def _runs(self, kind: MatrixType, access: MatrixAccess) -> list[tuple[int, int]] | None:
-        """Where registers as a whole are neighbours in memory, the offset of each register's first component."""
+    def _runs(self, kind: MatrixType, access: MatrixAccess) -> Runs | None:
+        """How registers, one or several at once, are neighbours in memory; None where they are not."""
         fragment, order = fragment_of(kind), Order.of(kind, access.layout)
-        count = fragment.per_register
-        if count == 1 or not fragment.spread.is_regular or not all(fragment.spread.everywhere):
+        spread = fragment.spread
+        if not spread.is_regular or not all(spread.everywhere):
             return None
-        if fragment.components % count:
-            return None
-        offsets = fragment.spread.offsets
-        step = (1, 0) if order.along == 0 else (0, 1)
-        firsts = offsets[::count]
-        starts = {part.rows if order.along == 0 else part.columns for part in fragment.spread.lane_bits} | {
-            first[order.along] for first in firsts}
-        for first, place in zip(firsts, range(0, len(offsets), count), strict=True):
-            if any(offsets[place + number] != (first[0] + number * step[0], first[1] + number * step[1])
-                   for number in range(count)):
-                return None
-        if any(start % count for start in starts) or (order.together > 1 and order.together != count):
-            return None
-        return list(firsts)
+        for count in (4, 2, 1):
+            size = count * fragment.per_register
+            starts = [offset[order.along] for offset in spread.offsets[::size]] + [
+                (part.rows, part.columns)[order.along] for part in spread.lane_bits]
+            if (1 < size <= MOST_BITS // fragment.bits and spread.components % size == 0
+                    and (order.together == 1 or order.together == size)
+                    and not any(start % size for start in starts)
+                    and all(_are_neighbours(spread.offsets[first:first + size], order.along)
+                            for first in range(0, spread.components, size))):
+                return Runs(count, fragment.register, size * fragment.bits // 8, list(spread.offsets[::size]))
+        return None
 
     def _addresses(self, kind: MatrixType, access: MatrixAccess, offsets: list[tuple[int, int]]) -> Iterator[str]:
         """The addresses of elements so many rows and columns from a thread's first one."""
         emitter, fragment, order = self.emitter, fragment_of(kind), Order.of(kind, access.layout)
         stride = Number("i64", access.stride)
         lines: dict[int, str] = {}
-        position = fragment.spread.start(emitter, "i64")
+        position = fragment.spread.start(emitter, lane_of(emitter, kind, "i64"))
         start = self._address(access, fragment, self._line_and_place(order, position), stride)
         for offset in offsets:
             line, place = self._line_and_bits(order, fragment, offset)
@@ -270,11 +332,6 @@ class MatrixMemory(Registers):
         place = let(f"ptrtoint ptr {access.address} to i64")
         rest = let(f"and i64 {let(f'or i64 {place}, {access.stride}')}, {nbytes - 1}")
         return let(f"icmp eq i64 {rest}, 0")
-
-    def _by_alignment(self, kind: MatrixType, access: MatrixAccess, wide: Callable[[], Matrix],
-                      narrow: Callable[[], Matrix]) -> Matrix:
-        fragment = fragment_of(kind)
-        return self._chosen(kind, self._is_aligned(access, fragment.bits * fragment.per_register // 8), wide, narrow)
 
     def _chosen(self, kind: MatrixType, condition: str, then: Callable[[], Matrix],
                 otherwise: Callable[[], Matrix]) -> Matrix:

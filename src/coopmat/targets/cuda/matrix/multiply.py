@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from coopmat.formats import FORMATS
 from coopmat.spirv.analysis.types import BFLOAT16_ENCODING, FloatType, IntType, MatrixType, Type
 from coopmat.targets.cuda.chips import Chip
+from coopmat.targets.cuda.lanes import WARP
 from coopmat.targets.cuda.matrix.exchange import Exchange
 from coopmat.targets.cuda.matrix.fragments import fragment_of
+from coopmat.targets.cuda.matrix.positions import is_element, lane_of
 from coopmat.targets.llvm.arithmetic.conversions import to_float
 from coopmat.targets.llvm.arithmetic.integers import add, resized
 from coopmat.targets.llvm.values import Matrix, Number, bits_of, literal
@@ -18,6 +20,7 @@ from coopmat.targets.llvm.writer import Operand
 Formats = tuple[str, str, str, str]
 COLUMNS = 8  # of every instruction's D
 EIGHT = 8  # rows of A, or columns of B, that the threads of a warp hold in a register
+PADDING = 16  # bytes behind a line in local memory, so that lines begin in different banks
 TF32_DROPPED = 0x1FFF  # the bits of a float that tf32 does not have
 
 
@@ -80,6 +83,8 @@ class Multiply(Exchange):
         most = max((one.k for one in instructions), default=0)
         if saturates and (formats[3] != "sint32" or operands[0].kind.columns > most):
             instructions = []  # they saturate to 32 bits with a sign, and each does
+        if instructions and kind.is_of_work_group and self._are_shared_tiles(kind, operands):
+            return self._by_shared_tiles(kind, operands, formats, instructions, saturates)
         if instructions and self._are_tiles(kind, operands):
             return self._by_instructions(kind, operands, formats, instructions, saturates)
         return self._by_threads(kind, operands, formats, saturates)
@@ -124,7 +129,7 @@ class Multiply(Exchange):
         in_half = formats[0] == "fp16" and formats[2] == formats[3] == "fp16"
         tiles = _Tiles(self, kind, c, formats, turned, in_half)
         rows, columns = (kind.columns, kind.rows) if turned else (kind.rows, kind.columns)
-        above, beside = (_Factor(self, one) for one in ((b, a) if turned else (a, b)))
+        above, beside = (_Factor(self, one, is_a=one is a) for one in ((b, a) if turned else (a, b)))
         types = (formats[1], formats[0]) if turned else (formats[0], formats[1])
         for instruction, k in _steps(a.kind.columns, instructions):
             name = instruction.name(_types(instruction, types, in_half), saturates=saturates)
@@ -133,6 +138,45 @@ class Multiply(Exchange):
                 for column in range(0, columns, COLUMNS):
                     right = beside.registers(instruction, column, k, COLUMNS)
                     tiles.update(instruction, name, row, column, [*left, *right])
+        return tiles.matrix()
+
+    # --- mma.sync, of a work-group ----------------------------------------------------
+
+    def _are_shared_tiles(self, kind: MatrixType, operands: Sequence[Matrix]) -> bool:
+        """Whether the accumulator lies as the warps' instructions want it, and elements of A and B have bytes."""
+        a, _, c = (fragment_of(operand.kind) for operand in operands)
+        own = fragment_of(kind).spread
+        return own.is_regular and own.lanes % WARP == 0 and c.spread.offsets == own.offsets and a.bits >= 8
+
+    def _by_shared_tiles(self, kind: MatrixType, operands: Sequence[Matrix], formats: Formats,
+                         instructions: Sequence[Instruction], saturates: bool) -> Matrix:
+        """A and B lie in local memory, along K, and every warp takes what it needs of them."""
+        a, b, c = operands
+        emitter = self.emitter
+        in_half = formats[0] == "fp16" and formats[2] == formats[3] == "fp16"
+        tiles = _Tiles(self, kind, c, formats, False, in_half)
+        row, column = fragment_of(kind).spread.start(emitter, lane_of(emitter, kind, "i64"))
+        lane = emitter.apply("and {t} {0}, {1}", "i64", lane_of(emitter, kind, "i64"),
+                             emitter.constant("i64", WARP - 1))
+        quad = emitter.apply("lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", 2))
+        within = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", 3))
+        beside = emitter.apply("sub {t} {0}, {1}", "i64", column, emitter.apply(
+            "shl {t} {0}, {1}", "i64", within, emitter.constant("i64", 1)))
+        above: _Factor | _SharedFactor = (
+            _Factor(self, a, is_a=True) if fragment_of(a.kind).lies_like(fragment_of(kind))
+            else _SharedFactor(self, a, 0, row, within))
+        across = _SharedFactor(self, b, 1, add(emitter, beside, quad), within)
+        self.lanes.barrier(kind.scope)
+        rows, columns = ({offset[axis] - offset[axis] % step for offset in fragment_of(kind).spread.offsets}
+                         for axis, step in ((0, EIGHT), (1, COLUMNS)))
+        for instruction, k in _steps(a.kind.columns, instructions):
+            name = instruction.name(_types(instruction, formats[:2], in_half), saturates=saturates)
+            right = {place: across.registers(instruction, place, k, COLUMNS) for place in sorted(columns)}
+            for down in sorted(rows)[::instruction.rows // EIGHT]:
+                left = above.registers(instruction, down, k, instruction.rows)
+                for place, factor in right.items():
+                    tiles.update(instruction, name, down, place, [*left, *factor])
+        self.done(kind)
         return tiles.matrix()
 
     # --- a thread's own elements ------------------------------------------------------
@@ -164,7 +208,7 @@ class Multiply(Exchange):
             if saturates:
                 found = self._saturated(add(emitter, found, first), kind, signed=signs[3])
             made[number] = self._narrowed(found, kind, formats[3], wide)
-        self.done()
+        self.done(kind)
         return self.of_components(kind, made)
 
     def _accumulated(self, wide: str, total: str, x: Number, y: Number) -> str:
@@ -237,10 +281,10 @@ def _steps(k: int, instructions: Sequence[Instruction]) -> list[tuple[Instructio
 class _Factor:
     """A or B, with registers for instructions."""
 
-    def __init__(self, form: Exchange, matrix: Matrix) -> None:
+    def __init__(self, form: Exchange, matrix: Matrix, *, is_a: bool) -> None:
         self.form = form
         self.fragment = fragment_of(matrix.kind)
-        self.is_a = self.fragment.is_by_rows(self.fragment.per_register)
+        self.is_a = is_a
         self.found = form.registers(matrix)
 
     def registers(self, instruction: Instruction, outer: int, k: int, count: int) -> list[Operand]:
@@ -255,6 +299,43 @@ class _Factor:
             return _zero(llvm)
         register, own = self.found[component // self.fragment.per_register], self.fragment.register
         return register if own == llvm else self.form.writer.let(f"bitcast {own} {register} to {llvm}")
+
+
+class _SharedFactor:
+    """A or B of a work-group, in local memory with K along the lines. outer: a thread's own row or column."""
+
+    def __init__(self, form: Exchange, matrix: Matrix, axis: int, outer: Number, within: Number) -> None:
+        self.form, self.kind = form, matrix.kind
+        self.fragment = fragment_of(matrix.kind)
+        nbytes = self.fragment.bits // 8
+        count, depth = ((self.kind.rows, self.kind.columns), (self.kind.columns, self.kind.rows))[axis]
+        self.pitch = depth * nbytes + PADDING
+        self.base = form.region(self.kind, count * self.pitch, "ab"[axis])
+        emitter, writer = form.emitter, form.writer
+        components = form.components(matrix)
+        for number, position in form.possible(self.kind):
+            line = writer.line(self.base, position[axis].base, self.pitch)
+            place = writer.line(line, position[1 - axis].base, nbytes)
+            text = f"store {components[number].type} {components[number].base}, ptr {place}"
+            if self.fragment.spread.everywhere[number]:
+                writer.do(text)
+            else:
+                writer.when(is_element(emitter, self.kind, position).base,
+                            lambda text=text: writer.do(text))  # type: ignore[misc]
+        first = writer.line(self.base, outer.base, self.pitch)
+        self.own = writer.line(first, within.base, nbytes * self.fragment.per_register)
+
+    def registers(self, instruction: Instruction, outer: int, k: int, count: int) -> list[Operand]:
+        """The registers of a tile: ``count`` rows of A or columns of B from ``outer`` on, those from ``k`` on of K."""
+        each, nbytes = self.fragment.per_register, self.fragment.bits // 8
+        return [(instruction.operand, self._register((outer + beside) * self.pitch + inner * nbytes,
+                                                     instruction.operand))
+                for inner in range(k, k + instruction.k, 4 * each) for beside in range(0, count, EIGHT)]
+
+    def _register(self, offset: int, llvm: str) -> str:
+        writer = self.form.writer
+        address = writer.let(f"getelementptr i8, ptr {self.own}, i64 {offset}")
+        return writer.let(f"load {llvm}, ptr {address}, align {max(4, self.fragment.bits // 8)}")
 
 
 class _Tiles:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cuda.matrix.fragments import fragment_of
-from coopmat.targets.llvm.arithmetic.integers import add, divide, remainder
+from coopmat.targets.llvm.arithmetic.integers import add, divide, remainder, resized
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.threads.spread import Position
+from coopmat.targets.llvm.threads.threads import ThreadLanes
 from coopmat.targets.llvm.values import Number
+
+
+def lane_of(emitter: Emitter, kind: MatrixType, llvm: str) -> Number:
+    """A thread's number among those that share a matrix."""
+    if not kind.is_of_work_group:
+        return emitter.lane_number(llvm)
+    lanes = emitter.execution
+    assert isinstance(lanes, ThreadLanes)
+    return resized(emitter, lanes.position(), llvm, signed=False)
 
 
 def positions(emitter: Emitter, kind: MatrixType, llvm: str) -> list[Position]:
     """The position of each component, as integers of a type."""
-    spread = fragment_of(kind).spread
+    spread, lane = fragment_of(kind).spread, lane_of(emitter, kind, llvm)
     if spread.is_regular:
-        return spread.positions(emitter, llvm)
-    lane = emitter.lane_number(llvm)
+        return spread.positions(emitter, lane)
     return [dealt_position(emitter, kind, add(emitter, lane, emitter.constant(llvm, number * spread.lanes)))
             for number in range(spread.components)]
 

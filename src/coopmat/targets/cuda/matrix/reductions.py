@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coopmat.numerics.folding import halves
-from coopmat.spirv.analysis.types import MatrixType
+from coopmat.spirv.analysis.types import FloatType, MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixReduce as Axes
-from coopmat.spirv.grammar import Scope
+from coopmat.targets.cuda.mathematics import SINGLE
 from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.cuda.matrix.multiply import Multiply
+from coopmat.targets.cuda.matrix.positions import lane_of
+from coopmat.targets.llvm import terms
 from coopmat.targets.llvm.arithmetic.combinations import COMBINATIONS
 from coopmat.targets.llvm.arithmetic.floats import through_float
 from coopmat.targets.llvm.arithmetic.integers import add, divide, is_bf16, multiply, remainder
@@ -25,14 +27,16 @@ class Reductions(Multiply):
 
     def reduce(self, kind: MatrixType, matrix: Matrix, axes: int, name: str) -> Matrix:
         """The reduction of rows, columns or squares by one of the usual operations."""
-        function = through_float(COMBINATIONS[name], is_bf16(matrix.kind.component))
+        component = matrix.kind.component
+        is_own = component == FloatType(32) and name in SINGLE
+        function = terms.function(SINGLE[name]) if is_own else through_float(COMBINATIONS[name], is_bf16(component))
         combine: Combine = lambda one, other: function(self.emitter, one, other)  # noqa: E731
         given = matrix.kind
         if axes == Axes._2x2:
             return self._squares(kind, matrix, combine)
         folded = [axis for axis, flag in ((0, Axes.Column), (1, Axes.Row)) if axes & flag]
-        is_simple = kind == given and self._is_full(given) and all(
-            (given.rows, given.columns)[axis] & (given.rows, given.columns)[axis] - 1 == 0 for axis in folded)
+        is_simple = self._is_full(given) and self._has_places(kind, given, folded) and all(
+            self._is_within(given, axis) for axis in folded)
         return (self._in_registers if is_simple else self._in_memory)(kind, matrix, folded, combine)
 
     def _is_full(self, kind: MatrixType) -> bool:
@@ -40,19 +44,31 @@ class Reductions(Multiply):
         return fragment.spread.is_regular and all(fragment.spread.everywhere) and (
             fragment.components << fragment.spread.lanes.bit_length() - 1 == kind.rows * kind.columns)
 
+    def _has_places(self, kind: MatrixType, given: MatrixType, folded: list[int]) -> bool:
+        """Whether threads hold the results that they need: those of other columns than they were given, if rows are
+        folded, and so on."""
+        own, other = fragment_of(kind), fragment_of(given)
+        return own.lies_like(other) and {_kept(offset, folded) for offset in own.spread.offsets} <= {
+            _kept(offset, folded) for offset in other.spread.offsets}
+
+    def _is_within(self, kind: MatrixType, axis: int) -> bool:
+        """Whether what is folded along an axis are the numbers of threads of one sub-group, a power of two of them."""
+        count = (kind.rows, kind.columns)[axis]
+        distances = [1 << bit for bit in range(count.bit_length() - 1)]
+        return count & count - 1 == 0 and all(
+            self._lane_distance(kind, axis, distance) < self.lanes.size for distance in distances)
+
     # --- in registers -----------------------------------------------------------------
 
     def _in_registers(self, kind: MatrixType, matrix: Matrix, axes: list[int], combine: Combine) -> Matrix:
-        fragment = fragment_of(kind)
-        parts: Parts = dict(zip(fragment.spread.offsets, self.components(matrix), strict=True))
+        given = matrix.kind
+        parts: Parts = dict(zip(fragment_of(given).spread.offsets, self.components(matrix), strict=True))
         for axis in axes:
-            distance = (kind.rows, kind.columns)[axis] // 2
+            distance = (given.rows, given.columns)[axis] // 2
             while distance:
-                parts = self._halved(kind, parts, axis, distance, combine)
+                parts = self._halved(given, parts, axis, distance, combine)
                 distance //= 2
-        kept = [tuple(0 if axis in axes else place for axis, place in enumerate(offset))
-                for offset in fragment.spread.offsets]
-        return self.of_components(kind, [parts[row, column] for row, column in kept])
+        return self.of_components(kind, [parts[_kept(offset, axes)] for offset in fragment_of(kind).spread.offsets])
 
     def _halved(self, kind: MatrixType, parts: Parts, axis: int, distance: int, combine: Combine) -> Parts:
         """Every number combined with the one so far away, in another register or another thread."""
@@ -99,7 +115,7 @@ class Reductions(Multiply):
         total = shape[0] * shape[1]
 
         def turn(number: str) -> None:
-            own = self._own_turn(number)
+            own = self._own_turn(kind, number)
 
             def both() -> None:
                 row, column = self._split(own, shape[1])
@@ -110,13 +126,13 @@ class Reductions(Multiply):
 
             writer.when(writer.let(f"icmp ult i64 {own.base}, {total}"), both)
 
-        writer.count(-(-total // self.lanes.size), turn)
-        self.lanes.barrier(Scope.Subgroup)
+        writer.count(-(-total // kind.work_items), turn)
+        self.lanes.barrier(kind.scope)
 
-    def _own_turn(self, number: str) -> Number:
+    def _own_turn(self, kind: MatrixType, number: str) -> Number:
         emitter = self.emitter
-        start = multiply(emitter, Number("i64", number), emitter.constant("i64", self.lanes.size))
-        return add(emitter, start, emitter.lane_number("i64"))
+        start = multiply(emitter, Number("i64", number), emitter.constant("i64", kind.work_items))
+        return add(emitter, start, lane_of(emitter, kind, "i64"))
 
     def _split(self, number: Number, width: int) -> tuple[Number, Number]:
         columns = self.emitter.constant("i64", width)
@@ -129,7 +145,7 @@ class Reductions(Multiply):
         for number, position in self._present(kind):
             row, column = (zero if axis in axes else place for axis, place in enumerate(position))
             numbers[number] = self.element(address, given, (row, column))
-        self.done()
+        self.done(kind)
         return self.of_components(kind, numbers)
 
     def _squares(self, kind: MatrixType, matrix: Matrix, combine: Combine) -> Matrix:
@@ -143,5 +159,11 @@ class Reductions(Multiply):
             pairs = [combine(*(self.element(address, given, (line, place))
                                for line in (up, add(emitter, up, one)))) for place in (left, add(emitter, left, one))]
             numbers[number] = combine(*pairs)
-        self.done()
+        self.done(kind)
         return self.of_components(kind, numbers)
+
+
+def _kept(offset: tuple[int, int], axes: list[int]) -> tuple[int, int]:
+    """Where the result for an element is, once some axes are folded."""
+    row, column = offset
+    return 0 if 0 in axes else row, 0 if 1 in axes else column

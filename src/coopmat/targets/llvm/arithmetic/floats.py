@@ -28,7 +28,10 @@ def from_bf16(emitter: NumberWriter, number: Number) -> Number:
 
 
 def to_bf16(emitter: NumberWriter, number: Number) -> Number:
-    """A float rounded to bf16, to nearest with ties to even; a NaN becomes the quiet one of its sign."""
+    """A float rounded to bf16, to nearest with ties to even; a NaN becomes the quiet one of its sign, or the machine's
+    own."""
+    if emitter.has_bf16:
+        return emitter.apply("bitcast {t} {0} to {r}", "i16", emitter.apply("fptrunc {t} {0} to {r}", "bfloat", number))
     i32 = lambda value: emitter.constant("i32", value)  # noqa: E731
     whole = bits(emitter, number)
     odd = emitter.apply("and {t} {0}, {1}", "i32", emitter.apply("lshr {t} {0}, {1}", "i32", whole, i32(16)), i32(1))

@@ -33,7 +33,7 @@ def _copy(emitter: Emitter, row: Instruction, block: Block, surface: int, own: i
                                    rows_per_word=4 // size if transform else 1))
     pointer, element, writer = emitter.number(row.words[own]), f"i{8 * size}", emitter.writer
     limit = emitter.apply("sub {t} {0}, {1}", "i64", width, emitter.constant("i64", size))
-    places = spread.positions(emitter, "i64")
+    places = spread.positions(emitter, emitter.lane_number("i64"))
     per_block = len(places) // block.count
     for number, (line, column) in enumerate(places):
         down = add(emitter, line, y)

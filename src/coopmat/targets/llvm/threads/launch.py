@@ -52,6 +52,10 @@ class LaunchBlock:
         self.variables: dict[int, Slot] = {}
         self._words: dict[int, str] = {}
 
+    def like(self, other: LaunchBlock) -> None:
+        """Be the block that other code reads as well, and reserve behind what that has reserved."""
+        self.nbytes, self.local_bytes, self.variables = other.nbytes, other.local_bytes, other.variables
+
     @property
     def pointer(self) -> str:
         """LLVM's type of a pointer into the block."""
@@ -76,9 +80,9 @@ class LaunchBlock:
         self.writer.entry.append(f"  {name} = getelementptr i8, {self.pointer} {LAUNCH}, i64 {slot.offset}")
         return name
 
-    def reserve(self, size: int) -> Slot:
+    def reserve(self, size: int, alignment: int = WORD_BYTES) -> Slot:
         """Room for an argument. Error if the block becomes too large."""
-        slot = Slot(round_up(self.nbytes, 16 if size > WORD_BYTES else WORD_BYTES), size)
+        slot = Slot(round_up(self.nbytes, max(alignment, 16 if size > WORD_BYTES else WORD_BYTES)), size)
         self.nbytes = slot.offset + size
         if self.nbytes > self.most:
             raise Error(f"the arguments take {self.nbytes} bytes, more than the {self.most} that a launch can have; "

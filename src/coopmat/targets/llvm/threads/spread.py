@@ -85,9 +85,11 @@ class Spread:
         """Whether a component holds an element in no thread."""
         return tuple(map(bool, ~np.any(self.held.valid, axis=0)[:self.components]))
 
-    def start(self, emitter: Emitter, llvm: str) -> Position:
-        """The position of a thread's first element, as integers of a type; the layout is regular."""
-        lane, row, column = emitter.lane_number(llvm), emitter.constant(llvm, 0), emitter.constant(llvm, 0)
+    def start(self, emitter: Emitter, lane: Number) -> Position:
+        """The position of a thread's first element, by its number, as integers of the same type; the layout is
+        regular."""
+        llvm = lane.type
+        row, column = emitter.constant(llvm, 0), emitter.constant(llvm, 0)
         for part in self.lane_bits:
             step = lane
             if part.first:
@@ -97,9 +99,10 @@ class Spread:
             row, column = _further(emitter, row, step, part.rows), _further(emitter, column, step, part.columns)
         return row, column
 
-    def positions(self, emitter: Emitter, llvm: str) -> list[Position]:
+    def positions(self, emitter: Emitter, lane: Number) -> list[Position]:
         """The position of each component; the layout is regular."""
-        row, column = self.start(emitter, llvm)
+        row, column = self.start(emitter, lane)
+        llvm = lane.type
         return [(add(emitter, row, emitter.constant(llvm, down)), add(emitter, column, emitter.constant(llvm, beside)))
                 for down, beside in self.offsets]
 

@@ -26,28 +26,40 @@ FIRST = 2  # of the words of OpExtInst: before them are the set and the number
 ILOGB_ZERO = -(1 << 31)
 ILOGB_NAN = (1 << 31) - 1
 QUOTIENT_BITS = 7  # of remquo
-DOUBLE = FloatType(64)
+SINGLE, DOUBLE = FloatType(32), FloatType(64)
 
 # --------------------------------------------------------------------------------------
 # Handlers
 # --------------------------------------------------------------------------------------
 
 
-def in_double(formula: Formula) -> Handler:
-    """A handler for a formula of doubles, whose result is rounded once."""
+def in_precision(wide: FloatType, formula: Formula) -> Handler:
+    """A handler for a formula of floats or doubles, whose result is rounded once more."""
 
     def handle(emitter: Emitter, row: Instruction) -> Value:
-        operands = [_in_double(emitter, word) for word in row.words[FIRST:]]
-        return _rounded(emitter, each(emitter, function(formula), operands), emitter.result_type(row))
+        operands = [_widened(emitter, word, wide) for word in row.words[FIRST:]]
+        return _rounded(emitter, each(emitter, function(formula), operands), emitter.result_type(row), wide)
 
     return handle
+
+
+def in_double(formula: Formula) -> Handler:
+    """A handler for a formula of doubles, whose result is rounded once."""
+    return in_precision(DOUBLE, formula)
 
 
 def _real(name: str) -> Handler:
     """A handler for a function of real numbers: by a formula for all work-items at once where one is good enough."""
     exact = in_double(REAL[name])
     narrow = in_double(EXPONENTIAL[name]) if name in EXPONENTIAL else exact
-    return lambda emitter, row: (exact if emitter.result_type(row).scalar == DOUBLE else narrow)(emitter, row)
+
+    def handle(emitter: Emitter, row: Instruction) -> Value | None:
+        if emitter.result_type(row).scalar == DOUBLE:
+            return exact(emitter, row)
+        single = emitter.machine.single.get(name)
+        return narrow(emitter, row) if single is None else in_precision(SINGLE, single)(emitter, row)
+
+    return handle
 
 
 def on_vectors(formula: Callable[..., tuple[Term, ...]]) -> Handler:
@@ -60,15 +72,19 @@ def on_vectors(formula: Callable[..., tuple[Term, ...]]) -> Handler:
     return handle
 
 
-def _in_double(emitter: Emitter, word: int) -> tuple[Number, ...]:
+def _widened(emitter: Emitter, word: int, wide: FloatType) -> tuple[Number, ...]:
     kind = emitter.type_of(word).scalar
     if not isinstance(kind, FloatType):
         return emitter.numbers(word)
-    return tuple(to_float(emitter, one, kind, DOUBLE, "rte") for one in emitter.numbers(word))
+    return tuple(to_float(emitter, one, kind, wide, "rte") for one in emitter.numbers(word))
 
 
-def _rounded(emitter: Emitter, value: Value, kind: Type) -> Value:
-    return tuple(to_float(emitter, one, DOUBLE, kind.scalar, "rte") for one in value if isinstance(one, Number))
+def _in_double(emitter: Emitter, word: int) -> tuple[Number, ...]:
+    return _widened(emitter, word, DOUBLE)
+
+
+def _rounded(emitter: Emitter, value: Value, kind: Type, wide: FloatType | None = None) -> Value:
+    return tuple(to_float(emitter, one, wide or DOUBLE, kind.scalar, "rte") for one in value if isinstance(one, Number))
 
 
 def in_own_type(formula: Formula) -> Handler:

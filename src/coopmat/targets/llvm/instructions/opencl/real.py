@@ -119,6 +119,6 @@ REAL: dict[str, Formula] = {
 }
 """Functions of doubles, by name."""
 
-_FAST = ("cos", "exp", "exp2", "exp10", "log", "log2", "log10", "powr", "rsqrt", "sin", "sqrt", "tan")
+FAST = ("cos", "exp", "exp2", "exp10", "log", "log2", "log10", "powr", "rsqrt", "sin", "sqrt", "tan")
 
-REAL |= {f"{prefix}_{name}": REAL[name] for prefix in ("half", "native") for name in _FAST}
+REAL |= {f"{prefix}_{name}": REAL[name] for prefix in ("half", "native") for name in FAST}

@@ -1,0 +1,63 @@
+"""``coopmat opt``: SPIR-V to SPIR-V, by passes that the user chooses or by the usual ones."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coopmat.command_line.modules import read_or_compile
+from coopmat.command_line.options import build_options
+from coopmat.diagnostics import Error, ValidationError, render
+from coopmat.runtime import device
+from coopmat.spirv.transform import passes
+from coopmat.spirv.transform.goal import Goal
+from coopmat.support.files import check_output, write_output
+
+TEXT_SUFFIX = ".spvasm"
+SIZES = 3  # M, N and K
+KNOWN = "; ".join(f"{one.name}: {one.summary}" for one in passes.PASSES)
+
+
+def optimize(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="SPIR-V as binary or text (- for standard input), "
+                                         "OpenCL C (.cl), LLVM IR (.ll).")],
+    output: Annotated[Path, typer.Option("-o", metavar="OUT", help="The file to write, as text if its name ends in "
+                                         ".spvasm, or - for standard output.")],
+    names: Annotated[str | None, typer.Option("--passes", metavar="A,B,…", help="These passes in this order. "
+                                              f"{KNOWN}.")] = None,
+    device_name: Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="Cut large matrices into those "
+                                                    "that this device has.")] = None,
+    tile: Annotated[str | None, typer.Option(metavar="M,N,K", help="Cut large matrices into these sizes instead.")
+                    ] = None,
+    verbose: Annotated[bool, typer.Option("-v", help="Print what each pass did, and what it did not and why.")] = False,
+) -> None:
+    """Transform a module of kernels, SPIR-V to SPIR-V."""
+    chosen = passes.usual() if names is None else passes.chosen([name.strip() for name in names.split(",") if name])
+    target = device(device_name).description if device_name is not None else None
+    goal = Goal(target, None if tile is None else _sizes(tile))
+    check_output(output, file)
+    module, warnings = read_or_compile(file, build_options(context))
+    if warnings:
+        print(render(warnings), file=sys.stderr)
+    try:
+        changed, notes = passes.transform(module, chosen, goal)
+    except ValidationError as error:
+        raise error.in_file(str(file)) from None
+    if verbose:
+        print(*notes, sep="\n", file=sys.stderr)
+    is_text = output.suffix == TEXT_SUFFIX
+    write_output(output, changed.to_text(friendly_names=True).encode("utf-8", "surrogateescape") if is_text
+                 else changed.to_bytes())
+
+
+def _sizes(text: str) -> tuple[int, int, int]:
+    parts = text.split(",")
+    if len(parts) != SIZES or not all(re.fullmatch("[1-9][0-9]{0,4}", part.strip()) for part in parts):
+        raise Error(f"--tile takes M, N and K such as 16,16,16; found '{text}'")
+    m, n, k = map(int, parts)
+    return m, n, k

@@ -1,0 +1,201 @@
+"""Constants are folded, branches on them resolved, what is computed twice or never used is removed.
+
+Specialisation constants are no constants: a module keeps them. Memory is not looked at: what loads and stores do to
+each other, :mod:`coopmat.spirv.transform.values` knows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from coopmat.spirv.analysis.control_flow import switch_cases
+from coopmat.spirv.edit.functions import (
+    MERGES,
+    Body,
+    FunctionEditor,
+    Graph,
+    change_phis,
+    current_line,
+    remove_unreachable,
+    rename_parent,
+    replace_uses,
+    without_parents,
+)
+from coopmat.spirv.edit.ordering import LINES
+from coopmat.spirv.grammar import MemoryAccess, Op
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.content import Block
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.transform.facts import PURE, Facts
+from coopmat.spirv.transform.goal import Goal, Say
+from coopmat.spirv.transform.simplify import Simplifying
+
+MOST_ROUNDS = 20
+"""What is folded lets more be folded; nearly always two rounds find it all."""
+
+_UNUSED_TOO = PURE | {Op.Phi, Op.Variable, Op.Load, Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL}
+_LOADS = {Op.Load: 1, Op.CooperativeMatrixLoadKHR: 3, Op.CooperativeMatrixLoadCheckedINTEL: 7}
+"""Load → the place of its memory operands."""
+def fold(module: Module, goal: Goal, say: Say) -> Module:
+    """The module with less in it."""
+    editor = FunctionEditor(module)
+    found: Counter[str] = Counter()
+    for body in editor.bodies:
+        if body.blocks:
+            _Folding(editor, body, found).done()
+    for what, count in found.items():
+        if count:
+            say(f"{what}: {count}")
+    return editor.done() if found.total() else module
+
+
+class _Folding:
+    """One function."""
+
+    def __init__(self, editor: FunctionEditor, body: Body, found: Counter[str]) -> None:
+        self.editor = editor
+        self.body = body
+        self.found = found
+        self.facts = Facts(editor)
+
+    def done(self) -> None:
+        for _ in range(MOST_ROUNDS):
+            before = self.found.total()
+            self.found["blocks removed that nobody reaches"] += remove_unreachable(self.body)
+            Simplifying(self.facts, self.body, self.found).done()
+            self._remove_unused()
+            self._resolve_branches()
+            self._join_blocks()
+            if self.found.total() == before:
+                return
+
+    # --- what is not used ---------------------------------------------------------------
+
+    def _remove_unused(self) -> None:
+        """Take out instructions without an effect whose result nobody uses, directly or in a circle."""
+        definitions = {row.result_id: row for row in self.body.rows() if row.result_id is not None}
+        waiting = [row for row in self.body.rows() if not self._may_go(row) and row.opcode not in LINES]
+        needed: set[int] = set()
+        while waiting:
+            for identifier in waiting.pop().ids():
+                if identifier in definitions and identifier not in needed:
+                    needed.add(identifier)
+                    waiting.append(definitions[identifier])
+        for block in self.body.blocks:
+            kept = [row for row in block.instructions
+                    if row.result_id is None or row.result_id in needed or not self._may_go(row)]
+            self.found["unused instructions removed"] += len(block.instructions) - len(kept)
+            block.instructions = kept
+
+    def _may_go(self, row: Instruction) -> bool:
+        if row.opcode in _LOADS:
+            access = row.words[_LOADS[Op(row.opcode)]:]
+            return not (access and access[0] & MemoryAccess.Volatile)
+        return row.opcode in _UNUSED_TOO or (row.opcode == Op.ExtInst and self.facts.is_pure_function(row))
+
+    # --- branches -----------------------------------------------------------------------
+
+    def _resolve_branches(self) -> None:
+        for block in self.body.blocks:
+            target = self._only_target(block.terminator)
+            if target is not None and self._goes_to(block, target):
+                self.found["branches resolved"] += 1
+        graph = Graph.of(self.body)
+        entered = set(graph.order)
+        for index, block in enumerate(self.body.blocks):
+            if index in entered and any(row.opcode == Op.LoopMerge for row in block.instructions[-2:-1]):
+                inside = any(_is_dominated(graph, source, index) for source in graph.predecessors[index])
+                if not inside:
+                    del block.instructions[-2]
+                    self.found["loops of one round opened"] += 1
+
+    def _only_target(self, end: Instruction) -> int | None:
+        if end.opcode == Op.BranchConditional:
+            chosen, other = end.words[1:3]
+            known = self.facts.bits(end.words[0])
+            return chosen if chosen == other or (known and known[0]) else other if known else None
+        if end.opcode == Op.Switch:
+            known = self.facts.bits(end.words[0])
+            if known is None:
+                return None
+            kind = self.facts.types[self.editor.type_of(end.words[0]).result_id or 0]
+            default, cases = switch_cases(end, kind.size)
+            return cases.get(known[0], default)
+        return None
+
+    def _goes_to(self, block: Block, target: int) -> bool:
+        """Let a block branch to one of its targets only; not where that would leave a loop without the way to its merge
+        block, by which all know what belongs to the loop."""
+        old = list(block.instructions)
+        lost = {label for label in _labels(block.terminator) if label != target}
+        merges = self._reached_merges()
+        block.instructions[-1] = Instruction(Op.Branch, None, None, (target,), block.terminator.offset)
+        if len(old) > 1 and old[-2].opcode == Op.SelectionMerge:
+            del block.instructions[-2]
+        if not self._reached_merges() >= {label for label in merges if self._is_loop_still(label)}:
+            block.instructions = old
+            return False
+        for other in self.body.blocks:
+            if other.label in lost:
+                change_phis(other, lambda row: without_parents(row, {block.label}))
+        return True
+
+    def _reached_merges(self) -> set[int]:
+        """The merge blocks of loops that can be reached."""
+        graph = Graph.of(self.body)
+        entered = {self.body.blocks[index].label for index in graph.order}
+        return {row.words[0] for block in self.body.blocks if block.label in entered
+                for row in block.instructions[-2:-1] if row.opcode == Op.LoopMerge and row.words[0] in entered}
+
+    def _is_loop_still(self, merge: int) -> bool:
+        """Whether the head of the loop with a merge block can be reached, and comes back to itself."""
+        graph = Graph.of(self.body)
+        head = next(index for index, block in enumerate(self.body.blocks) for row in block.instructions[-2:-1]
+                    if row.opcode == Op.LoopMerge and row.words[0] == merge)
+        return head in graph.order and any(_is_dominated(graph, source, head) for source in graph.predecessors[head])
+
+    def _join_blocks(self) -> None:
+        """Let a block that only one other leads to be the end of that one."""
+        named = {word for row in self.body.rows() if row.opcode in MERGES
+                 for word in row.words[:2 if row.opcode == Op.LoopMerge else 1]}
+        sources = Counter(label for block in self.body.blocks for label in dict.fromkeys(_labels(block.terminator)))
+        by_label = {block.label: block for block in self.body.blocks}
+        same: dict[int, int] = {}
+        gone: set[int] = set()
+        for block in self.body.blocks:
+            while block.label not in gone and block.terminator.opcode == Op.Branch:
+                label = block.terminator.words[0]
+                has_merge = len(block.instructions) > 1 and block.instructions[-2].opcode in MERGES
+                if has_merge or sources[label] != 1 or label in named or label in gone or label == block.label:
+                    break
+                following = by_label[label]
+                same |= {row.result_id or 0: row.words[0] for row in following.instructions if row.opcode == Op.Phi}
+                rest = [row for row in following.instructions if row.opcode != Op.Phi]
+                line = [make(Op.NoLine)] if current_line(block.instructions) is not None else []
+                block.instructions[-1:] = [*line, *rest]
+                rename_parent(self.body, block, label)
+                gone.add(label)
+                self.found["blocks joined to the one before"] += 1
+        self.body.blocks = [block for block in self.body.blocks if block.label not in gone]
+        replace_uses(self.body, same)
+
+
+
+def _labels(end: Instruction) -> Sequence[int]:
+    if end.opcode == Op.Branch:
+        return end.words[:1]
+    if end.opcode == Op.BranchConditional:
+        return end.words[1:3]
+    if end.opcode == Op.Switch:
+        size = int(end.context or 1) + 1
+        return (end.words[1], *end.words[1 + size::size])
+    return ()
+
+
+def _is_dominated(graph: Graph, block: int, above: int) -> bool:
+    while block != above and block in graph.parent:
+        block = graph.parent[block]
+    return block == above
+
+

@@ -1,0 +1,440 @@
+"""The schedule of a kernel with matrices of work-groups: which loads are a pipeline, and what speaks against one.
+
+What is wanted: every multiplication is one of wgmma, of a B and mostly an A that were loaded in the same block or at
+the kernel's start, by checked loads of memory that a tensor map can describe; and what leads to the loads (addresses, branches) is made of arguments,
+constants and the work-group's position, so that one warp can run ahead of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
+from coopmat.spirv.analysis.types import MatrixType, Type
+from coopmat.spirv.grammar import OPENCL_STD, BuiltIn, CooperativeMatrixOperands, Decoration, Op
+from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.flatten import Flat
+from coopmat.targets.cuda.lanes import Variant
+from coopmat.targets.cuda.matrix.fragments import fragment_of
+from coopmat.targets.cuda.work_groups.launch_values import LaunchValue, group_axes, launch_value, zeros_of
+from coopmat.targets.llvm.threads.spread import LaneBits
+
+WARP_GROUP = 128  # threads that carry out a wgmma together
+SWIZZLES = (128, 64, 32)  # bytes of a line of a tile
+MAP_ALIGNMENT = 16  # bytes: of the address, the stride and the first column that a tensor map takes
+MOST_COLUMNS, ROWS_OF_D = 256, 64  # of a wgmma's D
+MOST_BOX_ROWS = 256
+BARRIER_BYTES = 8
+CLUSTER = 2  # work-groups that share tiles
+LINES_OF_CORE = 8  # of a tile, which wgmma reads together
+CHUNK_BUFFERS = 2  # of a warp group, for chunks of results
+CHUNK_BYTES = ROWS_OF_D * SWIZZLES[0]
+STORED = {"float32": "FLOAT32", "int32": "INT32", "float16": "FLOAT16", "bf16": "BFLOAT16"}
+"""The types of accumulators that leave by tensor maps, and what these call them."""
+FEWEST_STAGES, MOST_STAGES = 2, 8
+TILE_ALIGNMENT = 1024
+
+
+class NoSchedule(Exception):
+    """Why a kernel has none."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Products of wgmma. k: of an instruction. letters: PTX's types. mixes: its operands may lie along M or N, too.
+    tensor: the type of a tensor map's elements."""
+
+    k: int
+    letters: str
+    accumulator: str
+    mixes: bool
+    tensor: str
+
+
+KINDS: dict[tuple[str, str, str], Kind] = {
+    ("bf16", "bf16", "fp32"): Kind(16, "bf16.bf16", "f32", True, "BFLOAT16"),
+    ("fp16", "fp16", "fp32"): Kind(16, "f16.f16", "f32", True, "FLOAT16"),
+    ("tf32", "tf32", "fp32"): Kind(8, "tf32.tf32", "f32", False, "FLOAT32"),
+    **{(a, b, "sint32"): Kind(32, f"{a[0]}8.{b[0]}8", "s32", False, "UINT8")
+       for a in ("sint8", "uint8") for b in ("sint8", "uint8")},
+}
+"""By the types of A, B and the accumulator: PTX ISA, wgmma.mma_async."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A matrix in shared memory, as a tensor map's boxes bring it: lines of at most 128 bytes, swizzled.
+
+    lines: in memory, and along: elements of each. along_k: whether these follow K. line_bytes: of a line in shared
+    memory; longer lines are cut into slabs that follow each other.
+    """
+
+    lines: int
+    along: int
+    element: int
+    along_k: bool
+    line_bytes: int
+
+    @property
+    def slabs(self) -> int:
+        """Parts of the lines."""
+        return self.along * self.element // self.line_bytes
+
+    @property
+    def slab_bytes(self) -> int:
+        return self.lines * self.line_bytes
+
+    @property
+    def nbytes(self) -> int:
+        return self.slabs * self.slab_bytes
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """What the host makes a tensor map of: a matrix in memory, and the boxes that are copied.
+
+    parameter: of the pointer. element: the type of an element. width, height: elements of a line, and lines. stride:
+    elements from line to line.
+    """
+
+    parameter: int
+    element: str
+    element_bytes: int
+    width: LaunchValue
+    height: LaunchValue
+    stride: LaunchValue
+    box: tuple[int, int]
+    line_bytes: int
+
+
+@dataclass
+class StagedLoad:
+    """A load that is a part of the pipeline. offset: of its tile in a stage. is_shared: the work-groups of a cluster
+    have it in common."""
+
+    row: Instruction
+    kind: MatrixType
+    tile: Tile
+    map: TensorMap
+    number: int
+    offset: int = 0
+    is_shared: bool = False
+
+    def share(self) -> None:
+        """Have each work-group of a cluster bring its part of every slab, for all."""
+        self.is_shared = True
+        columns, lines = self.map.box
+        self.map = replace(self.map, box=(columns, lines // CLUSTER))
+
+
+@dataclass
+class Ring:
+    """The stages of the loads of one block. number: of the ring; blocks whose tiles are alike share one. offset: of the
+    first stage in local memory; barriers: of the first full barrier, which the empty ones follow. is_held: whether
+    other blocks read the tiles, too, which stay until the work-group ends."""
+
+    block: int
+    loads: list[StagedLoad] = field(default_factory=list)
+    is_held: bool = False
+    last_use: int = 0  # the position in the block of the last instruction that reads a tile
+    number: int = 0
+    stages: int = 0
+    offset: int = 0
+    barriers: int = 0
+
+    @property
+    def stage_bytes(self) -> int:
+        return sum(-(-load.tile.nbytes // TILE_ALIGNMENT) * TILE_ALIGNMENT for load in self.loads)
+
+
+@dataclass
+class StagedStore:
+    """A store of an accumulator by way of shared memory. number: of its tensor map."""
+
+    row: Instruction
+    map: TensorMap
+    number: int
+
+
+@dataclass
+class Schedule:
+    """The pipelines of a kernel, by their blocks; the loads by the ids of what they load. stores: those that leave by
+    tensor maps; staging: the offset of their chunks in shared memory. nbytes: of shared memory. sums: the phis that
+    products are added to, and nothing else is done with."""
+
+    rings: dict[int, Ring]
+    loads: dict[int, StagedLoad]
+    stores: list[StagedStore]
+    sums: frozenset[int] = frozenset()
+    staging: int = 0
+    nbytes: int = 0
+
+    @property
+    def maps(self) -> list[TensorMap]:
+        """Those that the host makes."""
+        return [*(load.map for load in self.loads.values()), *(store.map for store in self.stores)]
+
+    def store_of(self, row: Instruction | None) -> StagedStore | None:
+        """The store by a tensor map that an instruction is."""
+        return next((one for one in self.stores if one.row is row), None)
+
+
+def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
+    """The schedule of a kernel. NoSchedule, with the reason, if it has none."""
+    x, y, z = variant.local_size
+    if variant.chip.name != "sm_90a":
+        raise NoSchedule(f"{variant.chip.name} has no wgmma")
+    if x * y * z % WARP_GROUP or x * y * z > 896:
+        raise NoSchedule(f"work-groups of {x * y * z} work-items are no whole warp groups of {WARP_GROUP}, at most "
+                         "seven")
+    rings: dict[int, Ring] = {}
+    for number, block in enumerate(flat.blocks):
+        for place, row in enumerate(block.instructions):
+            _check(flat, row)
+            if row.opcode == Op.CooperativeMatrixMulAddKHR and _is_shared(flat.type_of(row.result_id or 0)):
+                _add(flat, variant, rings, place, row)
+    if not rings:
+        raise NoSchedule("there is no multiplication of matrices of a work-group")
+    loads = {load.row.result_id or 0: load for ring in rings.values() for load in ring.loads}
+    for number, load in enumerate(loads.values()):
+        load.number = number
+    _check_slice(flat, rings)
+    if variant.cluster is not None:
+        _share(flat, loads.values(), variant.cluster)
+    stores = _stores(flat, len(loads)) if variant.pipeline == "loads and stores" else []
+    staging = CHUNK_BUFFERS * CHUNK_BYTES * (x * y * z // WARP_GROUP) if stores else 0
+    schedule = Schedule(rings, loads, stores, _sums(flat))
+    schedule.staging = _place(rings, shared_memory - staging)
+    schedule.staging = -(-schedule.staging // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else schedule.staging
+    schedule.nbytes = schedule.staging + staging
+    return schedule
+
+
+def _share(flat: Flat, loads: Iterable[StagedLoad], axis: int) -> None:
+    """Let two work-groups that are neighbours along an axis have tiles in common. NoSchedule if there are none."""
+    if any(axis in group_axes(flat, row.words[0]) for row in _branches(flat)):
+        raise NoSchedule(f"which way a work-group takes depends on its position along axis {axis}")
+    alike = [load for load in loads if load.tile.lines % (CLUSTER * LINES_OF_CORE) == 0
+             and not any(axis in group_axes(flat, word) for word in load.row.words)]
+    if not alike:
+        raise NoSchedule(f"work-groups that are neighbours along axis {axis} have no tiles in common")
+    for load in alike:
+        load.share()
+
+
+def _stores(flat: Flat, number: int) -> list[StagedStore]:
+    """The stores of accumulators that tensor maps can do; their numbers begin with ``number``."""
+    found: list[StagedStore] = []
+    for block in flat.blocks:
+        for row in block.instructions:
+            if row.opcode == Op.CooperativeMatrixStoreCheckedINTEL:
+                described = _stored(flat, row)
+                if described is not None:
+                    found.append(StagedStore(row, described, number + len(found)))
+    return found
+
+
+def _stored(flat: Flat, row: Instruction) -> TensorMap | None:
+    """The tensor map of a store, by chunks of 64 rows and 128 bytes; None if there is none."""
+    pointer, _, column, matrix, layout, height, width, *rest = row.words
+    kind = flat.type_of(matrix)
+    if not isinstance(kind, MatrixType) or not kind.is_of_work_group or kind.use != Use.MatrixAccumulatorKHR:
+        return None
+    element = STORED.get(str(kind.component))
+    size = kind.component.size
+    if element is None or flat.constant_of(layout) != Layout.RowMajorKHR or kind.columns * size % SWIZZLES[0] or (
+            size << zeros_of(flat, column)) % MAP_ALIGNMENT:
+        return None
+    return _map(flat, pointer, (width, height, *rest[:1]), element, size, (SWIZZLES[0] // size, ROWS_OF_D),
+                SWIZZLES[0])
+
+
+def _is_shared(kind: Type) -> bool:
+    return isinstance(kind, MatrixType) and kind.is_of_work_group
+
+
+_FORBIDDEN = {
+    **{op: "atomic instructions" for op in Op if op.name.startswith("Atomic")},
+    **{op: "operations of groups" for op in Op if op.name.startswith(("Group", "Subgroup"))},
+    Op.FunctionCall: "assertions",
+}
+
+
+def _check(flat: Flat, row: Instruction) -> None:
+    """Refuse what only all threads can do."""
+    if row.opcode in _FORBIDDEN:
+        raise NoSchedule(f"it has {_FORBIDDEN[Op(row.opcode)]} ({row.name})")
+    if row.opcode == Op.ExtInst and row.words[1] == OPENCL_STD["printf"]:
+        raise NoSchedule("it prints")
+    if row.opcode == Op.Select and _is_shared(flat.type_of(row.result_id or 0)):
+        raise NoSchedule("it selects one of two matrices")
+
+
+def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], place: int, row: Instruction) -> None:
+    """Note a multiplication."""
+    kinds = [flat.type_of(word) for word in (*row.words[:3], row.result_id or 0)]
+    a, b, c, d = (kind for kind in kinds if isinstance(kind, MatrixType))
+    use = multiply_accumulate_of(a, b, c, d, CooperativeMatrixOperands(row.words[3] if len(row.words) > 3 else 0), row)
+    product = KINDS.get((use.formats[0], use.formats[1], use.formats[3]))
+    if product is None or use.formats[2] != use.formats[3] or use.saturating:
+        raise NoSchedule(f"wgmma has no {' '.join(use.formats)}")
+    _check_shape(variant, a, d, product)
+    operands = [(row.words[0], a), (row.words[1], b)]
+    if flat.definition(row.words[0]).opcode != Op.CooperativeMatrixLoadCheckedINTEL:
+        if not fragment_of(a).lies_like(fragment_of(d)):
+            raise NoSchedule(f"A is neither loaded nor one that wgmma takes from registers ({a})")
+        del operands[0]
+    for word, kind in operands:
+        block = next((number for number, one in enumerate(flat.blocks) if flat.definition(word) in one.instructions), -1)
+        ring = rings.setdefault(block, Ring(block))
+        if word not in {load.row.result_id for load in ring.loads}:
+            ring.loads.append(_staged(flat, word, kind, product))
+        if row in flat.blocks[block].instructions:
+            ring.last_use = max(ring.last_use, place)
+        elif block != 0:
+            raise NoSchedule("a tile that is not loaded in the kernel's first block is used in another block")
+        else:
+            ring.is_held = True
+
+
+def _sums(flat: Flat) -> frozenset[int]:
+    """The phis that are C of a product."""
+    factors = {row.words[2] for block in flat.blocks for row in block.instructions
+               if row.opcode == Op.CooperativeMatrixMulAddKHR}
+    return frozenset(one for one in factors if one in flat.definitions and flat.definitions[one].opcode == Op.Phi)
+
+
+def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) -> None:
+    spread = fragment_of(d).spread
+    warps = d.work_items // 32
+    expected = (LaneBits(0, 2, 0, 2), LaneBits(2, 3, 1, 0), LaneBits(5, warps.bit_length() - 1, 16, 0))
+    if not spread.is_regular or spread.lane_bits != expected or d.columns > MOST_COLUMNS:
+        raise NoSchedule(f"a work-group of {d.work_items} does not share a {d} as wgmma has it: {16 * warps} rows, or "
+                         f"a multiple, and at most {MOST_COLUMNS} columns")
+    if a.columns % product.k:
+        raise NoSchedule(f"K = {a.columns} is no multiple of wgmma's {product.k}")
+
+
+def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind) -> StagedLoad:
+    """The load of an operand. NoSchedule if it is none that a tensor map can do."""
+    row = flat.definition(identifier)
+    if row.opcode != Op.CooperativeMatrixLoadCheckedINTEL:
+        raise NoSchedule("an operand is not what a checked load gives")
+    for user in (user for block in flat.blocks for user in block.instructions):
+        if identifier in user.ids() and user.opcode != Op.CooperativeMatrixMulAddKHR:
+            raise NoSchedule(f"a loaded tile is used by {user.name}, not only multiplied")
+    pointer, _, column, layout, height, width, *rest = row.words
+    order = flat.constant_of(layout)
+    if order not in (Layout.RowMajorKHR, Layout.ColumnMajorKHR):
+        raise NoSchedule("the layout of a load is neither row-major nor column-major")
+    size = kind.component.size
+    if (size << zeros_of(flat, column)) % MAP_ALIGNMENT:
+        raise NoSchedule(f"the first column of a load is not known to be a multiple of {MAP_ALIGNMENT} bytes")
+    tile = _tile(kind, Layout(order), product)
+    described = _map(flat, pointer, (width, height, *rest[:1]), product.tensor, size,
+                     (tile.line_bytes // size, tile.lines), tile.line_bytes)
+    if described is None:
+        raise NoSchedule("the base, the stride and the sizes of a checked load are not the kernel's arguments")
+    return StagedLoad(row, kind, tile, described, 0)
+
+
+def _map(flat: Flat, pointer: int, sizes: Sequence[int], element: str, element_bytes: int, box: tuple[int, int],
+         line_bytes: int) -> TensorMap | None:
+    """The tensor map of a matrix in memory: its base is a parameter; the ids of width, height and stride stand for what
+    is known at the launch. None if they do not."""
+    parameter = next((place for place, one in enumerate(flat.parameters) if one.result_id == pointer), None)
+    values = [value for word in sizes if (value := launch_value(flat, word)) is not None]
+    if parameter is None or len(values) < 3:
+        return None
+    width, height, stride = values
+    return TensorMap(parameter, element, element_bytes, width, height, stride, box, line_bytes)
+
+
+def _tile(kind: MatrixType, layout: Layout, product: Kind) -> Tile:
+    is_a, by_rows = kind.use == Use.MatrixAKHR, layout == Layout.RowMajorKHR
+    lines, along = (kind.rows, kind.columns) if by_rows else (kind.columns, kind.rows)
+    along_k = is_a == by_rows
+    if not along_k and not product.mixes:
+        raise NoSchedule(f"wgmma takes {product.letters} along K only: A row-major, B column-major")
+    size = kind.component.size
+    line_bytes = next((width for width in SWIZZLES if along * size % width == 0), 0)
+    if not line_bytes or (not along_k and line_bytes != SWIZZLES[0]) or lines > MOST_BOX_ROWS or lines % 8:
+        raise NoSchedule(f"a tile of {lines} lines of {along * size} bytes is none that wgmma reads")
+    return Tile(lines, along, size, along_k, line_bytes)
+
+
+_PURE = frozenset({
+    Op.IAdd, Op.ISub, Op.IMul, Op.SDiv, Op.UDiv, Op.SMod, Op.UMod, Op.SRem, Op.SNegate, Op.Not, Op.BitwiseAnd,
+    Op.BitwiseOr, Op.BitwiseXor, Op.ShiftLeftLogical, Op.ShiftRightLogical, Op.ShiftRightArithmetic, Op.UConvert,
+    Op.SConvert, Op.Bitcast, Op.Select, Op.Phi, Op.CompositeExtract, Op.CompositeConstruct, Op.CopyObject, Op.Undef,
+    Op.IEqual, Op.INotEqual, Op.SLessThan, Op.SLessThanEqual, Op.SGreaterThan, Op.SGreaterThanEqual, Op.ULessThan,
+    Op.ULessThanEqual, Op.UGreaterThan, Op.UGreaterThanEqual, Op.LogicalAnd, Op.LogicalOr, Op.LogicalNot,
+    Op.LogicalEqual, Op.LogicalNotEqual, Op.Load})
+_POSITIONS = frozenset({BuiltIn.WorkgroupId, BuiltIn.NumWorkgroups, BuiltIn.WorkgroupSize, BuiltIn.GlobalSize,
+                        BuiltIn.GlobalOffset, BuiltIn.EnqueuedWorkgroupSize, BuiltIn.WorkDim})
+
+
+def _check_slice(flat: Flat, rings: dict[int, Ring]) -> None:
+    """Refuse a kernel whose loads or branches depend on more than its arguments and the work-group's position."""
+    wanted = [word for ring in rings.values() for load in ring.loads for word in load.row.words]
+    wanted += [row.words[0] for row in _branches(flat)]
+    own = {row.result_id: row for block in flat.blocks for row in block.instructions if row.result_id is not None}
+    seen: set[int] = set()
+    while wanted:
+        identifier = wanted.pop()
+        row = own.get(identifier)
+        if row is None or identifier in seen:
+            continue
+        seen.add(identifier)
+        if row.opcode not in _PURE or (row.opcode == Op.Load and not _is_position(flat, row)):
+            raise NoSchedule(f"where the tiles lie depends on {row.name}, not on arguments and the work-group alone")
+        wanted += row.ids()
+
+
+def _branches(flat: Flat) -> Iterator[Instruction]:
+    for block in flat.blocks:
+        if block.terminator.opcode in (Op.BranchConditional, Op.Switch):
+            yield block.terminator
+
+
+def _is_position(flat: Flat, row: Instruction) -> bool:
+    """Whether a load reads a built-in that all work-items of a work-group have alike."""
+    source = flat.definition(row.words[0])
+    return source.opcode == Op.Variable and any(
+        decoration == Decoration.BuiltIn and words[0] in _POSITIONS
+        for decoration, words in flat.module.decorations(flat.original(row.words[0])))
+
+
+def _place(rings: dict[int, Ring], shared_memory: int) -> int:
+    """Give every ring its stages and its place; the bytes of all. NoSchedule if there is no room for two each."""
+    alike: dict[Any, list[Ring]] = {}
+    for ring in rings.values():
+        alike.setdefault((ring.block if ring.is_held else -1, *(load.tile for load in ring.loads)), []).append(ring)
+    heads = [group[0] for group in alike.values()]
+    held = [ring for ring in heads if ring.is_held]
+    room = shared_memory - sum(2 * MOST_STAGES * BARRIER_BYTES for _ in heads)
+    room -= sum(FEWEST_STAGES * ring.stage_bytes for ring in held)
+    offset = 0
+    for number, ring in enumerate(heads):
+        share = room // max(1, len(heads) - len(held)) // ring.stage_bytes
+        ring.number, ring.stages = number, FEWEST_STAGES if ring.is_held else min(MOST_STAGES, share)
+        if ring.stages < FEWEST_STAGES or room < 0:
+            raise NoSchedule(f"shared memory of {shared_memory} bytes has no room for two stages of {ring.stage_bytes}")
+        ring.offset = offset
+        offset += ring.stages * ring.stage_bytes
+    for ring in heads:
+        ring.barriers = offset
+        offset += 2 * ring.stages * BARRIER_BYTES
+    for head, *others in alike.values():
+        for ring in others:
+            ring.number, ring.stages, ring.offset, ring.barriers = head.number, head.stages, head.offset, head.barriers
+    for ring in rings.values():
+        place = 0
+        for load in ring.loads:
+            load.offset = place
+            place += -(-load.tile.nbytes // TILE_ALIGNMENT) * TILE_ALIGNMENT
+    return offset

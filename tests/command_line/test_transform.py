@@ -1,0 +1,49 @@
+"""``coopmat opt``, run as a user runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coopmat.spirv import Module
+from tests.kit.command_line import coopmat, failure
+from tests.kit.paths import ROOT
+from tests.kit.spirv.case import kernel
+
+SOURCE = """float twice(float x) { return 2 * x; }
+kernel void k(global float *p) { float x = p[0]; p[0] = twice(x) + ONE; }
+"""
+
+
+def test_source_to_module_with_a_report(tmp_path: Path) -> None:
+    (tmp_path / "k.cl").write_text(SOURCE)
+    found = coopmat("opt", tmp_path / "k.cl", "-DONE=1.0f", "-o", tmp_path / "k.spv", "-v")
+    assert found.returncode == 0
+    assert "inline: 1 call replaced by what they call" in found.stderr
+    assert "values: 1 variable became values" in found.stderr
+    text = Module.from_bytes((tmp_path / "k.spv").read_bytes()).to_text()
+    assert "OpVariable" not in text
+    assert "OpFunctionCall" not in text
+    again = coopmat("opt", tmp_path / "k.spv", "-o", tmp_path / "k.spvasm", "--passes", "fold")
+    assert again.stderr == ""
+    assert Module.from_text((tmp_path / "k.spvasm").read_text()).validate() == []
+
+
+def test_matrices_for_a_device(tmp_path: Path) -> None:
+    options = ["-DTM=32", "-DTN=32", "-DTK=64", "--device", "sim:intel_gpu_pvc", "-v"]
+    found = coopmat("opt", ROOT / "examples" / "gemm.cl", "-o", tmp_path / "k.spv", *options)
+    assert "cut: 32x64 int8 matrix of use a cut into 8x32" in found.stderr
+    assert coopmat("val", tmp_path / "k.spv", "--device", "sim:intel_gpu_pvc").returncode == 0
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "k.cl").write_text(SOURCE)
+    (tmp_path / "shader.spvasm").write_text("OpCapability Shader\nOpMemoryModel Logical GLSL450\n")
+    (tmp_path / "wrong.spvasm").write_text(kernel("%sum = OpFAdd %uint %p0 %p0", parameters="%uint"))
+    out = ("-o", tmp_path / "out.spv")
+    assert "there is no pass 'inlin': the passes are inline, values, cut, fold, element-loops" in failure(
+        "opt", tmp_path / "k.cl", "-DONE=1", *out, "--passes", "inlin")
+    assert "--tile takes M, N and K such as 16,16,16; found '16,16'" in failure(
+        "opt", tmp_path / "k.cl", "-DONE=1", *out, "--tile", "16,16")
+    assert "this is one of shaders" in failure("opt", tmp_path / "shader.spvasm", *out)
+    assert "the result of OpFAdd must be a floating-point number" in failure("opt", tmp_path / "wrong.spvasm", *out)
+    assert not (tmp_path / "out.spv").exists()
