@@ -273,6 +273,9 @@ def test_commands_on_memory(gpu: FakeDriver, queue: cm.Queue, dtype: Any) -> Non
     queue.fill[dtype](memory, 3, 16)
     queue.memset(memory + 12, 0xFF, 4 * size)
     queue.prefetch(memory, size)
+    assert "cuMemPrefetchAsync" not in gpu.calls
+    queue.prefetch(cm.malloc_shared[dtype](16, queue), size)
+    assert "cuMemPrefetchAsync" in gpu.calls
     queue.copy(memory, host, 14)
     expected = np.full(16, 3, dtype)
     expected[12:14] = np.frombuffer(b"\xff" * 2 * size, dtype)
@@ -336,7 +339,7 @@ def test_prepared_launches(gpu: FakeDriver, queue: cm.Queue, program: cm.Program
     launch()
     start = len(gpu.calls)
     launch()
-    assert sorted(gpu.calls[start:]) == ["cuCtxSetCurrent", "cuEventRecord", "cuEventRecord"]  # and the launch itself
+    assert sorted(gpu.calls[start:]) == ["cuCtxGetCurrent", *["cuCtxSetCurrent"] * 2, *["cuEventRecord"] * 2]
     launch().wait()
     assert (memory.to_host() == 6).all()
     host = np.zeros(32, np.int32)
@@ -447,6 +450,20 @@ def test_other_errors_of_options_and_devices(gpu: FakeDriver) -> None:
         cm.device("cuda:2")
     with pytest.raises(cm.Error, match="diagnose must be True or False"):
         cm.CudaOptions(diagnose=1)  # type: ignore[arg-type]
+
+
+def test_other_libraries_keep_the_gpu_that_they_have_chosen(gpu: FakeDriver, program: cm.Program) -> None:
+    queue = cm.Queue("cuda:1")
+    memory = cm.malloc_device[np.int32](32, queue)
+    host = np.zeros(32, np.int32)
+    launch = queue.prepare(program.kernel("add"), 32, 32, memory, 1)
+    for work in (lambda: queue.enqueue(program.kernel("add"), 32, 32, memory, 1), launch, memory.to_host, queue.wait,
+                 lambda: launch().wait().started_at, lambda: queue.memcpy(memory, host, 128),
+                 lambda: queue.fill(memory, 1, 32).is_complete, lambda: cm.malloc_host(8, queue),
+                 lambda: queue.device.timer().times(launch, 2), gc.collect, lambda: cm.free(memory)):
+        gpu.device = 0
+        work()
+        assert gpu.device == 0
 
 
 def test_threads_launch_at_once_on_several_gpus(gpu: FakeDriver, program: cm.Program) -> None:

@@ -16,7 +16,7 @@ from coopmat.support.cache import Cache
 from coopmat.targets.base.device_array import DeviceArray, Memory
 from coopmat.targets.base.modules import check
 from coopmat.targets.cuda.host.allocations import Allocation, device_of
-from coopmat.targets.cuda.host.context import Context, context
+from coopmat.targets.cuda.host.context import Context, context, keeps_current
 from coopmat.targets.cuda.options import CudaOptions
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ class CudaDevice(Device):
 
         return CudaStream(self, self.gpu, self.options, handle)
 
+    @keeps_current
     def foreign(self, given: Any) -> DeviceArray | None:
         """The memory of this GPU that an object shows; None if it shows none. LaunchError for another GPU's."""
         found = device_array(given)
@@ -112,6 +113,7 @@ class CudaDevice(Device):
                               f"queue of cuda:{found.device}, or copy the array to {self.name} with its library")
         return found
 
+    @keeps_current
     def allocate(self, kind: Literal["device", "host", "shared"], nbytes: int, alignment: int) -> Memory:
         """Zeroed memory: of the GPU, of the host that the GPU reaches, or managed by the driver, which moves it to
         whoever uses it."""

@@ -15,8 +15,8 @@ from coopmat.diagnostics import LaunchError
 from coopmat.runtime.events import Event
 from coopmat.runtime.streams import Kernel, Prepared, Sizes, host_bytes
 from coopmat.targets.base.device_array import DeviceArray, Memory
-from coopmat.targets.cuda.host.allocations import reachable
-from coopmat.targets.cuda.host.context import Context
+from coopmat.targets.cuda.host.allocations import is_managed, prefetch, reachable
+from coopmat.targets.cuda.host.context import Context, keeps_current
 from coopmat.targets.cuda.host.driver import ContextLost, call
 from coopmat.targets.cuda.host.graphs import Capture, Graph
 from coopmat.targets.cuda.host.launch import Plan
@@ -40,11 +40,13 @@ class CudaEvent(Event):
         self._stream = stream
 
     @property
+    @keeps_current
     def is_complete(self) -> bool:
         """Whether the command has ended."""
         self._stream.context.use()
         return self.end.is_done()
 
+    @keeps_current
     def wait(self) -> CudaEvent:
         """Return when the command has ended. LaunchError if it, or one before it in its queue, has failed."""
         self._stream.context.use()
@@ -52,12 +54,14 @@ class CudaEvent(Event):
         return self
 
     @property
+    @keeps_current
     def elapsed(self) -> float:
         """The time that the command took, in seconds, by the GPU's clock."""
         self.wait()
         return self.end.after(self._start) * 1e-3
 
     @property
+    @keeps_current
     def started_at(self) -> int:  # type: ignore[override]
         """When it began, in nanoseconds of time.perf_counter_ns."""
         self.wait()
@@ -85,6 +89,7 @@ class _Captured(Event):
 class CudaStream:
     """See :class:`~coopmat.runtime.streams.Stream`."""
 
+    @keeps_current
     def __init__(self, device: Device, context: Context, options: CudaOptions, handle: int | None = None) -> None:
         self.device = device
         self.context = context
@@ -98,6 +103,7 @@ class CudaStream:
 
     # --- kernels ----------------------------------------------------------------------
 
+    @keeps_current
     def launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Event:
         """See :class:`~coopmat.runtime.streams.Stream`."""
         if self.options.diagnose and not self.stream.is_capturing:
@@ -116,6 +122,7 @@ class CudaStream:
         self._lead(arguments, foreign, end)
         return CudaEvent(stream, submitted_at, start, end)
 
+    @keeps_current
     def prepare(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Prepared:
         """See :class:`~coopmat.runtime.streams.Stream`."""
         stream = self.stream
@@ -125,6 +132,7 @@ class CudaStream:
         mark, context = stream.mark, self.context
         is_apart = not any(type(one) is DeviceArray and one.stream is not None for one in arguments)
 
+        @keeps_current
         def launch() -> Event:
             if stream.is_capturing:
                 stream.taken.append(arguments)
@@ -188,6 +196,7 @@ class CudaStream:
         self.copy(found, memory, memory.nbytes)
         return found.view(memory.dtype).reshape(memory.shape)
 
+    @keeps_current
     def copy(self, target: Memory, source: Memory, nbytes: int) -> Event:
         """See :class:`~coopmat.runtime.streams.Stream`."""
         if not nbytes:
@@ -196,6 +205,7 @@ class CudaStream:
         return self._command((target, source), lambda: call(
             "cuMemcpyAsync", to, start, nbytes, self.stream.handle, what=f"a copy of {nbytes} bytes"))
 
+    @keeps_current
     def fill(self, target: Memory, pattern: np.ndarray, count: int) -> Event:
         """See :class:`~coopmat.runtime.streams.Stream`."""
         if isinstance(target, np.ndarray) and not _is_reachable(target):
@@ -216,9 +226,12 @@ class CudaStream:
             word = int.from_bytes(pattern[place:place + 4].tobytes(), "little")
             call("cuMemsetD2D32Async", address + place, size, word, 1, count, self.stream.handle)
 
+    @keeps_current
     def prefetch(self, memory: Memory, nbytes: int) -> Event:
         """See :class:`~coopmat.runtime.streams.Stream`."""
-        return self._command((), lambda: None)
+        address = _address(memory)
+        moves = bool(nbytes) and is_managed(address, nbytes)
+        return self._command((), lambda: prefetch(self.context, address, nbytes, self.stream.handle) if moves else None)
 
     def _command(self, memory: Sequence[Memory], submit: Any) -> Event:
         submitted_at, stream = time.perf_counter_ns(), self.stream
@@ -242,6 +255,7 @@ class CudaStream:
 
     # --- order ------------------------------------------------------------------------
 
+    @keeps_current
     def wait_for(self, events: Iterable[Event]) -> None:
         """See :class:`~coopmat.runtime.streams.Stream`."""
         self.context.use()
@@ -251,6 +265,7 @@ class CudaStream:
             else:
                 event.wait()
 
+    @keeps_current
     def wait(self) -> None:
         """See :class:`~coopmat.runtime.streams.Stream`."""
         if self.stream.is_capturing:
@@ -276,6 +291,7 @@ class CudaGraph:
         self._capture: Capture | None = None
         self._graph: Graph | None = None
 
+    @keeps_current
     def __enter__(self) -> CudaGraph:
         if self._graph is not None or self._capture is not None:
             raise LaunchError("a graph takes commands once; make another with queue.graph()")
@@ -283,6 +299,7 @@ class CudaGraph:
         self._capture = Capture(self._stream.stream)
         return self
 
+    @keeps_current
     def __exit__(self, kind: Any, *_: object) -> None:
         capture, self._capture = self._capture, None
         assert capture is not None
@@ -290,6 +307,7 @@ class CudaGraph:
         if graph is not None:
             self._graph = graph
 
+    @keeps_current
     def launch(self) -> Event:
         """Submit all commands to the queue, in their order."""
         if self._graph is None:

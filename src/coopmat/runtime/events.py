@@ -58,4 +58,4 @@ class Event:
         return info.event.ask(self, descriptor if template is None else template)
 
     def __repr__(self) -> str:
-        return f"<coopmat.Event, {self.elapsed * 1e6:.1f} us>"
+        return f"<coopmat.Event, {f'{self.elapsed * 1e6:.1f} us' if self.is_complete else 'not complete'}>"

@@ -53,6 +53,12 @@ class CUstream(int):
     """A stream's handle."""
 
 
+class CUmemLocation:
+    """Where memory is to be."""
+
+    type, id = "", 0
+
+
 class Event:
     """token: of the last record."""
 
@@ -106,13 +112,15 @@ def at(address: int, nbytes: int) -> np.ndarray:
 class FakeDriver(ModuleType):
     """See above. kernels: the functions by their symbols. calls: the names of what was called. gpus: how many."""
 
-    CUresult, CUstream = CUresult, CUstream
+    CUresult, CUstream, CUmemLocation = CUresult, CUstream, CUmemLocation
+    CUmemLocationType = _Names()
     CUdevice_attribute, CUfunction_attribute, CUpointer_attribute = _Names(), _Names(), _Names()
     CUjit_option, CUjitInputType, CUstreamCaptureMode = _Names(), _Names(), _Names()
     ATTRIBUTES = {"COMPUTE_CAPABILITY_MAJOR": 9, "COMPUTE_CAPABILITY_MINOR": 0, "MULTIPROCESSOR_COUNT": 4,
                   "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 232448, "MAX_THREADS_PER_BLOCK": 1024,
                   "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535, "MAX_GRID_DIM_Z": 65535,
-                  "L2_CACHE_SIZE": 1 << 16, "NUM_REGS": 24, "LOCAL_SIZE_BYTES": 0, "SHARED_SIZE_BYTES": 0}
+                  "L2_CACHE_SIZE": 1 << 16, "NUM_REGS": 24, "LOCAL_SIZE_BYTES": 0, "SHARED_SIZE_BYTES": 0,
+                  "CONCURRENT_MANAGED_ACCESS": 1}
     MEMORY = 1 << 30
 
     def __init__(self, gpus: int = 1) -> None:
@@ -164,6 +172,9 @@ class FakeDriver(ModuleType):
     def cuDevicePrimaryCtxRetain(self, device: int) -> tuple:
         return CUresult.CUDA_SUCCESS, device
 
+    def cuCtxGetCurrent(self) -> tuple:
+        return CUresult.CUDA_SUCCESS, self.device
+
     def cuCtxSetCurrent(self, context: int) -> tuple:
         self.device = context
         return (CUresult.CUDA_SUCCESS,)
@@ -194,7 +205,7 @@ class FakeDriver(ModuleType):
 
     def cuMemFree(self, address: int) -> tuple:
         self.cuCtxSynchronize()
-        del self._memory[address]
+        self._memory.pop(address, None)  # a driver of an earlier test may have allocated it
         return (CUresult.CUDA_SUCCESS,)
 
     cuMemFreeHost = cuMemFree
@@ -250,6 +261,9 @@ class FakeDriver(ModuleType):
                 view[byte::pitch] = content
 
         return self._submit(stream, fill)
+
+    def cuMemPrefetchAsync(self, address: int, nbytes: int, place: CUmemLocation, flags: int, stream: int) -> tuple:
+        return self._submit(stream, lambda: None)
 
     # --- modules and launches ---
 
@@ -382,7 +396,7 @@ class _Graph:
 
 def _forget() -> None:
     """What the package knows of drivers and GPUs."""
-    for known in (driver.bindings, driver.started, context.context, assembler.find_nvjitlink):
+    for known in (driver.bindings, driver.started, context.context, context.gpus, assembler.find_nvjitlink):
         known.cache_clear()
     launch._BLOCKS.clear()
     launch._STREAMS.clear()

@@ -175,7 +175,9 @@ class CudaProgram(PtxProgram):
 
     def resources(self, name: str) -> Resources:
         """The registers and the memory that a kernel takes, as the driver says, for work-groups as above."""
-        found: Resources = self.loaded(name, self.usual_variant(name)).resources
+        from coopmat.targets.cuda.host.context import keeps_current
+
+        found: Resources = keeps_current(lambda: self.loaded(name, self.usual_variant(name)).resources)()
         return found
 
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],

@@ -14,18 +14,21 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error, LaunchError
+from coopmat.support.forks import ForkSafeLock
 from coopmat.targets.base.device_array import DeviceArray
-from coopmat.targets.cuda.host.context import Context
+from coopmat.targets.cuda.host.context import Context, keeps_current
 from coopmat.targets.cuda.host.driver import bindings, call
 
 BYTES = np.dtype(np.uint8)
 ALIGNMENT = 256  # of what the driver allocates, at least
 _PINNED = 3  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP
 _GLOBAL = 1  # CU_MEM_ATTACH_GLOBAL
-_LOCK = threading.RLock()
+_LOCK = ForkSafeLock(threading.RLock)
 _STARTS: list[int] = []
 _SIZES: dict[int, int] = {}
-"""Memory that the host and GPUs can reach: the sorted addresses, and the bytes at each."""
+_MANAGED: set[int] = set()
+"""Memory that the host and GPUs can reach: the sorted addresses, the bytes at each, and the addresses of that which the
+driver moves."""
 
 
 class Allocation:
@@ -53,6 +56,8 @@ class Allocation:
             with _LOCK:
                 insort(_STARTS, self.address)
                 _SIZES[self.address] = self.nbytes
+                if kind == "shared":
+                    _MANAGED.add(self.address)
         self.__array_interface__ = {"data": (self.address, False), "shape": (self.nbytes,), "typestr": "|u1",
                                     "version": 3}
 
@@ -61,6 +66,7 @@ class Allocation:
         first = self.start - self.address
         return np.asarray(self)[first:first + nbytes]
 
+    @keeps_current
     def content(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         """A copy of memory of the GPU for the host, when everything submitted there has been done."""
         found = np.empty(array.nbytes, np.uint8)
@@ -80,10 +86,18 @@ class Allocation:
             with _LOCK:
                 if _SIZES.pop(self.address, None) is not None:
                     _STARTS.remove(self.address)
+                    _MANAGED.discard(self.address)
         if self.context.lost is None:
-            with contextlib.suppress(Error, TypeError):  # at the interpreter's end
-                self.context.use()
-                call("cuMemFreeHost" if self.kind == "host" else "cuMemFree", self.address)
+            with contextlib.suppress(Error, TypeError):  # in a forked process; at the interpreter's end
+                self._free()
+
+    @keeps_current
+    def _free(self) -> None:
+        if self.kind == "device":
+            self.context.use()
+        else:
+            self.context.wait()  # freeing memory of the GPU waits by itself
+        call("cuMemFreeHost" if self.kind == "host" else "cuMemFree", self.address)
 
 
 def device_of(address: int) -> int:
@@ -94,9 +108,30 @@ def device_of(address: int) -> int:
 
 def reachable(address: int, nbytes: int) -> bool:
     """Whether memory of the host is what a GPU reaches as it is."""
-    if not _STARTS:
-        return False
+    return bool(_STARTS) and _start(address, nbytes) is not None
+
+
+def is_managed(address: int, nbytes: int) -> bool:
+    """Whether the driver moves the memory to whoever uses it."""
+    return bool(_MANAGED) and _start(address, nbytes) in _MANAGED
+
+
+def _start(address: int, nbytes: int) -> int | None:
+    """The beginning of the allocation that memory lies in; None if it is in none that the host and GPUs reach."""
     with _LOCK:
         index = bisect_right(_STARTS, address) - 1
-        start = _STARTS[index] if index >= 0 else 0
-        return index >= 0 and address + nbytes <= start + _SIZES[start]
+        if index < 0:
+            return None
+        start = _STARTS[index]
+        return start if address + nbytes <= start + _SIZES.get(start, 0) else None
+
+
+def prefetch(context: Context, address: int, nbytes: int, stream: Any) -> None:
+    """Have the driver move managed memory to a GPU, if it can."""
+    driver = bindings()
+    if not context.attribute("CONCURRENT_MANAGED_ACCESS"):
+        return
+    place = driver.CUmemLocation()
+    place.type, place.id = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, context.ordinal
+    name = "cuMemPrefetchAsync_v2" if hasattr(driver, "cuMemPrefetchAsync_v2") else "cuMemPrefetchAsync"
+    call(name, address, nbytes, place, 0, stream)

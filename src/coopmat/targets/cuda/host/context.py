@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.support.cached import cached_property
 from coopmat.targets.cuda.chips import Chip, chip_of
 from coopmat.targets.cuda.host.driver import bindings, call, device_count, failure, started, state
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def keeps_current(function: _Function) -> _Function:
+    """Have a function leave the thread's context as it finds it: other libraries take its GPU for the chosen one. With
+    one GPU there is only one to choose."""
+    @wraps(function)
+    def keeping(*given: Any, **named: Any) -> Any:
+        if gpus() < 2:
+            return function(*given, **named)
+        driver = started()
+        failed, *before = driver.cuCtxGetCurrent()
+        try:
+            return function(*given, **named)
+        finally:
+            if not failed:
+                driver.cuCtxSetCurrent(*before)
+
+    return cast(_Function, keeping)
+
+
+@cache
+def gpus() -> int:
+    """How many there are."""
+    return device_count()
 
 
 class Context:
@@ -36,6 +63,7 @@ class Context:
             raise failure(status, f"cuda:{self.ordinal}")
         state.context = self
 
+    @keeps_current
     def wait(self) -> None:
         """Return when everything has been done on the GPU, other libraries' work included."""
         self.use()
