@@ -69,7 +69,9 @@ def test_what_the_assembler_says() -> None:
 
 def test_a_gpu_says_what_a_kernel_takes() -> None:
     with installed():
-        assert cm.build(SOURCE, device="cuda:0").kernel("twice").resources == Resources(24, 0, 0, 0, 1024)
+        program = cm.build(SOURCE, device="cuda:0")
+        assert program.kernel("twice").resources == Resources(24, 0, 0, 0, 1024)
+        assert b".entry twice" in program.cubin  # this driver leaves PTX as it is
 
 
 def test_the_command_line(tmp_path: Path) -> None:

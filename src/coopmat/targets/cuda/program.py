@@ -125,10 +125,15 @@ class PtxProgram:
     def assembled(self) -> tuple[bytes, str]:
         """The machine code of all kernels, for work-groups as above, and what the assembler says of it. No GPU is
         needed. Error, with what to install, if there is no assembler."""
+        return cubin(self._texts, self.chip)
+
+    @property
+    def _texts(self) -> dict[str, str]:
+        """The PTX of every kernel."""
         texts = {name: self.compiled(name, self.usual_variant(name))[1] for name in self.signatures}
         if not texts:
             raise Error("the program has no kernels, of which a cubin could be made")
-        return cubin(texts, self.chip)
+        return texts
 
     def resources(self, name: str) -> Resources:
         """The registers and the memory that a kernel takes, for work-groups as above."""
@@ -166,12 +171,21 @@ class CudaProgram(PtxProgram):
             key = self.key(name, variant, "cubin and log", str(driver_version()), self.context.name)
             kept = self.cache.get(key)
             if kept is None:
-                code_bytes, log = assembled(self.context, ptx, name)
+                code_bytes, log = assembled(self.context, {name: ptx})
                 self.cache.put(key, _with_log(code_bytes, log))
             else:
                 code_bytes, log = _without_log(kept)
             self._loaded[name, variant] = LoadedKernel(self.context, code_bytes, code.symbol, log)
         return self._loaded[name, variant]
+
+    @cached_property
+    def assembled(self) -> tuple[bytes, str]:
+        """The machine code that the driver makes of all kernels, and what it says of it."""
+        from coopmat.targets.cuda.host.context import keeps_current
+        from coopmat.targets.cuda.host.modules import assembled
+
+        found: tuple[bytes, str] = keeps_current(assembled)(self.context, self._texts)
+        return found
 
     def resources(self, name: str) -> Resources:
         """The registers and the memory that a kernel takes, as the driver says, for work-groups as above."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from typing import Any
 
 from coopmat.diagnostics import Error
@@ -13,9 +14,9 @@ from coopmat.targets.cuda.host.driver import bindings, call
 LOG_BYTES = 1 << 16
 
 
-def assembled(context: Context, ptx: str, kernel: str) -> tuple[bytes, str]:
-    """The machine code that the driver makes of PTX, and what it says of it. Error, with its messages, if it refuses.
-    """
+def assembled(context: Context, texts: Mapping[str, str]) -> tuple[bytes, str]:
+    """The machine code that the driver makes of kernels' PTX, by their names, and what it says of it. Error, with its
+    messages, if it refuses."""
     context.use()
     driver = bindings()
     options = driver.CUjit_option
@@ -26,10 +27,12 @@ def assembled(context: Context, ptx: str, kernel: str) -> tuple[bytes, str]:
         options.CU_JIT_LOG_VERBOSE: 1}
     state = call("cuLinkCreate", len(given), list(given), list(given.values()), error=Error)
     try:
-        data = ptx.encode() + b"\0"
+        kernel = ""
         try:
-            call("cuLinkAddData", state, driver.CUjitInputType.CU_JIT_INPUT_PTX, data, len(data), kernel.encode(), 0,
-                 [], [], error=Error)
+            for kernel, ptx in texts.items():
+                data = ptx.encode() + b"\0"
+                call("cuLinkAddData", state, driver.CUjitInputType.CU_JIT_INPUT_PTX, data, len(data), kernel.encode(),
+                     0, [], [], error=Error)
             code, size = call("cuLinkComplete", state, error=Error)
         except Error as error:
             raise Error(f"kernel '{kernel}': the driver refuses the PTX: {_text(errors) or error}") from None

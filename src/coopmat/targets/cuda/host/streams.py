@@ -67,6 +67,7 @@ class Stream:
         self.number = int(self.handle)
         self.is_capturing = False
         self.taken: list[Any] = []
+        self._last: Any = None  # the handle of the last mark
         self._launched: deque[str] = deque(maxlen=MOST_NAMED)
         self._held: deque[tuple[Mark, Any]] = deque()
 
@@ -81,6 +82,7 @@ class Stream:
         status, = bindings().cuEventRecord(mark.handle, self.handle)
         if status:
             raise failure(status, "cuEventRecord")
+        self._last = mark.handle
         return mark
 
     def wait_for(self, mark: Mark) -> None:
@@ -113,6 +115,8 @@ class Stream:
     def reach(self, mark: Mark) -> None:
         """Return when the GPU has come to a mark in this stream. LaunchError as above."""
         call("cuEventSynchronize", mark.handle, what=self.described())
+        if mark.handle is self._last:
+            self._launched.clear()
 
     def described(self) -> str:
         """What may have failed, for errors."""
