@@ -78,7 +78,7 @@ def test_names_that_are_wrong(source: Path, name: str, hint: str) -> None:
 
 
 def test_what_the_environment_says_wrongly(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable, value in (("COOPMAT_NUM_THREADS", "0"), ("COOPMAT_CPU_FEATURES", "fast"), ("COOPMAT_DUMP", "sass")):
+    for variable, value in (("COOPMAT_NUM_THREADS", "0"), ("COOPMAT_CPU_FEATURES", "fast"), ("COOPMAT_DUMP", "bc")):
         monkeypatch.setenv(variable, value)
         assert f"{variable}: expected " in failure("run", source, *RUN, "--arg", "zeros:fp32:64", "--arg", "1")
         monkeypatch.delenv(variable)

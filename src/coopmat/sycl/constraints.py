@@ -137,8 +137,8 @@ REDUCE_OPERATION = Message("CM6136", "error",
                            "joint_matrix_reduce: the operation must be 'add', 'min', 'max' or 'mul' (or plus(), "
                            "minimum(), maximum(), multiplies()); found {found}")
 REDUCE_SIZE = Message("CM6133", "error",
-                      "joint_matrix_reduce: a size is that of the result along the axis, 'row' or 'column'; all elements "
-                      "together give a matrix of m's type")
+                      "joint_matrix_reduce: a size is that of the result along the axis, 'row' or 'column'; all "
+                      "elements together give a matrix of m's type")
 TRANSPOSE_SHAPE = Message("CM6137", "error",
                           "joint_matrix_transpose: dest must have the shape of src with rows and columns exchanged; "
                           "found {source} and {target}")

@@ -33,12 +33,17 @@ from coopmat.targets import simulator
 from coopmat.targets.cpu.features import CpuFeatures, cpu_features
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
-from coopmat.targets.cuda.program import CudaProgram
+from coopmat.targets.cuda.chips import CHIPS
+from coopmat.targets.cuda.program import CudaProgram, PtxProgram
 from coopmat.targets.simulator import SimulatorOptions
+from tests.kit.targets.ptx import assembled, ptx_of
 
 TARGET = "simulator"
-"""What runs the kernels: ``simulator``, ``cpu`` (tests/targets/cpu/test_shared.py), or ``cuda``
-(tests/targets/cuda/test_shared.py)."""
+"""What runs the kernels: ``simulator``, ``cpu`` (tests/targets/cpu/test_shared.py), ``cuda``
+(tests/targets/cuda/test_shared.py), or ``ptx``: the simulator, and PTX is made of them
+(tests/targets/cuda/test_shared_ptx.py)."""
+PTX_CHIPS: tuple[str, ...] = ()
+"""The chips that PTX is made for."""
 VALIDATES = False
 """Whether the CPU validates modules; else what it refuses by itself is seen."""
 CHECKS_BOUNDS = False
@@ -175,10 +180,23 @@ def run(source: Module, arguments: Sequence[object], global_size: int | tuple[in
         local_size: int | tuple[int, ...] = 16, *, device: str = "generic",
         options: SimulatorOptions | None = None, **more: object) -> None:
     """Compile a module for a device and launch its kernel."""
-    program = {"cpu": lambda: cpu_program(source, _cpu_options(options)), "cuda": lambda: cuda_program(source),
-               "simulator": lambda: simulator.compile(source, describe(device), options)}[TARGET]()
+    programs = {"cpu": lambda: cpu_program(source, _cpu_options(options)), "cuda": lambda: cuda_program(source)}
+    simulated = lambda: simulator.compile(source, describe(device), options)  # noqa: E731
     sizes = [(size,) if isinstance(size, int) else size for size in (global_size, local_size)]
-    program.launch("kernel", *sizes, arguments, **more)
+    programs.get(TARGET, simulated)().launch("kernel", *sizes, arguments, **more)
+    if TARGET == "ptx":
+        _make_ptx(source.to_bytes(), *sizes[1])
+
+
+@lru_cache(maxsize=8)
+def _make_ptx(source: bytes, *local_size: int) -> None:
+    """Make PTX of a module that the simulator has run, and have it assembled."""
+    module = executable(Module.from_bytes(source))
+    for name in PTX_CHIPS:
+        program = PtxProgram(module, CHIPS[name], validates=VALIDATES,
+                             sub_group_size=describe("generic").sub_group_sizes[0])
+        for found in ptx_of(program, "kernel", local_size):
+            assembled(found)
 
 
 def _cpu_options(options: SimulatorOptions | None) -> CpuOptions:
@@ -190,7 +208,7 @@ def _cpu_options(options: SimulatorOptions | None) -> CpuOptions:
 
 def refuses(error: type[Exception], match: str) -> AbstractContextManager[object]:
     """``pytest.raises`` for what the simulator finds; other targets do not look for it, and may do anything."""
-    return pytest.raises(error, match=match) if TARGET == "simulator" else nullcontext()
+    return pytest.raises(error, match=match) if TARGET in ("simulator", "ptx") else nullcontext()
 
 
 def type_name(array: np.ndarray) -> str:

@@ -323,8 +323,8 @@ def compile(ir: str, triple: str, cpu: str, features: str, level: int, emit: str
             joins_phis: bool = False, source_name: str = "<llvm>") -> bytes:
     """IR optimised at ``level`` (0 to 3) for a processor of the target ``triple``: as IR, assembly or an object file
     (``emit``: "ir", "asm", "object").  The module gets the target's triple and data layout, whatever it had, and of
-    ``libraries``, files of bitcode, what it calls. ``joins_phis``: whether values are looked for that are alike in every
-    turn of a loop."""
+    ``libraries``, files of bitcode, what it calls. ``joins_phis``: whether values are looked for that are alike in
+    every turn of a loop."""
     return _client.request("compile", ir, source_name=source_name, triple=triple, cpu=cpu, features=features,
                            level=level, emit=emit, libraries=list(libraries), joins_phis=joins_phis)[1]
 

@@ -189,11 +189,14 @@ def _join_phis(llvm: Any, module: Any, machine: Any) -> None:
 
 def _link(llvm: Any, module: Any, path: str) -> None:
     """Add the functions of a library, a file of bitcode, that a module calls; they become its own."""
-    with open(path, "rb") as file:
-        library = llvm.parse_bitcode(file.read())
-    own = {f.name for f in library.functions if not f.is_declaration}
-    library.triple, library.data_layout = module.triple, module.data_layout
-    module.link_in(library)
+    try:
+        with open(path, "rb") as file:
+            library = llvm.parse_bitcode(file.read())
+        own = {f.name for f in library.functions if not f.is_declaration}
+        library.triple, library.data_layout = module.triple, module.data_layout
+        module.link_in(library)
+    except (OSError, RuntimeError) as error:
+        raise Rejected("library", f"the library {path} cannot be linked: {error}") from None
     for function in module.functions:
         if function.name in own:
             function.linkage = "internal"

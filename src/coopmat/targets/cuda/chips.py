@@ -49,7 +49,7 @@ class Chip:
 CHIPS = {chip.name: chip for chip in (
     Chip(70, 64, "nvidia_gpu_sm_70"),
     Chip(72, 64, "nvidia_gpu_sm_72"),
-    Chip(75, 64, "nvidia_gpu_sm_75"),
+    Chip(75, 78, "nvidia_gpu_sm_75"),
     Chip(80, 78, "nvidia_gpu_sm_80"),
     Chip(86, 78, "nvidia_gpu_sm_86"),
     Chip(87, 78, "nvidia_gpu_sm_80"),

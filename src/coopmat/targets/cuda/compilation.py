@@ -66,11 +66,11 @@ def to_ir(given: Prepared, entry: EntryPoint, variant: Variant) -> KernelCode:
 def to_ptx(code: KernelCode, kernel: str, variant: Variant) -> str:
     """What LLVM makes of a kernel's IR."""
     libraries = (str(library.path()),) if f"@{library.PREFIX}" in code.ir else ()
-    found = client.compile(code.ir, TRIPLE, variant.chip.name, variant.chip.features, LEVEL, "asm",
-                           libraries=libraries, joins_phis=variant.pipeline != "none",
-                           source_name=f"kernel '{kernel}'").decode()
+    chip = variant.chip.name
+    found = client.compile(code.ir, TRIPLE, chip, variant.chip.features, LEVEL, "asm", libraries=libraries,
+                           joins_phis=variant.pipeline != "none", source_name=f"kernel '{kernel}' for {chip}").decode()
     dump(kernel, "ptx", found.encode)
-    missing = re.findall(r"^\.extern \.func .*?(\w+)\s*(?:\(|$)", found, re.MULTILINE)
+    missing = re.findall(r"^\.extern \.func .*?([\w.$]+)\s*(?:\(|$)", found, re.MULTILINE)
     if missing:  # an intrinsic that LLVM does not know is a call to it
-        raise Error(f"kernel '{kernel}': {variant.chip.name} has no {', '.join(missing)}")
+        raise Error(f"kernel '{kernel}': {chip} has no {', '.join(missing)}")
     return found

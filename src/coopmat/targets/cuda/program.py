@@ -73,6 +73,22 @@ class PtxProgram:
                               f"NVIDIA's GPUs allow, {LARGEST_GROUP}")
         return Variant(self.chip, (x, y, z), size, nulls)
 
+    def variants(self, variant: Variant, group_counts: Sequence[int]) -> Iterator[Variant]:
+        """The variants of a kernel for so many work-groups, the fastest first: those with pipelines that it may have,
+        and the one without."""
+        if self.has_work_group_matrices:
+            for axis in (1, 0):
+                if group_counts[axis] > 1:
+                    yield replace(variant, pipeline="loads and stores", cluster=axis)
+            yield replace(variant, pipeline="loads and stores")
+            yield replace(variant, pipeline="loads")
+        yield variant
+
+    @cached_property
+    def has_work_group_matrices(self) -> bool:
+        """Whether there are matrices that work-groups share."""
+        return has_work_group_matrices(self.module)
+
     def compiled(self, name: str, variant: Variant) -> tuple[KernelCode, str]:
         """A kernel's code, and its PTX; made once, and kept in the cache."""
         if (name, variant) not in self._made:
@@ -249,22 +265,7 @@ class CudaProgram(PtxProgram):
             return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit,
                         (lambda: made(others)) if others else None)
 
-        return made([*self._with_pipelines(variant, geometry), variant])
-
-    def _with_pipelines(self, variant: Variant, geometry: Geometry) -> Iterator[Variant]:
-        """The variants with pipelines that a kernel may have, the fastest first."""
-        if not self.has_work_group_matrices:
-            return
-        for axis in (1, 0):
-            if geometry.group_counts[axis] > 1:
-                yield replace(variant, pipeline="loads and stores", cluster=axis)
-        yield replace(variant, pipeline="loads and stores")
-        yield replace(variant, pipeline="loads")
-
-    @cached_property
-    def has_work_group_matrices(self) -> bool:
-        """Whether there are matrices that work-groups share."""
-        return has_work_group_matrices(self.module)
+        return made([*self.variants(variant, geometry.group_counts)])
 
 
 def _with_log(code: bytes, log: str) -> bytes:

@@ -14,8 +14,8 @@ from coopmat.targets.cpu.features import LEVELS, VARIABLE, cpu_features
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
 from tests.kit.rational_model import FIELDS, round_exactly
+from tests.kit.targets.matrix_rows import FLOATS, Case, program_text
 from tests.numerics.test_exact import element_bits
-from tests.targets.cpu.matrix.test_rows import FLOATS, Case, program_text
 
 Formats = tuple[str, str, str, str]
 RNG = np.random.default_rng(5)

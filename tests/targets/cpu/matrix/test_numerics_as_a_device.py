@@ -21,7 +21,7 @@ from coopmat.targets.cpu.matrix.models import FAMILIES
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
 from tests.kit.paths import EXAMPLES
-from tests.targets.cpu.matrix.test_rows import Case, program_text
+from tests.kit.targets.matrix_rows import Case, program_text
 from tests.targets.simulator.test_sub_group_matrix import float_kernel, float_operands
 
 Formats = tuple[str, str, str, str]

@@ -80,13 +80,13 @@ class ComputingMatrices(FragmentMatrices):
         groups = self.lanes.total // WARP_GROUP
         right, at_b = self._tiles[b.text]
         found = wgmma.multiply(
-            self.writer, KINDS[formats[0], formats[1], formats[3]], super().registers(c), self._left(a),
+            self.writer, KINDS[formats[0], formats[1], formats[3]], super().registers(c), self._a_of_wgmma(a),
             (wgmma.descriptor(self.writer, at_b, right.tile), right.tile), (kind.columns, a.kind.columns),
             kind.rows // (ROWS_OF_D * groups), groups, self._zeros.get(c.text, "false"))
         self._after_use()
         return self.matrix(kind, found)
 
-    def _left(self, a: Matrix) -> tuple[str, Tile] | list[str]:
+    def _a_of_wgmma(self, a: Matrix) -> tuple[str, Tile] | list[str]:
         """A's descriptor, at the rows of the warp group, or its registers."""
         if a.text not in self._tiles:
             return super().registers(a)

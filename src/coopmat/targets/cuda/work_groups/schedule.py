@@ -1,8 +1,8 @@
 """The schedule of a kernel with matrices of work-groups: which loads are a pipeline, and what speaks against one.
 
 What is wanted: every multiplication is one of wgmma, of a B and mostly an A that were loaded in the same block or at
-the kernel's start, by checked loads of memory that a tensor map can describe; and what leads to the loads (addresses, branches) is made of arguments,
-constants and the work-group's position, so that one warp can run ahead of the others.
+the kernel's start, by checked loads of memory that a tensor map can describe; and what leads to the loads (addresses,
+branches) is made of arguments, constants and the work-group's position, so that one warp can run ahead of the others.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
         raise NoSchedule(f"work-groups of {x * y * z} work-items are no whole warp groups of {WARP_GROUP}, at most "
                          "seven")
     rings: dict[int, Ring] = {}
-    for number, block in enumerate(flat.blocks):
+    for block in flat.blocks:
         for place, row in enumerate(block.instructions):
             _check(flat, row)
             if row.opcode == Op.CooperativeMatrixMulAddKHR and _is_shared(flat.type_of(row.result_id or 0)):
@@ -289,7 +289,8 @@ def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], place: int, row: 
             raise NoSchedule(f"A is neither loaded nor one that wgmma takes from registers ({a})")
         del operands[0]
     for word, kind in operands:
-        block = next((number for number, one in enumerate(flat.blocks) if flat.definition(word) in one.instructions), -1)
+        loaded = flat.definition(word)
+        block = next((number for number, one in enumerate(flat.blocks) if loaded in one.instructions), -1)
         ring = rings.setdefault(block, Ring(block))
         if word not in {load.row.result_id for load in ring.loads}:
             ring.loads.append(_staged(flat, word, kind, product))

@@ -63,8 +63,9 @@ def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: tuple
             size = count // blocks
             registers = ", ".join(f"${block * size + place}" for place in range(size))
             lines += [*left.prepared(k, block),
-                      f"wgmma.mma_async.sync.aligned.m{ROWS_OF_D}n{columns}k{product.k}.{product.accumulator}.{product.letters} "
-                      f"{{{registers}}}, {left.operand(k // product.k, block)}, b, {'q' if k else 'p'}{scales};"]
+                      f"wgmma.mma_async.sync.aligned.m{ROWS_OF_D}n{columns}k{product.k}.{product.accumulator}."
+                      f"{product.letters} {{{registers}}}, {left.operand(k // product.k, block)}, b, "
+                      f"{'q' if k else 'p'}{scales};"]
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;", "}"]
     constraints = ",".join([*[f"={register}"] * count, *map(str, range(count)), *first.constraints])
     result = f"{{ {', '.join([llvm] * count)} }}"

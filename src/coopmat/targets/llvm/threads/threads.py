@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from coopmat.targets.llvm.lanes import Numbers
 from coopmat.targets.llvm.threads.inputs import Inputs
+from coopmat.targets.llvm.values import Number
 
 
 class ThreadLanes(Inputs):
     """The lanes of a GPU; its abstract methods are what the hardware says."""
+
+    @abstractmethod
+    def fence(self, scope: int | None, order: str) -> None:
+        """Keep accesses in order for a scope (None: one that is not known)."""
+
+    @abstractmethod
+    def is_in_storage(self, pointer: Number, storage: int) -> Number:
+        """Whether a generic pointer leads to a storage class."""
+
+    @abstractmethod
+    def prefetch(self, pointer: Number, count: Number, nbytes: int) -> None:
+        """Ask for so many elements (an i64) of ``nbytes`` bytes at each work-item's pointer; never a fault."""
+
+    @abstractmethod
+    def call_library(self, name: str, numbers: Sequence[Number]) -> Number:
+        """A function of C's mathematical library, by its name there; it gives a double."""
+
+    @abstractmethod
+    def dot_bytes(self, a: Numbers, b: Numbers, signs: tuple[bool, bool]) -> Number | None:
+        """The dot product of words of four bytes, with or without signs; None if there is no instruction."""
