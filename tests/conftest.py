@@ -74,6 +74,7 @@ def _cuda() -> bool:
 # Name of an oracle → whether it is here, and how to get it.
 ORACLES = {
     "cuda": (_cuda, "an NVIDIA GPU with its driver: pip install 'coopmat[cuda]'"),
+    "torch": (lambda: importlib.util.find_spec("torch") is not None, "PyTorch: pip install torch"),
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-opt": (lambda: shutil.which("spirv-opt") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-link": (lambda: shutil.which("spirv-link") is not None, "SPIRV-Tools: the package spirv-tools"),

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
 import subprocess
 from functools import cache
-from pathlib import Path
+
+from coopmat.targets.cuda.assembler import find_ptxas
 
 
 @cache
 def executable() -> str | None:
     """Where it is; None if it is not here."""
-    found = importlib.util.find_spec("nvidia")
-    folders = found.submodule_search_locations if found is not None else None
-    in_wheels = [path for folder in folders or () for path in sorted(Path(folder).glob("*/bin/ptxas"))]
-    return str(in_wheels[0]) if in_wheels else shutil.which("ptxas")
+    return find_ptxas()
 
 
 @cache

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import ctypes
+from collections.abc import Mapping
 from typing import Any
 
 from coopmat.diagnostics import Error
+from coopmat.targets.cuda.assembler import Resources, resources
 from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import bindings, call
 
 LOG_BYTES = 1 << 16
 
 
-def assembled(context: Context, ptx: str, kernel: str) -> tuple[bytes, str]:
-    """The machine code that the driver makes of PTX, and what it says of it. Error, with its messages, if it refuses.
-    """
+def assembled(context: Context, texts: Mapping[str, str]) -> tuple[bytes, str]:
+    """The machine code that the driver makes of kernels' PTX, by their names, and what it says of it. Error, with its
+    messages, if it refuses."""
     context.use()
     driver = bindings()
     options = driver.CUjit_option
@@ -26,10 +27,12 @@ def assembled(context: Context, ptx: str, kernel: str) -> tuple[bytes, str]:
         options.CU_JIT_LOG_VERBOSE: 1}
     state = call("cuLinkCreate", len(given), list(given), list(given.values()), error=Error)
     try:
-        data = ptx.encode() + b"\0"
+        kernel = ""
         try:
-            call("cuLinkAddData", state, driver.CUjitInputType.CU_JIT_INPUT_PTX, data, len(data), kernel.encode(), 0,
-                 [], [], error=Error)
+            for kernel, ptx in texts.items():
+                data = ptx.encode() + b"\0"
+                call("cuLinkAddData", state, driver.CUjitInputType.CU_JIT_INPUT_PTX, data, len(data), kernel.encode(),
+                     0, [], [], error=Error)
             code, size = call("cuLinkComplete", state, error=Error)
         except Error as error:
             raise Error(f"kernel '{kernel}': the driver refuses the PTX: {_text(errors) or error}") from None
@@ -43,28 +46,15 @@ def _text(buffer: bytearray) -> str:
 
 
 def _bytes_at(address: Any, size: int) -> bytes:
-    import ctypes
-
     return ctypes.string_at(int(address), size)
 
 
-@dataclass(frozen=True)
-class Resources:
-    """What a kernel takes. registers: of a thread. stack: bytes of a thread's local memory, spilled registers too.
-    shared: bytes of a work-group that the code itself names. most_threads: of a work-group."""
-
-    registers: int
-    stack: int
-    shared: int
-    most_threads: int
-
-
 class LoadedKernel:
-    """A kernel on a GPU, ready to be launched."""
+    """A kernel on a GPU, ready to be launched. log: what the assembler said of it."""
 
-    def __init__(self, context: Context, cubin: bytes, symbol: str) -> None:
+    def __init__(self, context: Context, cubin: bytes, symbol: str, log: str = "") -> None:
         context.use()
-        self.context = context
+        self.context, self.symbol, self.log = context, symbol, log
         self._module = call("cuModuleLoadData", cubin, error=Error)
         self.function = call("cuModuleGetFunction", self._module, symbol.encode(), error=Error)
         self.shared_limit = 48 << 10
@@ -83,9 +73,5 @@ class LoadedKernel:
             found = getattr(bindings().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
             return int(call("cuFuncGetAttribute", found, self.function, error=Error))
 
-        return Resources(of("NUM_REGS"), of("LOCAL_SIZE_BYTES"), of("SHARED_SIZE_BYTES"), of("MAX_THREADS_PER_BLOCK"))
-
-
-def spilled(log: str) -> int:
-    """The bytes of spills that the assembler's log tells of."""
-    return sum(int(number) for number in re.findall(r"(\d+) bytes spill", log))
+        return Resources(of("NUM_REGS"), of("LOCAL_SIZE_BYTES"), resources(self.log, self.symbol).spills,
+                         of("SHARED_SIZE_BYTES"), of("MAX_THREADS_PER_BLOCK"))
