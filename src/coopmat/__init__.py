@@ -86,8 +86,7 @@ else:
              **dict.fromkeys(("free", "malloc_device", "malloc_host", "malloc_shared"), "coopmat.runtime.memory")}
 
     def __getattr__(name: str) -> Any:
-        """``coopmat.sycl``, ``coopmat.torch`` and what else most processes never need is imported when it is first asked
-        for."""
+        """``coopmat.sycl``, ``coopmat.torch`` and whatever most processes never need: imported when first asked for."""
         if name in ("sycl", "torch"):
             return import_module(f"coopmat.{name}")
         if name in _LATE:

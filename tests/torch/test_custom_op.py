@@ -132,6 +132,50 @@ def test_bfloat16_without_a_copy() -> None:
     assert torch.equal(out[0], torch.zeros(4, dtype=torch.bfloat16))
 
 
+@pytest.mark.oracle("cuda")
+def test_on_a_gpu(scale: Any) -> None:
+    op = made("halve", mutates=["out"], global_size=lambda out: out.numel())
+    with torch.cuda.stream(torch.cuda.Stream()):
+        out, x = torch.zeros(30, device="cuda", dtype=torch.bfloat16), torch.randn(30, device="cuda").to(torch.bfloat16)
+        for _ in range(100):
+            x = x + 1
+            op(out, x)
+            x = out * 2
+        assert torch.equal(out, x * 0.5)
+    x = torch.randn(50, 3, device="cuda")
+    torch.testing.assert_close(scale(x, 3.0, x), x * 4, **ROUNDED)
+    compiled = torch.compile(lambda x: scale(x.sin(), 2.0).relu(), fullgraph=True)
+    torch.testing.assert_close(compiled(x), (2 * x.sin()).relu())
+    check(scale, x, 3.0)
+
+
+@pytest.mark.oracle("cuda")
+def test_in_a_cuda_graph(scale: Any) -> None:
+    x = torch.randn(64, device="cuda")
+    scale(x, 2.0)  # compiled before
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = scale(x, 2.0)
+    x.fill_(5)
+    graph.replay()
+    assert torch.equal(out, torch.full_like(out, 10))
+
+
+@pytest.mark.oracle("cuda")
+def test_the_example_on_a_gpu(capsys: pytest.CaptureFixture[str]) -> None:
+    from examples import torch_linear
+
+    assert torch_linear.main([]) == 0
+    assert capsys.readouterr().out.startswith("cuda:0: ")
+
+
+@pytest.mark.oracle("cuda")
+def test_tensors_of_two_devices(scale: Any) -> None:
+    with pytest.raises(cm.LaunchError, match=r"found 'in_' on cpu and 'bias' on cuda:0: move one, .* bias.to\('cpu'\)"):
+        scale(torch.ones(3), 1.0, torch.ones(3, device="cuda"))
+
+
 def test_several_outputs_and_local_memory() -> None:
     shape: Callable[..., Any] = lambda in_: in_.shape  # noqa: E731
     op = made("split", outputs={"high": shape, "low": shape}, values={"scratch": lambda: cm.local(4 * 8)},

@@ -38,7 +38,8 @@ def custom_op(kernel: Any, name: str, *, outputs: Mapping[str, Any] = _NOTHING, 
 
     Returns the operator as ``torch.library.custom_op`` does: it is called, ``register_autograd`` gives it a gradient,
     ``register_vmap`` a batch; it has an implementation for fake tensors. Tensors must be contiguous, on one device,
-    and of the kernel's element types; those on the CPU are used without a copy on the device ``cpu``.
+    and of the kernel's element types. They are used without a copy: those on the CPU by the device ``cpu``, those on an
+    NVIDIA GPU by ``cuda:0`` and so on, in PyTorch's current stream.
 
     Raises Error if PyTorch is not installed or the description does not fit the kernel; the operator raises LaunchError
     for tensors that do not fit.

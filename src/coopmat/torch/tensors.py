@@ -59,18 +59,24 @@ def _device(name: str) -> Device:
 
 
 def queue_on(what: str, device: Any) -> Queue:
-    """A queue of the device that stands for one of PyTorch's."""
+    """A queue of the device that stands for one of PyTorch's: of a GPU, its current stream."""
     if device.type == "cpu":
         return Queue(_device("cpu"))
-    raise LaunchError(f"{what}: expected tensors on the CPU, found them on {device}: move them with tensor.cpu()")
+    if device.type == "cuda" and torch.version.cuda is not None:
+        return Queue(_device(f"cuda:{device.index}"), stream=torch.cuda.current_stream(device).cuda_stream)
+    raise LaunchError(f"{what}: expected tensors on the CPU or on an NVIDIA GPU, found them on {device}: move them "
+                      "with tensor.cpu()")
 
 
-def memory_of(what: str, tensor: Any) -> np.ndarray:
-    """A tensor's memory as an array of numpy, without a copy; of bfloat16, which numpy does not know, as integers."""
+def memory_of(what: str, tensor: Any) -> Any:
+    """A tensor's memory as queues take it, without a copy: on the CPU an array of numpy, of bfloat16, which numpy does
+    not know, one of integers."""
     if not tensor.is_contiguous():
         raise LaunchError(f"{what}: expected a contiguous tensor, found one of shape {tuple(tensor.shape)} with "
                           f"strides {tensor.stride()}: pass tensor.contiguous()")
     tensor = tensor.detach()
+    if tensor.is_cuda:
+        return tensor
     return tensor.view(torch.int16).numpy() if tensor.dtype == torch.bfloat16 else tensor.numpy()
 
 
