@@ -78,6 +78,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from coopmat import sycl as sycl
+    from coopmat import torch as torch
     from coopmat.runtime.memory import free, malloc_device, malloc_host, malloc_shared
     from coopmat.tuning import Config, autotune, do_bench
 else:
@@ -85,9 +86,9 @@ else:
              **dict.fromkeys(("free", "malloc_device", "malloc_host", "malloc_shared"), "coopmat.runtime.memory")}
 
     def __getattr__(name: str) -> Any:
-        """``coopmat.sycl`` and what most processes never need is imported when it is first asked for."""
-        if name == "sycl":
-            return import_module("coopmat.sycl")
+        """``coopmat.sycl``, ``coopmat.torch`` and whatever most processes never need: imported when first asked for."""
+        if name in ("sycl", "torch"):
+            return import_module(f"coopmat.{name}")
         if name in _LATE:
             return getattr(import_module(_LATE[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,6 +32,7 @@ SHOWN_FEATURES = ("amx-", "avx", "fma", "f16c", "sse4.2", "neon", "sve", "dotpro
 
 PACKAGES: dict[str, str] = {
     "pyopencl": "comparisons with OpenCL drivers, in the tests (pip install coopmat[opencl])",
+    "torch": "kernels as operators of PyTorch (pip install coopmat[torch])",
     "pytest": "the tests (pip install coopmat[test])",
 }
 PROGRAMS: dict[str, str] = {

@@ -105,7 +105,7 @@ def is_unsigned(parameter: Parameter) -> bool:
 def _array_binder(position: Position) -> Binder:
     parameter = position.parameter
     is_const = parameter.const
-    accepted = set(_dtypes(parameter))  # and those that were found to fit
+    accepted = set(dtypes(parameter))  # and those that were found to fit
     if position.device is not None and position.device.is_apart:
         return _device_binder(position, accepted)
 
@@ -158,7 +158,7 @@ _READ_ONLY = ("its memory is read-only, but the kernel may write through this po
               "to, or declare the parameter const")
 
 
-def _dtypes(parameter: Parameter) -> tuple[np.dtype[Any], ...]:
+def dtypes(parameter: Parameter) -> tuple[np.dtype[Any], ...]:
     """The dtypes that arrays for a pointer to numbers have. SPIR-V's integers have no sign; 16 bits may be those of a
     bfloat16, for which OpenCL C has no type that every device takes."""
     type_ = parameter.type
@@ -237,7 +237,7 @@ def _fits(parameter: Parameter, dtype: np.dtype[Any]) -> bool:
         return False
     if parameter.type.kind == "record":
         return (dtype.itemsize == 1 and dtype.kind in "iub") or difference(parameter.type, dtype) is None
-    return parameter.is_untyped or dtype.newbyteorder("=") in _dtypes(parameter)
+    return parameter.is_untyped or dtype.newbyteorder("=") in dtypes(parameter)
 
 
 def _misfit(parameter: Parameter, dtype: np.dtype[Any]) -> str:
@@ -245,9 +245,9 @@ def _misfit(parameter: Parameter, dtype: np.dtype[Any]) -> str:
     if parameter.type.kind == "record":
         return (f"expected structures of {parameter.type.size} bytes, or of bytes, found {dtype}: "
                 f"{difference(parameter.type, dtype)}")
-    if not _dtypes(parameter):
+    if not dtypes(parameter):
         return f"integers of {parameter.type.bits} bits cannot be passed; those of 8, 16, 32 and 64 bits can"
-    *others, last = map(str, _dtypes(parameter))
+    *others, last = map(str, dtypes(parameter))
     return f"expected an array of {', '.join(others)}{' or ' * bool(others)}{last}, found {dtype}"
 
 
