@@ -339,9 +339,18 @@ def test_prepared_launches(gpu: FakeDriver, queue: cm.Queue, program: cm.Program
     launch()
     start = len(gpu.calls)
     launch()
-    assert sorted(gpu.calls[start:]) == ["cuCtxGetCurrent", *["cuCtxSetCurrent"] * 2, *["cuEventRecord"] * 2]
-    launch().wait()
-    assert (memory.to_host() == 6).all()
+    assert sorted(gpu.calls[start:]) == ["cuCtxGetCurrent", *["cuCtxSetCurrent"] * 2]
+    event = launch()
+    event.wait()
+    assert event.is_complete
+    assert "complete" in repr(event)
+    for times in (lambda: event.elapsed, lambda: event.started_at, lambda: event.ended_at):
+        with pytest.raises(cm.LaunchError, match="a prepared launch is not timed"):
+            times()
+    second = cm.Queue(queue.device)
+    second.wait_for(launch())
+    assert (memory.to_host() == 8).all()
+    assert all(one >= 0 for one in queue.device.timer().times(launch, 2))
     host = np.zeros(32, np.int32)
     again = queue.prepare(program.kernel("add"), 32, 32, host, 2)
     again()
@@ -460,7 +469,7 @@ def test_other_libraries_keep_the_gpu_that_they_have_chosen(gpu: FakeDriver, pro
     host = np.zeros(32, np.int32)
     launch = queue.prepare(program.kernel("add"), 32, 32, memory, 1)
     for work in (lambda: queue.enqueue(program.kernel("add"), 32, 32, memory, 1), launch, memory.to_host, queue.wait,
-                 lambda: launch().wait().started_at, lambda: queue.memcpy(memory, host, 128),
+                 lambda: launch().wait(), lambda: queue.memcpy(memory, host, 128),
                  lambda: queue.fill(memory, 1, 32).is_complete, lambda: cm.malloc_host(8, queue),
                  lambda: queue.device.timer().times(launch, 2), gc.collect, lambda: cm.free(memory)):
         gpu.device = 0

@@ -73,6 +73,45 @@ class CudaEvent(Event):
         return self.started_at + round(self.elapsed * 1e9)
 
 
+class _Untimed(CudaEvent):
+    """A prepared launch: marks around it would take the GPU as long as a small kernel. Its end is marked when that is
+    first asked for, behind whatever has been submitted until then."""
+
+    def __init__(self, stream: Stream, submitted_at: int) -> None:
+        self.submitted_at = submitted_at
+        self._stream = stream
+        self._end: Mark | None = None
+
+    @property
+    def end(self) -> Mark:  # type: ignore[override]
+        """A mark behind the launch."""
+        if self._end is None:
+            self._end = self._stream.mark()
+        return self._end
+
+    def _no_times(self) -> LaunchError:
+        return LaunchError("a prepared launch is not timed: Queue.enqueue gives events with times, and cm.do_bench "
+                           "times functions")
+
+    def __repr__(self) -> str:
+        return f"<coopmat.Event, {'complete' if self.is_complete else 'not complete'}>"
+
+    @property
+    def elapsed(self) -> float:
+        """LaunchError."""
+        raise self._no_times()
+
+    @property
+    def started_at(self) -> int:  # type: ignore[override]
+        """LaunchError."""
+        raise self._no_times()
+
+    @property
+    def ended_at(self) -> int:  # type: ignore[override]
+        """LaunchError."""
+        raise self._no_times()
+
+
 class _Captured(Event):
     """A command that has become part of a graph: nothing has been done."""
 
@@ -129,7 +168,7 @@ class CudaStream:
         run = self._plan(kernel, sizes, arguments).prepared(arguments, stream)
         if run is None or self.options.diagnose:
             return lambda: self.launch(kernel, sizes, arguments)
-        mark, context = stream.mark, self.context
+        context = self.context
         is_apart = not any(type(one) is DeviceArray and one.stream is not None for one in arguments)
 
         @keeps_current
@@ -141,12 +180,13 @@ class CudaStream:
             submitted_at = time.perf_counter_ns()
             context.use()
             foreign = () if is_apart else self._follow(arguments)
-            start = mark()
+            start = stream.mark() if context.times_all else None
             run()
-            end = mark()
+            event = _Untimed(stream, submitted_at) if start is None else CudaEvent(
+                stream, submitted_at, start, stream.mark())
             if foreign:
-                self._lead(arguments, foreign, end)
-            return CudaEvent(stream, submitted_at, start, end)
+                self._lead(arguments, foreign, event.end)
+            return event
 
         return launch
 

@@ -32,6 +32,13 @@ class CudaTimer:
     def times(self, action: Action, count: int, *, before: Action | None = None, flush: bool = True) -> list[float]:
         """See :class:`~coopmat.runtime.timing.Timer`. All repetitions are submitted at once where they return events;
         what returns something else is waited for, and timed by this machine's clock."""
+        self._gpu.times_all = True
+        try:
+            return self._times(action, count, before, flush)
+        finally:
+            self._gpu.times_all = False
+
+    def _times(self, action: Action, count: int, before: Action | None, flush: bool) -> list[float]:
         found: list[Event | float] = []
         for _ in range(count):
             if before is not None:

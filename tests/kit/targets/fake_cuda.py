@@ -280,8 +280,8 @@ class FakeDriver(ModuleType):
     def cuLinkDestroy(self, state: list) -> tuple:
         return (CUresult.CUDA_SUCCESS,)
 
-    def cuModuleLoadData(self, code: bytes) -> tuple:
-        return CUresult.CUDA_SUCCESS, code.decode()
+    def cuModuleLoadDataEx(self, code: bytes, *_: Any) -> tuple:
+        return CUresult.CUDA_SUCCESS, code.rstrip(b"\0").decode()
 
     def cuModuleGetFunction(self, module: str, symbol: bytes) -> tuple:
         return CUresult.CUDA_SUCCESS, Function(module, symbol.decode())

@@ -178,20 +178,12 @@ class CudaProgram(PtxProgram):
         return Variables(self.prepared.module, self.context)
 
     def loaded(self, name: str, variant: Variant) -> Any:
-        """A kernel in machine code on the GPU."""
-        from coopmat.targets.cuda.host.driver import driver_version
-        from coopmat.targets.cuda.host.modules import LoadedKernel, assembled
+        """A kernel in machine code on the GPU; the driver's own cache keeps that."""
+        from coopmat.targets.cuda.host.modules import LoadedKernel
 
         if (name, variant) not in self._loaded:
             code, ptx = self.compiled(name, variant)
-            key = self.key(name, variant, "cubin and log", str(driver_version()), self.context.name)
-            kept = self.cache.get(key)
-            if kept is None:
-                code_bytes, log = assembled(self.context, {name: ptx})
-                self.cache.put(key, _with_log(code_bytes, log))
-            else:
-                code_bytes, log = _without_log(kept)
-            self._loaded[name, variant] = LoadedKernel(self.context, code_bytes, code.symbol, log)
+            self._loaded[name, variant] = LoadedKernel(self.context, ptx, code.symbol, name)
         return self._loaded[name, variant]
 
     @cached_property
@@ -266,14 +258,3 @@ class CudaProgram(PtxProgram):
                         (lambda: made(others)) if others else None)
 
         return made([*self.variants(variant, geometry.group_counts)])
-
-
-def _with_log(code: bytes, log: str) -> bytes:
-    """Machine code and the assembler's words, as the cache keeps them."""
-    words = log.encode()
-    return len(words).to_bytes(8, "little") + words + code
-
-
-def _without_log(kept: bytes) -> tuple[bytes, str]:
-    end = 8 + int.from_bytes(kept[:8], "little")
-    return kept[end:], kept[8:end].decode("utf-8", "replace")

@@ -48,6 +48,7 @@ class Context:
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
         self.lost: str | None = None
+        self.times_all = False  # whether prepared launches are timed, too
         self.idle_marks: list[Any] = []
         self.idle_streams: list[Any] = []
         self.clock: Any = None

@@ -19,12 +19,8 @@ def assembled(context: Context, texts: Mapping[str, str]) -> tuple[bytes, str]:
     messages, if it refuses."""
     context.use()
     driver = bindings()
-    options = driver.CUjit_option
     info, errors = bytearray(LOG_BYTES), bytearray(LOG_BYTES)
-    given = {
-        options.CU_JIT_INFO_LOG_BUFFER: info, options.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
-        options.CU_JIT_ERROR_LOG_BUFFER: errors, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
-        options.CU_JIT_LOG_VERBOSE: 1}
+    given = _logs(info, errors)
     state = call("cuLinkCreate", len(given), list(given), list(given.values()), error=Error)
     try:
         kernel = ""
@@ -41,6 +37,15 @@ def assembled(context: Context, texts: Mapping[str, str]) -> tuple[bytes, str]:
         call("cuLinkDestroy", state, error=Error)
 
 
+def _logs(info: bytearray, errors: bytearray) -> dict[Any, Any]:
+    """The options that let the driver write what it says to two buffers."""
+    options = bindings().CUjit_option
+    return {
+        options.CU_JIT_INFO_LOG_BUFFER: info, options.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
+        options.CU_JIT_ERROR_LOG_BUFFER: errors, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
+        options.CU_JIT_LOG_VERBOSE: 1}
+
+
 def _text(buffer: bytearray) -> str:
     return bytes(buffer).split(b"\0")[0].decode("utf-8", "replace").strip()
 
@@ -50,12 +55,24 @@ def _bytes_at(address: Any, size: int) -> bytes:
 
 
 class LoadedKernel:
-    """A kernel on a GPU, ready to be launched. log: what the assembler said of it."""
+    """A kernel on a GPU, ready to be launched, of its PTX. log: what the driver said of it, if its own cache did not
+    have it.
 
-    def __init__(self, context: Context, cubin: bytes, symbol: str, log: str = "") -> None:
+    The driver assembles the module by itself, not to be linked: what is linked keeps its registers and its products
+    apart, for other code that there is none of (ptxas, C7504 and C7509).
+    """
+
+    def __init__(self, context: Context, ptx: str, symbol: str, kernel: str) -> None:
         context.use()
-        self.context, self.symbol, self.log = context, symbol, log
-        self._module = call("cuModuleLoadData", cubin, error=Error)
+        self.context, self.symbol = context, symbol
+        info, errors = bytearray(LOG_BYTES), bytearray(LOG_BYTES)
+        given = _logs(info, errors)
+        try:
+            self._module = call("cuModuleLoadDataEx", ptx.encode() + b"\0", len(given), list(given),
+                                list(given.values()), error=Error)
+        except Error as error:
+            raise Error(f"kernel '{kernel}': the driver refuses the PTX: {_text(errors) or error}") from None
+        self.log = _text(info)
         self.function = call("cuModuleGetFunction", self._module, symbol.encode(), error=Error)
         self.shared_limit = 48 << 10
 
