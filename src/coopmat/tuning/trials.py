@@ -14,7 +14,7 @@ from coopmat.runtime.queue import Queue
 from coopmat.runtime.selection import device as find_device
 from coopmat.runtime.timing import Restore
 from coopmat.support.terminal import progress_bar
-from coopmat.tuning.benchmark import REP, WARMUP, measure
+from coopmat.tuning.benchmark import REP, WARMUP, is_doubtful, measure
 from coopmat.tuning.config import Config
 from coopmat.tuning.launches import Launch, Request
 from coopmat.tuning.report import FAILED, PRUNED, SLOW, TIMED, WRONG, Report, Trial, reason_of
@@ -112,9 +112,10 @@ class Tuning:
 
         try:
             if limit and best is not None and first > limit * best:
-                once = [first] if first * 1e3 >= settings.rep else self._timer.times(
-                    run, 1, before=self._restore, flush=settings.flush)
-                if once[0] > limit * best:
+                once = [first]
+                while once[-1] > limit * best and is_doubtful(once):
+                    once += self._timer.times(run, 1, before=self._restore, flush=settings.flush)
+                if once[-1] > limit * best:
                     return trial.timed(SLOW, once, settings.quantiles,
                                        f"more than {limit:g} times the best; not repeated")
             times = measure(run, self._timer, warmup=settings.warmup, rep=settings.rep, flush=settings.flush,
