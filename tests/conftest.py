@@ -43,6 +43,12 @@ def _ptxas() -> bool:
     return ptxas.executable() is not None
 
 
+def _compute_sanitizer() -> bool:
+    from tests.kit.oracles import compute_sanitizer
+
+    return compute_sanitizer.executable() is not None
+
+
 def _llvm_objdump() -> bool:
     """Whether it is here, and knows AMD's GPUs."""
     found = shutil.which("llvm-objdump")
@@ -74,6 +80,8 @@ def _cuda() -> bool:
 # Name of an oracle → whether it is here, and how to get it.
 ORACLES = {
     "cuda": (_cuda, "an NVIDIA GPU with its driver: pip install 'coopmat[cuda]'"),
+    "compute-sanitizer": (_compute_sanitizer, "NVIDIA's compute-sanitizer: pip install nvidia-cuda-sanitizer-api, or a "
+                          "CUDA toolkit"),
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-opt": (lambda: shutil.which("spirv-opt") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-link": (lambda: shutil.which("spirv-link") is not None, "SPIRV-Tools: the package spirv-tools"),
