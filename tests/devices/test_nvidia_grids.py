@@ -54,7 +54,8 @@ def test_which_layout_a_matrix_has() -> None:
     assert "side by side" in matrix_layout(name, "a", "bf16", 48, 80, 32).source
     assert matrix_layout(name, "a", "bf16", 48, 80, 16).source == DEALT
     assert "side by side" in work_group_layout(name, "accumulator", "fp32", 128, 256, 256).source
-    assert work_group_layout(name, "a", "bf16", 128, 64, 256).source == DEALT
+    assert "side by side" in work_group_layout(name, "a", "bf16", 128, 64, 256).source
+    assert work_group_layout(name, "a", "fp64", 128, 64, 256).source == DEALT
 
 
 # ------------------------------------------------------------------ of work-groups

@@ -21,6 +21,7 @@ from examples import (
     joint_matrix_tuned,
     joint_matrix_w4a16,
     joint_matrix_work_group,
+    joint_matrix_work_group_attention,
 )
 from tests.kit.paths import EXAMPLES
 
@@ -33,9 +34,11 @@ MODULES = {  # example: the type of A in the device tables
     joint_matrix_convolution: "fp16",
     joint_matrix_w4a16: "fp16",
     joint_matrix_work_group: "bf16",
+    joint_matrix_work_group_attention: "fp16",
 }
 ON_CPUS = ("joint_matrix_blocked", "joint_matrix_convolution", "joint_matrix_quantized", "joint_matrix_tuned",
-           "joint_matrix_w4a16", "joint_matrix_work_group")  # what runs on the CPU if no device is named
+           "joint_matrix_w4a16", "joint_matrix_work_group", "joint_matrix_work_group_attention")
+"""What runs on the CPU if no device is named."""
 
 
 def has(name: str, element: str) -> bool:

@@ -419,3 +419,31 @@ def test_memory_that_others_write(device: str) -> None:
         barrier(CLK_GLOBAL_MEM_FENCE);
         for (int i = item; i < 256; i += 32) p[i] += 1;""", device)
     np.testing.assert_array_equal(memory, (2 * np.arange(256).reshape(16, 16).T + 1).reshape(-1))
+
+
+@pytest.mark.parametrize("device", [*DEVICES, "sim:nvidia_gpu_sm_90"])
+@pytest.mark.parametrize(("rows", "columns", "items"), [(16, 16, 32), (64, 64, 128), (128, 32, 256), (48, 32, 128)])
+@pytest.mark.parametrize("use_of", [use.a, use.accumulator], ids=str)
+def test_functions_of_coordinates(use_of: use, rows: int, columns: int, items: int, device: str) -> None:
+    """Whoever holds an element knows its coordinates, with and without branches, and rows give what they hold."""
+    order = (layout.row_major,) if use_of is use.a else ()
+
+    @kernel(work_group_size=(items,))
+    def numbered(item: nd_item[1], out: ptr[half], sums: ptr[half]):
+        g = item.get_group()
+        m = joint_matrix(work_group, half, use_of, rows, columns, *order)
+        joint_matrix_fill(g, m, 1)
+        joint_matrix_apply(g, m, lambda x, r, c: x + r * 16 + c if r >= c else -x)
+        joint_matrix_apply(g, m, lambda x, r, c: x * 2)
+        total = joint_matrix(work_group, half, use.accumulator, rows, columns)
+        joint_matrix_copy(g, m, total)
+        joint_matrix_store(g, total, out, columns, layout.row_major)
+        largest = joint_matrix_reduce(g, total, "row", "max", 16)
+        joint_matrix_store(g, largest, sums, 16, layout.row_major)
+
+    out, largest = np.zeros((rows, columns), np.float16), np.zeros((rows, 16), np.float16)
+    queue(device).parallel_for(nd_range(items, items), numbered, out, largest).wait()
+    row, column = np.indices((rows, columns))
+    expected = 2 * np.where(row >= column, 1 + row * 16 + column, -1).astype(np.float16)
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(largest, np.repeat(expected.max(axis=1, keepdims=True), 16, axis=1))

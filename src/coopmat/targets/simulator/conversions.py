@@ -15,7 +15,7 @@ from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.conversions import is_saturated, is_transposed, rounding_of
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
-from coopmat.targets.simulator.matrix_groups import dealt, whole
+from coopmat.targets.simulator.matrix_groups import dealt, in_layout, whole
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, sign_extend_nibble, unsigned
 
@@ -205,13 +205,14 @@ def _convert_format(convert: Conversion, source: Type, target: Type, rule: str) 
 FLOAT32, INT16 = FloatType(32), IntType(16)
 
 def _of_matrices(handle: Handler) -> Handler:
-    """The conversion, which may transpose a matrix."""
+    """The conversion, which may transpose a matrix, and change the way in which a work-group holds it."""
     def turned(compiler: FunctionCompiler, row: Instruction) -> Step | None:
         step = handle(compiler, row)
-        if step is None or not is_transposed(compiler.module, row.result_id or 0):
+        given, kind = compiler.type_of(row.words[0]), compiler.result_type(row)
+        transposes = is_transposed(compiler.module, row.result_id or 0)
+        if step is None or not (transposes or (isinstance(kind, MatrixType) and kind.is_of_work_group)):
             return step
         convert, result = step, compiler.result(row)
-        given, kind = compiler.type_of(row.words[0]), compiler.result_type(row)
         if not isinstance(given, MatrixType) or not isinstance(kind, MatrixType):
             raise ValidationError("matrix-transposition", f"{row.name} transposes cooperative matrices, not {given}",
                                   row.offset)
@@ -219,7 +220,9 @@ def _of_matrices(handle: Handler) -> Handler:
 
         def execute(frame: Frame) -> None:
             convert(frame)
-            frame.slots[result] = dealt(frame, after, whole(frame, before, frame.slots[result]).swapaxes(1, 2))
+            value = frame.slots[result]
+            frame.slots[result] = dealt(frame, after, whole(frame, before, value).swapaxes(1, 2)) if transposes \
+                else in_layout(frame, after, before, value)
 
         return execute
 

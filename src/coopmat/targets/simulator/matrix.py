@@ -230,9 +230,9 @@ def _as_other_use(compiler: FunctionCompiler, row: Instruction, transposed: bool
     if given.component != result.component or shape != (result.rows, result.columns):
         raise ValidationError("matrix2-conversion", f"{row.name} keeps components and shape; found {given} to {result}",
                               row.offset)
-    if not transposed:
+    if not transposed and not result.is_of_work_group:
         return compiler.compute(row, lambda value: value, row.words[0])
-    return compute_whole(compiler, row, lambda value: value.swapaxes(1, 2), row.words[0])
+    return compute_whole(compiler, row, lambda value: value.swapaxes(1, 2) if transposed else value, row.words[0])
 
 
 # --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.control import Function
 from coopmat.targets.simulator.matrix import matrix_type
-from coopmat.targets.simulator.matrix_groups import count, dealt, held, per_group, require_group, whole
+from coopmat.targets.simulator.matrix_groups import count, dealt, held, in_layout, per_group, require_group, whole
 from coopmat.targets.simulator.state import Frame, Step
 from coopmat.targets.simulator.values import Array, from_slices, slices_of
 
@@ -94,8 +94,8 @@ def _apply(compiler: FunctionCompiler, row: Instruction) -> Step:
     def execute(frame: Frame) -> None:
         require_group(frame, site, kind)
         rows, columns, valid = held(frame, kind)
-        values = [slices_of(type_, frame.slots[slot]) if isinstance(type_, MatrixType) else frame.slots[slot]
-                  for slot, type_ in operands]
+        values = [slices_of(kind, in_layout(frame, kind, type_, frame.slots[slot]))
+                  if isinstance(type_, MatrixType) else frame.slots[slot] for slot, type_ in operands]
         found = []
         for component in range(kind.slice_length):
             here = valid[..., component]

@@ -1,14 +1,14 @@
 """The groups that share matrices: who must be here and agree, and a matrix as a whole.
 
 A matrix of a sub-group is held as a whole, ``[S, rows, columns]``. One of a work-group is held as its work-items'
-shares, ``[S, L, components]``: component c of work-item w is element c * W + w, counted along the rows, of W
-work-items. What concerns elements by themselves works on either; what concerns the whole matrix puts it together,
-``[matrices, rows, columns]``, and deals the result out again.
+shares, ``[S, L, components]``, as its layout says. What concerns elements by themselves works on either; what concerns
+the whole matrix puts it together, ``[matrices, rows, columns]``, and deals the result out again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -102,17 +102,20 @@ def whole(frame: Frame, kind: MatrixType, value: Array) -> Array:
     groups = 1 if len(value) == 1 else count(frame, kind)
     shape = (groups * per_group(frame, kind), frame.batch.lanes, kind.slice_length)
     shares = np.broadcast_to(value, shape).reshape(groups, -1, kind.slice_length)[:, :kind.work_items]
-    return shares.swapaxes(1, 2).reshape(groups, -1)[:, :kind.rows * kind.columns].reshape(-1, kind.rows, kind.columns)
+    components, elements = _places(kind)
+    matrices = np.empty((groups, kind.rows * kind.columns), value.dtype)
+    matrices[:, elements] = shares.reshape(groups, -1)[:, components]
+    return matrices.reshape(-1, kind.rows, kind.columns)
 
 
 def dealt(frame: Frame, kind: MatrixType, matrices: Array) -> Array:
     """The value that holds matrices ``[matrices, rows, columns]``."""
     if not kind.is_of_work_group:
         return matrices
-    groups, padding = len(matrices), kind.work_items * kind.slice_length - kind.rows * kind.columns
-    elements = np.pad(matrices.reshape(groups, -1), ((0, 0), (0, padding)))
-    shares = elements.reshape(groups, kind.slice_length, kind.work_items).swapaxes(1, 2)
-    found = _in_sub_groups(frame, kind, shares)
+    components, elements = _places(kind)
+    shares = np.zeros((len(matrices), kind.work_items * kind.slice_length), matrices.dtype)
+    shares[:, components] = matrices.reshape(len(matrices), -1)[:, elements]
+    found = _in_sub_groups(frame, kind, shares.reshape(len(matrices), kind.work_items, kind.slice_length))
     return found if len(found) in (1, frame.batch.sub_groups) else np.tile(found, (count(frame, kind), 1, 1))
 
 
@@ -125,6 +128,22 @@ def held(frame: Frame, kind: MatrixType) -> Held:
 
     row, column, valid = kind.layout.held
     return Held(spread(row), spread(column), spread(valid))
+
+
+def in_layout(frame: Frame, kind: MatrixType, given: MatrixType, value: Array) -> Array:
+    """A value of a type as one of another, whose components may lie otherwise."""
+    if not kind.is_of_work_group or all(map(np.array_equal, kind.layout.held, given.layout.held)):
+        return value
+    return dealt(frame, kind, whole(frame, given, value))
+
+
+@lru_cache(maxsize=256)
+def _places(kind: MatrixType) -> tuple[Array, Array]:
+    """The components of all work-items that hold elements, the last work-item first, and which elements these are,
+    counted along the rows."""
+    row, column, valid = kind.layout.held
+    [components] = np.nonzero(valid.reshape(-1))
+    return components[::-1], (row * kind.columns + column).reshape(-1)[components][::-1]
 
 
 def _in_sub_groups(frame: Frame, kind: MatrixType, shares: Array) -> Array:

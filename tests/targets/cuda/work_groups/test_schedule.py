@@ -137,8 +137,9 @@ REASONS = {
     "printing": (changed((STORE, f"print(K)\n    {STORE}")), "it prints"),
     "types": (changed(("bfloat16", "float64"), ("float32", "float64")), "wgmma has no fp64 fp64 fp64 fp64"),
     "an accumulator of 16 bits": (changed(("bfloat16", "half"), ("float32", "half")), "wgmma has no fp16 fp16 fp16"),
-    "rows": (Gemm(BF16, (48, 128, 64)).text, r"a work-group of 128 does not share a 48x128 .* as wgmma has it: 64 "
-             r"rows, or a multiple, and at most 256 columns"),
+    "rows": (Gemm(BF16, (48, 128, 64)).text,
+             r"a work-group of 128 does not share a 48x128 .* as wgmma has it: 64 rows, or a multiple, and at most 256 "
+             "columns"),
     "columns": (Gemm(BF16, (64, 272, 64)).text, r"does not share a 64x272 "),
     "K": (Gemm(S8, (64, 64, 48), rows_of="AC").text, "K = 48 is no multiple of wgmma's 32"),
     "a plain load": (changed((LOAD_B, "joint_matrix_load(g, b, B + at * strideB + column, strideB)")),

@@ -13,7 +13,7 @@ from coopmat.targets.cuda.matrix.positions import is_element, nearest_element, p
 from coopmat.targets.llvm.arithmetic.integers import add, multiply
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.threads.spread import Position
-from coopmat.targets.llvm.values import Matrix, Number, size_of
+from coopmat.targets.llvm.values import Matrix, Number, size_of, zero_of
 
 SMALLEST_REGION = 128  # bytes
 
@@ -35,14 +35,19 @@ class Exchange(MatrixMemory):
               transposed: bool = False) -> Matrix:
         """The matrix of numbers that lie as the components of another type, ``given``, do; they have the width of the
         new one's components."""
+        return self.of_components(kind, self.taken_as(kind, given, numbers, transposed=transposed))
+
+    def taken_as(self, kind: MatrixType, given: MatrixType, numbers: Sequence[Number], *,
+                 transposed: bool = False) -> list[Number]:
+        """Numbers that lie as the components of a type do, as those of another one lie."""
         address = self._left(given, numbers, "")
-        found = [self.zero(kind)] * fragment_of(kind).components
+        found = [Number(numbers[0].type, zero_of(numbers[0].type))] * fragment_of(kind).components
         for number, position in self._present(kind):
             row, column = reversed(position) if transposed else position
             place = self._place(address, given, (row, column), numbers[0].type)
             found[number] = Number(numbers[0].type, self.writer.let(f"load {numbers[0].type}, ptr {place}"))
         self.done(kind)
-        return self.of_components(kind, found)
+        return found
 
     def left(self, matrix: Matrix, name: str = "") -> str:
         """Leave a matrix in local memory, for all of the sub-group; its address there. What has another name does not

@@ -1,4 +1,4 @@
-"""Operations on each element of a matrix by a function that only computes: its instructions, once a component."""
+"""Operations on each element of a matrix by a function that only computes: its instructions, for each component."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.matrix_functions import straight_body
+from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.values import Matrix, Number, Value, llvm_type
@@ -43,7 +44,7 @@ class _Function:
     def result(self, kind: MatrixType, operands: tuple[int, ...]) -> Matrix:
         """A matrix of what the function returns for the components of the operands; others are numbers."""
         values = [self.emitter.value(one) for one in operands]
-        columns = [self.form.components(one) if isinstance(one, Matrix) else None for one, *_ in values]
+        columns = [self._components(kind, one) if isinstance(one, Matrix) else None for one, *_ in values]
         first = columns[0]
         assert first is not None
         found = []
@@ -52,6 +53,13 @@ class _Function:
                                       for value, column in zip(values, columns, strict=True)]
             found.append(self._call(self._place(kind, number) + arguments))
         return self.form.of_components(kind, found)
+
+    def _components(self, kind: MatrixType, matrix: Matrix) -> list[Number]:
+        """The components of an operand, as those of a type lie."""
+        numbers, own, other = self.form.components(matrix), fragment_of(kind).spread, fragment_of(matrix.kind).spread
+        is_alike = own.is_regular == other.is_regular and own.offsets == other.offsets and (
+            not own.is_regular or own.lane_bits == other.lane_bits)
+        return numbers if is_alike else self.form.taken_as(kind, matrix.kind, numbers)
 
     def _place(self, kind: MatrixType, number: int) -> list[Value]:
         """Row and column of a component."""

@@ -113,7 +113,8 @@ class _Kernel:
         self.writer.call("void", "llvm.nvvm.fence.mbarrier_init.release.cluster", [], CONVERGENT)
 
     def _loop(self, role: str) -> None:
-        """A role's work-groups, one after the other."""
+        """A role's work-groups, one after the other: a round of them for all multiprocessors, then the next one, each
+        in the other direction than the one before, so that work that grows along the launch is shared evenly."""
         writer, let = self.writer, self.writer.let
         state = writer.slot(f"[{8 * len(self.schedule.rings)} x i8]", align=8, initial="zeroinitializer")
         real = [let(f"trunc i64 {self._word(Word.GROUPS + axis)} to i32") for axis in range(3)]
@@ -123,12 +124,14 @@ class _Kernel:
         total = let(f"mul i32 {plane}, {counts[2]}")
         kind = "ctaid.x" if self.axis is None else "clusterid.x"
         first, step = self._register(kind), self._register(f"n{kind}")
-        at = writer.slot("i32")
-        writer.do(f"store i32 {first}, ptr {at}")
+        start, own = writer.slot("i32"), writer.slot("i32")
+        writer.do(f"store i32 0, ptr {start}")
+        writer.do(f"store i32 {first}, ptr {own}")
         again, body, done = (writer.fresh(name)[1:] for name in ("again", "group", "done"))
         writer.do(f"br label %{again}")
         writer.label(again)
-        number = let(f"load i32, ptr {at}")
+        round_start, place_in_round = let(f"load i32, ptr {start}"), let(f"load i32, ptr {own}")
+        number = let(f"add i32 {round_start}, {place_in_round}")
         writer.do(f"br i1 {let(f'icmp ult i32 {number}, {total}')}, label %{body}, label %{done}")
         writer.label(body)
         place, exists = [*self._position(number, counts, plane)], "true"
@@ -137,7 +140,9 @@ class _Kernel:
         position = [let(f"zext i32 {one} to i64") for one in place]
         operands = ", ".join([f"ptr {LAUNCH}", *(f"i64 {one}" for one in position), f"ptr {state}", f"i1 {exists}"])
         writer.do(f"call void @{self.symbol}.{role}({operands})")
-        writer.do(f"store i32 {let(f'add i32 {number}, {step}')}, ptr {at}")
+        writer.do(f"store i32 {let(f'add i32 {round_start}, {step}')}, ptr {start}")
+        last = let(f"sub i32 {step}, 1")
+        writer.do(f"store i32 {let(f'sub i32 {last}, {place_in_round}')}, ptr {own}")
         writer.do(f"br label %{again}, !llvm.loop !90000")
         writer.label(done)
 
