@@ -40,7 +40,7 @@ def _chromium() -> bool:
 def _ptxas() -> bool:
     from tests.kit.oracles import ptxas
 
-    return ptxas.executable() is not None
+    return bool(ptxas.executables())
 
 
 def _compute_sanitizer() -> bool:

@@ -1,4 +1,4 @@
-"""NVIDIA's assembler of PTX: in the wheel nvidia-cuda-nvcc, or on the path."""
+"""NVIDIA's assembler of PTX: in the wheels nvidia-cuda-nvcc and nvidia-cuda-nvcc-cu12, or on the path."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from pathlib import Path
 
 
 @cache
-def executable() -> str | None:
-    """Where it is; None if it is not here."""
+def executables() -> list[str]:
+    """Those that are here, the newest first; none if there is none."""
     found = importlib.util.find_spec("nvidia")
     folders = found.submodule_search_locations if found is not None else None
-    in_wheels = [path for folder in folders or () for path in sorted(Path(folder).glob("*/bin/ptxas"))]
-    return str(in_wheels[0]) if in_wheels else shutil.which("ptxas")
+    in_wheels = [str(path) for folder in folders or () for path in sorted(Path(folder).glob("*/bin/ptxas"))]
+    on_path = shutil.which("ptxas")
+    return [*in_wheels, *([on_path] if on_path else [])]
 
 
 @cache
-def chips() -> frozenset[str]:
-    """The chips that it makes code for: CUDA 13 has left out those before sm_75."""
-    text = subprocess.run([str(executable()), "--help"], capture_output=True, text=True, check=True).stdout
+def chips(executable: str) -> frozenset[str]:
+    """The chips that one makes code for: CUDA 13 has left out those before sm_75."""
+    text = subprocess.run([executable, "--help"], capture_output=True, text=True, check=True).stdout
     return frozenset(re.findall(r"'(sm_\d+[af]?)'", text))
+
+
+def for_chip(name: str) -> str | None:
+    """The newest that knows a chip; None if there is none."""
+    return next((one for one in executables() if name in chips(one)), None)
