@@ -23,6 +23,7 @@ lint: $(TEST_READY)
 oracles: $(TEST_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    --editable '.[opencl]' ziglang intel-opencl-rt intel-cmplr-lib-rt nvidia-cuda-nvcc
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[torch]'
 
 benchmarks: $(TEST_READY)
 	$(BIN)/python benchmarks/run.py

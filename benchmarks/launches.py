@@ -1,12 +1,14 @@
 """What launching costs: an empty kernel of one work-group and of 1,000 on the CPU, through ``Queue.enqueue``; one of
 seven arguments, on a queue that is kept and on a new one each time; kernels in Python; a kernel that is compiled, and
-one that is found in the cache, in a new program.
+one that is found in the cache, in a new program; where PyTorch is installed, an operator of it, beside one in Python
+that does nothing.
 
 The peer of launches is Intel's CPU runtime, through pyopencl in a process of its own, where both are installed.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -48,8 +50,8 @@ def run(repeat: int) -> list[Figure]:
     """Measure, and print a table."""
     peers = _peer_times()
     with tempfile.TemporaryDirectory() as folder:
-        times = {**_launches(repeat), **_other_launches(repeat), "compiled": _loading("off", repeat),
-                 "from the cache": _loading(folder, repeat)}
+        times = {**_launches(repeat), **_other_launches(repeat), **_operators(repeat),
+                 "compiled": _loading("off", repeat), "from the cache": _loading(folder, repeat)}
     figures = [Figure.of(f"empty kernel on cpu, {name}", "us", [value * 1e6 for value in found])
                for name, found in times.items()]
     rows = table("microseconds", "median", "least", "most", "Intel's CPU runtime")
@@ -88,6 +90,25 @@ def _other_launches(repeat: int) -> dict[str, list[float]]:
         "in Python": lambda: queue.parallel_for(ranges, in_python, data).wait(),
         "in Python, seven arguments": lambda: queue.parallel_for(ranges, seven_in_python, *arguments).wait(),
     }
+    return _seconds_of(actions, repeat)
+
+
+def _operators(repeat: int) -> dict[str, list[float]]:
+    """Seconds of one call of an operator of PyTorch; nothing if PyTorch is not here."""
+    if importlib.util.find_spec("torch") is None:
+        return {}
+    import torch
+
+    operator = cm.torch.custom_op(cm.build(SOURCE).kernel("nothing"), "coopmat_benchmarks::nothing", mutates=["p"],
+                                  global_size=LOCAL_SIZE, local_size=LOCAL_SIZE)
+    peer = torch.library.custom_op("coopmat_benchmarks::peer", lambda p: None, mutates_args=("p",),
+                                   schema="(Tensor(a!) p) -> ()")
+    data = torch.zeros(64)
+    return _seconds_of({"operator of PyTorch": lambda: operator(data), "the same in Python, empty": lambda: peer(data)},
+                       repeat)
+
+
+def _seconds_of(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, list[float]]:
     return {name: [time / AT_ONCE for time in seconds(lambda action=action: _often(action), repeat)]
             for name, action in actions.items()}
 

@@ -82,6 +82,7 @@ ORACLES = {
     "cuda": (_cuda, "an NVIDIA GPU with its driver: pip install 'coopmat[cuda]'"),
     "compute-sanitizer": (_compute_sanitizer, "NVIDIA's compute-sanitizer: pip install nvidia-cuda-sanitizer-api, or a "
                           "CUDA toolkit"),
+    "torch": (lambda: importlib.util.find_spec("torch") is not None, "PyTorch: pip install torch"),
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-opt": (lambda: shutil.which("spirv-opt") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-link": (lambda: shutil.which("spirv-link") is not None, "SPIRV-Tools: the package spirv-tools"),

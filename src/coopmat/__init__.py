@@ -67,20 +67,28 @@ __all__ = [
     "device",
     "devices",
     "do_bench",
+    "free",
     "layout",
     "local",
+    "malloc_device",
+    "malloc_host",
+    "malloc_shared",
     "matrix_multiply_accumulate",
 ]
 
 if TYPE_CHECKING:
     from coopmat import sycl as sycl
+    from coopmat import torch as torch
+    from coopmat.runtime.memory import free, malloc_device, malloc_host, malloc_shared
     from coopmat.tuning import Config, autotune, do_bench
 else:
+    _LATE = {**dict.fromkeys(("Config", "autotune", "do_bench"), "coopmat.tuning"),
+             **dict.fromkeys(("free", "malloc_device", "malloc_host", "malloc_shared"), "coopmat.runtime.memory")}
+
     def __getattr__(name: str) -> Any:
-        """``coopmat.sycl`` and the names of ``coopmat.tuning``, which most processes never need, are imported when they
-        are first asked for."""
-        if name == "sycl":
-            return import_module("coopmat.sycl")
-        if name in ("Config", "autotune", "do_bench"):
-            return getattr(import_module("coopmat.tuning"), name)
+        """``coopmat.sycl``, ``coopmat.torch`` and whatever most processes never need: imported when first asked for."""
+        if name in ("sycl", "torch"):
+            return import_module(f"coopmat.{name}")
+        if name in _LATE:
+            return getattr(import_module(_LATE[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,6 +16,7 @@ from coopmat.command_line.doctor import CHECKS, Finding, findings
 from coopmat.targets.cpu import features as features_module
 from coopmat.targets.cpu.features import CpuFeatures
 from tests.kit.paths import ROOT
+from tests.kit.targets.fake_cuda import installed
 
 
 def run(*arguments: str, **environment: str) -> str:
@@ -52,6 +53,14 @@ def test_json_has_the_same() -> None:
     assert {row["state"] for row in rows} <= {"ok", "no", "absent"}
     assert [row["name"] for row in rows][:3] == ["Python", "coopmat", "numpy"]
     assert all(row["text"] for row in rows)
+
+
+def test_gpus() -> None:
+    with installed(gpus=2):
+        rows = {one.name: one for one in CHECKS["NVIDIA's GPUs"]("NVIDIA's GPUs")}
+    assert rows["NVIDIA's GPUs"] == Finding("NVIDIA's GPUs", "ok", "a driver for CUDA 13.0")
+    assert rows["cuda:1"] == Finding("cuda:1", "ok", "Fake GPU, sm_90a, 4 multiprocessors, 1 GiB")
+    assert {"libdevice", "cubins"} < set(rows)
 
 
 def test_what_the_environment_says_wrongly(tmp_path: Path) -> None:

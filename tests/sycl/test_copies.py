@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import coopmat as cm
 from coopmat.runtime.element_types import VALUE_TYPES, bfloat16, float32, float64, half, int8, int32, precision, uint8
-from coopmat.sycl.memory import malloc_device, malloc_host, malloc_shared
+from coopmat.runtime.memory import malloc_device, malloc_host, malloc_shared
 from tests.kit.sycl.host import A, q, read
 
 

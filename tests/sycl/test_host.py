@@ -12,11 +12,11 @@ import coopmat as cm
 from coopmat.diagnostics import errc
 from coopmat.runtime.element_types import float32, int8, int32
 from coopmat.runtime.information import event_command_status, info
+from coopmat.runtime.memory import malloc_device
 from coopmat.sycl import exception
 from coopmat.sycl.constraints import BrokenConstraint
 from coopmat.sycl.enumerations import access, cache_level, cache_mode, layout
 from coopmat.sycl.joint_matrices import joint_matrix_type
-from coopmat.sycl.memory import malloc_device
 from coopmat.sycl.pointers import annotated_ptr, cast_address_space, local_accessor, multi_ptr
 from coopmat.sycl.properties import cache_control, properties, read_hint
 from coopmat.sycl.selectors import gpu_selector_v

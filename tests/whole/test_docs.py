@@ -21,11 +21,14 @@ RUN_ELSEWHERE = ("make ", "pip install", "python benchmarks/")
 
 
 def blocks(language: str) -> list[pytest.ParameterSet]:
+    """The blocks of a language; a comment before one says what it needs: ``<!-- needs: cuda torch -->``."""
     found = []
     for page in PAGES:
-        for match in re.finditer(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S):
-            line = page.read_text()[: match.start()].count("\n") + 1
-            found.append(pytest.param(match[1], id=f"{page.relative_to(ROOT)}:{line}"))
+        for match in re.finditer(rf"^(?:<!-- needs: ([\w ]+) -->\n)?```{language}\n(.*?)^```", page.read_text(),
+                                 re.M | re.S):
+            line = page.read_text()[: match.start(2)].count("\n")
+            marks = [pytest.mark.oracle(name) for name in (match[1] or "").split()]
+            found.append(pytest.param(match[2], id=f"{page.relative_to(ROOT)}:{line}", marks=marks))
     return found
 
 

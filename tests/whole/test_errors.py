@@ -22,6 +22,7 @@ ARGUMENTS: dict[str, Callable[[type[cm.Error]], cm.Error]] = {
     "ValidationError": lambda kind: kind("id-unique", "defined again", 0x20, "a.spv"),
     "KernelNotSupported": lambda kind: kind("no such matrix", "kernel", PLACE),
     "BrokenConstraint": lambda kind: kind(constraints.GROUP, found="work_group"),
+    "ContextLost": lambda kind: kind("kernel 'k' has failed", "CUDA_ERROR_ILLEGAL_ADDRESS"),
 }
 """What makes an error of a class, where that takes other arguments than a message and a place."""
 

@@ -24,6 +24,7 @@ command_line
 probing             experiments on arithmetic, which run kernels in Python as users do
 coopmat             the public names
 sycl
+torch               kernels as operators of PyTorch
 tuning
 runtime
 targets.simulator
@@ -61,7 +62,7 @@ NOT_AT_START = (
     "coopmat.command_line", "coopmat.probing", "coopmat.sycl", "coopmat.opencl", "coopmat.lowering", "coopmat.tree",
     "coopmat.llvm", "coopmat.spirv.edit.editor", "coopmat.spirv.edit.linker", "coopmat.spirv.text.assembler",
     "coopmat.spirv.transform", "coopmat.spirv.validate", "coopmat.targets.cpu.program",
-    "coopmat.targets.simulator.kernel", "coopmat.targets.simulator.launch", "coopmat.tuning",
+    "coopmat.targets.simulator.kernel", "coopmat.targets.simulator.launch", "coopmat.torch", "coopmat.tuning",
 )
 """What ``import coopmat`` does not load: libraries and modules that most processes never need, or that are slow to
 load."""

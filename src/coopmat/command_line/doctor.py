@@ -11,12 +11,16 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from coopmat.diagnostics import Error
 from coopmat.support.cache import CACHE_VARIABLE, find_cache
 from coopmat.support.version import __version__
+
+if TYPE_CHECKING:
+    from coopmat.runtime import Device
 
 State = Literal["ok", "no", "absent"]
 """Whether something works; what is optional may be absent."""
@@ -28,6 +32,7 @@ SHOWN_FEATURES = ("amx-", "avx", "fma", "f16c", "sse4.2", "neon", "sve", "dotpro
 
 PACKAGES: dict[str, str] = {
     "pyopencl": "comparisons with OpenCL drivers, in the tests (pip install coopmat[opencl])",
+    "torch": "kernels as operators of PyTorch (pip install coopmat[torch])",
     "pytest": "the tests (pip install coopmat[test])",
 }
 PROGRAMS: dict[str, str] = {
@@ -154,6 +159,37 @@ def _devices(name: str) -> Iterator[Finding]:
                               f"{device().name} is used {why}")
 
 
+def _gpus(name: str) -> Iterator[Finding]:
+    from coopmat.runtime import device
+    from coopmat.targets.cuda import assembler, library
+    from coopmat.targets.cuda.host import driver
+
+    try:
+        count = int(driver.call("cuDeviceGetCount", error=Error))
+        version = driver.driver_version()
+        known = f"a driver for CUDA {version // 1000}.{version % 1000 // 10}"
+        yield Finding(name, "ok" if count else "absent", known if count else f"{known}, and no GPU")
+        for ordinal in range(count):
+            yield _gpu(device(f"cuda:{ordinal}"))
+    except Error as error:
+        yield Finding(name, "absent", str(error))
+    try:
+        yield Finding("libdevice", "ok", str(library.path()))
+    except Error as error:
+        yield Finding("libdevice", "absent", str(error))
+    made_by = assembler.found()
+    yield Finding("cubins", "ok" if made_by else "absent", f"by {made_by}" if made_by else assembler.MISSING)
+
+
+def _gpu(found: Device) -> Finding:
+    from coopmat.runtime.cuda_device import CudaDevice
+
+    assert isinstance(found, CudaDevice)
+    gpu = found.gpu
+    return Finding(found.name, "ok", f"{gpu.name}, {gpu.chip.name}, {gpu.multiprocessors} multiprocessors, "
+                                     f"{gpu.memory / 2**30:.0f} GiB")
+
+
 def _cache(name: str) -> Iterator[Finding]:
     found = find_cache()
     if found.folder is None:
@@ -190,6 +226,7 @@ CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "threads": _threads,
     "kernels on the CPU": _kernels,
     "devices": _devices,
+    "NVIDIA's GPUs": _gpus,
     "cache": _cache,
     "optional packages": _optional_packages,
     "optional programs": _programs,

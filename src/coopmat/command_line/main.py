@@ -48,6 +48,8 @@ EMITTERS = {
     "spirv": lambda program: program.spirv,
     "spirv-asm": lambda program: program.spirv_asm.encode(),
     "asm": lambda program: program.asm.encode(),
+    "ptx": lambda program: program.ptx.encode(),
+    "cubin": lambda program: program.cubin,
 }
 
 

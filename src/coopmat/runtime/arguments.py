@@ -19,11 +19,14 @@ import numpy as np
 
 from coopmat.diagnostics import LaunchError, value_text
 from coopmat.runtime.arrays import EXPECTED, array_over, is_of_bytes, what_is_wrong
+from coopmat.runtime.device import Device
+from coopmat.runtime.device_arrays import refused_by
 from coopmat.runtime.records import difference, is_native
 from coopmat.spirv.analysis.kernels import Parameter
+from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.base.local_memory import LocalMemory
 
-Bound = np.ndarray | LocalMemory | bytes | None
+Bound = np.ndarray | DeviceArray | LocalMemory | bytes | None
 """An argument as targets take it: the array of a pointer, None for a null pointer, the bytes of a value."""
 Binder = Callable[[Any], Bound]
 
@@ -52,12 +55,14 @@ def local(nbytes: int) -> LocalMemory:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A parameter and the words that name it in messages."""
+    """A parameter and the words that name it in messages. device: the one that arguments are for; None for one that
+    takes the host's memory."""
 
     kernel: str
     index: int
     parameter: Parameter
     shown: str
+    device: Device | None = None
 
     def error(self, text: str) -> LaunchError:
         """What is wrong with an argument."""
@@ -100,7 +105,9 @@ def is_unsigned(parameter: Parameter) -> bool:
 def _array_binder(position: Position) -> Binder:
     parameter = position.parameter
     is_const = parameter.const
-    accepted = set(_dtypes(parameter))  # and those that were found to fit
+    accepted = set(dtypes(parameter))  # and those that were found to fit
+    if position.device is not None and position.device.is_apart:
+        return _device_binder(position, accepted)
 
     def bind(argument: Any) -> np.ndarray | None:
         if type(argument) is np.ndarray and argument.dtype in accepted:
@@ -116,7 +123,42 @@ def _array_binder(position: Position) -> Binder:
     return bind
 
 
-def _dtypes(parameter: Parameter) -> tuple[np.dtype[Any], ...]:
+def _device_binder(position: Position, accepted: set[np.dtype[Any]]) -> Binder:
+    """Of a device with memory of its own, which takes arrays of the host, too."""
+    parameter, device = position.parameter, position.device
+    assert device is not None
+    foreign, is_const = device.foreign, parameter.const
+
+    def bind(argument: Any) -> np.ndarray | DeviceArray | None:
+        if argument is None:
+            return None
+        if type(argument) is np.ndarray:
+            flags = argument.flags
+            if argument.dtype in accepted and (flags.carray or (is_const and flags.c_contiguous)):
+                return argument
+        else:
+            try:
+                found = foreign(argument)
+            except LaunchError as error:
+                raise position.error(str(error)) from None
+            if found is not None:
+                if found.dtype not in accepted and not _fits(parameter, found.dtype):
+                    raise position.error(_misfit(parameter, found.dtype))
+                if found.is_read_only and not is_const:
+                    raise position.error(_READ_ONLY)
+                return found
+        array = _array(position, argument)
+        accepted.add(array.dtype)
+        return array
+
+    return bind
+
+
+_READ_ONLY = ("its memory is read-only, but the kernel may write through this pointer: pass memory that can be written "
+              "to, or declare the parameter const")
+
+
+def dtypes(parameter: Parameter) -> tuple[np.dtype[Any], ...]:
     """The dtypes that arrays for a pointer to numbers have. SPIR-V's integers have no sign; 16 bits may be those of a
     bfloat16, for which OpenCL C has no type that every device takes."""
     type_ = parameter.type
@@ -156,13 +198,16 @@ def _memory(position: Position, argument: Any) -> np.ndarray:
     except LaunchError as error:  # it was freed
         raise position.error(str(error)) from None
     if array is None:
+        try:
+            (position.device.foreign if position.device is not None else refused_by("cpu"))(argument)
+        except LaunchError as error:
+            raise position.error(str(error)) from None
         raise position.error(f"a pointer takes {EXPECTED}; found {type(argument).__name__}{_way_to_array(argument)}")
     wrong = what_is_wrong(array)
     if wrong is not None:
         raise position.error(wrong)
     if not array.flags.writeable and not position.parameter.const:
-        raise position.error("its memory is read-only, but the kernel may write through this pointer: pass memory that "
-                             "can be written to, or declare the parameter const")
+        raise position.error(_READ_ONLY)
     return array
 
 
@@ -192,7 +237,7 @@ def _fits(parameter: Parameter, dtype: np.dtype[Any]) -> bool:
         return False
     if parameter.type.kind == "record":
         return (dtype.itemsize == 1 and dtype.kind in "iub") or difference(parameter.type, dtype) is None
-    return parameter.is_untyped or dtype.newbyteorder("=") in _dtypes(parameter)
+    return parameter.is_untyped or dtype.newbyteorder("=") in dtypes(parameter)
 
 
 def _misfit(parameter: Parameter, dtype: np.dtype[Any]) -> str:
@@ -200,9 +245,9 @@ def _misfit(parameter: Parameter, dtype: np.dtype[Any]) -> str:
     if parameter.type.kind == "record":
         return (f"expected structures of {parameter.type.size} bytes, or of bytes, found {dtype}: "
                 f"{difference(parameter.type, dtype)}")
-    if not _dtypes(parameter):
+    if not dtypes(parameter):
         return f"integers of {parameter.type.bits} bits cannot be passed; those of 8, 16, 32 and 64 bits can"
-    *others, last = map(str, _dtypes(parameter))
+    *others, last = map(str, dtypes(parameter))
     return f"expected an array of {', '.join(others)}{' or ' * bool(others)}{last}, found {dtype}"
 
 

@@ -18,9 +18,11 @@ from coopmat.runtime.arrays import EXPECTED, array_over, what_is_wrong
 from coopmat.runtime.device import Device
 from coopmat.runtime.events import Event
 from coopmat.support.templates import template_method
+from coopmat.targets.base.device_array import Memory, is_writable
 
 if TYPE_CHECKING:
     from coopmat.runtime.element_types import ElementType
+    from coopmat.runtime.streams import Stream
 
 Dependencies = Event | Sequence[Event]
 
@@ -40,58 +42,58 @@ class MemoryCommands:
     """The methods of a queue that copy and fill, submit command groups, and wait."""
 
     device: Device
+    _stream: Stream
 
     def memcpy(self, dest: Any, src: Any, num_bytes: int, depends_on: Dependencies = ()) -> Event:
         """Copy ``num_bytes`` bytes. LaunchError, and nothing is written, if either memory is smaller."""
-        _check_events("memcpy", depends_on)
+        self._after("memcpy", depends_on)
         count = _count("memcpy", "bytes", num_bytes)
-        target = _bytes("memcpy", "destination", dest, count, writes=True)
-        source = _bytes("memcpy", "source", src, count)
-        return Event.of(lambda: np.copyto(target, source))
+        target = self._memory("memcpy", "destination", dest, count, writes=True)
+        source = self._memory("memcpy", "source", src, count)
+        return self._stream.copy(target, source, count)
 
     @template_method
     def copy(self, T: Any, src: Any, dest: Any, count: int, depends_on: Dependencies = ()) -> Event:
         """``copy[T](src, dest, count)``: copy ``count`` elements; both memories have elements of T (by default, the
         source's type). LaunchError, and nothing is written, if either has others or fewer of them."""
-        _check_events("copy", depends_on)
-        element = _element_of("copy", "source", src) if T is None else _template("copy", T)
+        self._after("copy", depends_on)
+        element = self._element_of("copy", "source", src) if T is None else _template("copy", T)
         for role, memory in (("source", src), ("destination", dest)):
-            found = _element_of("copy", role, memory)
+            found = self._element_of("copy", role, memory)
             if found != element:
                 raise LaunchError(f"copy[{element}]: the {role} has elements of {found}")
         size = _count("copy", "elements", count) * element.dtype.itemsize
-        target = _bytes("copy", "destination", dest, size, writes=True)
-        source = _bytes("copy", "source", src, size)
-        return Event.of(lambda: np.copyto(target, source))
+        target = self._memory("copy", "destination", dest, size, writes=True)
+        source = self._memory("copy", "source", src, size)
+        return self._stream.copy(target, source, size)
 
     def memset(self, ptr: Any, value: int, num_bytes: int, depends_on: Dependencies = ()) -> Event:
         """Set ``num_bytes`` bytes to ``value``, -128 to 255. LaunchError if the memory is smaller."""
-        _check_events("memset", depends_on)
+        self._after("memset", depends_on)
         count = _count("memset", "bytes", num_bytes)
         byte = _index(value)
         if byte is None or not -128 <= byte <= 255:
             raise LaunchError(f"memset: the value must be a byte, an int from -128 to 255; found {value_text(value)}")
-        target = _bytes("memset", "destination", ptr, count, writes=True)
-        return Event.of(lambda: target.fill(byte & 0xFF))
+        target = self._memory("memset", "destination", ptr, count, writes=True)
+        return self._stream.fill(target, np.array([byte & 0xFF], np.uint8), count)
 
     @template_method
     def fill(self, T: Any, ptr: Any, pattern: Any, count: int, depends_on: Dependencies = ()) -> Event:
         """``fill[T](ptr, pattern, count)``: write ``count`` elements of T (by default, the memory's type), each with
         the value ``pattern``; floating-point types round it. LaunchError if T cannot hold it, or for too little memory.
         """
-        _check_events("fill", depends_on)
-        element = _element_of("fill", "destination", ptr) if T is None else _template("fill", T)
+        self._after("fill", depends_on)
+        element = self._element_of("fill", "destination", ptr) if T is None else _template("fill", T)
         value = _pattern(element, pattern)
-        size = _count("fill", "elements", count) * element.dtype.itemsize
-        target = _bytes("fill", "destination", ptr, size, writes=True)
-        content = value.reshape(1).view(np.uint8)
-        return Event.of(lambda: np.copyto(target.reshape(-1, element.dtype.itemsize), content))
+        number = _count("fill", "elements", count)
+        target = self._memory("fill", "destination", ptr, number * element.dtype.itemsize, writes=True)
+        return self._stream.fill(target, value.reshape(1).view(np.uint8), number)
 
     def prefetch(self, ptr: Any, num_bytes: int, depends_on: Dependencies = ()) -> Event:
         """A hint that memory will be used. Devices that share the host's memory have nothing to do."""
-        _check_events("prefetch", depends_on)
-        _bytes("prefetch", "memory", ptr, _count("prefetch", "bytes", num_bytes))
-        return Event.of(lambda: None)
+        self._after("prefetch", depends_on)
+        count = _count("prefetch", "bytes", num_bytes)
+        return self._stream.prefetch(self._memory("prefetch", "memory", ptr, count), count)
 
     def submit(self, command_group: Callable[[Any], object]) -> Event:
         """Call ``command_group`` with a handler, and execute the command that it gave to the handler.
@@ -105,11 +107,18 @@ class MemoryCommands:
         command_group(handler)
         return handler.execute()
 
+    def wait_for(self, *events: Event) -> None:
+        """What is submitted from now on comes after these events, of this queue or of others; the call itself waits for
+        nothing on a GPU."""
+        self._after("wait_for", events)
+
     def wait(self) -> None:
-        """Return when every command has finished."""
+        """Return when every command has finished. On a GPU, LaunchError for one that has failed."""
+        self._stream.wait()
 
     def wait_and_throw(self) -> None:
-        """The same: errors are raised where a command is submitted."""
+        """The same: all errors are raised."""
+        self.wait()
 
     def get_device(self) -> Device:
         """The queue's device."""
@@ -123,6 +132,46 @@ class MemoryCommands:
         """Whether commands run in the order in which they were submitted: they do."""
         return True
 
+    def _after(self, command: str, events: Any) -> None:
+        """Have the next command come after events. LaunchError for what is none."""
+        _check_events(command, events)
+        if events:
+            self._stream.wait_for(events if isinstance(events, (list, tuple)) else (events,))
+
+    def _memory(self, command: str, role: str, given: Any, count: int, *, writes: bool = False) -> Memory:
+        """Memory of at least ``count`` bytes, as the device takes it."""
+        found = self._array(command, role, given, writes=writes)
+        if count > found.nbytes:
+            raise LaunchError(f"{command}: {count} bytes are more than the {role} has, {found.nbytes} "
+                              f"({found.size} elements of {found.dtype}); nothing was written")
+        return found
+
+    def _array(self, command: str, role: str, given: Any, *, writes: bool = False) -> Memory:
+        array = array_over(given)
+        try:
+            found = array if array is not None else self.device.foreign(given)
+        except LaunchError as error:
+            raise LaunchError(f"{command}: the {role}: {error}") from None
+        if found is None:
+            raise LaunchError(f"{command}: the {role} must be {EXPECTED}, or memory of malloc_*; "
+                              f"found {type(given).__name__}")
+        wrong = None if array is None else what_is_wrong(array)
+        if writes and not is_writable(found):
+            wrong = "its memory is read-only"
+        if wrong is not None:
+            raise LaunchError(f"{command}: the {role}: {wrong}")
+        return found
+
+    def _element_of(self, command: str, role: str, given: Any) -> ElementType:
+        """The type of the elements in memory."""
+        from coopmat.runtime.element_types import of_dtype
+
+        dtype = self._array(command, role, given).dtype
+        found = of_dtype(dtype)
+        if found is None:
+            raise LaunchError(f"{command}: the {role} has elements of {dtype}, which kernels do not know; use memcpy")
+        return found
+
 
 class Handler:
     """What a command group is given: it takes one command (SYCL 4.9.4). See :class:`MemoryCommands`."""
@@ -134,8 +183,8 @@ class Handler:
         self._is_open = True
 
     def depends_on(self, events: Dependencies) -> None:
-        """The command runs after these events; with a queue in order that is so anyway."""
-        _check_events("depends_on", events)
+        """The command runs after these events."""
+        self._queue._after("depends_on", events)
 
     def parallel_for(self, *arguments: Any, **named: Any) -> None:
         """Run a kernel, with the arguments of the queue's parallel_for."""
@@ -203,26 +252,6 @@ def _count(command: str, unit: str, given: Any) -> int:
     return count
 
 
-def _array(command: str, role: str, given: Any, *, writes: bool = False) -> np.ndarray:
-    found = array_over(given)
-    if found is None:
-        raise LaunchError(f"{command}: the {role} must be {EXPECTED}, or memory of malloc_*; "
-                          f"found {type(given).__name__}")
-    wrong = what_is_wrong(found) if found.flags.writeable or not writes else "its memory is read-only"
-    if wrong is not None:
-        raise LaunchError(f"{command}: the {role}: {wrong}")
-    return found
-
-
-def _bytes(command: str, role: str, given: Any, count: int, *, writes: bool = False) -> np.ndarray:
-    """The first ``count`` bytes of memory."""
-    array = _array(command, role, given, writes=writes)
-    if count > array.nbytes:
-        raise LaunchError(f"{command}: {count} bytes are more than the {role} has, {array.nbytes} "
-                          f"({array.size} elements of {array.dtype}); nothing was written")
-    return array.reshape(-1).view(np.uint8)[:count]
-
-
 def _template(command: str, given: Any) -> ElementType:
     """The type of a template argument that memory can have."""
     from coopmat.runtime.element_types import element_type  # imported late: most programs copy nothing
@@ -232,17 +261,6 @@ def _template(command: str, given: Any) -> ElementType:
         stored = f": memory has its storage type, {found.storage}" if found is not None else ""
         raise LaunchError(f"{command}[T] takes an element type, such as {command}[float32]; "
                           f"found {value_text(given)}{stored}")
-    return found
-
-
-def _element_of(command: str, role: str, given: Any) -> ElementType:
-    """The type of the elements in memory."""
-    from coopmat.runtime.element_types import of_dtype
-
-    dtype = _array(command, role, given).dtype
-    found = of_dtype(dtype)
-    if found is None:
-        raise LaunchError(f"{command}: the {role} has elements of {dtype}, which kernels do not know; use memcpy")
     return found
 
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from coopmat.devices import ARCHITECTURES, Combination, DeviceDescription
 from coopmat.devices.model import Limits
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, LaunchError
 from coopmat.runtime.device import Device, LoadedProgram
+from coopmat.runtime.device_arrays import device_array
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
+from coopmat.targets.base.device_array import DeviceArray, Memory
 from coopmat.targets.base.modules import check
-from coopmat.targets.cuda.host.context import Context, context
+from coopmat.targets.cuda.host.allocations import Allocation, device_of
+from coopmat.targets.cuda.host.context import Context, context, keeps_current
 from coopmat.targets.cuda.options import CudaOptions
 
 if TYPE_CHECKING:
-    from coopmat.targets.cuda.program import CudaProgram
+    from coopmat.runtime.cuda_stream import CudaStream
+    from coopmat.runtime.cuda_timer import CudaTimer
+    from coopmat.runtime.timing import Restore
+    from coopmat.targets.cuda.program import CudaProgram, PtxProgram
+
+ALIGNMENT = 256  # of buffers
 
 
 def description_of(gpu: Context) -> DeviceDescription:
@@ -30,6 +39,9 @@ def description_of(gpu: Context) -> DeviceDescription:
 
 class CudaDevice(Device):
     """An NVIDIA GPU: ``options`` are :class:`coopmat.CudaOptions`. Error if there is no such GPU, or no driver."""
+
+    is_apart = True
+    options: CudaOptions
 
     def __init__(self, ordinal: int, options: CudaOptions | None = None) -> None:
         self.gpu = context(ordinal)
@@ -54,6 +66,8 @@ class CudaDevice(Device):
         others = dict.fromkeys(row for one in ARCHITECTURES.values() for row in one.combinations if row not in own)
         return [*own, *(replace(row, native=False) for row in others)]
 
+    # --- programs -----------------------------------------------------------------------
+
     def load(self, module: Module, *, is_checked: bool = False, cache: Cache | None = None) -> CudaProgram:
         """Prepare a module for execution; each kernel is compiled at its first launch, or found in ``cache``."""
         from coopmat.targets.cuda.program import CudaProgram
@@ -62,9 +76,66 @@ class CudaDevice(Device):
             check(module, self.description)
         return CudaProgram(module, self.gpu.ordinal, self.options, cache)
 
+    def ptx_program(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> PtxProgram:
+        """The program as it is loaded."""
+        from coopmat.targets.cuda.program import PtxProgram
+
+        found = load()
+        assert isinstance(found, PtxProgram)
+        return found
+
     def assembly(self, program: LoadedProgram) -> str:
         """The PTX of all kernels of a program."""
         from coopmat.targets.cuda.program import PtxProgram
 
         assert isinstance(program, PtxProgram)
         return program.ptx()
+
+    # --- queues and memory --------------------------------------------------------------
+
+    def stream(self, handle: int | None = None) -> CudaStream:
+        """What a queue submits its commands to: a CUDA stream of its own, or one by its handle."""
+        from coopmat.runtime.cuda_stream import CudaStream
+
+        return CudaStream(self, self.gpu, self.options, handle)
+
+    @keeps_current
+    def foreign(self, given: Any) -> DeviceArray | None:
+        """The memory of this GPU that an object shows; None if it shows none. LaunchError for another GPU's."""
+        found = device_array(given)
+        if found is None:
+            return None
+        if found.device is None:
+            self.gpu.use()
+            found.device = device_of(found.address) if found.nbytes else self.gpu.ordinal
+        if found.device != self.gpu.ordinal:
+            raise LaunchError(f"its memory is on cuda:{found.device}, and the launch is on {self.name}: launch on a "
+                              f"queue of cuda:{found.device}, or copy the array to {self.name} with its library")
+        return found
+
+    @keeps_current
+    def allocate(self, kind: Literal["device", "host", "shared"], nbytes: int, alignment: int) -> Memory:
+        """Zeroed memory: of the GPU, of the host that the GPU reaches, or managed by the driver, which moves it to
+        whoever uses it."""
+        allocation = Allocation(self.gpu, kind, nbytes, alignment)
+        return allocation.device_array(nbytes) if kind == "device" else allocation.array(nbytes)
+
+    # --- times --------------------------------------------------------------------------
+
+    def timer(self) -> CudaTimer:
+        """Times by the GPU's clock; a buffer twice as large as its last cache empties that."""
+        from coopmat.runtime.cuda_timer import CudaTimer
+
+        return CudaTimer(self.gpu, self.stream(), self.allocate("device", 2 * self.gpu.cache, ALIGNMENT))
+
+    def snapshot(self, memory: Any) -> Restore | None:
+        """See :meth:`Device.snapshot`, of memory of the GPU, too."""
+        found = self.foreign(memory)
+        if found is None:
+            return super().snapshot(memory)
+        if found.is_read_only:
+            return None
+        queue = self.stream()
+        copy = self.allocate("device", found.nbytes, ALIGNMENT)
+        queue.copy(copy, found, found.nbytes).wait()
+        return lambda: queue.copy(found, copy, found.nbytes).wait()

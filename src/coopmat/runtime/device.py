@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
 
 from coopmat.devices import Combination, DeviceDescription, describe
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, LaunchError
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
@@ -15,10 +17,14 @@ from coopmat.support.templates import template_method
 from coopmat.targets.base.modules import check
 
 if TYPE_CHECKING:
+    from coopmat.runtime.streams import Stream
     from coopmat.runtime.timing import Restore, Timer
+    from coopmat.targets.base.device_array import DeviceArray, Memory
+    from coopmat.targets.cuda.program import PtxProgram
 
-Launcher = Callable[[Sequence[Any]], None]
-"""Runs a kernel that is ready, with arguments; returns when it is done."""
+Launcher = Callable[..., Any]
+"""Runs a kernel that is ready, with a sequence of arguments; returns when it is done. Those of GPUs take a stream, too,
+to which they submit it."""
 
 
 class LoadedProgram(Protocol):
@@ -32,8 +38,11 @@ class LoadedProgram(Protocol):
 class Device:
     """A device that kernels can be built for and run on. Get one from :func:`coopmat.device`.
 
-    ``name`` is what that function takes; ``options`` are those of its kind of device.
+    ``name`` is what that function takes; ``options`` are those of its kind of device. ``is_apart``: whether it has
+    memory of its own, beside the host's.
     """
+
+    is_apart = False
 
     def __init__(self, description: DeviceDescription, options: Any) -> None:
         self.description = description
@@ -130,6 +139,38 @@ class Device:
         except Error:
             return False
         return True
+
+    def stream(self, handle: int | None = None) -> Stream:
+        """What a queue submits its commands to. ``handle``: of one that another library has made; Error if the device
+        has none such."""
+        from coopmat.runtime.streams import HostStream
+
+        if handle is not None:
+            raise Error(f"a queue on '{self.name}' has no stream: streams are of NVIDIA's GPUs, such as cuda:0")
+        return HostStream(self)
+
+    def foreign(self, given: Any) -> DeviceArray | None:
+        """The memory of a GPU that an object shows, as kernels on this device take it; None if it shows none.
+        LaunchError, saying what would work, for memory that they cannot reach."""
+        from coopmat.runtime.device_arrays import refused_by
+
+        return refused_by(self.name)(given)
+
+    def allocate(self, kind: Literal["device", "host", "shared"], nbytes: int, alignment: int) -> Memory:
+        """Zeroed memory of a kind for kernels on this device, as an array of bytes; LaunchError if there is not so
+        much of it."""
+        try:
+            raw = np.zeros(nbytes + alignment, np.uint8)
+        except (MemoryError, ValueError, OverflowError):
+            raise LaunchError(f"malloc_{kind}: cannot allocate {nbytes} bytes") from None
+        start = -raw.ctypes.data % alignment
+        return raw[start:start + nbytes]
+
+    def ptx_program(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> PtxProgram:
+        """A module as PTX and machine code of NVIDIA's GPUs. Error if the device is none, and simulates none.
+        ``load``: loads the module on the device."""
+        raise Error(f"the device '{self.name}' is no NVIDIA GPU: PTX and cubins are made for cuda:0 and the like, and "
+                    "without a GPU for sim:nvidia_gpu_sm_90 and its relatives")
 
     def assembly(self, program: LoadedProgram) -> str:
         """The assembly language of a program that the device has loaded. Error if the device has none."""

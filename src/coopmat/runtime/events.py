@@ -25,6 +25,11 @@ class Event:
         return cls(start, start, time.perf_counter_ns())
 
     @property
+    def is_complete(self) -> bool:
+        """Whether the command has ended."""
+        return True
+
+    @property
     def elapsed(self) -> float:
         """The time that the command took, in seconds."""
         return (self.ended_at - self.started_at) * 1e-9
@@ -53,4 +58,4 @@ class Event:
         return info.event.ask(self, descriptor if template is None else template)
 
     def __repr__(self) -> str:
-        return f"<coopmat.Event, {self.elapsed * 1e6:.1f} us>"
+        return f"<coopmat.Event, {f'{self.elapsed * 1e6:.1f} us' if self.is_complete else 'not complete'}>"

@@ -151,7 +151,8 @@ class info:
         local_mem_size=lambda device: device.local_memory_size,
         matrix_combinations=lambda device: device.matrix_combinations,
     )
-    event = _Descriptors("event", command_execution_status=lambda _: event_command_status.complete)
+    event = _Descriptors("event", command_execution_status=lambda event: (
+        event_command_status.complete if event.is_complete else event_command_status.submitted))
     event_profiling = _Descriptors(
         "event_profiling",
         command_submit=lambda event: event.submitted_at,

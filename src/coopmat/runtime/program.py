@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import (
     Diagnostic,
@@ -30,6 +30,10 @@ from coopmat.spirv.edit.specialization import SpecConstant, Value, resolve, spec
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
+
+if TYPE_CHECKING:
+    from coopmat.targets.cuda.assembler import Resources
+    from coopmat.targets.cuda.program import PtxProgram
 
 TextOf = Callable[[str], str | None]
 """Gives the text of a source file by the name that a module has for it, or None."""
@@ -124,6 +128,26 @@ class Program:
             raise Error(f"{self.source_name} was built for no device: assembly is made for build(..., device='cpu')")
         return self._device.assembly(self.load(self._device))
 
+    @cached_property
+    def _ptx_program(self) -> PtxProgram:
+        device = self._device
+        if device is None:
+            raise Error(f"{self.source_name} was built for no device: PTX and cubins are made for "
+                        "build(..., device='sim:nvidia_gpu_sm_90') and its relatives, and for device='cuda:0'")
+        return device.ptx_program(self._executable, self._cache, lambda: self.load(device))
+
+    @cached_property
+    def ptx(self) -> str:
+        """The PTX of all kernels, for work-groups of the size that each requires, or of 128 work-items. Error for a
+        program that was not built for an NVIDIA GPU or for a simulated one, for which no GPU is needed."""
+        return self._ptx_program.ptx()
+
+    @cached_property
+    def cubin(self) -> bytes:
+        """The machine code of all kernels for NVIDIA's GPUs, an ELF file, for work-groups as :attr:`ptx`. Error as
+        there, and where there is no assembler."""
+        return self._ptx_program.assembled[0]
+
     def optimized(self, level: int) -> Program:
         """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes
         of it. Source lines are lost on the way. Error for a program that was given as SPIR-V.
@@ -208,6 +232,7 @@ class Kernel:
         self.name = signature.name
         self.names = [parameter.name for parameter in signature.parameters]
         self._shown = None if python is None else list(map(python.spelled, self.names))
+        self._binders: dict[str, list[Binder]] = {}
 
     @cached_property
     def shown(self) -> list[str]:
@@ -219,20 +244,32 @@ class Kernel:
         """How a launch gives its arguments."""
         return CallForm(self.name, self.names, self.shown, len(self.names))
 
+    @property
+    def resources(self) -> Resources:
+        """What the kernel takes of an NVIDIA GPU, for work-groups of the size that it requires, or of 128 work-items:
+        ``registers`` of a work-item, ``spills``, ``stack``, ``shared``, ``most_threads``. Error as for
+        :attr:`Program.cubin`."""
+        return self.program._ptx_program.resources(self.name)
+
     @cached_property
     def uses_sub_groups(self) -> bool:
         """Whether it may count on what a sub-group is: it has matrices, functions or numbers of them, or requires their
         size."""
         return uses_sub_groups(self.program._executable, self.name)
 
-    @cached_property
-    def _binders(self) -> list[Binder]:
-        return [binder(Position(self.name, index, parameter, shown)) for index, (parameter, shown)
-                in enumerate(zip(self.signature.parameters, self.shown, strict=True))]
+    def bound(self, arguments: Sequence[Any], device: Device | None = None) -> list[Bound]:
+        """The arguments in the form that targets take, for a device, or for those that take the host's memory.
+        LaunchError for one that does not fit its parameter."""
+        binders = self._binders.get("" if device is None else device.name)
+        if binders is None:
+            binders = self._made_binders(device)
+        return [bind(argument) for bind, argument in zip(binders, arguments, strict=True)]
 
-    def bound(self, arguments: Sequence[Any]) -> list[Bound]:
-        """The arguments in the form that targets take. LaunchError for one that does not fit its parameter."""
-        return [bind(argument) for bind, argument in zip(self._binders, arguments, strict=True)]
+    def _made_binders(self, device: Device | None) -> list[Binder]:
+        made = self._binders["" if device is None else device.name] = [
+            binder(Position(self.name, index, parameter, shown, device)) for index, (parameter, shown)
+            in enumerate(zip(self.signature.parameters, self.shown, strict=True))]
+        return made
 
     def __repr__(self) -> str:
         return f"<coopmat.Kernel {self.signature}>"

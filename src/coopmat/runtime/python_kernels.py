@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Diagnostic
+from coopmat.runtime.calls import CallForm
 
 if TYPE_CHECKING:
     from coopmat.tree import nodes
@@ -39,6 +40,11 @@ class PythonKernel(ABC):  # no Protocol: every launch asks whether it was given 
     @abstractmethod
     def item(self) -> ItemType | None:
         """The type of its first parameter, as far as that is known before it is compiled."""
+
+    @property
+    @abstractmethod
+    def form(self) -> CallForm:
+        """The parameters that a launch gives arguments for: all but the first and what is captured."""
 
     @abstractmethod
     def key(self) -> str | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error
-from coopmat.runtime.device import Device
+from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.targets import simulator
@@ -14,6 +15,7 @@ from coopmat.targets.simulator import SimulatorOptions
 
 if TYPE_CHECKING:
     from coopmat.runtime.timing import Timer
+    from coopmat.targets.cuda.program import PtxProgram
 
 
 class SimulatedDevice(Device):
@@ -34,6 +36,14 @@ class SimulatedDevice(Device):
         from coopmat.runtime.timing import simulation_timer
 
         return simulation_timer(self.name)
+
+    def ptx_program(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> PtxProgram:
+        """A module as PTX for the simulated chip, if that is one of NVIDIA's."""
+        from coopmat.targets.cuda.chips import chip_for
+        from coopmat.targets.cuda.program import PtxProgram
+
+        chip = chip_for(self.description)
+        return super().ptx_program(module, cache, load) if chip is None else PtxProgram(module, chip, cache)
 
     def load(self, module: Module, *, is_checked: bool = False,
              cache: Cache | None = None) -> simulator.SimulatedProgram:

@@ -34,6 +34,15 @@ from coopmat.runtime.element_types import (
     uint64,
 )
 from coopmat.runtime.information import architecture, aspect, info
+from coopmat.runtime.memory import (
+    aligned_alloc_device,
+    aligned_alloc_host,
+    aligned_alloc_shared,
+    free,
+    malloc_device,
+    malloc_host,
+    malloc_shared,
+)
 from coopmat.runtime.ranges import nd_range
 from coopmat.sycl.atomic_functions import atomic_fence, atomic_ref
 from coopmat.sycl.enumerations import (
@@ -93,15 +102,6 @@ from coopmat.sycl.matrix_functions import (
     joint_matrix_store_checked,
     joint_matrix_transpose,
     round_to_tf32,
-)
-from coopmat.sycl.memory import (
-    aligned_alloc_device,
-    aligned_alloc_host,
-    aligned_alloc_shared,
-    free,
-    malloc_device,
-    malloc_host,
-    malloc_shared,
 )
 from coopmat.sycl.pointer_functions import address_space_cast, bit_cast, reinterpret_cast
 from coopmat.sycl.pointers import annotated_ptr, const, global_ptr, local_accessor, local_ptr, multi_ptr, ptr

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error
+from coopmat.runtime.device_arrays import is_writable
 from coopmat.runtime.element_types import ElementType, element_type
 from coopmat.sycl.pointers import LocalAccessor, LocalAccessorType, PointerType, annotated_ptr, multi_ptr
 from coopmat.sycl.ranges import NdItemType
@@ -334,9 +335,9 @@ def _memory_key(value: Any) -> tuple[Any, ...]:
     if isinstance(value, np.ndarray):
         return "array", value.dtype, value.flags.writeable
     if isinstance(value, annotated_ptr):
-        return "annotated", value.array.dtype, value.hints, value.array.flags.writeable
+        return "annotated", value.array.dtype, value.hints, is_writable(value.array)
     if isinstance(value, multi_ptr):
-        return "pointer", value.array.dtype, value.space, value.array.flags.writeable
+        return "pointer", value.array.dtype, value.space, is_writable(value.array)
     if isinstance(value, LocalAccessor):
         return "local", value.type, value.shape
     return "device", value.__coopmat_array__().dtype

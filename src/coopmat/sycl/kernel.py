@@ -117,7 +117,7 @@ class SyclKernel(PythonKernel):
 
         Raises LaunchError for arguments that are missing or too much.
         """
-        form = self._form
+        form = self.form
         values = form.arguments(given, named)
         if self._layouts:
             values = [self._layout(name, value) if name in self._layouts else value
@@ -137,7 +137,7 @@ class SyclKernel(PythonKernel):
         return eval(name, self.function.__globals__, dict(closure))
 
     @cached_property
-    def _form(self) -> CallForm:
+    def form(self) -> CallForm:
         """The parameters that a launch gives arguments for: all but the nd_item."""
         function = self.function
         code = function.__code__

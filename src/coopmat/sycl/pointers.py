@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from coopmat.diagnostics import Error, value_text
+from coopmat.runtime.device_arrays import DeviceArray, Memory
 from coopmat.runtime.element_types import ElementType, element_type
 from coopmat.runtime.ranges import MAX_DIMENSIONS, sizes
 from coopmat.sycl.enumerations import address_space, decorated
@@ -118,7 +119,7 @@ class multi_ptr:
         return PointerType.of("multi_ptr", given, space)
 
     @property
-    def array(self) -> np.ndarray[Any, Any]:
+    def array(self) -> Memory:
         """The array that the pointer refers to, also where it is the device's."""
         return array_of("multi_ptr", self._memory)
 
@@ -126,7 +127,7 @@ class multi_ptr:
         """The memory: an array, or what malloc_device returned."""
         return self._memory
 
-    def __coopmat_array__(self) -> np.ndarray[Any, Any]:
+    def __coopmat_array__(self) -> Memory:
         return self.array
 
     def __add__(self, elements: int) -> multi_ptr:
@@ -152,7 +153,7 @@ class annotated_ptr:
                               cache_hints(rest[0] if rest else NO_PROPERTIES))
 
     @property
-    def array(self) -> np.ndarray[Any, Any]:
+    def array(self) -> Memory:
         """The array that the pointer refers to, also where it is the device's."""
         return array_of("annotated_ptr", self._memory)
 
@@ -160,7 +161,7 @@ class annotated_ptr:
         """The memory: an array, or what malloc_device returned."""
         return self._memory
 
-    def __coopmat_array__(self) -> np.ndarray[Any, Any]:
+    def __coopmat_array__(self) -> Memory:
         return self.array
 
     def __add__(self, elements: int) -> annotated_ptr:
@@ -186,10 +187,10 @@ def memory_of(what: str, given: Any) -> Any:
     return found
 
 
-def array_of(what: str, given: Any) -> np.ndarray[Any, Any]:
+def array_of(what: str, given: Any) -> Memory:
     """The array of a pointer, or of memory; Error for anything else."""
     found = given.__coopmat_array__() if hasattr(type(given), "__coopmat_array__") else given
-    if not isinstance(found, np.ndarray):
+    if not isinstance(found, np.ndarray | DeviceArray):
         raise Error(f"{what} takes memory, such as what malloc_shared returns or a numpy array; "
                     f"found {value_text(given)}")
     return found

@@ -44,7 +44,8 @@ class Launch:
         if self.kernel.uses_sub_groups and math.prod(self.sizes[1]) % size:
             raise LaunchError(f"a work-group of {math.prod(self.sizes[1])} work-items is not made of whole sub-groups "
                               f"of {size}, which the kernel uses")
-        self.kernel.program.load(device).launcher(self.kernel.name, *self.sizes, self.kernel.bound(self.values))
+        self.kernel.program.load(device).launcher(self.kernel.name, *self.sizes,
+                                                 self.kernel.bound(self.values, device))
 
 
 @dataclass(frozen=True)

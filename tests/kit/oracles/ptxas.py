@@ -1,23 +1,19 @@
-"""NVIDIA's assembler of PTX: in the wheels nvidia-cuda-nvcc and nvidia-cuda-nvcc-cu12, or on the path."""
+"""NVIDIA's assembler of PTX: in the wheel nvidia-cuda-nvcc, and on the path."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
 from functools import cache
-from pathlib import Path
+
+from coopmat.targets.cuda.assembler import find_ptxas
 
 
 @cache
 def executables() -> list[str]:
-    """Those that are here, the newest first; none if there is none."""
-    found = importlib.util.find_spec("nvidia")
-    folders = found.submodule_search_locations if found is not None else None
-    in_wheels = [str(path) for folder in folders or () for path in sorted(Path(folder).glob("*/bin/ptxas"))]
-    on_path = shutil.which("ptxas")
-    return [*in_wheels, *([on_path] if on_path else [])]
+    """Those that are here, the one that coopmat takes first; none if there is none."""
+    return [*dict.fromkeys(filter(None, (find_ptxas(), shutil.which("ptxas"))))]
 
 
 @cache
@@ -28,5 +24,5 @@ def chips(executable: str) -> frozenset[str]:
 
 
 def for_chip(name: str) -> str | None:
-    """The newest that knows a chip; None if there is none."""
+    """The first that knows a chip; None if there is none."""
     return next((one for one in executables() if name in chips(one)), None)

@@ -72,7 +72,7 @@ def assembled(ptx: Ptx) -> Assembled | None:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.o")
         source.write_text(ptx.text)
-        command = [executable, "-v", f"-arch={ptx.chip}", "-c", "-o", str(target), str(source)]
+        command = [executable, "-v", f"-arch={ptx.chip}", "-o", str(target), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{ptx}: {done.stderr}"
         found = Assembled(target.read_bytes(), done.stdout + done.stderr)

@@ -234,7 +234,7 @@ def test_several_warp_groups(items: int) -> None:
         return
     first = variants_of(Gemm(WGMMA[0], (rows, 64, 32), items), "sm_90a")[0]
     assert "m64n64k16" in first.text
-    assert f".reqntid {items + 32}" in first.text
+    assert f".reqntid {items + 128}" in first.text
 
 
 @pytest.mark.parametrize("name", ["sm_80", *(pytest.param(one, marks=SLOW) for one in ("sm_75", "sm_100a", "sm_120a"))])

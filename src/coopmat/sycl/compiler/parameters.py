@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.runtime.device_arrays import is_writable
 from coopmat.runtime.element_types import ElementType, boolean, element_type, of_dtype
 from coopmat.sycl.compiler import messages
 from coopmat.sycl.compiler.annotations import type_of_annotation
@@ -103,7 +104,7 @@ class KernelParameters:
         if element is None:
             raise f.fail(messages.CANNOT_CAPTURE, node, name=name, found=f"an array of {array.dtype}")
         hints = value.hints if isinstance(value, annotated_ptr) else properties()
-        type_ = PointerType(element, address_space.global_space, not array.flags.writeable, hints)
+        type_ = PointerType(element, address_space.global_space, not is_writable(array), hints)
         return self._parameter(f, name, type_, node)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
@@ -19,6 +19,7 @@ from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.base.dump import wanted_stages
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.validity import Validity
+from coopmat.targets.cuda.assembler import Resources, cubin, resources
 from coopmat.targets.cuda.chips import LARGEST_GROUP, Chip
 from coopmat.targets.cuda.compilation import LEVEL, has_work_group_matrices, prepare, to_ir, to_ptx
 from coopmat.targets.cuda.kernel import KernelCode
@@ -29,8 +30,13 @@ from coopmat.targets.cuda.work_groups.schedule import NoSchedule, TensorMap
 from coopmat.targets.llvm import saved
 from coopmat.targets.llvm.threads.launch import Slot
 
+if TYPE_CHECKING:
+    from coopmat.targets.cuda.host.launch import Plan
+
 SUB_GROUP_SIZES = (WARP, 16, 8, 4)
 MOST_PLANS = 256
+USUAL_GROUP = (4 * WARP, 1, 1)
+"""The size of work-groups for which code is shown, of kernels that require none."""
 _COMPILING = ForkSafeLock()
 
 
@@ -117,14 +123,38 @@ class PtxProgram:
     def _module_bytes(self) -> bytes:
         return self.module.to_bytes()
 
+    def usual_variant(self, name: str) -> Variant:
+        """The variant for work-groups of the size that a kernel requires, or of a few warps."""
+        signature = self.signatures[name]
+        return self.variant(signature, signature.work_group_size or USUAL_GROUP)
+
     def ptx(self) -> str:
         """The PTX of all kernels, for work-groups of the size that each requires, or of a few warps."""
         parts = []
-        for name, signature in self.signatures.items():
-            local_size = signature.work_group_size or (4 * WARP, 1, 1)
-            _, text = self.compiled(name, self.variant(signature, local_size))
-            parts.append(f"// kernel '{name}' for {self.chip.name}, work-groups of {local_size}\n{text}")
+        for name in self.signatures:
+            variant = self.usual_variant(name)
+            _, text = self.compiled(name, variant)
+            parts.append(f"// kernel '{name}' for {self.chip.name}, work-groups of {variant.local_size}\n{text}")
         return "\n".join(parts)
+
+    @cached_property
+    def assembled(self) -> tuple[bytes, str]:
+        """The machine code of all kernels, for work-groups as above, and what the assembler says of it. No GPU is
+        needed. Error, with what to install, if there is no assembler."""
+        return cubin(self._texts, self.chip)
+
+    @property
+    def _texts(self) -> dict[str, str]:
+        """The PTX of every kernel."""
+        texts = {name: self.compiled(name, self.usual_variant(name))[1] for name in self.signatures}
+        if not texts:
+            raise Error("the program has no kernels, of which a cubin could be made")
+        return texts
+
+    def resources(self, name: str) -> Resources:
+        """The registers and the memory that a kernel takes, for work-groups as above."""
+        code, _ = self.compiled(name, self.usual_variant(name))
+        return resources(self.assembled[1], code.symbol)
 
 
 class CudaProgram(PtxProgram):
@@ -137,7 +167,7 @@ class CudaProgram(PtxProgram):
         self.context = context(ordinal)
         self.options = options if options is not None else CudaOptions()
         super().__init__(module, self.context.chip, cache, validates=validates, sub_group_size=sub_group_size)
-        self._plans: dict[Any, Any] = {}
+        self._plans: dict[Any, Plan] = {}
         self._loaded: dict[tuple[str, Variant], Any] = {}
 
     @cached_property
@@ -148,19 +178,29 @@ class CudaProgram(PtxProgram):
         return Variables(self.prepared.module, self.context)
 
     def loaded(self, name: str, variant: Variant) -> Any:
-        """A kernel in machine code on the GPU."""
-        from coopmat.targets.cuda.host.driver import driver_version
-        from coopmat.targets.cuda.host.modules import LoadedKernel, assembled
+        """A kernel in machine code on the GPU; the driver's own cache keeps that."""
+        from coopmat.targets.cuda.host.modules import LoadedKernel
 
         if (name, variant) not in self._loaded:
             code, ptx = self.compiled(name, variant)
-            key = self.key(name, variant, "cubin", str(driver_version()), self.context.name)
-            cubin = self.cache.get(key)
-            if cubin is None:
-                cubin, _ = assembled(self.context, ptx, name)
-                self.cache.put(key, cubin)
-            self._loaded[name, variant] = LoadedKernel(self.context, cubin, code.symbol)
+            self._loaded[name, variant] = LoadedKernel(self.context, ptx, code.symbol, name)
         return self._loaded[name, variant]
+
+    @cached_property
+    def assembled(self) -> tuple[bytes, str]:
+        """The machine code that the driver makes of all kernels, and what it says of it."""
+        from coopmat.targets.cuda.host.context import keeps_current
+        from coopmat.targets.cuda.host.modules import assembled
+
+        found: tuple[bytes, str] = keeps_current(assembled)(self.context, self._texts)
+        return found
+
+    def resources(self, name: str) -> Resources:
+        """The registers and the memory that a kernel takes, as the driver says, for work-groups as above."""
+        from coopmat.targets.cuda.host.context import keeps_current
+
+        found: Resources = keeps_current(lambda: self.loaded(name, self.usual_variant(name)).resources)()
+        return found
 
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
                arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
@@ -172,10 +212,15 @@ class CudaProgram(PtxProgram):
         self.launcher(kernel_name, global_size, local_size, arguments, global_offset)(arguments)
 
     def launcher(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
-                 arguments: Sequence[Any], global_offset: Sequence[int] | None = None
-                 ) -> Callable[[Sequence[Any]], None]:
+                 arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> Callable[..., Any]:
+        """What launches it with arguments, and a stream to which it is submitted."""
+        launch: Callable[..., Any] = self.plan(kernel_name, global_size, local_size, arguments, global_offset).launch
+        return launch
+
+    def plan(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int], arguments: Sequence[Any],
+             global_offset: Sequence[int] | None = None) -> Plan:
         """Compile a kernel for these sizes, and for the null pointers among the arguments, if that has not been done;
-        what launches it with arguments."""
+        what launches it."""
         nulls = tuple(place for place, argument in enumerate(arguments) if argument is None)
         chosen = (kernel_name, tuple(global_size), tuple(local_size), nulls, global_offset and tuple(global_offset))
         plan = self._plans.get(chosen)
@@ -183,11 +228,10 @@ class CudaProgram(PtxProgram):
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             plan = self._plans[chosen] = self._made_plan(*chosen)
-        launch: Callable[[Sequence[Any]], None] = plan.launch
-        return launch
+        return plan
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
-                   global_offset: Sequence[int] | None) -> Any:
+                   global_offset: Sequence[int] | None) -> Plan:
         from coopmat.targets.cuda.host.launch import Plan
 
         if name not in self.signatures:

@@ -45,13 +45,16 @@ class FakeDriver:
         assert address + nbytes <= start + self.sizes[start], "outside of the block"
         return self.blocks[start], address - start
 
-    def cuMemcpyHtoD(self, target: int, source: int, nbytes: int, what: str) -> None:
+    def cuMemcpyHtoDAsync(self, target: int, source: int, nbytes: int, stream: int, what: str) -> None:
         block, offset = self._place(target, nbytes)
         block[offset:offset + nbytes] = ctypes.string_at(source, nbytes)
 
-    def cuMemcpyDtoH(self, target: int, source: int, nbytes: int, what: str) -> None:
+    def cuMemcpyDtoHAsync(self, target: int, source: int, nbytes: int, stream: int, what: str) -> None:
         block, offset = self._place(source, nbytes)
         ctypes.memmove(target, bytes(block[offset:offset + nbytes]), nbytes)
+
+    def cuStreamSynchronize(self, stream: int, what: str) -> None:
+        """Everything is done when it is submitted."""
 
     def bytes_at(self, address: int, nbytes: int) -> np.ndarray:
         """What a kernel would see, to be written to."""
@@ -103,7 +106,7 @@ def test_the_same_array_twice(driver: FakeDriver) -> None:
     copies = Copies(blocks(), [(array, False), (array, True)])
     assert len(copies.spans) == 1
     assert copies.spans[0].written
-    assert driver.calls.count("cuMemcpyHtoD") == 1
+    assert driver.calls.count("cuMemcpyHtoDAsync") == 1
 
 
 def test_neighbours_do_not_overlap(driver: FakeDriver) -> None:

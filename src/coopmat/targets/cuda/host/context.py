@@ -2,34 +2,88 @@
 
 from __future__ import annotations
 
-import threading
-from functools import cache
-from typing import Any
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
-from coopmat.diagnostics import Error
+from coopmat.diagnostics import Error, LaunchError
 from coopmat.support.cached import cached_property
 from coopmat.targets.cuda.chips import Chip, chip_of
-from coopmat.targets.cuda.host.driver import bindings, call, device_count
+from coopmat.targets.cuda.host.driver import bindings, call, device_count, failure, started, state
 
-_CURRENT = threading.local()
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def keeps_current(function: _Function) -> _Function:
+    """Have a function leave the thread's context as it finds it: other libraries take its GPU for the chosen one. With
+    one GPU there is only one to choose."""
+    @wraps(function)
+    def keeping(*given: Any, **named: Any) -> Any:
+        if gpus() < 2:
+            return function(*given, **named)
+        driver = started()
+        failed, *before = driver.cuCtxGetCurrent()
+        try:
+            return function(*given, **named)
+        finally:
+            if not failed:
+                driver.cuCtxSetCurrent(*before)
+
+    return cast(_Function, keeping)
+
+
+@cache
+def gpus() -> int:
+    """How many there are."""
+    return device_count()
 
 
 class Context:
-    """One GPU. Get one from :func:`context`."""
+    """One GPU. Get one from :func:`context`.
+
+    lost: why nothing can be done there any more. idle_marks, idle_streams: of the driver, for the next ones who need
+    some. clock: see :func:`~coopmat.targets.cuda.host.streams.clock_of`.
+    """
 
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
+        self.lost: str | None = None
+        self.times_all = False  # whether prepared launches are timed, too
+        self.idle_marks: list[Any] = []
+        self.idle_streams: list[Any] = []
+        self.clock: Any = None
         self._device = call("cuDeviceGet", ordinal, error=Error)
         self._handle = call("cuDevicePrimaryCtxRetain", self._device, error=Error, what=f"cuda:{ordinal}")
 
     def use(self) -> None:
-        """Make it the calling thread's."""
-        call("cuCtxSetCurrent", self._handle)
+        """Make it the calling thread's. LaunchError if it is lost."""
+        if self.lost is not None:
+            raise LaunchError(f"cuda:{self.ordinal} cannot be used any more in this process, since {self.lost}")
+        status, = started().cuCtxSetCurrent(self._handle)
+        if status:
+            raise failure(status, f"cuda:{self.ordinal}")
+        state.context = self
+
+    @keeps_current
+    def wait(self) -> None:
+        """Return when everything has been done on the GPU, other libraries' work included."""
+        self.use()
+        call("cuCtxSynchronize", what=f"cuda:{self.ordinal}")
 
     def attribute(self, name: str) -> int:
         """A number that the driver knows of the GPU, by the end of its name."""
         found = getattr(bindings().CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
         return int(call("cuDeviceGetAttribute", found, self._device, error=Error))
+
+    @cached_property
+    def memory(self) -> int:
+        """The bytes of its memory."""
+        return int(call("cuDeviceTotalMem", self._device, error=Error))
+
+    @cached_property
+    def cache(self) -> int:
+        """The bytes of its L2 cache."""
+        return self.attribute("L2_CACHE_SIZE")
 
     @cached_property
     def name(self) -> str:
@@ -68,7 +122,3 @@ def context(ordinal: int) -> Context:
         raise Error(f"there is no device cuda:{ordinal}: the driver shows {found}")
     return Context(ordinal)
 
-
-def handle_of(value: Any) -> int:
-    """A handle of the driver as a number."""
-    return int(value)

@@ -10,31 +10,46 @@ import itertools
 import math
 import struct
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from coopmat.diagnostics import KernelAssertion, Where
+from coopmat.diagnostics import KernelAssertion, LaunchError, Where
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.support.forks import ForkSafeLock
+from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
+from coopmat.targets.cuda.host.allocations import reachable
 from coopmat.targets.cuda.host.context import Context
-from coopmat.targets.cuda.host.driver import call
+from coopmat.targets.cuda.host.driver import bindings, failure
 from coopmat.targets.cuda.host.memory import Blocks, Copies
 from coopmat.targets.cuda.host.modules import LoadedKernel
+from coopmat.targets.cuda.host.streams import Mark, Stream
 from coopmat.targets.cuda.host.tensor_maps import tensor_map
 from coopmat.targets.cuda.host.variables import Variables
 from coopmat.targets.cuda.kernel import BLOCK_ALIGNMENT, KernelCode
 from coopmat.targets.cuda.work_groups.schedule import CLUSTER
 from coopmat.targets.llvm.print_buffer import PrintBuffer
-from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Word
+from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slot, Word
 
 _WORD = struct.Struct("<Q")
 _BLOCKS: dict[int, Blocks] = {}
-_LOCK = threading.RLock()
+_STREAMS: dict[int, Stream] = {}
+_LOCK = ForkSafeLock(threading.RLock)
+
+
+def own_stream(context: Context) -> Stream:
+    """The stream of a GPU for launches that name none."""
+    with _LOCK:
+        found = _STREAMS.get(context.ordinal)
+        if found is None:
+            found = _STREAMS[context.ordinal] = Stream(context)
+        return found
 
 
 def blocks_of(context: Context) -> Blocks:
@@ -44,7 +59,11 @@ def blocks_of(context: Context) -> Blocks:
 
 
 class Plan:
-    """A kernel with sizes, ready to be launched with any arguments."""
+    """A kernel with sizes, ready to be launched with any arguments.
+
+    kinds: of the parameters: "pointer", "local" or "value". parts: the grid as the hardware takes it: the first
+    work-group of each part, and the work-groups along the axes. threads: of a work-group. shown: what errors call it.
+    """
 
     def __init__(self, kernel: LoadedKernel, code: KernelCode, signature: KernelSignature, geometry: Geometry,
                  variables: Variables, printf_limit: int, otherwise: Callable[[], Plan] | None = None) -> None:
@@ -61,16 +80,27 @@ class Plan:
         words[Word.OFFSET:Word.OFFSET + 3] = geometry.global_offset
         words[Word.GROUPS:Word.GROUPS + 3] = geometry.group_counts
         words[Word.DIMENSIONS] = geometry.dimensions
-        template = bytearray(words.tobytes())
+        template = bytearray(words.tobytes())  # variables come after all arguments
         for identifier, slot in code.variables.items():
             _WORD.pack_into(template, slot.offset, variables.address(identifier))
         self.template = bytes(template)
-        slots = [(place, slot.offset, slot.size, parameter) for place, (slot, parameter)
-                 in enumerate(zip(code.parameters, signature.parameters, strict=True))]
-        self.locals = [(place, offset) for place, offset, _, parameter in slots if parameter.kind == "local"]
-        self.pointers = [(place, offset, not parameter.const) for place, offset, _, parameter in slots
-                         if parameter.is_pointer and parameter.kind != "local"]
-        self.values = [slot for slot in slots if not slot[-1].is_pointer]
+        self.kinds = ["local" if parameter.kind == "local" else "pointer" if parameter.is_pointer else "value"
+                      for parameter in signature.parameters]
+        self.first, self.layout = _layout(code.parameters, self.kinds)
+        self.has_locals = "local" in self.kinds
+        self.source: str | None = None
+        self.shown = f"kernel '{signature.name}'"
+        self.is_plain = not code.prints and not code.assertions
+        self.threads = (code.threads, 1, 1) if code.is_persistent else geometry.local_size
+        self.parts = _parts(geometry.group_counts, self.context.largest_grid)
+        if code.is_persistent:
+            self.parts = [((0, 0, 0), (_persistent_groups(code, geometry, self.context.multiprocessors), 1, 1))]
+
+    def come_from(self, source: str) -> None:
+        """Note the file that the kernel is from, for errors."""
+        if source != self.source:
+            self.source = source
+            self.shown = f"kernel '{self.signature.name}' of {source}"
 
     @property
     def other(self) -> Plan:
@@ -78,134 +108,226 @@ class Plan:
         if self._other is None:
             assert self._make_other is not None
             self._other = self._make_other()
+        self._other.source, self._other.shown = self.source, self.shown
         return self._other
 
-    def launch(self, arguments: Sequence[Any]) -> None:
-        """Run the kernel; returns when it is done."""
-        with _LOCK:  # blocks are shared; a launch of the host's arrays is done when it returns
-            self.context.use()
-            blocks = blocks_of(self.context)
-            arrays = [(arguments[place], written) for place, _, written in self.pointers
-                      if arguments[place] is not None]
-            copies = Copies(blocks, arrays)
+    def launch(self, arguments: Sequence[Any], stream: Stream | None = None) -> tuple[Mark, Mark] | None:
+        """Submit the kernel to a stream: the marks before and after it; None while a graph takes it. It is done, if
+        arguments are the host's arrays, if it prints or has assertions, and without a stream: then it runs in one of
+        the GPU's own."""
+        context = self.context
+        context.use()
+        ready, copied = self._bound(arguments)
+        if stream is not None and not copied and self.is_plain:
+            return ready.submit(stream)
+        with _LOCK:  # blocks are shared
+            if stream is None:
+                stream = own_stream(context)
+            if stream.is_capturing:
+                raise LaunchError(self._why_not_captured(copied))
+            copies = Copies(blocks_of(context), [(arguments[place], not self.signature.parameters[place].const)
+                                                 for place in copied], stream.handle)
             try:
-                self._run(blocks, copies, arguments)
+                if copied:
+                    ready, _ = self._bound(arguments, copies)
+                marks = ready.plan._run(ready, stream)
                 copies.bring_back()
             finally:
                 copies.free()
+        return marks
 
-    def _run(self, blocks: Blocks, copies: Copies, arguments: Sequence[Any]) -> None:
-        block = ctypes.create_string_buffer(self.template, len(self.template) + BLOCK_ALIGNMENT)
-        shared = self._bind(block, copies, arguments)
-        if not self._describe(block, copies, arguments):
-            self.other._run(blocks, copies, arguments)
-            return
-        if shared > self.local_bytes:
-            self._check_local(shared, arguments)
-        self.kernel.allow_shared(shared)
-        output, failure = self._output(blocks, block), self._failure(blocks, block)
+    def _why_not_captured(self, copied: Sequence[int]) -> str:
+        if copied:
+            place = copied[0]
+            reason = (f"argument {place} ({self.signature.parameters[place]}) is memory of the host, which would be "
+                      "copied once only: pass memory of the GPU, such as malloc_device's or an array of torch or cupy")
+        else:
+            reason = "it has printf or assertions, whose words are read after each launch"
+        return f"{self.shown} cannot be part of a graph: {reason}"
+
+    def prepared(self, arguments: Sequence[Any], stream: Stream) -> Callable[[], None] | None:
+        """What submits the kernel with these arguments, as often as it is called, in a thread that uses the context;
+        None if more is to be done than that."""
+        self.context.use()
+        ready, copied = self._bound(arguments)
+        plan = ready.plan
+        if copied or not self.is_plain or len(plan.parts) > 1:
+            return None
+        parameter = ctypes.c_void_p(ctypes.addressof(ready.block))
+        (_, counts), = plan.parts
+        given = (plan.kernel.function, *counts, *plan.threads, ready.shared, stream.handle,
+                 ctypes.addressof(parameter), 0)
+        submit, shown = bindings().cuLaunchKernel, self.shown
+
+        def run(_keep: Any = (ready, parameter, arguments)) -> None:
+            stream.launched(shown)
+            status, = submit(*given)
+            if status:
+                raise failure(status, self.what)
+
+        return run
+
+    @property
+    def what(self) -> str:
+        """What is to be done, for errors."""
+        return (f"the launch of {self.shown} over {self.geometry.global_size} work-items in groups "
+                f"of {self.geometry.local_size}")
+
+    def _run(self, ready: Ready, stream: Stream) -> tuple[Mark, Mark] | None:
+        """Launch the kernel, and wait for it; then print and look at assertions. The marks around it."""
+        blocks = blocks_of(self.context)
+        output, failed = self._output(blocks, ready.block, stream), self._failure(blocks, ready.block, stream)
         try:
-            for first, counts in self._parts():
-                for axis, start in enumerate(first):
-                    _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, start)
-                parameter = ctypes.c_void_p(ctypes.addressof(block))
-                call("cuLaunchKernel", self.kernel.function, *counts, *self.threads, shared, 0,
-                     ctypes.addressof(parameter), 0, what=f"the launch of kernel '{self.signature.name}'")
-            call("cuStreamSynchronize", 0, what=f"kernel '{self.signature.name}'")
+            marks = ready.submit(stream)
+            stream.synchronize()
             if output is not None:
                 output.bring_back()
-            if failure is not None:
-                failure.bring_back()
+            if failed is not None:
+                failed.bring_back()
         finally:
-            for one in (output, failure):
+            for one in (output, failed):
                 if one is not None:
                     one.free()
         if output is not None:
             output.buffer.show()
-        if failure is not None:
-            failure.check(self.signature.name, self.code.assertions)
+        if failed is not None:
+            failed.check(self.signature.name, self.code.assertions)
+        return marks
 
-    def _describe(self, block: Any, copies: Copies, arguments: Sequence[Any]) -> bool:
+    def _bound(self, arguments: Sequence[Any], copies: Copies | None = None) -> tuple[Ready, list[int]]:
+        """A launch with arguments, and the positions of the arrays that must be copied to the GPU first: what is in
+        ``copies`` has been."""
+        block = ctypes.create_string_buffer(self.template, len(self.template) + BLOCK_ALIGNMENT)
+        words: list[Any] = []
+        copied: list[int] = []
+        shared = self.local_bytes
+        if self.has_locals:
+            shared = -(-shared // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
+        for place, kind in enumerate(self.kinds):
+            argument = arguments[place]
+            if kind == "value":
+                words.append(argument if type(argument) is bytes else
+                             as_bytes(self.signature.parameters[place], argument))
+            elif kind == "local":
+                words.append(shared)
+                shared += -(-argument.nbytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
+            elif type(argument) is DeviceArray:
+                words.append(argument.address)
+            elif argument is None:
+                words.append(0)
+            else:
+                address = int(argument.ctypes.data)
+                if not reachable(address, argument.nbytes):
+                    copied.append(place)
+                    if copies is not None:
+                        address = copies.address(argument)
+                words.append(address)
+        self.layout.pack_into(block, self.first, *words)
+        if shared > self.kernel.shared_limit:
+            self._check_local(shared, arguments)
+            self.kernel.allow_shared(shared)
+        if self.code.maps and (copies is not None or not copied) and not self._describe(block, words):
+            return self.other._bound(arguments, copies)
+        return Ready(self, block, shared), copied
+
+    def _describe(self, block: Any, words: Sequence[Any]) -> bool:
         """Put the tensor maps into the block; False if an argument is none that they take."""
-        if not self.code.maps:
-            return True
-        numbers = [0] * len(arguments)
-        for place, offset, size, parameter in self.values:
-            if parameter.type.kind == "int":
-                numbers[place] = int.from_bytes(bytes(block[offset:offset + size]), "little")
+        numbers = [int.from_bytes(word[:slot.size], "little") if kind == "value" and parameter.type.kind == "int" else 0
+                   for word, kind, slot, parameter in zip(words, self.kinds, self.code.parameters,
+                                                          self.signature.parameters, strict=True)]
         for described, slot in self.code.maps:
-            array = arguments[described.parameter]
-            found = None if array is None else tensor_map(described, copies.address(array), numbers)
+            address = words[described.parameter]
+            found = tensor_map(described, address, numbers) if address else None
             if found is None:
                 return False
             block[slot.offset:slot.offset + slot.size] = found
         return True
-
-    @property
-    def threads(self) -> tuple[int, int, int]:
-        """The threads of a work-group along each axis, as the hardware counts them."""
-        return (self.code.threads, 1, 1) if self.code.is_persistent else self.geometry.local_size
-
-    def _parts(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The grid in parts that the hardware takes: the first work-group of each, and the work-groups along the axes.
-        """
-        if self.code.is_persistent:
-            size = 1 if self.code.cluster is None else CLUSTER
-            total = math.prod(-(-count // size) if axis == self.code.cluster else count
-                              for axis, count in enumerate(self.geometry.group_counts))
-            waves = -(-total // (self.context.multiprocessors // size))
-            yield (0, 0, 0), (-(-total // waves) * size, 1, 1)
-            return
-        axes = [[(start, min(most, count - start)) for start in range(0, count, most)]
-                for count, most in zip(self.geometry.group_counts, self.context.largest_grid, strict=True)]
-        for part in itertools.product(*axes):
-            yield tuple(start for start, _ in part), tuple(count for _, count in part)
-
-    def _bind(self, block: Any, copies: Copies, arguments: Sequence[Any]) -> int:
-        """Put the arguments into the block; the bytes of local memory of a work-group."""
-        shared = -(-self.local_bytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
-        for place, offset in self.locals:
-            _WORD.pack_into(block, offset, shared)
-            shared += -(-arguments[place].nbytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
-        for place, offset, _ in self.pointers:
-            array = arguments[place]
-            _WORD.pack_into(block, offset, 0 if array is None else copies.address(array))
-        view = memoryview(block).cast("B")
-        for place, offset, size, parameter in self.values:
-            content = as_bytes(parameter, arguments[place])[:size]
-            view[offset:offset + len(content)] = content
-        return shared if self.locals else self.local_bytes
 
     def _check_local(self, nbytes: int, arguments: Sequence[Any] = ()) -> None:
         """LaunchError if a work-group would need more local memory than there is."""
         most = self.context.shared_memory
         if nbytes > most:
             given = [(arguments[place].nbytes, argument_name(place, self.signature.parameters[place].name))
-                     for place, _ in self.locals] if arguments else []
+                     for place, kind in enumerate(self.kinds) if kind == "local"] if arguments else []
             check_local_memory(self.signature.name, [(self.code.local_bytes, "its variables"), *given],
                                f"cuda:{self.context.ordinal}", most)
 
-    def _output(self, blocks: Blocks, block: Any) -> _Printed | None:
+    def _output(self, blocks: Blocks, block: Any, stream: Stream) -> _Printed | None:
         if not self.code.prints:
             return None
-        found = _Printed(blocks, PrintBuffer(self.signature.name, self.code.prints, self.printf_limit, "the GPU"))
+        found = _Printed(blocks, PrintBuffer(self.signature.name, self.code.prints, self.printf_limit, "the GPU"),
+                         stream)
         _WORD.pack_into(block, Word.OUTPUT * WORD_BYTES, found.copies.address(found.buffer.words))
         return found
 
-    def _failure(self, blocks: Blocks, block: Any) -> _Failure | None:
+    def _failure(self, blocks: Blocks, block: Any, stream: Stream) -> _Failure | None:
         if not self.code.assertions:
             return None
-        found = _Failure(blocks)
+        found = _Failure(blocks, stream)
         _WORD.pack_into(block, Word.FAILURE * WORD_BYTES, found.copies.address(found.word))
         return found
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A launch whose arguments are in their block. shared: the bytes of local memory of a work-group."""
+
+    plan: Plan
+    block: Any
+    shared: int
+
+    def submit(self, stream: Stream) -> tuple[Mark, Mark] | None:
+        """Launch all parts of the grid; the marks around them."""
+        plan, block = self.plan, self.block
+        parameter = ctypes.c_void_p(ctypes.addressof(block))
+        stream.launched(plan.shown)
+        start = None if stream.is_capturing else stream.mark()
+        for first, counts in plan.parts:
+            if any(first):
+                for axis, group in enumerate(first):
+                    _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, group)
+            status, = bindings().cuLaunchKernel(plan.kernel.function, *counts, *plan.threads, self.shared,
+                                                stream.handle, ctypes.addressof(parameter), 0)
+            if status:
+                raise failure(status, plan.what)
+        return None if start is None else (start, stream.mark())
+
+
+def _persistent_groups(code: KernelCode, geometry: Geometry, multiprocessors: int) -> int:
+    """The work-groups that run at once, of a kernel whose work-groups take the work of several."""
+    size = 1 if code.cluster is None else CLUSTER
+    total = math.prod(-(-count // size) if axis == code.cluster else count
+                      for axis, count in enumerate(geometry.group_counts))
+    waves = -(-total // (multiprocessors // size))
+    return -(-total // waves) * size
+
+
+def _parts(group_counts: Sequence[int], most: Sequence[int]) -> Sequence[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """A grid in parts that the hardware takes: the first work-group of each, and the work-groups along the axes."""
+    axes = [[(start, min(limit, count - start)) for start in range(0, count, limit)]
+            for count, limit in zip(group_counts, most, strict=True)]
+    return [(tuple(start for start, _ in part), tuple(count for _, count in part))
+            for part in itertools.product(*axes)]
+
+
+def _layout(slots: Sequence[Slot], kinds: Sequence[str]) -> tuple[int, struct.Struct]:
+    """Where arguments begin in the block, and their form from there on."""
+    if not slots:
+        return 0, struct.Struct("")
+    first = end = slots[0].offset
+    form = "<"
+    for slot, kind in zip(slots, kinds, strict=True):
+        form += f"{slot.offset - end}x" + (f"{slot.size}s" if kind == "value" else "Q")
+        end = slot.offset + slot.size
+    return first, struct.Struct(form)
 
 
 class _Printed:
     """The buffer of printf, on the GPU while the kernel runs."""
 
-    def __init__(self, blocks: Blocks, buffer: PrintBuffer) -> None:
+    def __init__(self, blocks: Blocks, buffer: PrintBuffer, stream: Stream) -> None:
         self.buffer = buffer
-        self.copies = Copies(blocks, [(buffer.words, True)])
+        self.copies = Copies(blocks, [(buffer.words, True)], stream.handle)
 
     def bring_back(self) -> None:
         self.copies.bring_back()
@@ -217,9 +339,9 @@ class _Printed:
 class _Failure:
     """The word that says which assertion failed first."""
 
-    def __init__(self, blocks: Blocks) -> None:
+    def __init__(self, blocks: Blocks, stream: Stream) -> None:
         self.word = np.zeros(1, np.uint64)
-        self.copies = Copies(blocks, [(self.word, True)])
+        self.copies = Copies(blocks, [(self.word, True)], stream.handle)
 
     def bring_back(self) -> None:
         self.copies.bring_back()

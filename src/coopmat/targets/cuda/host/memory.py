@@ -78,9 +78,10 @@ class _Span:
 class Copies:
     """The host's arrays of one launch, copied to the GPU; arrays that overlap stay so."""
 
-    def __init__(self, blocks: Blocks, arrays: Sequence[tuple[Any, bool]]) -> None:
-        """``arrays``: each with whether the kernel may write to it."""
+    def __init__(self, blocks: Blocks, arrays: Sequence[tuple[Any, bool]], stream: Any = 0) -> None:
+        """``arrays``: each with whether the kernel may write to it. They are copied in the order of a stream."""
         self.blocks = blocks
+        self.stream = stream
         self.spans: list[_Span] = []
         places = sorted(((_address(array), _address(array) + array.nbytes, written) for array, written in arrays
                          if array.nbytes), key=lambda place: place[:2])
@@ -92,7 +93,7 @@ class Copies:
                 self.spans.append(_Span(start, end, written))
         for span in self.spans:
             span.address, span.size = blocks.take(span.end - span.start)
-            call("cuMemcpyHtoD", span.address, span.start, span.end - span.start)
+            call("cuMemcpyHtoDAsync", span.address, span.start, span.end - span.start, stream)
 
     def address(self, array: Any) -> int:
         """Where an array is on the GPU; of one without elements, any address."""
@@ -103,10 +104,12 @@ class Copies:
         return ALIGNMENT
 
     def bring_back(self) -> None:
-        """Copy what the kernel may have written."""
+        """Copy what the kernel may have written, when the stream has come to that; it has then."""
         for span in self.spans:
             if span.written:
-                call("cuMemcpyDtoH", span.start, span.address, span.end - span.start)
+                call("cuMemcpyDtoHAsync", span.start, span.address, span.end - span.start, self.stream)
+        if any(span.written for span in self.spans):
+            call("cuStreamSynchronize", self.stream)
 
     def free(self) -> None:
         """Give the memory on the GPU back."""
@@ -117,5 +120,3 @@ class Copies:
 
 def _address(array: Any) -> int:
     return int(array.ctypes.data)
-
-

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import ctypes
+from collections.abc import Mapping
 from typing import Any
 
 from coopmat.diagnostics import Error
+from coopmat.targets.cuda.assembler import Resources, resources
 from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import bindings, call
 
 LOG_BYTES = 1 << 16
 
 
-def assembled(context: Context, ptx: str, kernel: str) -> tuple[bytes, str]:
-    """The machine code that the driver makes of PTX, and what it says of it. Error, with its messages, if it refuses.
-    """
+def assembled(context: Context, texts: Mapping[str, str]) -> tuple[bytes, str]:
+    """The machine code that the driver makes of kernels' PTX, by their names, and what it says of it. Error, with its
+    messages, if it refuses."""
     context.use()
     driver = bindings()
-    options = driver.CUjit_option
     info, errors = bytearray(LOG_BYTES), bytearray(LOG_BYTES)
-    given = {
-        options.CU_JIT_INFO_LOG_BUFFER: info, options.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
-        options.CU_JIT_ERROR_LOG_BUFFER: errors, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
-        options.CU_JIT_LOG_VERBOSE: 1}
+    given = _logs(info, errors)
     state = call("cuLinkCreate", len(given), list(given), list(given.values()), error=Error)
     try:
-        data = ptx.encode() + b"\0"
+        kernel = ""
         try:
-            call("cuLinkAddData", state, driver.CUjitInputType.CU_JIT_INPUT_PTX, data, len(data), kernel.encode(), 0,
-                 [], [], error=Error)
+            for kernel, ptx in texts.items():
+                data = ptx.encode() + b"\0"
+                call("cuLinkAddData", state, driver.CUjitInputType.CU_JIT_INPUT_PTX, data, len(data), kernel.encode(),
+                     0, [], [], error=Error)
             code, size = call("cuLinkComplete", state, error=Error)
         except Error as error:
             raise Error(f"kernel '{kernel}': the driver refuses the PTX: {_text(errors) or error}") from None
@@ -38,34 +37,42 @@ def assembled(context: Context, ptx: str, kernel: str) -> tuple[bytes, str]:
         call("cuLinkDestroy", state, error=Error)
 
 
+def _logs(info: bytearray, errors: bytearray) -> dict[Any, Any]:
+    """The options that let the driver write what it says to two buffers."""
+    options = bindings().CUjit_option
+    return {
+        options.CU_JIT_INFO_LOG_BUFFER: info, options.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
+        options.CU_JIT_ERROR_LOG_BUFFER: errors, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: LOG_BYTES,
+        options.CU_JIT_LOG_VERBOSE: 1}
+
+
 def _text(buffer: bytearray) -> str:
     return bytes(buffer).split(b"\0")[0].decode("utf-8", "replace").strip()
 
 
 def _bytes_at(address: Any, size: int) -> bytes:
-    import ctypes
-
     return ctypes.string_at(int(address), size)
 
 
-@dataclass(frozen=True)
-class Resources:
-    """What a kernel takes. registers: of a thread. stack: bytes of a thread's local memory, spilled registers too.
-    shared: bytes of a work-group that the code itself names. most_threads: of a work-group."""
-
-    registers: int
-    stack: int
-    shared: int
-    most_threads: int
-
-
 class LoadedKernel:
-    """A kernel on a GPU, ready to be launched."""
+    """A kernel on a GPU, ready to be launched, of its PTX. log: what the driver said of it, if its own cache did not
+    have it.
 
-    def __init__(self, context: Context, cubin: bytes, symbol: str) -> None:
+    The driver assembles the module by itself, not to be linked: what is linked keeps its registers and its products
+    apart, for other code that there is none of (ptxas, C7504 and C7509).
+    """
+
+    def __init__(self, context: Context, ptx: str, symbol: str, kernel: str) -> None:
         context.use()
-        self.context = context
-        self._module = call("cuModuleLoadData", cubin, error=Error)
+        self.context, self.symbol = context, symbol
+        info, errors = bytearray(LOG_BYTES), bytearray(LOG_BYTES)
+        given = _logs(info, errors)
+        try:
+            self._module = call("cuModuleLoadDataEx", ptx.encode() + b"\0", len(given), list(given),
+                                list(given.values()), error=Error)
+        except Error as error:
+            raise Error(f"kernel '{kernel}': the driver refuses the PTX: {_text(errors) or error}") from None
+        self.log = _text(info)
         self.function = call("cuModuleGetFunction", self._module, symbol.encode(), error=Error)
         self.shared_limit = 48 << 10
 
@@ -83,9 +90,5 @@ class LoadedKernel:
             found = getattr(bindings().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
             return int(call("cuFuncGetAttribute", found, self.function, error=Error))
 
-        return Resources(of("NUM_REGS"), of("LOCAL_SIZE_BYTES"), of("SHARED_SIZE_BYTES"), of("MAX_THREADS_PER_BLOCK"))
-
-
-def spilled(log: str) -> int:
-    """The bytes of spills that the assembler's log tells of."""
-    return sum(int(number) for number in re.findall(r"(\d+) bytes spill", log))
+        return Resources(of("NUM_REGS"), of("LOCAL_SIZE_BYTES"), resources(self.log, self.symbol).spills,
+                         of("SHARED_SIZE_BYTES"), of("MAX_THREADS_PER_BLOCK"))

@@ -32,4 +32,5 @@ class Variables(GlobalMemory):
                 raise
             if content.nbytes:
                 call("cuMemcpyHtoD", address, content.ctypes.data, content.nbytes)
+                call("cuStreamSynchronize", 0)  # other streams do not wait for it
         return self._addresses[identifier]

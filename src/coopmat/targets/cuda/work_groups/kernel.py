@@ -19,13 +19,23 @@ from coopmat.targets.llvm.writer import METADATA, Writer
 
 ROLES = ("compute", "fetch")
 SIDE = 8  # work-groups of a block of neighbours, along y
+REGISTERS, REGISTER_UNIT = 1 << 16, 8  # of a multiprocessor, and in which threads get them
+FETCHING_REGISTERS, MOST_REGISTERS = 24, 240  # of a thread
 _SHARED = f"ptr addrspace({SHARED})"
 _PARAMETERS = ", ".join([f"ptr {LAUNCH}", *(f"i64 {name}" for name in GROUP), f"ptr {STATE}", f"i1 {EXISTS}"])
 
 
 def threads_of(variant: Variant) -> int:
-    """The threads of a work-group, with those that fetch."""
-    return math.prod(variant.local_size) + WARP
+    """The threads of a work-group, with a warp group of which one warp fetches, and the others make room."""
+    return math.prod(variant.local_size) + WARP_GROUP
+
+
+def registers_of(variant: Variant) -> int | None:
+    """The registers of a computing thread, once those that fetch have given theirs away; None if all have enough."""
+    total, threads = math.prod(variant.local_size), threads_of(variant)
+    launched = REGISTERS // threads // REGISTER_UNIT * REGISTER_UNIT
+    computing = (launched * threads - FETCHING_REGISTERS * WARP_GROUP) // total // REGISTER_UNIT * REGISTER_UNIT
+    return min(MOST_REGISTERS, computing) if launched < MOST_REGISTERS else None
 
 
 def role_function(emitter: Emitter, symbol: str, role: str) -> list[str]:
@@ -79,10 +89,16 @@ class _Kernel:
             ("i32", "-1"), ("i32", writer.let(f"lshr i32 {thread}, 5")), ("i32", "0"), ("i32", "31")], CONVERGENT)
         computes = writer.let(f"icmp ult i32 {warp}, {total // WARP}")
         labels = [writer.fresh(role)[1:] for role in ROLES]
-        end = writer.fresh("end")[1:]
-        writer.do(f"br i1 {computes}, label %{labels[0]}, label %{labels[1]}")
+        end, others = writer.fresh("end")[1:], writer.fresh("others")[1:]
+        writer.do(f"br i1 {computes}, label %{labels[0]}, label %{others}")
+        writer.label(others)
+        self._set_registers("dec", FETCHING_REGISTERS)
+        fetches = writer.let(f"icmp eq i32 {warp}, {total // WARP}")
+        writer.do(f"br i1 {fetches}, label %{labels[1]}, label %{end}")
         for role, label in zip(ROLES, labels, strict=True):
             writer.label(label)
+            if role == ROLES[0]:
+                self._set_registers("inc", registers_of(self.variant))
             self._loop(role)
             if role == ROLES[0] and self.schedule.stores:  # no thread ends before what it sends has left
                 writer.call("void", "llvm.nvvm.cp.async.bulk.wait.group", [("i32", "0")], CONVERGENT)
@@ -90,6 +106,12 @@ class _Kernel:
         writer.label(end)
         if self.axis is not None:  # none ends while its neighbour may still write to its memory
             self._meet("")
+
+    def _set_registers(self, direction: str, count: int | None) -> None:
+        """Give registers of this warp group away, or take some."""
+        if registers_of(self.variant) is not None:
+            self.writer.call("void", f"llvm.nvvm.setmaxnreg.{direction}.sync.aligned.u32", [("i32", str(count))],
+                             CONVERGENT)
 
     def _meet(self, manner: str) -> None:
         """Wait for all threads, of the cluster if there is one."""

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.runtime import memory
 from coopmat.runtime.element_types import VALUE_TYPES, float64, int8, int32, precision, uint8
-from coopmat.sycl import memory
-from coopmat.sycl.memory import free, malloc_device, malloc_shared
+from coopmat.runtime.memory import free, malloc_device, malloc_shared
 from coopmat.sycl.pointers import multi_ptr
 from tests.kit.sycl.host import ADD, q, read
 

@@ -1,7 +1,8 @@
 """Unified shared memory (SYCL 4.8): malloc_shared, malloc_host, malloc_device, their aligned forms, and free.
 
 Shared memory and the host's are numpy arrays of the type's dtype, aligned to pages. What malloc_device returns is
-for kernels and for a queue's copies only. SYCL leaves new memory undefined; here it is zero.
+for kernels and for a queue's copies only. SYCL leaves new memory undefined; here it is zero. Memory for a GPU is the
+driver's: of the GPU, pinned memory of the host, or memory that the driver moves to whoever uses it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from coopmat.runtime.commands import Context
 from coopmat.runtime.device import Device
 from coopmat.runtime.element_types import ElementType, element_type, uint8
 from coopmat.runtime.queue import Queue
+from coopmat.runtime.selection import device as find_device
+from coopmat.support import dlpack
 from coopmat.support.templates import Template, template_function
+from coopmat.targets.base.device_array import DeviceArray
 
 _Array = np.ndarray[Any, Any]
 _host_memory: WeakValueDictionary[int, _Array] = WeakValueDictionary()
@@ -29,16 +33,17 @@ _host_memory: WeakValueDictionary[int, _Array] = WeakValueDictionary()
 
 @dataclass(slots=True)
 class _Block:
-    """One allocation of malloc_device; without an array when it is freed."""
+    """One allocation of malloc_device: an array of elements, or memory of a GPU; without one when it is freed."""
 
-    array: _Array | None
+    array: _Array | DeviceArray | None
 
 
 class DeviceMemory:
     """Memory of malloc_device, or a place in it (``memory + n``): ``count`` elements of a type.
 
     The host cannot read it. It binds to pointer parameters of kernels, and a queue's memcpy, copy, fill and memset
-    take it.
+    take it. On a GPU it is memory of the GPU, which torch, cupy, numba and JAX take, too, without a copy
+    (``torch.as_tensor(memory)``, ``cupy.asarray(memory)``, ``jax.dlpack.from_dlpack(memory)``).
     """
 
     def __init__(self, element: ElementType, block: _Block, offset: int, count: int) -> None:
@@ -46,17 +51,61 @@ class DeviceMemory:
         self._block = block
         self._offset = offset
         self.count = count
+        self._seen: DeviceArray | None = None
 
     @property
     def nbytes(self) -> int:
         """The size in bytes."""
         return self.count * self.element.dtype.itemsize
 
-    def __coopmat_array__(self) -> _Array:
+    def __coopmat_array__(self) -> _Array | DeviceArray:
         """What a device sees of the memory. LaunchError if it was freed."""
-        if self._block.array is None:
+        whole = self._block.array
+        if whole is None:
             raise LaunchError(f"{self} was freed")
-        return self._block.array[self._offset:self._offset + self.count]
+        if isinstance(whole, DeviceArray):
+            if self._seen is None:
+                dtype = self.element.dtype
+                self._seen = DeviceArray(whole.address + self._offset * dtype.itemsize, (self.count,), dtype,
+                                         device=whole.device, owner=whole.owner)
+            return self._seen
+        return whole[self._offset:self._offset + self.count]
+
+    def to_host(self) -> _Array:
+        """A copy as a numpy array, of what is there when everything that was submitted to the GPU has been done."""
+        found = self.__coopmat_array__()
+        if not isinstance(found, DeviceArray):
+            return found.copy()
+        content: _Array = found.owner.content(found)
+        return content
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """For other libraries. AttributeError, as they expect, where it is no memory of a GPU."""
+        found = self._of_gpu()
+        if self.element.dtype.kind == "V":
+            raise AttributeError(f"__cuda_array_interface__ has no elements of {self.element}: use __dlpack__")
+        return {"data": (found.address, False), "shape": tuple(found.shape), "typestr": self.element.dtype.str,
+                "strides": None, "stream": None, "version": 3}
+
+    @property
+    def __dlpack_device__(self) -> Callable[[], tuple[int, int]]:
+        """For other libraries: where the memory is. AttributeError where it is no memory of a GPU."""
+        found = self._of_gpu()
+        return lambda: (int(dlpack.Kind.CUDA), found.device or 0)
+
+    @property
+    def __dlpack__(self) -> Callable[..., Any]:
+        """For other libraries: the memory. The queue that works with it must have been waited for."""
+        found = self._of_gpu()
+        return lambda *_, **__: dlpack.capsule(found.address, dlpack.Kind.CUDA, found.device or 0, found.shape,
+                                               found.dtype, found.owner)
+
+    def _of_gpu(self) -> DeviceArray:
+        found = self.__coopmat_array__()
+        if not isinstance(found, DeviceArray):
+            raise AttributeError("this memory is not a GPU's: it was allocated for a device that uses the host's")
+        return found
 
     def __bool__(self) -> bool:
         return True  # it is no null pointer
@@ -80,7 +129,7 @@ class DeviceMemory:
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise Error("memory of malloc_device is not accessible on the host: copy it with "
-                    "q.memcpy(array, memory, nbytes), or take malloc_shared")
+                    "q.memcpy(array, memory, nbytes) or memory.to_host(), or take malloc_shared")
 
     __array__ = __getitem__ = __setitem__ = __iter__ = __len__ = _refuse
 
@@ -90,7 +139,7 @@ class DeviceMemory:
             raise Error(f"free: {self} was freed already")
         if self._offset:
             raise Error(f"free takes what malloc_device returned; found {self}, a place {self._offset} elements in")
-        self._block.array = None
+        self._block.array = self._seen = None
 
     def __repr__(self) -> str:
         return f"malloc_device[{self.element}]({self.count})"
@@ -99,8 +148,9 @@ class DeviceMemory:
 # -------------------------------------------------------------------------------- allocation
 
 
-def _allocate(what: str, T: Any, alignment: int, count: Any, where: tuple[Any, ...]) -> tuple[ElementType, _Array]:
-    """A zeroed array of ``count`` elements of T (bytes if T is None)."""
+def _allocate(what: str, T: Any, alignment: int, count: Any, where: tuple[Any, ...]
+              ) -> tuple[ElementType, _Array | DeviceArray]:
+    """Zeroed memory for ``count`` elements of T (bytes if T is None)."""
     element = _element(what, T)
     for one in where:
         if not isinstance(one, (Queue, Device, Context)):
@@ -109,12 +159,21 @@ def _allocate(what: str, T: Any, alignment: int, count: Any, where: tuple[Any, .
         raise Error(f"{what} takes a queue, or a device and a context; found {len(where)} arguments after the size")
     unit = "bytes" if T is None else "elements"
     size = _whole(f"{what}: the number of {unit}", count, 0) * element.dtype.itemsize
-    try:
-        raw = np.zeros(size + alignment, np.uint8)
-    except (MemoryError, ValueError, OverflowError):
-        raise Error(f"{what}: cannot allocate {size} bytes") from None
-    start = -raw.ctypes.data % alignment
-    return element, raw[start:start + size].view(element.dtype)
+    kind: Any = what.rpartition("_")[2]
+    memory = _device(where).allocate(kind, size, alignment)
+    if isinstance(memory, DeviceArray):
+        return element, memory
+    return element, memory.view(element.dtype)
+
+
+def _device(where: tuple[Any, ...]) -> Device:
+    """The device that memory is for; where none is named, the default one."""
+    for one in where:
+        if isinstance(one, Device):
+            return one
+        if isinstance(one, Queue | Context):
+            return one.device
+    return find_device()
 
 
 def _element(what: str, T: Any) -> ElementType:
@@ -140,6 +199,7 @@ def _whole(what: str, given: Any, least: int) -> int:
 
 def _host_array(what: str, T: Any, alignment: int, count: Any, where: tuple[Any, ...]) -> _Array:
     _, array = _allocate(what, T, alignment, count, where)
+    assert isinstance(array, np.ndarray)
     owner = array.base
     assert isinstance(owner, np.ndarray)
     _host_memory[array.ctypes.data] = owner
@@ -148,7 +208,7 @@ def _host_array(what: str, T: Any, alignment: int, count: Any, where: tuple[Any,
 
 def _device_memory(what: str, T: Any, alignment: int, count: Any, where: tuple[Any, ...]) -> DeviceMemory:
     element, array = _allocate(what, T, alignment, count, where)
-    return DeviceMemory(element, _Block(array), 0, array.size)
+    return DeviceMemory(element, _Block(array), 0, array.nbytes // element.dtype.itemsize)
 
 
 Make = Callable[[str, Any, int, Any, tuple[Any, ...]], Any]

@@ -1,0 +1,227 @@
+"""Kernels of work-groups on an NVIDIA GPU beside the libraries:
+``python benchmarks/hardware/matrices_cuda.py [--device cuda:0] [--only WORDS] [--rounds 5]``.
+
+Each line is one kernel and one shape: TFLOP/s of ours and of the peer (medians of rounds in which both take turns on
+the same random data), and the median of the rounds' ratios, peer's time / ours. Needs torch, whose cuBLAS, flash
+attention and cuDNN are the peers. The result is checked before it is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+import coopmat as cm
+from coopmat.sycl import *
+from examples.joint_matrix_work_group_attention import attention_kernel
+
+Run = Callable[[], Any]
+TIMED = 0.015  # seconds in a round
+SHAPES = ((2048,) * 3, (4096,) * 3, (8192,) * 3, (4000, 3000, 5000))
+SMALL = ((512, 512, 8192), (1024,) * 3, (3000,) * 3, (5000, 7000, 4000))
+LARGE = SHAPES[1:3]
+TORCH = {"float32": torch.float32, "bfloat16": torch.bfloat16, "half": torch.float16, "int8": torch.int8,
+         "int32": torch.int32}
+TF32_DROPPED = 0x1FFF  # the bits of a float that tf32 does not have
+
+
+@dataclass(frozen=True)
+class Gemm:
+    """A GEMM: the types of A and B, of the accumulator and of C, and a tile of M x N x K. columns: which of A and B are
+    column-major."""
+
+    element: Any
+    accumulator: Any
+    result: Any
+    tile: tuple[int, int, int] = (128, 256, 64)
+    columns: str = ""
+    items: int = 256
+
+    def kernel(self) -> Any:
+        """The kernel."""
+        T, Acc, Out, (tM, tN, tK), ITEMS = self.element, self.accumulator, self.result, self.tile, self.items
+        Stored = float32 if T is precision.tf32 else T
+        is_a_by_columns, is_b_by_columns = "A" in self.columns, "B" in self.columns
+        orders = [layout.col_major if flag else layout.row_major for flag in (is_a_by_columns, is_b_by_columns)]
+
+        @kernel(work_group_size=(1, ITEMS))
+        def gemm(item: nd_item[2], A: ptr[const[Stored]], B: ptr[const[Stored]], C: ptr[Out], M: int, N: int, K: int):
+            g = item.get_group()
+            m, n = g.get_group_id(0) * tM, g.get_group_id(1) * tN
+            tA = joint_matrix(work_group, T, use.a, tM, tK, orders[0])
+            tB = joint_matrix(work_group, T, use.b, tK, tN, orders[1])
+            tC = joint_matrix(work_group, Acc, use.accumulator, tM, tN)
+            joint_matrix_fill(g, tC, 0)
+            for k in range(0, K, tK):
+                if is_a_by_columns:
+                    joint_matrix_load_checked(g, tA, A, M, K, M, k, m)
+                else:
+                    joint_matrix_load_checked(g, tA, A, K, M, K, m, k)
+                if is_b_by_columns:
+                    joint_matrix_load_checked(g, tB, B, K, N, K, n, k)
+                else:
+                    joint_matrix_load_checked(g, tB, B, N, K, N, k, n)
+                joint_matrix_mad(g, tC, tA, tB, tC)
+            result = joint_matrix(work_group, Out, use.accumulator, tM, tN)
+            joint_matrix_copy(g, tC, result)
+            joint_matrix_store_checked(g, result, C, N, layout.row_major, M, N, m, n)
+
+        return gemm
+
+
+GEMMS = {
+    "bf16, fp32 out": (Gemm(bfloat16, float32, float32), SHAPES),
+    "bf16, bf16 out": (Gemm(bfloat16, float32, bfloat16), SHAPES),
+    "fp16, fp32 out": (Gemm(half, float32, float32), SHAPES),
+    "fp16, fp16 out": (Gemm(half, float32, half), SHAPES),
+    "bf16, B by columns": (Gemm(bfloat16, float32, float32, columns="B"), LARGE),
+    "bf16, A by columns": (Gemm(bfloat16, float32, float32, columns="A"), LARGE),
+    "tf32, B by columns": (Gemm(precision.tf32, float32, float32, (128, 256, 32), "B"), LARGE),
+    "s8, B by columns": (Gemm(int8, int32, int32, (128, 256, 128), "B"), LARGE),
+    "bf16, small and deep": (Gemm(bfloat16, float32, float32, (128, 128, 64)), SMALL),
+}
+
+
+def random(shape: tuple[int, ...], element: Any) -> torch.Tensor:
+    """Normal numbers, or integers of the whole range."""
+    if element is int8:
+        return torch.randint(-128, 128, shape, device="cuda", dtype=torch.int8)
+    found = torch.randn(shape, device="cuda").to(TORCH.get(str(element), torch.float32))
+    if element is precision.tf32:
+        found.view(torch.int32).bitwise_and_(~TF32_DROPPED)
+    return found
+
+
+def library_gemm(case: Gemm, a: torch.Tensor, b: torch.Tensor) -> Run:
+    """The same by cuBLAS."""
+    if case.element is int8:
+        return lambda: torch._int_mm(a, b.t().contiguous().t()) if "B" not in case.columns else torch._int_mm(a, b)
+    if case.result is float32 and case.element is not precision.tf32:
+        return lambda: torch.mm(a, b, out_dtype=torch.float32)
+    return lambda: torch.mm(a, b)
+
+
+def gemm_case(queue: Any, case: Gemm, shape: tuple[int, int, int]) -> tuple[Run, dict[str, Run], float]:
+    """Ours, the peers, and the operations of one run."""
+    m, n, k = shape
+    a, b = random((m, k), case.element), random((k, n), case.element)
+    own = [one.t().contiguous() if name in case.columns else one for name, one in (("A", a), ("B", b))]
+    peer_b = own[1].t() if "B" in case.columns else b
+    c = torch.full((m, n), -1, device="cuda", dtype=TORCH[str(case.result)])
+    rows, columns = -(-m // case.tile[0]), -(-n // case.tile[1])
+    built = cm.build(case.kernel(), device=queue.device).kernel("gemm")
+    ours = queue.prepare(built, (columns * case.items, rows), (case.items, 1), *own, c, m, n, k)
+    ours()
+    torch.cuda.synchronize()
+    for part in (slice(0, 200), slice(m - 200, m)):
+        check(c[part], a[part].double() @ b.double(), case.result)
+    return ours, {"cuBLAS": library_gemm(case, a, peer_b)}, 2.0 * m * n * k
+
+
+def check(found: torch.Tensor, exact: torch.Tensor, result: Any) -> None:
+    """Refuse to time what is wrong."""
+    error = ((found.double() - exact).norm() / exact.norm()).item()
+    if not error < (1e-4 if result in (float32, int32) else 4e-3):
+        raise SystemExit(f"the result is wrong: relative error {error:.1e}")
+
+
+def attention_case(queue: Any, depth: int, tile: tuple[int, int, int], is_causal: bool
+                   ) -> tuple[Run, dict[str, Run], float]:
+    """Flash attention of fp16: batch 4, 16 heads, length 4096."""
+    heads, length, (rows, keys, items) = 64, 4096, tile
+    q, k, v = (random((4, 16, length, depth), half) for _ in range(3))
+    out, scale = torch.full_like(q, float("nan")), float(depth**-0.5 * np.log2(np.e))
+    built = cm.build(attention_kernel(half, rows, keys, depth, items, is_causal), device=queue.device)
+    ours = queue.prepare(built.kernel("attention"), (length // rows * items, heads), (items, 1), q, k, v, out, heads,
+                         length, scale)
+    ours()
+    torch.cuda.synchronize()
+    some = (slice(3, 4), slice(14, 16))
+    exact = F.scaled_dot_product_attention(*(one[some].double() for one in (q, k, v)), is_causal=is_causal)
+    check(out[some], exact, half)
+
+    def peer(backend: SDPBackend) -> Run:
+        def run() -> None:
+            with sdpa_kernel(backend):
+                F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+        return run
+
+    operations = 4.0 * heads * length * length * depth / (2 if is_causal else 1)
+    return ours, {"flash": peer(SDPBackend.FLASH_ATTENTION), "cuDNN": peer(SDPBackend.CUDNN_ATTENTION)}, operations
+
+
+ATTENTION = {64: (256, 64, 512), 128: (128, 128, 256)}  # by the depth: rows, keys, work-items
+
+
+def seconds(run: Run) -> float:
+    """The time of one run, of many in a row."""
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    run()
+    start.record()
+    run()
+    end.record()
+    torch.cuda.synchronize()
+    count = max(3, int(TIMED / max(start.elapsed_time(end) * 1e-3, 1e-6)))
+    start.record()
+    for _ in range(count):
+        run()
+    end.record()
+    torch.cuda.synchronize()
+    return start.elapsed_time(end) * 1e-3 / count
+
+
+def report(name: str, ours: Run, peers: dict[str, Run], operations: float, rounds: int) -> None:
+    """Measure by turns, and print a line."""
+    own, others = [], {peer: [] for peer in peers}  # type: ignore[var-annotated]
+    for _ in range(rounds):
+        own.append(seconds(ours))
+        for peer, run in peers.items():
+            others[peer].append(seconds(run))
+            time.sleep(0.02)
+    texts = [f"{name:<44} {operations / statistics.median(own) / 1e12:7.1f}"]
+    for peer, times in others.items():
+        ratio = statistics.median(other / mine for other, mine in zip(times, own, strict=True))
+        texts.append(f"{peer} {operations / statistics.median(times) / 1e12:7.1f}  ratio {ratio:.3f}")
+    print("  ".join(texts), flush=True)
+
+
+def main() -> None:
+    """Measure what is wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--only", default="", help="lines whose names contain one of these words, separated by commas")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    words = options.only.split(",")
+    device = cm.device(options.device)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    queue = cm.Queue(device, stream=torch.cuda.current_stream().cuda_stream)
+    print(f"{datetime.date.today()} {torch.cuda.get_device_name()} torch {torch.__version__}; TFLOP/s, ratio of times")
+    for name, (case, shapes) in GEMMS.items():
+        for shape in shapes:
+            line = f"{name} {'x'.join(map(str, shape))}"
+            if any(word in line for word in words):
+                report(line, *gemm_case(queue, case, shape), options.rounds)
+    for depth, tile in ATTENTION.items():
+        for is_causal in (False, True):
+            line = f"attention fp16, depth {depth}{', causal' * is_causal}"
+            if any(word in line for word in words):
+                report(line, *attention_case(queue, depth, tile, is_causal), options.rounds)
+
+
+if __name__ == "__main__":
+    main()

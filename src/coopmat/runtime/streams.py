@@ -1,0 +1,105 @@
+"""What queues submit commands to: one Protocol, and the stream of devices that work on the host's memory at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from coopmat.diagnostics import Error
+from coopmat.runtime.events import Event
+from coopmat.targets.base.device_array import Memory
+
+Sizes = tuple[int, ...]
+Prepared = Callable[[], Event]
+"""Launches a kernel with the arguments that it was prepared with."""
+
+
+class Kernel(Protocol):
+    """What a stream must know of a :class:`coopmat.Kernel`."""
+
+    name: str
+    program: Any
+
+
+class Stream(Protocol):
+    """Commands in order. Arguments and memory are checked, and in the form that the device takes."""
+
+    @property
+    def handle(self) -> int | None:
+        """What other libraries know it by; None if it is none of theirs."""
+
+    def launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Event:
+        """Run a kernel."""
+
+    def prepare(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Prepared:
+        """Do once what is the same for all launches with these arguments."""
+
+    def copy(self, target: Memory, source: Memory, nbytes: int) -> Event:
+        """Copy bytes."""
+
+    def fill(self, target: Memory, pattern: np.ndarray, count: int) -> Event:
+        """Write a pattern of bytes so many times."""
+
+    def prefetch(self, memory: Memory, nbytes: int) -> Event:
+        """A hint that memory will be used."""
+
+    def wait_for(self, events: Iterable[Event]) -> None:
+        """What is submitted from now on comes after events of any queues."""
+
+    def wait(self) -> None:
+        """Return when everything has been done. Raises what commands have failed with."""
+
+    def graph(self) -> Any:
+        """See :meth:`coopmat.Queue.graph`."""
+
+
+class HostStream:
+    """Every command is done when the call that submits it returns. See :class:`Stream`."""
+
+    handle = None
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+
+    def launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Event:
+        """See :class:`Stream`."""
+        launcher = kernel.program.load(self.device).launcher(kernel.name, *sizes, arguments)
+        return Event.of(launcher, arguments)
+
+    def prepare(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Prepared:
+        """See :class:`Stream`."""
+        launcher = kernel.program.load(self.device).launcher(kernel.name, *sizes, arguments)
+        return lambda: Event.of(launcher, arguments)
+
+    def copy(self, target: Memory, source: Memory, nbytes: int) -> Event:
+        """See :class:`Stream`."""
+        return Event.of(lambda: np.copyto(host_bytes(target, nbytes), host_bytes(source, nbytes)))
+
+    def fill(self, target: Memory, pattern: np.ndarray, count: int) -> Event:
+        """See :class:`Stream`."""
+        return Event.of(lambda: np.copyto(host_bytes(target, count * pattern.size).reshape(-1, pattern.size), pattern))
+
+    def prefetch(self, memory: Memory, nbytes: int) -> Event:
+        """See :class:`Stream`."""
+        return Event.of(lambda: None)
+
+    def wait_for(self, events: Iterable[Event]) -> None:
+        """See :class:`Stream`."""
+        for event in events:
+            event.wait()
+
+    def wait(self) -> None:
+        """See :class:`Stream`."""
+
+    def graph(self) -> Any:
+        """See :class:`Stream`."""
+        raise Error(f"graphs are of NVIDIA's GPUs; on '{self.device.name}', Queue.prepare gives a launch whose work is "
+                    "done once")
+
+
+def host_bytes(memory: Memory, nbytes: int) -> np.ndarray:
+    """The first bytes of memory of the host."""
+    assert isinstance(memory, np.ndarray)
+    return memory.reshape(-1).view(np.uint8)[:nbytes]
