@@ -40,7 +40,13 @@ def _chromium() -> bool:
 def _ptxas() -> bool:
     from tests.kit.oracles import ptxas
 
-    return ptxas.executable() is not None
+    return bool(ptxas.executables())
+
+
+def _compute_sanitizer() -> bool:
+    from tests.kit.oracles import compute_sanitizer
+
+    return compute_sanitizer.executable() is not None
 
 
 def _llvm_objdump() -> bool:
@@ -74,6 +80,8 @@ def _cuda() -> bool:
 # Name of an oracle → whether it is here, and how to get it.
 ORACLES = {
     "cuda": (_cuda, "an NVIDIA GPU with its driver: pip install 'coopmat[cuda]'"),
+    "compute-sanitizer": (_compute_sanitizer, "NVIDIA's compute-sanitizer: pip install nvidia-cuda-sanitizer-api, or a "
+                          "CUDA toolkit"),
     "torch": (lambda: importlib.util.find_spec("torch") is not None, "PyTorch: pip install torch"),
     "spirv-val": (lambda: shutil.which("spirv-val") is not None, "SPIRV-Tools: the package spirv-tools"),
     "spirv-opt": (lambda: shutil.which("spirv-opt") is not None, "SPIRV-Tools: the package spirv-tools"),

@@ -1,7 +1,7 @@
 """Cut the kernel of a seed down to what still disagrees.
 
 ``python -m tests.kit.fuzz SEED [llvm|llvm-2|intel-source|...]``, where the number is the level of LLVM's optimiser;
-with ``cpu``, the kernel for targets of that seed.
+with ``cpu`` or ``cuda:0``, the kernel for targets of that seed.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def verdicts(kernel: Kernel, sources: list[str], other: str) -> list[str]:
             for ours, theirs in found]
 
 
-def verdicts_of_targets(kernel: kernels_for_targets.TargetKernel, sources: list[str]) -> list[str]:
-    """For each source: "" where the simulator and the CPU agree, or where the simulator refuses it."""
-    found = [targets.disagreement(source, dataclasses.replace(kernel, root=Node(source))) for source in sources]
+def verdicts_of_targets(kernel: kernels_for_targets.TargetKernel, sources: list[str], device: str) -> list[str]:
+    """For each source: "" where the simulator and the device agree, or where the simulator refuses it."""
+    found = [targets.disagreement(source, dataclasses.replace(kernel, root=Node(source)), device) for source in sources]
     return ["" if "simulator:" in text else re.sub("[0-9]+", "N", text)[:90] for text in found]
 
 
@@ -55,11 +55,11 @@ def _verdict(ours: Result, theirs: Result) -> str:
 
 def main() -> None:
     seed, other = int(sys.argv[1]), (sys.argv[2:] or ["llvm"])[0]
-    kernel = kernels_for_targets.generate(seed) if other == "cpu" else generate(seed)
+    kernel = kernels_for_targets.generate(seed) if other.startswith(("cpu", "cuda")) else generate(seed)
 
     def found(sources: list[str]) -> list[str]:
         if isinstance(kernel, kernels_for_targets.TargetKernel):
-            return verdicts_of_targets(kernel, sources)
+            return verdicts_of_targets(kernel, sources, other)
         return verdicts(kernel, sources, other)
 
     (first,) = found([kernel.source])

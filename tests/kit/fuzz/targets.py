@@ -1,4 +1,5 @@
-"""A generated kernel on the simulator and the CPU: ``python -m tests.kit.fuzz SEED cpu`` cuts down what disagrees."""
+"""A generated kernel on the simulator and on another target: ``python -m tests.kit.fuzz SEED cpu``, or ``cuda``, cuts
+down what disagrees."""
 
 from __future__ import annotations
 
@@ -10,31 +11,36 @@ from tests.kit.fuzz import kernels_for_targets, modelled_matrices
 from tests.kit.fuzz.executions import Result, attempt, same
 from tests.kit.fuzz.kernels_for_targets import TargetKernel
 from tests.kit.fuzz.random_graphs import Graph
+from tests.kit.targets.gpu import WarpSimulator
 
 LEVELS = range(4)
 DEVICES = ("sim:generic", "cpu")
+Check = Callable[..., str]
+"""What differs for a seed; takes the seed and the device beside the simulator, the CPU if it is not given."""
 SLOW = "LLVM did not finish"
 """Begins what a compilation says that takes longer than it may: a limit of this machine, and no wrong code."""
 
 
-def on_device(program: str | bytes, kernel: TargetKernel | Graph, device: str) -> Result:
+def on_device(program: str | bytes, kernel: TargetKernel | Graph, device: str | cm.Device) -> Result:
     """The buffers after a launch, or what went wrong."""
     def launch() -> list:
         arguments = kernel.arguments()
-        built = cm.build(program, device="cpu") if device == "cpu" else cm.build(program)
-        cm.Queue(device).enqueue(built.kernel("k"), *kernel.sizes, *arguments).wait()
+        chosen = cm.device(device)
+        built = cm.build(program) if chosen.name.startswith("sim:") else cm.build(program, device=chosen)
+        cm.Queue(chosen).enqueue(built.kernel("k"), *kernel.sizes, *arguments).wait()
         return arguments
 
     return attempt(launch)
 
 
-def disagreement(program: str | bytes, kernel: TargetKernel | Graph) -> str:
-    """What differs between the two targets, or failed; empty where they agree."""
-    simulated, found = (on_device(program, kernel, device) for device in ("sim:generic", "cpu"))
+def disagreement(program: str | bytes, kernel: TargetKernel | Graph, device: str = "cpu") -> str:
+    """What differs between the simulator and a device, or failed; empty where they agree."""
+    simulator = WarpSimulator() if device.startswith("cuda") else "sim:generic"
+    simulated, found = on_device(program, kernel, simulator), on_device(program, kernel, device)
     if isinstance(simulated, str):
         return f"seed {kernel.seed}, simulator: {simulated[-400:]}"
     if isinstance(found, str):
-        return f"seed {kernel.seed}, cpu: {found[-400:]}"
+        return f"seed {kernel.seed}, {device}: {found[-400:]}"
     if same(simulated, found):
         return ""
     differing = [f"{int((a != b).sum())} of {a.size} in argument {place}"
@@ -42,17 +48,17 @@ def disagreement(program: str | bytes, kernel: TargetKernel | Graph) -> str:
     return f"seed {kernel.seed}, sizes {kernel.sizes}: differing {', '.join(differing)}"
 
 
-def of_source(seed: int) -> str:
+def of_source(seed: int, device: str = "cpu") -> str:
     """The disagreement about a kernel in OpenCL C."""
     kernel = kernels_for_targets.generate(seed)
-    return disagreement(kernel.source, kernel)
+    return disagreement(kernel.source, kernel, device)
 
 
-def of_llvm(seed: int) -> str:
+def of_llvm(seed: int, device: str = "cpu") -> str:
     """About LLVM's SPIR-V of the kernel, which has phis; where LLVM's back end cannot make it, about the source."""
     kernel = kernels_for_targets.generate(seed)
     made = attempt(lambda: [llvm.to_spirv(cm.build(kernel.source).llvm_ir)])  # type: ignore[list-item]
-    return disagreement(kernel.source if isinstance(made, str) else made[0], kernel)
+    return disagreement(kernel.source if isinstance(made, str) else made[0], kernel, device)
 
 
 def of_levels(seed: int) -> str:
@@ -104,9 +110,9 @@ def _of_level(program: cm.Program, level: int, launched: Callable[[bytes, str], 
     return f"{what} at -O{level}: {'; '.join(wrong)}" if wrong else ""
 
 
-def of_graph(seed: int) -> str:
+def of_graph(seed: int, device: str = "cpu") -> str:
     """About a kernel with a random control flow graph."""
     from tests.kit.fuzz import random_graphs
 
     graph = random_graphs.generate(seed)
-    return disagreement(graph.spirv, graph)
+    return disagreement(graph.spirv, graph, device)

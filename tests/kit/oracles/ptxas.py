@@ -1,8 +1,9 @@
-"""NVIDIA's assembler of PTX: in the wheel nvidia-cuda-nvcc, or on the path."""
+"""NVIDIA's assembler of PTX: in the wheel nvidia-cuda-nvcc, and on the path."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from functools import cache
 
@@ -10,13 +11,18 @@ from coopmat.targets.cuda.assembler import find_ptxas
 
 
 @cache
-def executable() -> str | None:
-    """Where it is; None if it is not here."""
-    return find_ptxas()
+def executables() -> list[str]:
+    """Those that are here, the one that coopmat takes first; none if there is none."""
+    return [*dict.fromkeys(filter(None, (find_ptxas(), shutil.which("ptxas"))))]
 
 
 @cache
-def chips() -> frozenset[str]:
-    """The chips that it makes code for: CUDA 13 has left out those before sm_75."""
-    text = subprocess.run([str(executable()), "--help"], capture_output=True, text=True, check=True).stdout
+def chips(executable: str) -> frozenset[str]:
+    """The chips that one makes code for: CUDA 13 has left out those before sm_75."""
+    text = subprocess.run([executable, "--help"], capture_output=True, text=True, check=True).stdout
     return frozenset(re.findall(r"'(sm_\d+[af]?)'", text))
+
+
+def for_chip(name: str) -> str | None:
+    """The first that knows a chip; None if there is none."""
+    return next((one for one in executables() if name in chips(one)), None)

@@ -119,8 +119,9 @@ def exact(elements: np.ndarray, fmt: str) -> np.ndarray:
     return elements.astype(np.float64).astype(np.longdouble)
 
 
-def check(case: Case, found: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
-    """Compare D with the exact product and sum."""
+def check(case: Case, found: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, *, fewest: int = 0) -> None:
+    """Compare D with the exact product and sum. ``fewest``: the sum of so many products may be rounded to fp16, if that
+    is the type of D."""
     a, b, c = (exact(one, fmt) for one, fmt in zip((a, b, c), case.formats, strict=False))
     expected, fmt = a @ b + c, case.formats[3]
     kind = format_of(fmt)
@@ -132,6 +133,8 @@ def check(case: Case, found: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.nda
         return
     step = 2.0 ** (1 - MANTISSAS["fp64" if "fp64" in case.formats else "fp32"])
     allowed = (case.k + 2) * step * (np.abs(a) @ np.abs(b) + np.abs(c))
+    if fewest and fmt == "fp16":
+        allowed = allowed + -(-case.k // fewest) * 2.0 ** -MANTISSAS[fmt] * (np.abs(a) @ np.abs(b) + np.abs(c))
     allowed = allowed + 2.0 ** -MANTISSAS[fmt] * (np.abs(expected) + allowed)
     difference = np.abs(found.astype(np.float64).astype(np.longdouble) - expected)
     assert (difference <= allowed).all(), f"{float((difference / allowed).max()):.3g} times what is allowed"

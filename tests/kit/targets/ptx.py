@@ -63,15 +63,16 @@ class Assembled:
 
 
 def assembled(ptx: Ptx) -> Assembled | None:
-    """The machine code of PTX; None where there is no ptxas, or it does not know the chip any more. AssertionError if
-    it refuses, if a function is called that is not there, or if wgmma instructions wait for each other."""
+    """The machine code of PTX; None where there is no ptxas that knows the chip. AssertionError if it refuses, if a
+    function is called that is not there, or if wgmma instructions wait for each other."""
     assert ".extern .func" not in ptx.text, ptx
-    if ptxas.executable() is None or ptx.chip not in ptxas.chips():
+    executable = ptxas.for_chip(ptx.chip)
+    if executable is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.o")
         source.write_text(ptx.text)
-        command = [str(ptxas.executable()), "-v", f"-arch={ptx.chip}", "-o", str(target), str(source)]
+        command = [executable, "-v", f"-arch={ptx.chip}", "-o", str(target), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{ptx}: {done.stderr}"
         found = Assembled(target.read_bytes(), done.stdout + done.stderr)

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 import coopmat as cm
-from coopmat.sycl import kernel, nd_range
+from coopmat.sycl import kernel
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -104,18 +104,50 @@ class Gemm:
         return _kernel(self)
 
     def run(self, device: cm.Device | str, a: np.ndarray, b: np.ndarray, c: np.ndarray, *, gap: int = 0,
-            shift: int = 0) -> np.ndarray:
+            copies: bool = True) -> np.ndarray:
         """The product of matrices on a device, which is added to ``c`` or replaces it; a new array. gap: elements
-        between the lines in memory; shift: elements before the first."""
-        (rows, depth), columns = a.shape, b.shape[1]
-        by_rows = [letter in self.rows_of for letter in "ABC"]
-        memory = [_in_memory(one, rows, gap, shift) for one, rows in zip((a, b, c), by_rows, strict=True)]
-        strides = [one.shape[rows] + gap for one, rows in zip((a, b, c), by_rows, strict=True)]
+        between the lines in memory. copies: whether A and B get arrays of their own."""
+        launch = self._launch((a.shape[0], b.shape[1], a.shape[1]), gap)
+        memory = [_in_memory(one, rows, gap) if copies or one is c else one.reshape(-1)
+                  for one, rows in zip((a, b, c), self._by_rows, strict=True)]
+        program = self.program(cm.device(device))
+        cm.Queue(device).enqueue(program.kernel("gemm"), *launch[:2], *memory, *launch[2]).wait()
+        return _out_of_memory(memory[2], c.shape, self._by_rows[2], gap)
+
+    def program(self, device: cm.Device) -> cm.Program:
+        """The kernel, built for a device."""
+        return _program(self, device)
+
+    @property
+    def _by_rows(self) -> list[bool]:
+        return [letter in self.rows_of for letter in "ABC"]
+
+    def _launch(self, sizes: tuple[int, int, int], gap: int) -> tuple[tuple[int, int], tuple[int, int], list[int]]:
+        """Global and local size, and the arguments behind the matrices."""
+        rows, columns, depth = sizes
         m, n, _ = self.tile
-        groups = -(-rows // m), -(-columns // n) * self.items
-        cm.Queue(device).parallel_for(nd_range(groups, (1, self.items)), self.kernel, *memory, rows, columns, depth,
-                                      *strides).wait()
-        return _out_of_memory(memory[2], c.shape, "C" in self.rows_of, gap)
+        shapes = ((rows, depth), (depth, columns), (rows, columns))
+        strides = [shape[by_rows] + gap for shape, by_rows in zip(shapes, self._by_rows, strict=True)]
+        return (-(-columns // n) * self.items, -(-rows // m)), (self.items, 1), [*sizes, *strides]
+
+    def takes_pipeline(self, device: str, sizes: tuple[int, int, int], gap: int) -> bool:
+        """Whether an NVIDIA GPU takes a variant with a pipeline for matrices of zeros."""
+        rows, columns, depth = sizes
+        shapes = ((rows, depth), (depth, columns), (rows, columns))
+        formats = (*self.formats[:2], self.d)
+        arrays = [np.zeros(shape, ELEMENTS[fmt].dtype) for shape, fmt in zip(shapes, formats, strict=True)]
+        program = self.program(cm.device(device)).load(cm.device(device))
+        program._plans.clear()  # type: ignore[attr-defined]
+        self.run(device, *arrays, gap=gap)
+        [plan] = program._plans.values()  # type: ignore[attr-defined]
+        while plan._other is not None:
+            plan = plan._other
+        return bool(plan.code.maps)
+
+
+@cache
+def _program(gemm: Gemm, device: cm.Device) -> cm.Program:
+    return cm.build(gemm.kernel, device=device)
 
 
 @cache
@@ -123,17 +155,13 @@ def _kernel(gemm: Gemm) -> Any:
     return kernel.from_source(gemm.text)
 
 
-def _in_memory(matrix: np.ndarray, by_rows: bool, gap: int, shift: int) -> np.ndarray:
-    """A matrix in a row of elements, some before it and between its lines."""
-    lines = matrix if by_rows else matrix.T
-    padded = np.pad(lines, ((0, 0), (0, gap))).reshape(-1)
-    whole = np.zeros(padded.size + shift, matrix.dtype)
-    whole[shift:] = padded
-    return whole[shift:]
+def _in_memory(matrix: np.ndarray, by_rows: bool, gap: int) -> np.ndarray:
+    """A matrix in a row of elements, zeros between its lines."""
+    return np.pad(matrix if by_rows else matrix.T, ((0, 0), (0, gap))).reshape(-1)
 
 
 def _out_of_memory(memory: np.ndarray, shape: tuple[int, int], by_rows: bool, gap: int) -> np.ndarray:
     height, width = shape if by_rows else shape[::-1]
     lines = memory.reshape(height, width + gap)
-    assert not lines[:, width:].view(np.uint8).any()
+    assert not np.ascontiguousarray(lines[:, width:]).view(np.uint8).any()
     return np.ascontiguousarray(lines[:, :width] if by_rows else lines[:, :width].T)

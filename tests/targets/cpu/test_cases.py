@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -15,11 +13,10 @@ import coopmat as cm
 from coopmat.targets.cpu.features import LEVELS, VARIABLE
 from tests.kit.cases import CASES, Case, copies
 from tests.kit.oracles import intel_runtime
-from tests.kit.paths import ROOT
 from tests.kit.sycl import launches
+from tests.kit.sycl.launching_tests import launching
 
 SEED = 20
-SYCL = ROOT / "tests" / "sycl"
 WITHOUT_MATRICES = ("control", "memory", "vectors", "extensions", "dot_products", "async_copies", "printing")
 """Files whose kernels Intel's runtime runs on every processor."""
 
@@ -65,19 +62,6 @@ def test_intels_runtime_computes_the_same(case: Case) -> None:
 
 # ------------------------------------------------------------------ Python kernels
 
-def _launching() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The tests of tests/sycl that launch a kernel and compare what it computes, oracles apart."""
-    for path in sorted(SYCL.rglob("test_*.py")):
-        module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-        if hasattr(module, "pytestmark"):
-            continue  # on Intel's runtime, or compiled with its compiler, whatever our device is
-        for name, test in inspect.getmembers(module, inspect.isfunction):
-            names = inspect.unwrap(test).__code__.co_names
-            if (name.startswith("test_") and test.__module__ == module.__name__ and "launch" in names
-                    and "raises" not in names):
-                yield f"{path.stem}__{name.removeprefix('test_')}", test
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _on_the_cpu() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -85,4 +69,4 @@ def _on_the_cpu() -> Iterator[None]:
         yield
 
 
-globals().update(_launching())
+globals().update(launching())

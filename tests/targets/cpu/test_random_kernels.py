@@ -5,17 +5,15 @@ The long form runs more than 2,000 programs; otherwise there are a few, whose le
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from coopmat.spirv import Module
 from coopmat.targets.cpu.features import VARIABLE
 from tests.kit.fuzz import kernels_for_targets, random_graphs, targets
+from tests.kit.fuzz.targets import Check
 
 LEVELS = ("avx512", "avx2", "baseline")
 BATCH, LONG_BATCH = 4, 50
-Check = Callable[[int], str]
 SHORT: dict[Check, range] = {targets.of_source: range(12), targets.of_llvm: range(18, 22), targets.of_graph: range(16)}
 LONG: dict[Check, range] = {targets.of_source: range(1000, 2600), targets.of_llvm: range(3000, 3400),
                             targets.of_graph: range(1000, 2000)}
