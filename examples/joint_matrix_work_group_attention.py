@@ -22,11 +22,12 @@ def masked(score, row, column, ahead):
     return -np.inf if int(column) + ahead > int(row) else score
 
 
-def attention_kernel(T: type, tM: int, tN: int, D: int, ITEMS: int, is_causal: bool):
-    """The kernel for a type, tiles of tM queries and tN keys, and depth D; the length is a multiple of tM and tN."""
+def attention_kernel(T: type, R: type, tM: int, tN: int, D: int, ITEMS: int, is_causal: bool):
+    """The kernel for a type and one of results, tiles of tM queries and tN keys, and depth D; tM and tN divide the
+    length."""
 
     @kernel(work_group_size=(1, ITEMS))
-    def attention(item: nd_item[2], Q: ptr[const[T]], K: ptr[const[T]], V: ptr[const[T]], out: ptr[T], heads: int,
+    def attention(item: nd_item[2], Q: ptr[const[T]], K: ptr[const[T]], V: ptr[const[T]], out: ptr[R], heads: int,
                   N: int, scale: float32):
         g = item.get_group()
         first = (g.get_group_range(1) - 1 - g.get_group_id(1)) * tM  # in causal attention the last ones take longest
@@ -60,7 +61,7 @@ def attention_kernel(T: type, tM: int, tN: int, D: int, ITEMS: int, is_causal: b
                 total = total * factor + joint_matrix_reduce(g, weights, "row", "add", D)
                 joint_matrix_copy(g, weights, p)
                 joint_matrix_mad(g, sums, p, v, sums * factor)
-        result = joint_matrix(work_group, T, use.accumulator, tM, D)
+        result = joint_matrix(work_group, R, use.accumulator, tM, D)
         joint_matrix_copy(g, sums / total, result)
         joint_matrix_store_checked(g, result, out, D, layout.row_major, rows, D, head + first, 0)
 
@@ -86,12 +87,12 @@ def main(arguments: list[str]) -> int:
 
     rng = np.random.default_rng(0)
     Q, K, V = (rng.standard_normal((HEADS, LENGTH, DEPTH)).astype(DTYPES[T]) for _ in range(3))
-    out, scale = np.zeros((HEADS, LENGTH, DEPTH), DTYPES[T]), DEPTH**-0.5
-    attention = attention_kernel(T, tM, tN, DEPTH, ITEMS, is_causal)
+    out, scale = np.zeros((HEADS, LENGTH, DEPTH), np.float32), DEPTH**-0.5
+    attention = attention_kernel(T, float32, tM, tN, DEPTH, ITEMS, is_causal)
     G, L = (HEADS, LENGTH // tM * ITEMS), (1, ITEMS)
     q.parallel_for(nd_range(G, L), attention, Q, K, V, out, HEADS, LENGTH, scale * np.log2(np.e)).wait()
 
-    error = np.abs(out.astype(np.float64) - reference(Q, K, V, scale, is_causal)).max()
+    error = np.abs(out - reference(Q, K, V, scale, is_causal)).max()
     is_right = bool(error < (2e-3 if T is half else 1.6e-2))
     print(f"{q.device.name}: {HEADS} heads of {LENGTH}x{DEPTH}{', causal' * is_causal}, {T} in tiles of {tM}x{tN}: "
           f"{'right' if is_right else 'WRONG'}, largest error {error:.1e}")

@@ -145,7 +145,7 @@ def attention_case(queue: Any, depth: int, tile: tuple[int, int, int], is_causal
     heads, length, (rows, keys, items) = 64, 4096, tile
     q, k, v = (random((4, 16, length, depth), half) for _ in range(3))
     out, scale = torch.full_like(q, float("nan")), float(depth**-0.5 * np.log2(np.e))
-    built = cm.build(attention_kernel(half, rows, keys, depth, items, is_causal), device=queue.device)
+    built = cm.build(attention_kernel(half, half, rows, keys, depth, items, is_causal), device=queue.device)
     ours = queue.prepare(built.kernel("attention"), (length // rows * items, heads), (items, 1), q, k, v, out, heads,
                          length, scale)
     ours()

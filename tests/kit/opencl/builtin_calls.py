@@ -413,15 +413,16 @@ def _loaded(element: str, use: str, name: str, index: int) -> str:
     return f"{matrix(element, use, name)} = coop_mat_load(&{random_value(element, index)} - id, {_PLAIN}, {COLUMNS});"
 
 
-def _matrix_probe(element: str, statements: str, result: str = "m") -> Probe:
+def _matrix_probe(element: str, statements: str, result: str = "m", place: str = "r_group") -> Probe:
     """The matrix ``result`` in memory."""
-    return Probe(statements, f"{statements} coop_mat_store(r_group, {result}, {_PLAIN}, {COLUMNS});",
+    return Probe(statements, f"{statements} coop_mat_store({place}, {result}, {_PLAIN}, {COLUMNS});",
                  (("r", element, PER_ITEM),))
 
 
 def _loads(complete: bool) -> Iterator[Probe]:
     for scope in _SCOPES:
-        yield _matrix_probe("int", f"{matrix('int', _USES[0], 'm', scope)} = coop_mat_init(7);")
+        place = f"r - id * {PER_ITEM}" if scope.endswith("WORKGROUP") else "r_group"
+        yield _matrix_probe("int", f"{matrix('int', _USES[0], 'm', scope)} = coop_mat_init(7);", place=place)
     cases = itertools.product(_MATRIX_ELEMENTS, _USES, _LAYOUTS, ("global ", "local ", ""))
     for number, (element, use, layout, space) in enumerate(cases):
         if not _has_layout(element, use, layout) or not (complete or number % 5 == 0):

@@ -94,8 +94,9 @@ def kernel(probes: Sequence[Probe]) -> tuple[str, list[Result], int]:
                 declared += f"global {type_} *{name}_group = {name} - get_sub_group_local_id() * {count}; "
         blocks.append(f"{{ {declared}{probe.statements} }}\n")
     size = probes[0].sub_group_size
-    return (f"{prelude()}__attribute__((intel_reqd_sub_group_size({size}))) kernel void k(global const uchar *in, "
-            f"global uchar *out) {{ int id = get_local_id(0); local ulong shared[{WORK_ITEMS * 64}];\n"
+    return (f"{prelude()}__attribute__((intel_reqd_sub_group_size({size}), reqd_work_group_size({WORK_ITEMS}, 1, 1))) "
+            f"kernel void k(global const uchar *in, global uchar *out) {{ int id = get_local_id(0); "
+            f"local ulong shared[{WORK_ITEMS * 64}];\n"
             f"{''.join(blocks)}}}", results, end)
 
 

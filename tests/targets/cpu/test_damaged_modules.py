@@ -10,8 +10,9 @@ import pytest
 import coopmat as cm
 from coopmat.spirv import Module
 from coopmat.spirv.validate import validate
+from coopmat.targets.base.validity import TOLERATED
 from coopmat.targets.cpu.features import VARIABLE
-from coopmat.targets.cpu.program import TOLERATED, CpuProgram
+from coopmat.targets.cpu.program import CpuProgram
 from tests.kit.fuzz.targets import SLOW
 from tests.kit.spirv.hostile import HOSTILE
 from tests.kit.spirv.mutations import mutants

@@ -129,11 +129,16 @@ class Writer:
         return name
 
     def call(self, result: str, name: str, operands: Sequence[Operand], attributes: str = "") -> str:
-        """Call a function that is declared, or a helper. The name of the result; empty for ``void``."""
+        """Call a function that is declared, or a helper. The name of the result; empty for ``void``.
+
+        That it is convergent stands at the call, too: LLVM gives the declarations of its intrinsics attributes of its
+        own, and those of mma.sync may be moved to where only some threads come.
+        """
         if name not in self.helpers:
             types = ", ".join(llvm for llvm, _ in operands)
             self.declarations.setdefault(name, f"declare {result} @{name}({types}) {attributes}".rstrip())
         text = f"call {result} @{name}({', '.join(f'{llvm} {text}' for llvm, text in operands)})"
+        text += " convergent" if "convergent" in attributes else ""
         if result == "void":
             self.do(text)
             return ""

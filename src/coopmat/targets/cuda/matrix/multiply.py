@@ -253,7 +253,7 @@ def _wide_type(formats: Formats, *, saturates: bool) -> str:
     """LLVM's type in which sums are computed; exactly, where they saturate."""
     if FORMATS[formats[0]].is_float:
         return "double" if "fp64" in formats else "float"
-    return "i128" if saturates and FORMATS[formats[3]].bits == 64 else "i64"
+    return "i128" if saturates and 64 in (FORMATS[formats[2]].bits, FORMATS[formats[3]].bits) else "i64"
 
 
 def _types(instruction: Instruction, inputs: tuple[str, str], in_half: bool) -> str:
