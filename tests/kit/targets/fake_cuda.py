@@ -109,6 +109,11 @@ def at(address: int, nbytes: int) -> np.ndarray:
     return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
 
 
+_SMALL = 1 << 20
+_EVER: list[np.ndarray] = []
+"""Small memory of all drivers, which is never used again: what one test has left is freed when another one runs."""
+
+
 class FakeDriver(ModuleType):
     """See above. kernels: the functions by their symbols. calls: the names of what was called. gpus: how many."""
 
@@ -192,6 +197,8 @@ class FakeDriver(ModuleType):
         memory = np.full(nbytes + 256, 0xA5, np.uint8)
         address = -(-memory.ctypes.data // 256) * 256
         self._memory[address] = memory, self.device
+        if nbytes < _SMALL:
+            _EVER.append(memory)
         return CUresult.CUDA_SUCCESS, address
 
     def cuMemAlloc(self, nbytes: int) -> tuple:

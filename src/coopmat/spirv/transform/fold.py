@@ -37,6 +37,8 @@ MOST_ROUNDS = 20
 _UNUSED_TOO = PURE | {Op.Phi, Op.Variable, Op.Load, Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL}
 _LOADS = {Op.Load: 1, Op.CooperativeMatrixLoadKHR: 3, Op.CooperativeMatrixLoadCheckedINTEL: 7}
 """Load → the place of its memory operands."""
+
+
 def fold(module: Module, goal: Goal, say: Say) -> Module:
     """The module with less in it."""
     editor = FunctionEditor(module)
@@ -64,35 +66,11 @@ class _Folding:
             before = self.found.total()
             self.found["blocks removed that nobody reaches"] += remove_unreachable(self.body)
             Simplifying(self.facts, self.body, self.found).done()
-            self._remove_unused()
+            self.found["unused instructions removed"] += remove_unused(self.facts, self.body)
             self._resolve_branches()
             self._join_blocks()
             if self.found.total() == before:
                 return
-
-    # --- what is not used ---------------------------------------------------------------
-
-    def _remove_unused(self) -> None:
-        """Take out instructions without an effect whose result nobody uses, directly or in a circle."""
-        definitions = {row.result_id: row for row in self.body.rows() if row.result_id is not None}
-        waiting = [row for row in self.body.rows() if not self._may_go(row) and row.opcode not in LINES]
-        needed: set[int] = set()
-        while waiting:
-            for identifier in waiting.pop().ids():
-                if identifier in definitions and identifier not in needed:
-                    needed.add(identifier)
-                    waiting.append(definitions[identifier])
-        for block in self.body.blocks:
-            kept = [row for row in block.instructions
-                    if row.result_id is None or row.result_id in needed or not self._may_go(row)]
-            self.found["unused instructions removed"] += len(block.instructions) - len(kept)
-            block.instructions = kept
-
-    def _may_go(self, row: Instruction) -> bool:
-        if row.opcode in _LOADS:
-            access = row.words[_LOADS[Op(row.opcode)]:]
-            return not (access and access[0] & MemoryAccess.Volatile)
-        return row.opcode in _UNUSED_TOO or (row.opcode == Op.ExtInst and self.facts.is_pure_function(row))
 
     # --- branches -----------------------------------------------------------------------
 
@@ -180,6 +158,37 @@ class _Folding:
         self.body.blocks = [block for block in self.body.blocks if block.label not in gone]
         replace_uses(self.body, same)
 
+
+# --- what is not used -------------------------------------------------------------------
+
+
+def remove_unused(facts: Facts, body: Body) -> int:
+    """Take out instructions without an effect whose result nobody uses, directly or in a circle; how many."""
+    definitions = {row.result_id: row for row in body.rows() if row.result_id is not None}
+    waiting = [row for row in body.rows() if not _may_go(facts, row) and row.opcode not in LINES]
+    needed: set[int] = set()
+    while waiting:
+        for identifier in waiting.pop().ids():
+            if identifier in definitions and identifier not in needed:
+                needed.add(identifier)
+                waiting.append(definitions[identifier])
+    removed = 0
+    for block in body.blocks:
+        kept = [row for row in block.instructions
+                if row.result_id is None or row.result_id in needed or not _may_go(facts, row)]
+        removed += len(block.instructions) - len(kept)
+        block.instructions = kept
+    return removed
+
+
+def _may_go(facts: Facts, row: Instruction) -> bool:
+    if row.opcode in _LOADS:
+        access = row.words[_LOADS[Op(row.opcode)]:]
+        return not (access and access[0] & MemoryAccess.Volatile)
+    return row.opcode in _UNUSED_TOO or (row.opcode == Op.ExtInst and facts.is_pure_function(row))
+
+
+# --- the graph --------------------------------------------------------------------------
 
 
 def _labels(end: Instruction) -> Sequence[int]:

@@ -29,13 +29,13 @@ PASSES = (inline, values, fold)
 
 def prepare(module: Module) -> Prepared:
     """A module after the passes that are for all of its kernels."""
-    return prepared(_with_values(with_loops(_with_values(module), keeps_straight=True)))
+    if has_work_group_matrices(module):  # a schedule is made of values
+        return prepared(with_values(with_loops(with_values(module), keeps_straight=True)))
+    return prepared(with_loops(module, keeps_straight=True))
 
 
-def _with_values(module: Module) -> Module:
-    """Where there are matrices of work-groups, values instead of variables: a schedule is made of values."""
-    if not has_work_group_matrices(module):
-        return module
+def with_values(module: Module) -> Module:
+    """Values instead of variables, and no calls."""
     for one in PASSES:
         module = one(module, Goal(), _unheard)
     return module

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import Error, LaunchError
@@ -12,6 +13,7 @@ from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
+from coopmat.spirv.transform.enlarge.merge import NoMerge
 from coopmat.support.cache import Cache, key
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
@@ -24,6 +26,7 @@ from coopmat.targets.cuda.chips import LARGEST_GROUP, Chip
 from coopmat.targets.cuda.compilation import LEVEL, has_work_group_matrices, prepare, to_ir, to_ptx
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import WARP, Variant
+from coopmat.targets.cuda.merging import Merging
 from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.cuda.work_groups.launch_values import LaunchValue
 from coopmat.targets.cuda.work_groups.schedule import NoSchedule, TensorMap
@@ -31,7 +34,7 @@ from coopmat.targets.llvm import saved
 from coopmat.targets.llvm.threads.launch import Slot
 
 if TYPE_CHECKING:
-    from coopmat.targets.cuda.host.launch import Plan
+    from coopmat.targets.cuda.host.launch import MergedLaunch, Misfit, Plan
 
 SUB_GROUP_SIZES = (WARP, 16, 8, 4)
 MOST_PLANS = 256
@@ -77,12 +80,16 @@ class PtxProgram:
         """The variants of a kernel for so many work-groups, the fastest first: those with pipelines that it may have,
         and the one without."""
         if self.has_work_group_matrices:
-            for axis in (1, 0):
-                if group_counts[axis] > 1:
-                    yield replace(variant, pipeline="loads and stores", cluster=axis)
-            yield replace(variant, pipeline="loads and stores")
-            yield replace(variant, pipeline="loads")
+            yield from self.pipelines(variant, group_counts)
         yield variant
+
+    def pipelines(self, variant: Variant, group_counts: Sequence[int]) -> Iterator[Variant]:
+        """Those with pipelines."""
+        for axis in (1, 0):
+            if group_counts[axis] > 1:
+                yield replace(variant, pipeline="loads and stores", cluster=axis)
+        yield replace(variant, pipeline="loads and stores")
+        yield replace(variant, pipeline="loads")
 
     @cached_property
     def has_work_group_matrices(self) -> bool:
@@ -157,6 +164,23 @@ class PtxProgram:
         return resources(self.assembled[1], code.symbol)
 
 
+@dataclass(frozen=True)
+class Form:
+    """What a launch may run: a variant of a program's kernel, and the sizes that it has then."""
+
+    program: CudaProgram
+    variant: Variant
+    geometry: Geometry
+    merged: MergedLaunch | None
+
+
+_SHARES: dict[Misfit, Callable[[Form], bool]] = {
+    "arguments": lambda form: form.merged is not None,
+    "loads": lambda form: form.variant.pipeline != "none",
+    "stores": lambda form: form.variant.pipeline == "loads and stores"}
+"""Why a form does not take a launch's arguments: which other forms do not take them either."""
+
+
 class CudaProgram(PtxProgram):
     """The kernels of a module on a GPU."""
 
@@ -169,6 +193,8 @@ class CudaProgram(PtxProgram):
         super().__init__(module, self.context.chip, cache, validates=validates, sub_group_size=sub_group_size)
         self._plans: dict[Any, Plan] = {}
         self._loaded: dict[tuple[str, Variant], Any] = {}
+        self._children: dict[bytes, CudaProgram] = {}
+        self.merging = Merging(module)
 
     @cached_property
     def variables(self) -> Any:
@@ -240,21 +266,63 @@ class CudaProgram(PtxProgram):
         geometry = Geometry.checked(signature, global_size, local_size, global_offset,
                                     signature.sub_group_size or self.sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
+        source, known = self._forms(name, variant, geometry), list[Form]()
 
-        def made(variants: Sequence[Variant]) -> Plan:
-            """The plan of the first variant that there is, with the others for arguments that its tensor maps do not
+        def form(number: int) -> Form:
+            while len(known) <= number:
+                known.append(next(source))
+            return known[number]
+
+        def made(number: int, misfit: Misfit | None) -> Plan:
+            """The plan of a form, or of the next one that there is, with the others for arguments that it does not
             take."""
-            first, *others = variants
+            while misfit is not None and _SHARES[misfit](form(number)):
+                number += 1
+            one = form(number)
             try:
-                code, _ = self.compiled(name, first)
+                code, _ = one.program.compiled(name, one.variant)
             except NoSchedule as reason:
-                self.reasons[name, first] = str(reason)
-                return made(others)
+                self.reasons[name, one.variant] = str(reason)
+                is_hopeless = one.merged is not None and one.variant.pipeline == "loads"
+                return made(number + 1, "arguments" if is_hopeless else misfit)
             try:
-                kernel = self.loaded(name, first)
+                kernel = one.program.loaded(name, one.variant)
             except Error as error:
                 raise LaunchError(str(error)) from None
-            return Plan(kernel, code, signature, geometry, self.variables, self.options.printf_limit,
-                        (lambda: made(others)) if others else None)
+            return Plan(kernel, code, one.program.signatures[name], one.geometry, one.program.variables,
+                        self.options.printf_limit, lambda misfit: made(number + 1, misfit), one.merged)
 
-        return made([*self.variants(variant, geometry.group_counts)])
+        return made(0, None)
+
+    def _forms(self, name: str, variant: Variant, geometry: Geometry) -> Iterator[Form]:
+        """The forms of a kernel for a launch, the fastest first: with merged work-groups, with pipelines, as it is."""
+        from coopmat.targets.cuda.host.launch import MergedLaunch
+
+        counts = geometry.group_counts
+        if not any(geometry.global_offset) and not variant.nulls:
+            try:
+                for merged in self.merging.of(name, variant, counts, self.context.multiprocessors):
+                    program = self._child(merged.module)
+                    groups = merged.group_counts(counts)
+                    sizes = Geometry(geometry.dimensions, _times(groups, merged.local_size),
+                                     merged.local_size, geometry.global_offset, WARP)
+                    larger = program.variant(program.signatures[name], merged.local_size)
+                    for one in program.pipelines(larger, groups):
+                        yield Form(program, one, sizes, MergedLaunch(merged, counts))
+            except NoMerge as reason:
+                self.reasons[name, variant] = str(reason)
+        for one in self.variants(variant, counts):
+            yield Form(self, one, geometry, None)
+
+    def _child(self, module: Module) -> CudaProgram:
+        """The program of a module with merged work-groups."""
+        content = module.to_bytes()
+        if content not in self._children:
+            self._children[content] = CudaProgram(module, self.context.ordinal, self.options, self.cache,
+                                                  validates=False)
+        return self._children[content]
+
+
+def _times(one: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
+    x, y, z = map(mul, one, other)
+    return x, y, z

@@ -12,12 +12,13 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from coopmat.diagnostics import KernelAssertion, LaunchError, Where
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.transform.enlarge.merge import Merged
 from coopmat.support.forks import ForkSafeLock
 from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.base.geometry import Geometry
@@ -37,7 +38,10 @@ from coopmat.targets.cuda.work_groups.schedule import CLUSTER
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slot, Word
 
+Misfit = Literal["arguments", "loads", "stores"]
+"""What does not fit a plan: the arguments, as its work-groups are merged, or tensor maps of loads or of stores."""
 _WORD = struct.Struct("<Q")
+MOST_KNOWN = 256  # arguments of which it is kept whether merged work-groups take them
 _BLOCKS: dict[int, Blocks] = {}
 _STREAMS: dict[int, Stream] = {}
 _LOCK = ForkSafeLock(threading.RLock)
@@ -58,6 +62,23 @@ def blocks_of(context: Context) -> Blocks:
         return _BLOCKS.setdefault(context.ordinal, Blocks(context))
 
 
+class MergedLaunch:
+    """A launch whose work-groups are merged. given: the arguments behind the kernel's own."""
+
+    def __init__(self, merged: Merged, group_counts: Sequence[int]) -> None:
+        self.merged, self.group_counts = merged, tuple(group_counts)
+        self.given = [count.to_bytes(WORD_BYTES, "little") for count in group_counts]
+        self._known: dict[tuple[int, ...], bool] = {}
+
+    def takes(self, numbers: tuple[int, ...]) -> bool:
+        """Whether the kernel may be launched with arguments that are these numbers."""
+        if numbers not in self._known:
+            if len(self._known) > MOST_KNOWN:
+                self._known.clear()
+            self._known[numbers] = self.merged.takes(numbers, self.group_counts)
+        return self._known[numbers]
+
+
 class Plan:
     """A kernel with sizes, ready to be launched with any arguments.
 
@@ -66,10 +87,11 @@ class Plan:
     """
 
     def __init__(self, kernel: LoadedKernel, code: KernelCode, signature: KernelSignature, geometry: Geometry,
-                 variables: Variables, printf_limit: int, otherwise: Callable[[], Plan] | None = None) -> None:
-        """``otherwise``: makes the plan for arguments that tensor maps do not take."""
-        self._make_other = otherwise
-        self._other: Plan | None = None
+                 variables: Variables, printf_limit: int, otherwise: Callable[[Misfit], Plan],
+                 merged: MergedLaunch | None = None) -> None:
+        """``otherwise``: makes the plan for arguments that this one does not take, and why."""
+        self._make_other, self._merged = otherwise, merged
+        self._others: dict[Misfit, Plan] = {}
         self.kernel, self.code, self.signature, self.geometry = kernel, code, signature, geometry
         self.context = kernel.context
         self.printf_limit = printf_limit
@@ -102,14 +124,13 @@ class Plan:
             self.source = source
             self.shown = f"kernel '{self.signature.name}' of {source}"
 
-    @property
-    def other(self) -> Plan:
-        """The plan for arguments that tensor maps do not take."""
-        if self._other is None:
-            assert self._make_other is not None
-            self._other = self._make_other()
-        self._other.source, self._other.shown = self.source, self.shown
-        return self._other
+    def other(self, misfit: Misfit) -> Plan:
+        """The plan for arguments that this one does not take."""
+        if misfit not in self._others:
+            self._others[misfit] = self._make_other(misfit)
+        found = self._others[misfit]
+        found.source, found.shown = self.source, self.shown
+        return found
 
     def launch(self, arguments: Sequence[Any], stream: Stream | None = None) -> tuple[Mark, Mark] | None:
         """Submit the kernel to a stream: the marks before and after it; None while a graph takes it. It is done, if
@@ -201,6 +222,9 @@ class Plan:
         words: list[Any] = []
         copied: list[int] = []
         shared = self.local_bytes
+        given = arguments
+        if self._merged is not None:
+            arguments = (*arguments, *self._merged.given)
         if self.has_locals:
             shared = -(-shared // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
         for place, kind in enumerate(self.kinds):
@@ -226,22 +250,31 @@ class Plan:
         if shared > self.kernel.shared_limit:
             self._check_local(shared, arguments)
             self.kernel.allow_shared(shared)
-        if self.code.maps and (copies is not None or not copied) and not self._describe(block, words):
-            return self.other._bound(arguments, copies)
+        if (self.code.maps or self._merged is not None) and (copies is not None or not copied):
+            numbers = self._numbers(words)
+            misfit = self._misfit(block, words, numbers)
+            if misfit is not None:
+                return self.other(misfit)._bound(given, copies)
         return Ready(self, block, shared), copied
 
-    def _describe(self, block: Any, words: Sequence[Any]) -> bool:
-        """Put the tensor maps into the block; False if an argument is none that they take."""
-        numbers = [int.from_bytes(word[:slot.size], "little") if kind == "value" and parameter.type.kind == "int" else 0
-                   for word, kind, slot, parameter in zip(words, self.kinds, self.code.parameters,
-                                                          self.signature.parameters, strict=True)]
+    def _numbers(self, words: Sequence[Any]) -> tuple[int, ...]:
+        """The arguments that are integers, as such."""
+        return tuple(int.from_bytes(word[:slot.size], "little", signed=True)
+                     if kind == "value" and parameter.type.kind == "int" else 0
+                     for word, kind, slot, parameter in zip(words, self.kinds, self.code.parameters,
+                                                            self.signature.parameters, strict=True))
+
+    def _misfit(self, block: Any, words: Sequence[Any], numbers: tuple[int, ...]) -> Misfit | None:
+        """Put the tensor maps into the block. Why the arguments do not fit, if they do not."""
+        if self._merged is not None and not self._merged.takes(numbers):
+            return "arguments"
         for described, slot in self.code.maps:
             address = words[described.parameter]
             found = tensor_map(described, address, numbers) if address else None
             if found is None:
-                return False
+                return described.way
             block[slot.offset:slot.offset + slot.size] = found
-        return True
+        return None
 
     def _check_local(self, nbytes: int, arguments: Sequence[Any] = ()) -> None:
         """LaunchError if a work-group would need more local memory than there is."""

@@ -9,7 +9,7 @@ from coopmat.spirv.analysis.types import IntType
 from coopmat.spirv.grammar import BuiltIn, Decoration, Op
 from coopmat.targets.analysis.flatten import Flat
 
-SIGNED, UNSIGNED = "signed", "unsigned"
+SIGNED, UNSIGNED, UNSIGNED_DIVIDE = "signed", "unsigned", "divide without sign"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class LaunchValue:
             found = self.number
         else:
             parts = [part.of(arguments) for part in self.parts]
-            if self.operation == UNSIGNED:
+            if self.operation in (UNSIGNED, UNSIGNED_DIVIDE):
                 parts = [part & (1 << one.bits) - 1 for part, one in zip(parts, self.parts, strict=True)]
             found = _OPERATIONS[self.operation](*parts)
         found &= mask
@@ -41,9 +41,10 @@ class LaunchValue:
 
 _OPERATIONS: dict[str, Callable[..., int]] = {
     SIGNED: lambda a: a, UNSIGNED: lambda a: a, "add": lambda a, b: a + b, "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b, "shift": lambda a, b: a << (b & 63)}
+    "multiply": lambda a, b: a * b, "shift": lambda a, b: a << (b & 63),
+    UNSIGNED_DIVIDE: lambda a, b: a // b if b else 0}
 _BY_OPCODE = {Op.SConvert: SIGNED, Op.UConvert: UNSIGNED, Op.IAdd: "add", Op.ISub: "subtract", Op.IMul: "multiply",
-              Op.ShiftLeftLogical: "shift"}
+              Op.ShiftLeftLogical: "shift", Op.UDiv: UNSIGNED_DIVIDE}
 
 
 def launch_value(flat: Flat, identifier: int) -> LaunchValue | None:

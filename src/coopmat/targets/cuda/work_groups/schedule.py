@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
 from coopmat.spirv.analysis.types import MatrixType, Type
@@ -98,7 +98,7 @@ class TensorMap:
     """What the host makes a tensor map of: a matrix in memory, and the boxes that are copied.
 
     parameter: of the pointer. element: the type of an element. width, height: elements of a line, and lines. stride:
-    elements from line to line.
+    elements from line to line. way: what it is for.
     """
 
     parameter: int
@@ -109,6 +109,7 @@ class TensorMap:
     stride: LaunchValue
     box: tuple[int, int]
     line_bytes: int
+    way: Literal["loads", "stores"] = "loads"
 
 
 @dataclass
@@ -250,7 +251,7 @@ def _stored(flat: Flat, row: Instruction) -> TensorMap | None:
             size << zeros_of(flat, column)) % MAP_ALIGNMENT:
         return None
     return _map(flat, pointer, (width, height, *rest[:1]), element, size, (SWIZZLES[0] // size, ROWS_OF_D),
-                SWIZZLES[0])
+                SWIZZLES[0], "stores")
 
 
 def _is_shared(kind: Type) -> bool:
@@ -344,7 +345,7 @@ def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind) -> Sta
 
 
 def _map(flat: Flat, pointer: int, sizes: Sequence[int], element: str, element_bytes: int, box: tuple[int, int],
-         line_bytes: int) -> TensorMap | None:
+         line_bytes: int, way: Literal["loads", "stores"] = "loads") -> TensorMap | None:
     """The tensor map of a matrix in memory: its base is a parameter; the ids of width, height and stride stand for what
     is known at the launch. None if they do not."""
     parameter = next((place for place, one in enumerate(flat.parameters) if one.result_id == pointer), None)
@@ -352,7 +353,7 @@ def _map(flat: Flat, pointer: int, sizes: Sequence[int], element: str, element_b
     if parameter is None or len(values) < 3:
         return None
     width, height, stride = values
-    return TensorMap(parameter, element, element_bytes, width, height, stride, box, line_bytes)
+    return TensorMap(parameter, element, element_bytes, width, height, stride, box, line_bytes, way)
 
 
 def _tile(kind: MatrixType, layout: Layout, product: Kind) -> Tile:

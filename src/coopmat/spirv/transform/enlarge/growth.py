@@ -1,0 +1,250 @@
+"""Which matrices of a kernel grow, and along what, when work-groups are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from coopmat.spirv.analysis.polynomials import Atom
+from coopmat.spirv.analysis.types import MatrixType, TypeTable
+from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, Op, StorageClass
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
+from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
+from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
+from coopmat.spirv.transform.enlarge.indices import Indices
+
+AXES = 3
+FREE = frozenset({Op.CompositeConstruct, Op.CompositeConstructReplicateEXT, Op.Undef, Op.CooperativeMatrixLengthKHR})
+PREFETCH = Op.CooperativeMatrixPrefetchINTEL
+_TURNING = frozenset({Op.CooperativeMatrixTransposeNV})
+_CONSTANTS = frozenset({Op.ConstantNull, Op.ConstantComposite, Op.Undef})
+ACCESSES = (Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR)
+"""What makes a matrix of any extent."""
+
+
+class NoMerge(Exception):
+    """Why work-groups cannot be merged."""
+
+
+class Matrices:
+    """The matrices of a function: their types, how their extents hang together, and where they lie."""
+
+    def __init__(self, indices: Indices, types: TypeTable) -> None:
+        self.indices, self.editor, self.types = indices, indices.editor, types
+        self.dimensions = Dimensions()
+        self.accesses: list[Access] = []
+        self.products: list[Instruction] = []
+        self.declared = {row.result_id or 0: self.editor.definition(row.type_id)
+                         for row in (*self.editor.head, *indices.body.rows()) if row.type_id is not None
+                         and self.editor.definition(row.type_id).opcode == Op.TypeCooperativeMatrixKHR}
+        for row in indices.body.rows():
+            self._note(row)
+
+    def kind(self, identifier: int) -> MatrixType | None:
+        """The type of a matrix, as it was; None of what is none."""
+        declared = self.declared.get(identifier)
+        if declared is None:
+            return None
+        kind = self.types[declared.result_id or 0]
+        assert isinstance(kind, MatrixType)
+        return kind
+
+    def is_constant(self, identifier: int) -> bool:
+        """Whether a matrix is a constant, which has the extents that are needed where it is used."""
+        return self.editor.definition(identifier).opcode in _CONSTANTS
+
+    def _note(self, row: Instruction) -> None:
+        result = row.result_id or 0
+        used = [word for word in row.ids() if self.kind(word) is not None and not self.is_constant(word)]
+        if row.opcode in ACCESSES:
+            try:
+                self.accesses.append(access_of(self.indices, row))
+            except NotRegular as reason:
+                raise NoMerge(str(reason)) from None
+        elif row.opcode == Op.CooperativeMatrixMulAddKHR:
+            a, b, c = row.words[:3]
+            if self.is_constant(a) or self.is_constant(b):
+                raise NoMerge("a product is of a constant matrix")
+            self.dimensions.product(result, a, b, None if self.is_constant(c) else c)
+            self.products.append(row)
+        elif self.kind(result) is None and not used:
+            self._check_other(row)
+        elif row.opcode == Op.CooperativeMatrixPerElementOpEXT:
+            self._check_function(row.words[1])
+            for word in used:
+                self.dimensions.alike(result, word)
+        elif self.kind(result) is not None and row.opcode in ELEMENTWISE - _TURNING and not self._turns(row):
+            for word in used:
+                self.dimensions.alike(result, word)
+        else:
+            raise NoMerge(f"a matrix is used by {row.name}")
+
+    def _turns(self, row: Instruction) -> bool:
+        return any(decoration == Decoration.CooperativeMatrixTransposeEXT
+                   for decoration, _ in self.editor.module.decorations(row.result_id or 0))
+
+    def _check_other(self, row: Instruction) -> None:
+        """Refuse what has other effects than on matrices, or takes the work-items of a group together."""
+        name = row.name.removeprefix("Op")
+        if row.opcode in (Op.Store, Op.FunctionCall, Op.CopyMemory, Op.CopyMemorySized, Op.Switch) or (
+                row.opcode == Op.ExtInst and self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std"
+                and any(self._is_pointer(word) for word in row.words[2:])) or name.startswith((
+                    "Atomic", "Group", "Subgroup", "ControlBarrier", "MemoryBarrier")):
+            raise NoMerge(f"it has other effects than on matrices ({row.name})")
+        if row.opcode == Op.Variable and row.words[0] != StorageClass.Input:
+            raise NoMerge("it has variables in memory")
+
+    def _is_pointer(self, identifier: int) -> bool:
+        return self.editor.component(self.editor.type_of(identifier)).opcode == Op.TypePointer
+
+    def _check_function(self, function: int) -> None:
+        """Refuse a function of elements that looks at their row or column."""
+        body = next(one for one in self.editor.bodies if one.id == function)
+        places = {one.result_id for one in body.parameters[:2]}
+        if any(places.intersection(row.ids()) for row in body.rows()):
+            raise NoMerge("a function of elements depends on their row or column")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """axes: the axis of the grid along which a class of dimensions grows. steps: what one work-group is along an axis.
+    loops: the loop, by its header, along which a class grows; extents: what one round is."""
+
+    axes: Mapping[Dimension, int]
+    steps: Mapping[int, int]
+    loops: Mapping[Dimension, int]
+    extents: Mapping[int, int]
+
+
+def growth_of(matrices: Matrices) -> Growth:
+    """What grows. NoMerge if nothing can."""
+    found = [_along(matrices, axis) for axis in range(AXES)]
+    axes: dict[Dimension, int] = {}
+    for axis, classes in enumerate(found):
+        for one in classes:
+            if one in axes:
+                raise NoMerge(f"axes {axes[one]} and {axis} lead along the same extent of a matrix")
+            axes[one] = axis
+    if not axes:
+        raise NoMerge("no matrix lies beside the one of a neighbouring work-group")
+    steps: dict[int, int] = {}
+    for (matrix, place), axis in axes.items():
+        kind = matrices.kind(matrix)
+        assert kind is not None
+        steps[axis] = (kind.rows, kind.columns)[place]
+    loops = {one: header for one, header in _loops(matrices).items() if one not in axes}
+    extents = {}
+    for (matrix, place), header in loops.items():
+        kind = matrices.kind(matrix)
+        assert kind is not None
+        extents[header] = (kind.rows, kind.columns)[place]
+    return Growth(axes, steps, loops, extents)
+
+
+def _along(matrices: Matrices, axis: int) -> set[Dimension]:
+    """The classes of dimensions that grow along an axis of the grid; none if something speaks against it."""
+    atom = Atom("group", axis)
+    grow: set[Dimension] = set()
+    for access in matrices.accesses:
+        stepped = _stepped(matrices, access, atom)
+        if stepped is None:
+            return set()
+        grow |= {matrices.dimensions.find((access.matrix, place)) for place in stepped}
+    for access in matrices.accesses:
+        for place in range(2):
+            stays = place not in (_stepped(matrices, access, atom) or ()) and not _repeats(matrices, access, place)
+            if stays and matrices.dimensions.find((access.matrix, place)) in grow:
+                return set()
+    return grow
+
+
+def _stepped(matrices: Matrices, access: Access, atom: Atom) -> tuple[int, ...] | None:
+    """The dimension in which a matrix lies one extent further for each step of an atom; none if it lies at the same
+    place, and None if it lies elsewhere."""
+    kind = matrices.kind(access.matrix)
+    assert kind is not None
+    factors = [access.start(place).coefficient(atom) for place in range(2)]
+    known = [None if factor is None else factor.known for factor in factors]
+    if known == [0, 0]:
+        return ()
+    if known == [kind.rows, 0]:
+        return (0,)
+    return (1,) if known == [0, kind.columns] else None
+
+
+def _repeats(matrices: Matrices, access: Access, place: int) -> bool:
+    """Whether all lines of a load are the same, so that there may be any number."""
+    return (access.row.opcode == Op.CooperativeMatrixLoadKHR and access.by_rows == (place == 0)
+            and matrices.indices.of(access.stride).known == 0)
+
+
+def _loops(matrices: Matrices) -> dict[Dimension, int]:
+    """The classes of dimensions that grow when a loop takes several rounds at once: the K of its products."""
+    found: dict[Dimension, int] = {}
+    for header in matrices.indices.counters:
+        one = _K(matrices, header).dimension()
+        if one is not None:
+            found[one] = header
+    return found
+
+
+class _K:
+    """A loop that does nothing but to add up products of tiles that follow each other."""
+
+    def __init__(self, matrices: Matrices, header: int) -> None:
+        self.matrices, self.header = matrices, header
+        self.body = matrices.indices.blocks_of_loop(header)
+
+    def dimension(self) -> Dimension | None:
+        """The class of its products' K; None if there is anything else."""
+        dimensions = self.matrices.dimensions
+        rows = [row for block in self.body for row in block.instructions if self._concerns(row)]
+        products = [row for row in rows if row.opcode == Op.CooperativeMatrixMulAddKHR]
+        classes = {dimensions.find((row.words[0], 1)) for row in products}
+        if len(classes) != 1 or any(one.opcode == Op.LoopMerge and block.label != self.header
+                                    for block in self.body for one in block.instructions[-2:-1]):
+            return None
+        k, = classes
+        allowed = (Op.CooperativeMatrixMulAddKHR, Op.CooperativeMatrixLoadKHR, Op.Phi)
+        if any(row.opcode not in allowed for row in rows) or not all(self._adds_up(row) for row in products):
+            return None
+        if len([row for row in rows if row.opcode == Op.Phi]) != len(products):
+            return None
+        loads = [access for access in self.matrices.accesses if access.row in rows]
+        along = {access.matrix for access in self.matrices.accesses for place in range(2)
+                 if dimensions.find((access.matrix, place)) == k}
+        if along != {access.matrix for access in loads} or not all(self._follows(access, k) for access in loads):
+            return None
+        others = [row for row in self.matrices.products if row not in products]
+        return None if any(dimensions.find((row.words[0], 1)) == k for row in others) else k
+
+    def _concerns(self, row: Instruction) -> bool:
+        return row.opcode in ACCESSES or (row.result_id is not None and self.matrices.kind(row.result_id) is not None)
+
+    def _adds_up(self, product: Instruction) -> bool:
+        """Whether a product is added to a phi of the loop, and is that in the next round; it does not saturate."""
+        phi = self.matrices.editor.definition(product.words[2])
+        flags = product.words[3] if len(product.words) > 3 else 0
+        header = self.matrices.indices.body.block(self.header)
+        return (phi.opcode == Op.Phi and phi in header.instructions and product.result_id in phi.words[::2]
+                and not flags & CooperativeMatrixOperands.SaturatingAccumulationKHR)
+
+    def _follows(self, access: Access, k: Dimension) -> bool:
+        """Whether a tile lies one extent further in each round, along K."""
+        places = tuple(place for place in range(2) if self.matrices.dimensions.find((access.matrix, place)) == k)
+        return len(places) == 1 and _stepped(self.matrices, access, Atom("round", self.header)) == places
+
+
+def grown(matrices: Matrices, growth: Growth, factors: Sequence[int], rounds: Mapping[int, int], identifier: int
+          ) -> Iterator[int]:
+    """Rows and columns of a matrix after merging."""
+    kind = matrices.kind(identifier)
+    assert kind is not None
+    for place, extent in enumerate((kind.rows, kind.columns)):
+        one = matrices.dimensions.find((identifier, place))
+        if one in growth.axes:
+            extent *= factors[growth.axes[one]]
+        elif one in growth.loops:
+            extent *= rounds[growth.loops[one]]
+        yield extent

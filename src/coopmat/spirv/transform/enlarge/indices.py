@@ -1,0 +1,321 @@
+"""What integers and pointers of a kernel are made of: arguments, positions of work-groups, rounds of loops.
+
+Numbers of fewer bits than addresses wrap around. They are taken as if they did not, and what must hold for that is
+noted: conditions that a launch fulfils or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
+from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph
+from coopmat.spirv.grammar import BuiltIn, Decoration, Op
+from coopmat.spirv.module.content import Block
+from coopmat.spirv.module.instruction import Instruction
+
+ADDRESS_BITS = 64
+CHAINS_OF_ELEMENTS = (Op.PtrAccessChain, Op.InBoundsPtrAccessChain)
+_SAME = frozenset({Op.CopyObject, Op.Bitcast})
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must hold of a value in all work-items of a launch: it is at least ``low`` and at most ``high``."""
+
+    value: Polynomial
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A loop that counts: as long as ``start + step * round < limit``, where the rounds are numbered from 0. header:
+    its block's label; condition: the id of the comparison; enters: whether it goes on where that is true."""
+
+    header: int
+    condition: int
+    enters: bool
+    start: Polynomial
+    step: int
+    limit: Polynomial
+
+    def rounds(self, ranges: Mapping[Atom, Range]) -> Range | None:
+        """How often it runs, given the ranges of what it depends on."""
+        distances = (self.limit - self.start).range(ranges)
+        if distances is None:
+            return None
+        fewest, most = (max(0, -(-distance // self.step)) for distance in distances)
+        return fewest, most
+
+
+class Indices:
+    """The polynomials of a function in SSA form.
+
+    local_size: the work-items of a work-group. sub_group_size: those of a sub-group.
+    """
+
+    def __init__(self, editor: FunctionEditor, body: Body, local_size: Sequence[int], sub_group_size: int) -> None:
+        self.editor, self.body = editor, body
+        self.local_size, self.sub_group_size = tuple(local_size), sub_group_size
+        self.conditions: dict[Condition, None] = {}
+        self.counters: dict[int, Counter] = {}
+        self._arguments = {row.result_id or 0: place for place, row in enumerate(body.parameters)}
+        self._blocks = {row.result_id: number for number, block in enumerate(body.blocks) for row in block.instructions
+                        if row.result_id is not None}
+        self._graph = Graph.of(body)
+        self._known: dict[int, Polynomial] = {}
+        self._pointers: dict[int, tuple[int, Polynomial]] = {}
+        for block in body.blocks:
+            if any(row.opcode == Op.LoopMerge for row in block.instructions[-2:-1]):
+                counter = self._counter(block)
+                if counter is not None:
+                    self.counters[block.label] = counter
+
+    # --- integers ---------------------------------------------------------------------------
+
+    def of(self, identifier: int) -> Polynomial:
+        """What an integer is made of; an atom of its own where that is not known."""
+        if identifier not in self._known:
+            self._known[identifier] = self._opaque(identifier)  # of a phi, while it is looked at
+            found = self._known[identifier] = self._found(identifier)
+            if found != self._opaque(identifier):
+                self._replace({Atom("value", identifier): found})
+        return self._known[identifier]
+
+    def _replace(self, atoms: Mapping[Atom, Polynomial]) -> None:
+        """Put what a phi turned out to be into what was found with it."""
+        self._known = {one: value.replaced(atoms) if value.atoms & atoms.keys() else value
+                       for one, value in self._known.items()}
+        self.conditions = {Condition(one.value.replaced(atoms), one.low, one.high): None for one in self.conditions}
+        self._pointers = {one: (base, offset.replaced(atoms)) for one, (base, offset) in self._pointers.items()}
+
+    def _opaque(self, identifier: int) -> Polynomial:
+        return Polynomial.atom("value", identifier)
+
+    def _found(self, identifier: int) -> Polynomial:
+        if identifier in self._arguments:
+            return Polynomial.atom("argument", self._arguments[identifier])
+        known = self._constant(identifier)
+        if known is not None:
+            return Polynomial.constant(known)
+        row = self.editor.definition(identifier)
+        handler = _HANDLERS.get(row.opcode)
+        found = handler(self, row) if handler is not None else None
+        return self._opaque(identifier) if found is None else found
+
+    def _constant(self, identifier: int) -> int | None:
+        """An integer constant, with its sign."""
+        value = self.editor.integer(identifier)
+        if value is None:
+            return None
+        bits = self.bits(identifier)
+        value &= (1 << bits) - 1
+        return value - (1 << bits) if value >> bits - 1 else value
+
+    def bits(self, identifier: int) -> int:
+        """The width of an integer."""
+        return self.editor.type_of(identifier).words[0]
+
+    def _is_integer(self, identifier: int) -> bool:
+        return self.editor.type_of(identifier).opcode == Op.TypeInt
+
+    def _fits(self, value: Polynomial, bits: int, *, signed: bool) -> Polynomial:
+        """A value that is read as a number of so many bits: it must be one."""
+        if bits < ADDRESS_BITS and value.known is None:
+            low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+            self.conditions[Condition(value, low, high)] = None
+        elif not signed and value.known is None:
+            self.conditions[Condition(value, 0, (1 << ADDRESS_BITS - 1) - 1)] = None
+        return value
+
+    def _combined(self, row: Instruction) -> Polynomial:
+        one, two = map(self.of, row.words)
+        return {Op.IAdd: one + two, Op.ISub: one - two, Op.IMul: one * two}[Op(row.opcode)]
+
+    def _same(self, row: Instruction) -> Polynomial | None:
+        return self.of(row.words[0]) if self._is_integer(row.words[0]) else None
+
+    def _extended(self, row: Instruction) -> Polynomial:
+        """A conversion of a width; where that is less, the number must fit, too."""
+        signed = row.opcode == Op.SConvert
+        value = self._fits(self.of(row.words[0]), self.bits(row.words[0]), signed=signed)
+        return self._fits(value, self.bits(row.result_id or 0), signed=signed)
+
+    def _shifted(self, row: Instruction) -> Polynomial | None:
+        count = self._constant(row.words[1])
+        return None if count is None or count < 0 else self.of(row.words[0]).scaled(1 << count)
+
+    def _divided(self, row: Instruction) -> Polynomial | None:
+        """A division by a constant, of a multiple of it and a rest that lies in between."""
+        divisor = self._constant(row.words[1])
+        if divisor is not None and row.opcode == Op.ShiftRightLogical and 0 <= divisor < ADDRESS_BITS:
+            divisor = 1 << divisor
+        if divisor is None or divisor <= 0:
+            return None
+        value = self.of(row.words[0])
+        whole, rest = value.divided(Polynomial.constant(divisor))
+        bounds = rest.range(self._local_ranges)
+        if bounds is None or bounds[0] < 0 or bounds[1] >= divisor:
+            return None
+        self._fits(value, self.bits(row.words[0]), signed=False)  # of negative numbers, SDiv rounds the other way
+        return whole
+
+    @property
+    def _local_ranges(self) -> dict[Atom, Range]:
+        return {Atom("local", axis): (0, size - 1) for axis, size in enumerate(self.local_size)}
+
+    def _extracted(self, row: Instruction) -> Polynomial | None:
+        """A component of a built-in's value."""
+        if len(row.words) != 2:
+            return None
+        builtin = self.builtin(self.editor.definition(row.words[0]))
+        axis = row.words[1]
+        if builtin is None or axis > 2:
+            return None
+        group, size = Polynomial.atom("group", axis), self.local_size[axis]
+        local = Polynomial.atom("local", axis) if size > 1 else Polynomial()
+        groups = Polynomial.atom("groups", axis)
+        return {BuiltIn.WorkgroupId: group, BuiltIn.LocalInvocationId: local,
+                BuiltIn.GlobalInvocationId: group.scaled(size) + local, BuiltIn.NumWorkgroups: groups,
+                BuiltIn.GlobalSize: groups.scaled(size), BuiltIn.GlobalOffset: Polynomial(),
+                BuiltIn.WorkgroupSize: Polynomial.constant(size),
+                BuiltIn.EnqueuedWorkgroupSize: Polynomial.constant(size)}.get(builtin)
+
+    def _loaded(self, row: Instruction) -> Polynomial | None:
+        """A built-in that is a number."""
+        builtin = self.builtin(row)
+        return {BuiltIn.SubgroupSize: Polynomial.constant(self.sub_group_size), BuiltIn.SubgroupId: Polynomial(),
+                BuiltIn.SubgroupMaxSize: Polynomial.constant(self.sub_group_size),
+                BuiltIn.NumSubgroups: Polynomial.constant(1)}.get(builtin) if builtin is not None else None
+
+    def builtin(self, row: Instruction) -> BuiltIn | None:
+        """The built-in that an instruction loads."""
+        if row.opcode != Op.Load:
+            return None
+        return next((BuiltIn(words[0]) for decoration, words in self.editor.module.decorations(row.words[0])
+                     if decoration == Decoration.BuiltIn), None)
+
+    # --- loops ------------------------------------------------------------------------------
+
+    def _phi(self, row: Instruction) -> Polynomial | None:
+        """What a loop counts: its start, and a step for every round."""
+        found = self._ends(row)
+        if found is None:
+            return None
+        start, following, header = found
+        step = self.of(following) - self._opaque(row.result_id or 0)
+        return self.of(start) + step * Polynomial.atom("round", header.label) if self._is_fixed(step, header) else None
+
+    def _ends(self, row: Instruction) -> tuple[int, int, Block] | None:
+        """What a loop header's phi is at first, and what it is then."""
+        number = self._blocks[row.result_id or 0]
+        header = self.body.blocks[number]
+        if len(row.words) != 4 or not any(one.opcode == Op.LoopMerge for one in header.instructions[-2:-1]):
+            return None
+        parents = {self.body.blocks[one].label for one in self._graph.predecessors[number]
+                   if self._is_inside(one, number)}
+        (one, before), (two, after) = zip(row.words[::2], row.words[1::2], strict=True)
+        if (before in parents) == (after in parents):
+            return None
+        return (two, one, header) if before in parents else (one, two, header)
+
+    def _is_inside(self, block: int, header: int) -> bool:
+        """Whether a header dominates a block."""
+        while block != header and block in self._graph.parent and block != self._graph.parent[block]:
+            block = self._graph.parent[block]
+        return block == header
+
+    def blocks_of_loop(self, header: int) -> list[Block]:
+        """The blocks of a loop, by its header's label: those from which a way leads back to it."""
+        number = next(place for place, block in enumerate(self.body.blocks) if block.label == header)
+        found = {number}
+        waiting = [one for one in self._graph.predecessors[number] if self._is_inside(one, number)]
+        while waiting:
+            block = waiting.pop()
+            if block not in found:
+                found.add(block)
+                waiting += self._graph.predecessors[block]
+        return [self.body.blocks[one] for one in sorted(found)]
+
+    def parents(self, header: int) -> tuple[list[int], list[int]]:
+        """The labels of the blocks from which a loop is entered, and of those from which it comes back."""
+        number = next(place for place, block in enumerate(self.body.blocks) if block.label == header)
+        inside = {one: self._is_inside(one, number) for one in self._graph.predecessors[number]}
+        before, after = ([self.body.blocks[one].label for one, flag in inside.items() if flag is wanted]
+                         for wanted in (False, True))
+        return before, after
+
+    def _is_fixed(self, value: Polynomial, header: Block) -> bool:
+        """Whether a value is the same in all rounds of a loop."""
+        number = next(place for place, block in enumerate(self.body.blocks) if block is header)
+        return all(not self._is_inside(self._blocks.get(atom.number, 0), number) if atom.kind == "value"
+                   else atom != Atom("round", header.label) for atom in value.atoms)
+
+    def _counter(self, header: Block) -> Counter | None:
+        """The loop of a header, if it counts up to a limit."""
+        end, merge = header.terminator, header.instructions[-2]
+        if end.opcode != Op.BranchConditional or merge.words[0] not in end.words[1:3]:
+            return None
+        enters = end.words[2] == merge.words[0]
+        row = self.editor.definition(end.words[0])
+        opcode = Op(row.opcode) if enters else _OPPOSITE.get(Op(row.opcode))
+        if opcode not in _COMPARISONS:
+            return None
+        swaps, more, signed = _COMPARISONS[opcode]
+        words = row.words[::-1] if swaps else row.words
+        value, limit = map(self.of, words)
+        step = value.coefficient(Atom("round", header.label))
+        if step is None or step.known is None or step.known <= 0 or not self._is_fixed(limit, header):
+            return None
+        start = value - step * Polynomial.atom("round", header.label)
+        limit += Polynomial.constant(more)
+        bits = self.bits(words[0])
+        self._fits(start, bits, signed=signed)
+        self._fits(limit + step, bits, signed=signed)
+        return Counter(header.label, end.words[0], enters, start, step.known, limit)
+
+    # --- pointers ---------------------------------------------------------------------------
+
+    def pointer(self, identifier: int) -> tuple[int, Polynomial]:
+        """The pointer from which one is reached, and by how many elements."""
+        if identifier not in self._pointers:
+            self._pointers[identifier] = (identifier, Polynomial())
+            found, further = self._pointers[identifier] = self._reached(identifier)
+            if found != identifier:
+                self._pointers |= {one: (found, further + offset) for one, (base, offset) in self._pointers.items()
+                                   if base == identifier}
+        return self._pointers[identifier]
+
+    def _reached(self, identifier: int) -> tuple[int, Polynomial]:
+        row = self.editor.definition(identifier)
+        if row.opcode in CHAINS_OF_ELEMENTS and len(row.words) == 2:
+            base, offset = self.pointer(row.words[0])
+            return base, offset + self._fits(self.of(row.words[1]), self.bits(row.words[1]), signed=True)
+        if row.opcode == Op.Bitcast and self.editor.definition(row.words[0]).type_id == row.type_id:
+            return self.pointer(row.words[0])
+        if row.opcode == Op.Phi and (found := self._ends(row)) is not None:
+            start, following, header = found
+            base, step = self.pointer(following)
+            if base == identifier and self._is_fixed(step, header):
+                first, offset = self.pointer(start)
+                return first, offset + step * Polynomial.atom("round", header.label)
+        return identifier, Polynomial()
+
+
+_OPPOSITE = {Op.SGreaterThanEqual: Op.SLessThan, Op.UGreaterThanEqual: Op.ULessThan, Op.SGreaterThan: Op.SLessThanEqual,
+             Op.UGreaterThan: Op.ULessThanEqual, Op.SLessThan: Op.SGreaterThanEqual, Op.ULessThan: Op.UGreaterThanEqual,
+             Op.SLessThanEqual: Op.SGreaterThan, Op.ULessThanEqual: Op.UGreaterThan}
+"""The comparison that is true where another one is not."""
+_COMPARISONS = {Op.SLessThan: (False, 0, True), Op.ULessThan: (False, 0, False), Op.SLessThanEqual: (False, 1, True),
+                Op.ULessThanEqual: (False, 1, False), Op.SGreaterThan: (True, 0, True),
+                Op.UGreaterThan: (True, 0, False), Op.SGreaterThanEqual: (True, 1, True),
+                Op.UGreaterThanEqual: (True, 1, False)}
+"""Comparisons of a counter with its limit: whether they stand the other way round, how much is to be added to the
+limit, and whether the numbers have a sign."""
+_HANDLERS: dict[int, Callable[[Indices, Instruction], Polynomial | None]] = {
+    **dict.fromkeys((Op.IAdd, Op.ISub, Op.IMul), Indices._combined), **dict.fromkeys(_SAME, Indices._same),
+    Op.SConvert: Indices._extended, Op.UConvert: Indices._extended, Op.ShiftLeftLogical: Indices._shifted,
+    **dict.fromkeys((Op.UDiv, Op.SDiv, Op.ShiftRightLogical), Indices._divided),
+    Op.CompositeExtract: Indices._extracted, Op.Load: Indices._loaded, Op.Phi: Indices._phi}

@@ -1,0 +1,213 @@
+"""Neighbouring work-groups become one, whose matrices are as large as all of theirs together.
+
+A kernel whose work-groups are single sub-groups, each with tiles of its own, says for every tile where it lies: so many
+rows and columns further for each work-group along an axis. Where that is just the tile's own extent, the tiles of
+neighbours are one larger matrix in memory, and the kernel of a block of work-groups is the same kernel with larger
+matrices (unroll and jam of the grid). A loop along K whose tiles follow each other takes several of them at once.
+
+What is loaded and stored is checked (SPV_INTEL_joint_matrix), so that the last work-groups, and the last round of a
+loop, touch nothing else than before. The kernel gets three more parameters: how many work-groups there were along each
+axis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from coopmat.spirv.analysis.polynomials import Atom, Range
+from coopmat.spirv.analysis.types import TypeTable
+from coopmat.spirv.edit.functions import FunctionEditor, with_words
+from coopmat.spirv.grammar import BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import make
+from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of
+from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices
+from coopmat.spirv.transform.enlarge.rewriting import Rewriting
+from coopmat.spirv.transform.facts import Facts
+from coopmat.spirv.transform.fold import fold, remove_unused
+from coopmat.spirv.transform.goal import Goal
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is wanted. rows, columns: of the largest accumulator. depth: columns of A that a loop takes at once.
+    local_size: the work-items of a work-group; scope: of its matrices."""
+
+    rows: int
+    columns: int
+    depth: int
+    local_size: tuple[int, int, int]
+    scope: Scope
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A kernel of merged work-groups. factors: how many are one along each axis. conditions: what must hold in a
+    launch; counters: the loops on whose rounds they depend, outer ones first."""
+
+    module: Module
+    factors: tuple[int, int, int]
+    local_size: tuple[int, int, int]
+    conditions: tuple[Condition, ...]
+    counters: tuple[Counter, ...]
+
+    def group_counts(self, before: Sequence[int]) -> tuple[int, int, int]:
+        """The work-groups of a launch that had so many."""
+        x, y, z = (-(-count // factor) for count, factor in zip(before, self.factors, strict=True))
+        return x, y, z
+
+    def takes(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
+        """Whether a launch with these arguments (integers with their sign) and so many work-groups may be merged."""
+        ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
+        for axis, count in enumerate(group_counts):
+            ranges[Atom("groups", axis)] = (count, count)
+            ranges[Atom("group", axis)] = (0, count - 1)
+        for counter in self.counters:
+            rounds = counter.rounds(ranges)
+            if rounds is None:
+                return False
+            ranges[Atom("rounds", counter.header)] = rounds
+            ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
+        found = ((one, one.value.range(ranges)) for one in self.conditions)
+        return all(bounds is not None and one.low <= bounds[0] and bounds[1] <= one.high for one, bounds in found)
+
+
+class Neighbours:
+    """A kernel whose work-groups can be merged. ``module`` has values instead of variables, and no calls.
+
+    Raises NoMerge, with the reason, where they cannot.
+    """
+
+    def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int) -> None:
+        if math.prod(local_size) != sub_group_size:
+            raise NoMerge(f"a work-group of {math.prod(local_size)} work-items is not one sub-group of "
+                          f"{sub_group_size}")
+        self.editor = FunctionEditor(module)
+        self.entry = next(one for one in module.entry_points if one.name == kernel
+                          and one.model == ExecutionModel.Kernel)
+        self.body = next(one for one in self.editor.bodies if one.id == self.entry.function_id)
+        self._check_variables()
+        self.indices = Indices(self.editor, self.body, local_size, sub_group_size)
+        self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size))
+        if not self.matrices.products:
+            raise NoMerge("it multiplies no matrices")
+        self.growth = growth_of(self.matrices)
+
+    def _check_variables(self) -> None:
+        """Refuse a module with variables of its own: merged kernels would not share them with others."""
+        for row in self.editor.head:
+            if row.opcode == Op.Variable and row.words[0] != StorageClass.Input:
+                raise NoMerge("the program has variables of its own")
+
+    @property
+    def element_bytes(self) -> int:
+        """Of an element of A, of the first product."""
+        kind = self.matrices.kind(self.matrices.products[0].words[0])
+        assert kind is not None
+        return kind.component.size
+
+    def extents(self, group_counts: Sequence[int]) -> tuple[int, int]:
+        """Rows and columns of what all work-groups compute together."""
+        found = [1, 1]
+        for place, axis, step in self._sums():
+            found[place] = max(found[place], group_counts[axis] * step)
+        rows, columns = found
+        return rows, columns
+
+    def _sums(self) -> Iterator[tuple[int, int, int]]:
+        """For rows (0) and columns (1) of accumulators: the axis along which they grow, and what a work-group has."""
+        for row in self.matrices.products:
+            for place in range(2):
+                axis = self.growth.axes.get(self.matrices.dimensions.find((row.result_id or 0, place)))
+                if axis is not None:
+                    yield place, axis, self.growth.steps[axis]
+
+    def merged(self, block: Block) -> Merged:
+        """The kernel of merged work-groups; only once. NoMerge if such blocks are no whole number of them."""
+        growth, factors = self.growth, self._factors(block)
+        rounds = {header: block.depth // extent for header, extent in growth.extents.items()
+                  if block.depth % extent == 0 and block.depth > extent}
+        if factors == (1, 1, 1):
+            raise NoMerge("its matrices are as large as those of a block of work-groups would be")
+        writer = Rewriting(self.matrices, growth, factors, rounds, block.scope, self._position())
+        writer.done()
+        self._take_counts(writer.counts)
+        self._require_sizes(block)
+        remove_unused(Facts(self.editor), self.body)
+        self._check(writer, rounds)
+        module = fold(self.editor.done(), Goal(), lambda _: None)
+        return Merged(module, factors, block.local_size, tuple(writer.conditions),
+                      tuple(self.indices.counters.values()))
+
+    def _factors(self, block: Block) -> tuple[int, int, int]:
+        """How many work-groups are one along each axis."""
+        found = [1] * AXES
+        for place, axis, step in self._sums():
+            wanted = (block.rows, block.columns)[place]
+            if wanted % step:
+                raise NoMerge(f"blocks of {wanted} rows or columns are no whole tiles of {step}")
+            found[axis] = wanted // step
+        x, y, z = found
+        return x, y, z
+
+    # --- the module -------------------------------------------------------------------------
+
+    def _position(self) -> int:
+        """The variable with the position of the work-group."""
+        editor = self.editor
+        vector = editor.unique(Op.TypeVector, editor.unique(Op.TypeInt, 64, 0), AXES)
+        pointer = editor.type_pointer(StorageClass.Input, vector)
+        for row in editor.head:
+            decorations = editor.module.decorations(row.result_id or 0) if row.opcode == Op.Variable else ()
+            if row.type_id == pointer and (Decoration.BuiltIn, (BuiltIn.WorkgroupId,)) in decorations:
+                return row.result_id or 0
+        variable = editor.row(Op.Variable, pointer, StorageClass.Input)
+        editor.head.append(variable)
+        identifier = variable.result_id or 0
+        editor.decorate(identifier, Decoration.BuiltIn, BuiltIn.WorkgroupId)
+        editor.decorate(identifier, Decoration.Constant)
+        editor.head = [with_words(row, (*row.words, identifier)) if row.opcode == Op.EntryPoint
+                       and row.words[1] == self.entry.function_id else row for row in editor.head]
+        return identifier
+
+    def _take_counts(self, counts: Sequence[int]) -> None:
+        """Give the kernel its new parameters."""
+        editor, long = self.editor, self.editor.unique(Op.TypeInt, 64, 0)
+        function = self.body.instruction
+        result, *parameters = editor.definition(function.words[1]).words
+        kind = editor.unique(Op.TypeFunction, result, *parameters, *(long for _ in counts))
+        last = max(place for place, row in enumerate(self.body.head)
+                   if row.opcode in (Op.Function, Op.FunctionParameter))
+        self.body.head[last + 1:last + 1] = [editor.row(Op.FunctionParameter, long, result=one) for one in counts]
+        place = next(number for number, row in enumerate(self.body.head) if row is function)
+        self.body.head[place] = editor.add(with_words(function, (function.words[0], kind)))
+
+    def _require_sizes(self, block: Block) -> None:
+        """Let the kernel require its new work-group size; that of sub-groups counts only for their matrices."""
+        sizes = [ExecutionMode.LocalSize, ExecutionMode.LocalSizeId, ExecutionMode.LocalSizeHint,
+                 ExecutionMode.LocalSizeHintId]
+        if block.scope == Scope.Workgroup:
+            sizes.append(ExecutionMode.SubgroupSize)
+        kept = [row for row in self.editor.head if not (
+            row.opcode in (Op.ExecutionMode, Op.ExecutionModeId) and row.words[0] == self.entry.function_id
+            and row.words[1] in sizes)]
+        place = 1 + max(number for number, row in enumerate(kept) if row.opcode in (
+            Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId))
+        kept.insert(place, make(Op.ExecutionMode, self.entry.function_id, ExecutionMode.LocalSize,
+                                *block.local_size))
+        self.editor.head = kept
+
+    def _check(self, writer: Rewriting, rounds: Iterable[int]) -> None:
+        """Refuse a kernel of which something else than where its matrices lie depends on the position of the work-group
+        or work-item, or on how often a loop whose rounds were put together has run."""
+        for row in self.body.rows():
+            builtin = self.indices.builtin(row)
+            if builtin is not None and row.result_id not in writer.own:
+                raise NoMerge(f"something else than where its matrices lie depends on {builtin.name}")
+        for header in rounds:
+            for row in self.body.block(header).instructions:
+                if row.opcode == Op.Phi and row.result_id not in writer.own and row.result_id not in (
+                        self.matrices.declared):
+                    raise NoMerge("something else than where its matrices lie depends on how often a loop has run")

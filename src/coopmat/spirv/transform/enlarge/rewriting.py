@@ -1,0 +1,213 @@
+"""Writes a kernel of merged work-groups: its matrices' types, checked accesses, and what counts its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from coopmat.spirv.analysis.polynomials import Atom, Polynomial
+from coopmat.spirv.edit.functions import first_place, with_words
+from coopmat.spirv.grammar import Op, Scope
+from coopmat.spirv.module.content import Block
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.transform.enlarge.accesses import Access
+from coopmat.spirv.transform.enlarge.growth import AXES, PREFETCH, Growth, Matrices, grown
+from coopmat.spirv.transform.enlarge.indices import Condition, Counter
+
+MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
+_BITS = 64
+
+
+class Rewriting:
+    """One kernel. factors: how many work-groups are one along each axis; rounds: how many of a loop are one, by its
+    header; position: the variable with the work-group's position."""
+
+    def __init__(self, matrices: Matrices, growth: Growth, factors: Sequence[int], rounds: Mapping[int, int],
+                 scope: Scope, position: int) -> None:
+        self.matrices, self.growth, self.editor = matrices, growth, matrices.editor
+        self.indices = matrices.indices
+        self.factors, self.rounds, self.position = factors, rounds, position
+        self.scope = self.editor.constant(scope)
+        self.long, self.int = (self.editor.unique(Op.TypeInt, bits, 0) for bits in (_BITS, 32))
+        self.bool = self.editor.unique(Op.TypeBool)
+        self.counts = [self.editor.new_id() for _ in range(AXES)]
+        self.conditions: dict[Condition, None] = dict(self.indices.conditions)
+        self.own: set[int] = set()  # the loads of built-ins and the phis that are new
+        self._types: dict[tuple[int, int, int], int] = {}
+        self._round_phis: dict[int, int] = {}
+        self._rows: list[Instruction] = []
+        self._groups: list[int] = []
+
+    def done(self) -> None:
+        """Change the kernel."""
+        body = self.indices.body
+        accesses = {id(one.row): one for one in self.matrices.accesses}
+        for header in self.indices.counters:
+            self._round_phis[header] = self.editor.new_id()
+        entry = body.blocks[0]
+        for block in body.blocks:
+            self._rows = []
+            for row in block.instructions:
+                if id(row) in accesses:
+                    self._checked(accesses[id(row)])
+                elif row.opcode != PREFETCH:
+                    self._rows.append(self._changed(row))
+            block.instructions = self._rows
+        for header, counter in self.indices.counters.items():
+            self._count(body.block(header), counter)
+        place = first_place(entry)
+        entry.instructions[place:place] = self._positions()
+
+    # --- matrices ---------------------------------------------------------------------------
+
+    def _changed(self, row: Instruction) -> Instruction:
+        """An instruction with larger matrices."""
+        words = list(row.words)
+        result = row.result_id or 0
+        is_matrix = row.result_id is not None and self.matrices.kind(result) is not None
+        for place in row.id_places():
+            kind = self.matrices.kind(words[place])
+            if kind is not None and self.matrices.is_constant(words[place]):
+                words[place] = self._constant(words[place], result if is_matrix else words[place])
+        if not is_matrix:
+            return with_words(row, words) if tuple(words) != row.words else row
+        return self.editor.add(Instruction(row.opcode, self._type(result), result, tuple(words), row.offset,
+                                           row.context))
+
+    def _constant(self, identifier: int, like: int) -> int:
+        """A constant matrix with the extents of another one."""
+        row = self.editor.definition(identifier)
+        return self.editor.unique(Op(row.opcode), *row.words, type_id=self._type(identifier, like))
+
+    def _type(self, identifier: int, like: int | None = None) -> int:
+        """The new type of a matrix, with the extents of another one if it is a constant."""
+        component, *_, use = self.matrices.declared[identifier].words
+        extents = grown(self.matrices, self.growth, self.factors, self.rounds, identifier if like is None else like)
+        return self.editor.unique(Op.TypeCooperativeMatrixKHR, component, self.scope,
+                                  *map(self.editor.constant, extents), use)
+
+    def _checked(self, access: Access) -> None:
+        """The checked form of an access."""
+        line, along = (self._short(self._merged(one)) for one in (access.line, access.along))
+        lines = 0 if access.by_rows else 1
+        height, width = (self._short(self._end(access, dimension)) for dimension in (lines, 1 - lines))
+        if access.row.opcode == Op.CooperativeMatrixLoadKHR:
+            words = (access.base, line, along, access.layout, height, width, access.stride)
+            self._rows.append(self.editor.row(Op.CooperativeMatrixLoadCheckedINTEL, self._type(access.matrix), *words,
+                                              result=access.matrix))
+        else:
+            self._rows.append(make(Op.CooperativeMatrixStoreCheckedINTEL, access.base, line, along, access.matrix,
+                                   access.layout, height, width, access.stride))
+
+    def _merged(self, value: Polynomial) -> Polynomial:
+        """A place in terms of merged work-groups and rounds."""
+        atoms = {Atom("group", axis): Polynomial.atom("group", axis).scaled(factor)
+                 for axis, factor in enumerate(self.factors)}
+        atoms |= {Atom("round", header): Polynomial.atom("round", header).scaled(count)
+                  for header, count in self.rounds.items()}
+        return value.replaced(atoms)
+
+    def _end(self, access: Access, dimension: int) -> Polynomial:
+        """The end of what all work-groups that are merged, and all rounds of loops, reach in a dimension."""
+        kind = self.matrices.kind(access.matrix)
+        assert kind is not None
+        one = Polynomial.constant(1)
+        last = {Atom("group", axis): Polynomial.atom("groups", axis) - one
+                for axis, factor in enumerate(self.factors) if factor > 1}
+        last |= {Atom("round", header): Polynomial.atom("rounds", header) - one for header in self.indices.counters}
+        end = access.start(dimension).replaced(last) + Polynomial.constant((kind.rows, kind.columns)[dimension])
+        self.conditions[Condition(end, 0, MOST)] = None
+        self.conditions[Condition(access.start(dimension), 0, MOST)] = None
+        return end
+
+    # --- numbers ----------------------------------------------------------------------------
+
+    def _let(self, op: Op, type_id: int, *words: int) -> int:
+        row = self.editor.row(op, type_id, *words)
+        self._rows.append(row)
+        return row.result_id or 0
+
+    def _short(self, value: Polynomial) -> int:
+        """A value as a number of 32 bits."""
+        return self._let(Op.UConvert, self.int, self._number(value))
+
+    def _number(self, value: Polynomial) -> int:
+        """A value, of 64 bits."""
+        total = 0
+        for monomial, factor in value.terms:
+            product = 0
+            for atom in monomial:
+                found = self._atom(atom)
+                product = self._let(Op.IMul, self.long, product, found) if product else found
+            if not product or factor != 1:
+                number = self.editor.constant(factor, _BITS)
+                product = self._let(Op.IMul, self.long, product, number) if product else number
+            total = self._let(Op.IAdd, self.long, total, product) if total else product
+        return total or self.editor.constant(0, _BITS)
+
+    def _atom(self, atom: Atom) -> int:
+        if atom.kind == "groups":
+            return self.counts[atom.number]
+        if atom.kind == "group":
+            return self._group(atom.number)
+        if atom.kind == "round":
+            return self._round_phis[atom.number]
+        if atom.kind == "rounds":
+            return self._rounds(self.indices.counters[atom.number])
+        if atom.kind == "argument":
+            return self._long(self.indices.body.parameters[atom.number].result_id or 0)
+        return self._long(atom.number)
+
+    def _long(self, identifier: int) -> int:
+        """A number with its sign in 64 bits."""
+        type_id = self.editor.definition(identifier).type_id
+        bits = self.indices.bits(identifier)
+        if type_id == self.long:
+            return identifier
+        return self._let(Op.SConvert if bits < _BITS else Op.Bitcast, self.long, identifier)
+
+    def _group(self, axis: int) -> int:
+        """The position of the work-group."""
+        if not self._groups:
+            self._groups = [self.editor.new_id() for _ in range(AXES)]
+        return self._groups[axis]
+
+    def _positions(self) -> list[Instruction]:
+        """What the work-group's position is taken from."""
+        if not self._groups:
+            return []
+        vector = self.editor.unique(Op.TypeVector, self.long, AXES)
+        load = self.editor.row(Op.Load, vector, self.position)
+        self.own.add(load.result_id or 0)
+        return [load, *(self.editor.row(Op.CompositeExtract, self.long, load.result_id or 0, axis, result=one)
+                        for axis, one in enumerate(self._groups))]
+
+    def _rounds(self, counter: Counter) -> int:
+        """How often a loop runs; it does run."""
+        distance = counter.limit - counter.start + Polynomial.constant(counter.step - 1)
+        return self._let(Op.UDiv, self.long, self._number(self._merged(distance)),
+                         self.editor.constant(counter.step, _BITS))
+
+    # --- loops ------------------------------------------------------------------------------
+
+    def _count(self, header: Block, counter: Counter) -> None:
+        """Count the rounds of a loop, and let it end after as many as there are now."""
+        before, after = self.indices.parents(header.label)
+        phi, following = self._round_phis[header.label], self.editor.new_id()
+        zero = self.editor.constant(0, _BITS)
+        words = [*(word for label in before for word in (zero, label)), *(word for label in after
+                                                                          for word in (following, label))]
+        self._rows = []
+        if header.label in self.rounds:
+            step = Polynomial.atom("round", header.label).scaled(counter.step * self.rounds[header.label])
+            here = self._number(self._merged(counter.start) + step)
+            limit = self._number(self._merged(counter.limit))
+            compared = self._let(Op.SLessThan if counter.enters else Op.SGreaterThanEqual, self.bool, here, limit)
+            end = header.terminator
+            header.instructions[-1] = with_words(end, (compared, *end.words[1:]))
+        place = first_place(header)
+        self.own.add(phi)
+        rows = [self.editor.row(Op.Phi, self.long, *words, result=phi)]
+        counted = [self.editor.row(Op.IAdd, self.long, phi, self.editor.constant(1, _BITS), result=following)]
+        header.instructions[-2:-2] = self._rows
+        header.instructions[place:place] = counted
+        header.instructions[:0] = rows

@@ -1,0 +1,63 @@
+"""Blocks of work-groups instead of single ones: which a kernel of sub-groups is merged to, for one launch.
+
+A kernel whose work-groups are sub-groups with a tile each becomes one with matrices of work-groups
+(spirv/transform/enlarge/), which tensor maps fetch and wgmma multiplies (work_groups/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from coopmat.spirv.grammar import Op, Scope
+from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
+from coopmat.targets.cuda.compilation import with_values
+from coopmat.targets.cuda.lanes import Variant
+
+LINE = 128  # bytes along K that a block takes at once
+TILES = (
+    ((128, 256), 256, 1.0),
+    ((128, 128), 256, 0.93),
+    ((64, 256), 128, 0.9),
+    ((64, 128), 128, 0.8),
+)
+"""Rows and columns of a block, its work-items, and how fast one is while all multiprocessors are busy, beside the
+first."""
+
+
+class Merging:
+    """The merged forms of a module's kernels."""
+
+    def __init__(self, module: Module) -> None:
+        self._given = module
+        self._module: Module | None = None
+
+    @property
+    def module(self) -> Module:
+        """The module with values instead of variables."""
+        if self._module is None:
+            self._module = with_values(self._given)
+        return self._module
+
+    def of(self, kernel: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int) -> Iterator[Merged]:
+        """The merged forms of a kernel, the fastest first. NoMerge, with the reason, if there are none."""
+        if variant.chip.name != "sm_90a":
+            raise NoMerge(f"{variant.chip.name} has no wgmma")
+        if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
+            raise NoMerge("it multiplies no matrices")
+
+        def neighbours() -> Neighbours:
+            return Neighbours(self.module, kernel, variant.local_size, variant.sub_group_size)
+
+        found = neighbours()
+        rows, columns = found.extents(group_counts)
+        depth = LINE // found.element_bytes
+
+        def seconds(tile: tuple[tuple[int, int], int, float]) -> float:
+            """The time that a launch takes with a tile, in some unit."""
+            (down, across), _, speed = tile
+            blocks = -(-rows // down) * -(-columns // across)
+            return -(-blocks // multiprocessors) * down * across / speed
+
+        for (down, across), work_items, _ in sorted(TILES, key=seconds):
+            yield neighbours().merged(Block(down, across, depth, (work_items, 1, 1), Scope.Workgroup))
