@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
+from coopmat.spirv.edit.functions import FunctionEditor
 from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
@@ -17,8 +18,7 @@ from coopmat.spirv.transform.enlarge.indices import Indices
 AXES = 3
 FREE = frozenset({Op.CompositeConstruct, Op.CompositeConstructReplicateEXT, Op.Undef, Op.CooperativeMatrixLengthKHR})
 PREFETCH = Op.CooperativeMatrixPrefetchINTEL
-_TURNING = frozenset({Op.CooperativeMatrixTransposeNV})
-_CONSTANTS = frozenset({Op.ConstantNull, Op.ConstantComposite, Op.Undef})
+CONSTANTS = frozenset({Op.ConstantNull, Op.ConstantComposite, Op.Undef})
 ACCESSES = (Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR)
 """What makes a matrix of any extent."""
 
@@ -52,7 +52,7 @@ class Matrices:
 
     def is_constant(self, identifier: int) -> bool:
         """Whether a matrix is a constant, which has the extents that are needed where it is used."""
-        return self.editor.definition(identifier).opcode in _CONSTANTS
+        return self.editor.definition(identifier).opcode in CONSTANTS
 
     def _note(self, row: Instruction) -> None:
         result = row.result_id or 0
@@ -71,18 +71,15 @@ class Matrices:
         elif self.kind(result) is None and not used:
             self._check_other(row)
         elif row.opcode == Op.CooperativeMatrixPerElementOpEXT:
-            self._check_function(row.words[1])
+            if uses_position(self.editor, row.words[1]):
+                raise NoMerge("a function of elements depends on their row or column")
             for word in used:
                 self.dimensions.alike(result, word)
-        elif self.kind(result) is not None and row.opcode in ELEMENTWISE - _TURNING and not self._turns(row):
+        elif self.kind(result) is not None and row.opcode in ELEMENTWISE and not turns(self.editor, row):
             for word in used:
                 self.dimensions.alike(result, word)
         else:
             raise NoMerge(f"a matrix is used by {row.name}")
-
-    def _turns(self, row: Instruction) -> bool:
-        return any(decoration == Decoration.CooperativeMatrixTransposeEXT
-                   for decoration, _ in self.editor.module.decorations(row.result_id or 0))
 
     def _check_other(self, row: Instruction) -> None:
         """Refuse what has other effects than on matrices, or takes the work-items of a group together."""
@@ -98,12 +95,20 @@ class Matrices:
     def _is_pointer(self, identifier: int) -> bool:
         return self.editor.component(self.editor.type_of(identifier)).opcode == Op.TypePointer
 
-    def _check_function(self, function: int) -> None:
-        """Refuse a function of elements that looks at their row or column."""
-        body = next(one for one in self.editor.bodies if one.id == function)
-        places = {one.result_id for one in body.parameters[:2]}
-        if any(places.intersection(row.ids()) for row in body.rows()):
-            raise NoMerge("a function of elements depends on their row or column")
+
+
+def uses_position(editor: FunctionEditor, function: int) -> bool:
+    """Whether a function of elements looks at their row or column."""
+    body = next(one for one in editor.bodies if one.id == function)
+    places = {one.result_id for one in body.parameters[:2]}
+    return any(places.intersection(row.ids()) for row in body.rows())
+
+
+def turns(editor: FunctionEditor, row: Instruction) -> bool:
+    """Whether an instruction transposes a matrix."""
+    return row.opcode == Op.CooperativeMatrixTransposeNV or any(
+        decoration == Decoration.CooperativeMatrixTransposeEXT
+        for decoration, _ in editor.module.decorations(row.result_id or 0))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ noted: conditions that a launch fulfils or not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,12 +54,21 @@ class Counter:
 class Indices:
     """The polynomials of a function in SSA form.
 
-    local_size: the work-items of a work-group. sub_group_size: those of a sub-group.
+    local_size: the work-items of a work-group; None if that is not known: then positions are values of their own, and
+    nothing is taken that would have to hold in a launch, except that numbers with a sign do not overflow.
+    sub_group_size: those of a sub-group. Each sub-group counts as a group of its own: ``groups`` are those of a
+    work-group along each axis, ``size`` the work-items of one.
     """
 
-    def __init__(self, editor: FunctionEditor, body: Body, local_size: Sequence[int], sub_group_size: int) -> None:
+    def __init__(self, editor: FunctionEditor, body: Body, local_size: Sequence[int] | None, sub_group_size: int = 1
+                 ) -> None:
         self.editor, self.body = editor, body
-        self.local_size, self.sub_group_size = tuple(local_size), sub_group_size
+        self.is_strict = local_size is None
+        x, y, z = local_size or (1, 1, 1)
+        is_split = x % sub_group_size == 0
+        self.local_size, self.sub_group_size = (x, y, z), sub_group_size
+        self.groups = (x // sub_group_size, y, z) if is_split else (1, 1, 1)
+        self.size = (sub_group_size, 1, 1) if is_split else self.local_size
         self.conditions: dict[Condition, None] = {}
         self.counters: dict[int, Counter] = {}
         self._arguments = {row.result_id or 0: place for place, row in enumerate(body.parameters)}
@@ -137,10 +147,14 @@ class Indices:
     def _same(self, row: Instruction) -> Polynomial | None:
         return self.of(row.words[0]) if self._is_integer(row.words[0]) else None
 
-    def _extended(self, row: Instruction) -> Polynomial:
+    def _extended(self, row: Instruction) -> Polynomial | None:
         """A conversion of a width; where that is less, the number must fit, too."""
         signed = row.opcode == Op.SConvert
-        value = self._fits(self.of(row.words[0]), self.bits(row.words[0]), signed=signed)
+        value = self.of(row.words[0])
+        if self.is_strict and (self.bits(row.words[0]) > self.bits(row.result_id or 0)
+                               or not (signed or len(value.terms) == 1 == len(value.atoms))):
+            return None
+        value = self._fits(value, self.bits(row.words[0]), signed=signed)
         return self._fits(value, self.bits(row.result_id or 0), signed=signed)
 
     def _shifted(self, row: Instruction) -> Polynomial | None:
@@ -149,7 +163,7 @@ class Indices:
 
     def _divided(self, row: Instruction) -> Polynomial | None:
         """A division by a constant, of a multiple of it and a rest that lies in between."""
-        divisor = self._constant(row.words[1])
+        divisor = None if self.is_strict else self._constant(row.words[1])
         if divisor is not None and row.opcode == Op.ShiftRightLogical and 0 <= divisor < ADDRESS_BITS:
             divisor = 1 << divisor
         if divisor is None or divisor <= 0:
@@ -164,7 +178,7 @@ class Indices:
 
     @property
     def _local_ranges(self) -> dict[Atom, Range]:
-        return {Atom("local", axis): (0, size - 1) for axis, size in enumerate(self.local_size)}
+        return {Atom("local", axis): (0, size - 1) for axis, size in enumerate(self.size)}
 
     def _extracted(self, row: Instruction) -> Polynomial | None:
         """A component of a built-in's value."""
@@ -172,23 +186,37 @@ class Indices:
             return None
         builtin = self.builtin(self.editor.definition(row.words[0]))
         axis = row.words[1]
-        if builtin is None or axis > 2:
+        if builtin is None or axis > 2 or self.is_strict:
             return None
-        group, size = Polynomial.atom("group", axis), self.local_size[axis]
-        local = Polynomial.atom("local", axis) if size > 1 else Polynomial()
+        own, size = self._inner(axis), self.size[axis]
+        lane = Polynomial.atom("local", axis) if size > 1 else Polynomial()
         groups = Polynomial.atom("groups", axis)
-        return {BuiltIn.WorkgroupId: group, BuiltIn.LocalInvocationId: local,
-                BuiltIn.GlobalInvocationId: group.scaled(size) + local, BuiltIn.NumWorkgroups: groups,
-                BuiltIn.GlobalSize: groups.scaled(size), BuiltIn.GlobalOffset: Polynomial(),
-                BuiltIn.WorkgroupSize: Polynomial.constant(size),
-                BuiltIn.EnqueuedWorkgroupSize: Polynomial.constant(size)}.get(builtin)
+        whole = Polynomial.constant(self.local_size[axis])
+        found = {BuiltIn.WorkgroupId: self._outer(axis), BuiltIn.LocalInvocationId: own.scaled(size) + lane,
+                 BuiltIn.GlobalInvocationId: Polynomial.atom("group", axis).scaled(size) + lane,
+                 BuiltIn.GlobalSize: groups.scaled(size), BuiltIn.GlobalOffset: Polynomial(),
+                 BuiltIn.WorkgroupSize: whole, BuiltIn.EnqueuedWorkgroupSize: whole}
+        if self.groups[axis] == 1:
+            found[BuiltIn.NumWorkgroups] = groups
+        return found.get(builtin)
+
+    def _outer(self, axis: int) -> Polynomial:
+        """The position of the work-group."""
+        return Polynomial.atom("outer" if self.groups[axis] > 1 else "group", axis)
+
+    def _inner(self, axis: int) -> Polynomial:
+        """The position of the group in its work-group."""
+        return Polynomial.atom("group", axis) - self._outer(axis).scaled(self.groups[axis])
 
     def _loaded(self, row: Instruction) -> Polynomial | None:
         """A built-in that is a number."""
-        builtin = self.builtin(row)
-        return {BuiltIn.SubgroupSize: Polynomial.constant(self.sub_group_size), BuiltIn.SubgroupId: Polynomial(),
-                BuiltIn.SubgroupMaxSize: Polynomial.constant(self.sub_group_size),
-                BuiltIn.NumSubgroups: Polynomial.constant(1)}.get(builtin) if builtin is not None else None
+        builtin = None if self.is_strict else self.builtin(row)
+        x, y, _ = self.groups
+        number = self._inner(0) + self._inner(1).scaled(x) + self._inner(2).scaled(x * y)
+        size = Polynomial.constant(self.sub_group_size)
+        return {BuiltIn.SubgroupSize: size, BuiltIn.SubgroupId: number, BuiltIn.SubgroupMaxSize: size,
+                BuiltIn.NumSubgroups: Polynomial.constant(math.prod(self.groups))}.get(
+                    builtin) if builtin is not None else None
 
     def builtin(self, row: Instruction) -> BuiltIn | None:
         """The built-in that an instruction loads."""

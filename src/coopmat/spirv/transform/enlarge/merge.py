@@ -44,26 +44,34 @@ class Block:
 
 @dataclass(frozen=True)
 class Merged:
-    """A kernel of merged work-groups. factors: how many are one along each axis. conditions: what must hold in a
-    launch; counters: the loops on whose rounds they depend, outer ones first."""
+    """A kernel of merged work-groups. factors: how many groups are one along each axis, and groups: how many a
+    work-group had. conditions: what must hold in a launch; counters: the loops on whose rounds they depend, outer ones
+    first."""
 
     module: Module
     factors: tuple[int, int, int]
+    groups: tuple[int, int, int]
     local_size: tuple[int, int, int]
     conditions: tuple[Condition, ...]
     counters: tuple[Counter, ...]
 
     def group_counts(self, before: Sequence[int]) -> tuple[int, int, int]:
         """The work-groups of a launch that had so many."""
-        x, y, z = (-(-count // factor) for count, factor in zip(before, self.factors, strict=True))
+        x, y, z = (-(-count // factor) for count, factor in zip(self.given(before), self.factors, strict=True))
+        return x, y, z
+
+    def given(self, group_counts: Sequence[int]) -> tuple[int, int, int]:
+        """The arguments behind the kernel's own for so many work-groups: how many groups there are along each axis."""
+        x, y, z = (count * own for count, own in zip(group_counts, self.groups, strict=True))
         return x, y, z
 
     def takes(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
         """Whether a launch with these arguments (integers with their sign) and so many work-groups may be merged."""
         ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
-        for axis, count in enumerate(group_counts):
+        for axis, (count, work_groups) in enumerate(zip(self.given(group_counts), group_counts, strict=True)):
             ranges[Atom("groups", axis)] = (count, count)
             ranges[Atom("group", axis)] = (0, count - 1)
+            ranges[Atom("outer", axis)] = (0, work_groups - 1)
         for counter in self.counters:
             rounds = counter.rounds(ranges)
             if rounds is None:
@@ -81,9 +89,9 @@ class Neighbours:
     """
 
     def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int) -> None:
-        if math.prod(local_size) != sub_group_size:
-            raise NoMerge(f"a work-group of {math.prod(local_size)} work-items is not one sub-group of "
-                          f"{sub_group_size}")
+        if local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
+            raise NoMerge(f"a work-group of {' x '.join(map(str, local_size))} work-items is not made of sub-groups of "
+                          f"{sub_group_size} along its first axis")
         self.editor = FunctionEditor(module)
         self.entry = next(one for one in module.entry_points if one.name == kernel
                           and one.model == ExecutionModel.Kernel)
@@ -112,7 +120,7 @@ class Neighbours:
         """Rows and columns of what all work-groups compute together."""
         found = [1, 1]
         for place, axis, step in self._sums():
-            found[place] = max(found[place], group_counts[axis] * step)
+            found[place] = max(found[place], group_counts[axis] * self.indices.groups[axis] * step)
         rows, columns = found
         return rows, columns
 
@@ -138,7 +146,7 @@ class Neighbours:
         remove_unused(Facts(self.editor), self.body)
         self._check(writer, rounds)
         module = fold(self.editor.done(), Goal(), lambda _: None)
-        return Merged(module, factors, block.local_size, tuple(writer.conditions),
+        return Merged(module, factors, self.indices.groups, block.local_size, tuple(writer.conditions),
                       tuple(self.indices.counters.values()))
 
     def _factors(self, block: Block) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import Access
-from coopmat.spirv.transform.enlarge.growth import AXES, PREFETCH, Growth, Matrices, grown
+from coopmat.spirv.transform.enlarge.growth import AXES, PREFETCH, Growth, Matrices, NoMerge, grown
 from coopmat.spirv.transform.enlarge.indices import Condition, Counter
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
@@ -155,6 +155,8 @@ class Rewriting:
             return self._rounds(self.indices.counters[atom.number])
         if atom.kind == "argument":
             return self._long(self.indices.body.parameters[atom.number].result_id or 0)
+        if atom.kind != "value":
+            raise NoMerge("where a matrix lies depends on the position in the work-group")
         return self._long(atom.number)
 
     def _long(self, identifier: int) -> int:

@@ -67,7 +67,7 @@ class MergedLaunch:
 
     def __init__(self, merged: Merged, group_counts: Sequence[int]) -> None:
         self.merged, self.group_counts = merged, tuple(group_counts)
-        self.given = [count.to_bytes(WORD_BYTES, "little") for count in group_counts]
+        self.given = [count.to_bytes(WORD_BYTES, "little") for count in merged.given(group_counts)]
         self._known: dict[tuple[int, ...], bool] = {}
 
     def takes(self, numbers: tuple[int, ...]) -> bool:

@@ -1,0 +1,332 @@
+"""Matrices of a kernel that lie side by side become one larger matrix.
+
+Where a kernel stores a grid of matrices that are neighbours in memory, and computes all of them alike, from matrices
+that are neighbours, too, it is a kernel for the larger matrix (superword-level parallelism, of matrices): 2 x 2
+accumulators, two columns of A's tiles and two of B's become one product. A chain of products along K becomes one, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from coopmat.spirv.analysis.types import MatrixType, TypeTable
+from coopmat.spirv.edit.functions import FunctionEditor
+from coopmat.spirv.grammar import CooperativeMatrixOperands, ExecutionModel, Op
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import Instruction, make
+from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
+from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
+from coopmat.spirv.transform.enlarge.growth import CONSTANTS, turns, uses_position
+from coopmat.spirv.transform.enlarge.indices import Condition, Indices
+from coopmat.spirv.transform.facts import Facts
+from coopmat.spirv.transform.fold import remove_unused
+from coopmat.spirv.transform.goal import Goal, Say, counted
+
+Grid = tuple[tuple[int, ...], ...]
+"""The ids of matrices that lie side by side: rows of them."""
+_STORES = frozenset({Op.CooperativeMatrixStoreKHR})
+_EFFECTS = frozenset({Op.CooperativeMatrixStoreKHR, Op.CooperativeMatrixStoreCheckedINTEL, Op.Store, Op.FunctionCall,
+                      Op.ControlBarrier, Op.MemoryBarrier, Op.CopyMemory, Op.CopyMemorySized})
+
+
+def pack(module: Module, goal: Goal, say: Say) -> Module:
+    """The module with matrices that lie side by side as larger ones."""
+    editor = FunctionEditor(module)
+    types = TypeTable(module, 1)
+    count = sum(_Packing(editor, types, Indices(editor, body, None)).done() for body in editor.bodies
+                if any(row.opcode in _STORES for row in body.rows()))
+    if count:
+        say(f"{counted(count, 'matrix', 'matrices')} in memory became parts of larger ones")
+    return editor.done() if count else module
+
+
+def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int
+           ) -> tuple[Module, tuple[Condition, ...]]:
+    """The same of one kernel, with what must hold in its launches."""
+    editor = FunctionEditor(module)
+    entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
+    body = next(one for one in editor.bodies if one.id == entry.function_id)
+    indices = Indices(editor, body, local_size, sub_group_size)
+    if not _Packing(editor, TypeTable(module, 1), indices).done():
+        return module, ()
+    return editor.done(), tuple(indices.conditions)
+
+
+class _Apart(Exception):
+    """Why matrices do not become one."""
+
+
+@dataclass
+class _Packing:
+    """One function. packs: the matrix that a grid became. new: what is put behind an instruction, by its place (its
+    block's number, and its own there), and phis: at the start of a block."""
+
+    editor: FunctionEditor
+    types: TypeTable
+    indices: Indices
+    packs: dict[Grid, int] = field(default_factory=dict)
+    new: dict[tuple[int, int], list[Instruction]] = field(default_factory=dict)
+    phis: dict[int, list[Instruction]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.body = self.indices.body
+        self.places = {id(row): (number, place) for number, block in enumerate(self.body.blocks)
+                       for place, row in enumerate(block.instructions)}
+        self.accesses: dict[int, Access] = {}
+        self.same: dict[int, int] = {}  # loads of what another one has loaded
+
+    def done(self) -> int:
+        """Pack what can be packed; the number of matrices in memory that are parts of larger ones now."""
+        stores = []
+        for row in self.body.rows():
+            if row.opcode in (Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR):
+                try:
+                    found = access_of(self.indices, row)
+                except NotRegular:
+                    continue
+                if row.opcode == Op.CooperativeMatrixStoreKHR:
+                    stores.append(found)
+                else:
+                    self._note(found)
+        count = 0
+        for grid in list(self._grids(stores)):
+            kept = dict(self.packs), {place: list(rows) for place, rows in self.new.items()}, dict(self.phis)
+            try:
+                self._store(grid)
+                count += len(grid) * len(grid[0])
+            except _Apart:
+                self.packs, self.new, self.phis = kept
+        if count:
+            self._write()
+        return count
+
+    def _note(self, load: Access) -> None:
+        """Remember a load; one of the same matrix as another one in its block is that one."""
+        for identifier, other in self.accesses.items():
+            if self._block(load.row) == self._block(other.row) and self._key(load) == self._key(other) and (
+                    load.line, load.along) == (other.line, other.along) and not self._between(other.row, load.row):
+                self.same[load.matrix] = identifier
+                return
+        self.accesses[load.matrix] = load
+
+    def _key(self, access: Access) -> tuple[object, ...]:
+        return (self.editor.definition(access.matrix).type_id, access.base, access.layout,
+                self.indices.of(access.stride))
+
+    def _block(self, row: Instruction) -> int:
+        return self.places[id(row)][0]
+
+    def _between(self, one: Instruction, other: Instruction) -> bool:
+        """Whether something between two instructions of a block writes to memory."""
+        block = self.body.blocks[self._block(one)].instructions
+        first, last = sorted((self.places[id(one)][1], self.places[id(other)][1]))
+        return any(row.opcode in _EFFECTS or row.name.startswith("OpAtomic") for row in block[first + 1:last])
+
+    # --- grids ------------------------------------------------------------------------------
+
+    def _grids(self, stores: Sequence[Access]) -> Iterator[list[list[Access]]]:
+        """Stores of matrices that lie side by side, as rows."""
+        groups: dict[tuple[object, ...], list[Access]] = {}
+        for access in stores:
+            groups.setdefault((self._block(access.row), self._key(access)), []).append(access)
+        for group in groups.values():
+            found = self._arranged(group)
+            if found is not None and len(group) > 1:
+                yield found
+
+    def _arranged(self, group: Sequence[Access]) -> list[list[Access]] | None:
+        """Accesses as the grid that they form in memory; None if they form none."""
+        kind = self._kind(group[0].matrix)
+        cells: dict[tuple[int, int], Access] = {}
+        for access in group:
+            steps = [(access.start(place) - group[0].start(place)).known for place in range(2)]
+            rows, columns = steps
+            if rows is None or columns is None or rows % kind.rows or columns % kind.columns:
+                return None
+            cells[rows // kind.rows, columns // kind.columns] = access
+        first = min(row for row, _ in cells), min(column for _, column in cells)
+        down, across = (1 + max(cell[place] for cell in cells) - first[place] for place in range(2))
+        if len(cells) != len(group) or down * across != len(cells):
+            return None
+        return [[cells[first[0] + row, first[1] + column] for column in range(across)] for row in range(down)]
+
+    def _kind(self, identifier: int) -> MatrixType:
+        kind = self.types[self.editor.definition(identifier).type_id or 0]
+        if not isinstance(kind, MatrixType):
+            raise _Apart("they are no matrices")
+        return kind
+
+    # --- packing ----------------------------------------------------------------------------
+
+    def _store(self, stores: list[list[Access]]) -> None:
+        """One store of all."""
+        rows = [access.row for line in stores for access in line]
+        last = self._last(rows)
+        if any(self._crosses(row, last) for row in rows):
+            raise _Apart("something is loaded between two stores")
+        first = stores[0][0]
+        whole = self._packed(tuple(tuple(access.matrix for access in line) for line in stores))
+        pointer, _, *rest = first.row.words
+        self.new.setdefault(self.places[id(last)], []).append(
+            make(Op.CooperativeMatrixStoreKHR, pointer, whole, *rest[:2]))
+        for row in rows:
+            self.new.setdefault(self.places[id(row)], [])
+
+    def _crosses(self, row: Instruction, last: Instruction) -> bool:
+        """Whether something is loaded between a store and a later one."""
+        block = self.body.blocks[self._block(row)].instructions
+        return any(_is_load(one) for one in block[self.places[id(row)][1]:self.places[id(last)][1]])
+
+    def _last(self, rows: Sequence[Instruction]) -> Instruction:
+        """The last of instructions that stand in one block."""
+        if len({self._block(row) for row in rows}) != 1:
+            raise _Apart("they are in different blocks")
+        return max(rows, key=lambda row: self.places[id(row)][1])
+
+    def _packed(self, grid: Grid) -> int:
+        """The matrix that a grid becomes."""
+        grid = tuple(tuple(self.same.get(one, one) for one in line) for line in grid)
+        if len(grid) * len(grid[0]) == 1:
+            return grid[0][0]
+        if grid not in self.packs:
+            self.packs[grid] = self._made(grid)
+        return self.packs[grid]
+
+    def _made(self, grid: Grid) -> int:
+        rows = [self.editor.definition(one) for line in grid for one in line]
+        first = rows[0]
+        if any(row.opcode != first.opcode or row.type_id != first.type_id for row in rows):
+            raise _Apart("they are computed in different ways")
+        if first.opcode in CONSTANTS:
+            if any(row is not first for row in rows):
+                raise _Apart("they are different constants")
+            return self.editor.unique(Op(first.opcode), *first.words, type_id=self._type(grid))
+        if first.opcode == Op.Phi:
+            return self._phi(grid, rows)
+        if first.opcode == Op.CooperativeMatrixMulAddKHR:
+            return self._product(grid, rows)
+        if first.opcode == Op.CooperativeMatrixLoadKHR:
+            return self._load(grid)
+        looks = first.opcode == Op.CooperativeMatrixPerElementOpEXT and not uses_position(self.editor, first.words[1])
+        if looks or (first.opcode in ELEMENTWISE and not turns(self.editor, first)):
+            return self._each(grid, rows)
+        raise _Apart(f"they are computed by {first.name}")
+
+    def _type(self, grid: Grid) -> int:
+        """The type of the larger matrix."""
+        declared = self.editor.type_of(grid[0][0])
+        kind = self._kind(grid[0][0])
+        component, scope, *_, use = declared.words
+        extents = (len(grid) * kind.rows, len(grid[0]) * kind.columns)
+        return self.editor.unique(Op.TypeCooperativeMatrixKHR, component, scope, *map(self.editor.constant, extents),
+                                  use)
+
+    def _put(self, rows: Sequence[Instruction], op: Op, type_id: int, *words: int) -> int:
+        """An instruction behind the last one of some."""
+        made = self.editor.row(op, type_id, *words)
+        block, place = self.places[id(self._last(rows))]
+        self.new.setdefault((block, place), []).append(made)
+        return made.result_id or 0
+
+    def _phi(self, grid: Grid, rows: Sequence[Instruction]) -> int:
+        block = self._block(self._last(rows))
+        type_id, result = self._type(grid), self.editor.new_id()
+        self.packs[grid] = result
+        incoming = [dict(zip(row.words[1::2], row.words[::2], strict=True)) for row in rows]
+        words: list[int] = []
+        for parent in incoming[0]:
+            values = iter([values[parent] for values in incoming])
+            words += [self._packed(tuple(tuple(next(values) for _ in line) for line in grid)), parent]
+        self.phis.setdefault(block, []).append(self.editor.row(Op.Phi, type_id, *words, result=result))
+        return result
+
+    def _product(self, grid: Grid, rows: Sequence[Instruction]) -> int:
+        """Products of a column of A's tiles and a row of B's; chains of them along K."""
+        flags = {row.words[3:] for row in rows}
+        if len(flags) != 1:
+            raise _Apart("they are products with different flags")
+        a, b, c, *flag = rows[0].words
+        chains = [[self._chain(one) for one in line] for line in grid]
+        depths = {len(chain) for line in chains for chain in line}
+        is_chain = len(depths) == 1 and not (flag and flag[0] & CooperativeMatrixOperands.SaturatingAccumulationKHR)
+        for depth in dict.fromkeys((min(depths) if is_chain else 1, 1)):
+            last = [[chain[:depth][::-1] for chain in line] for line in chains]  # in ascending K
+            try:
+                a = self._packed(self._common(last, 0))
+                b = self._packed(tuple(zip(*self._common(list(zip(*last, strict=True)), 1), strict=True)))
+                c = self._packed(tuple(tuple(chain[0].words[2] for chain in line) for line in last))
+            except _Apart:
+                if depth == 1:
+                    raise
+                continue
+            return self._put(rows, Op.CooperativeMatrixMulAddKHR, self._type(grid), a, b, c, *flag)
+        raise AssertionError
+
+    def _chain(self, identifier: int) -> list[Instruction]:
+        """A product, and those whose sums it goes on with in its block, the last one first."""
+        found = [self.editor.definition(identifier)]
+        while True:
+            before = self.editor.definition(found[-1].words[2])
+            if before.opcode != Op.CooperativeMatrixMulAddKHR or self._block(before) != self._block(found[0]) or (
+                    before.words[3:] != found[0].words[3:]):
+                return found
+            found.append(before)
+
+    def _common(self, lines: Sequence[Sequence[Sequence[Instruction]]], operand: int) -> Grid:
+        """The operands of chains of products that all chains of a line have in common."""
+        same = [{tuple(self.same.get(row.words[operand], row.words[operand]) for row in chain) for chain in line}
+                for line in lines]
+        if any(len(cells) != 1 for cells in same):
+            raise _Apart("they are products of different tiles")
+        return tuple(next(iter(cells)) for cells in same)
+
+    def _load(self, grid: Grid) -> int:
+        """One load of all."""
+        if any(one not in self.accesses for line in grid for one in line):
+            raise _Apart("it is not known where they lie")
+        accesses = [self.accesses[one] for line in grid for one in line]
+        if any(self._key(one) != self._key(accesses[0]) for one in accesses):
+            raise _Apart("they are loaded from different matrices")
+        found = self._arranged(accesses)
+        if found is None or tuple(tuple(one.matrix for one in line) for line in found) != grid:
+            raise _Apart("they do not lie side by side")
+        rows = [one.row for one in accesses]
+        last = self._last(rows)
+        if any(self._between(row, last) for row in rows):
+            raise _Apart("something is stored between two loads")
+        pointer, *rest = found[0][0].row.words
+        return self._put(rows, Op.CooperativeMatrixLoadKHR, self._type(grid), pointer, *rest[:2])
+
+    def _each(self, grid: Grid, rows: Sequence[Instruction]) -> int:
+        """The same operation on each; what is no matrix is the same for all."""
+        words = list(rows[0].words)
+        matrices = [place for place in rows[0].id_places() if self._is_matrix(rows[0].words[place])]
+        for place in matrices:
+            values = iter([row.words[place] for row in rows])
+            words[place] = self._packed(tuple(tuple(next(values) for _ in line) for line in grid))
+        if any(word != rows[0].words[place] for row in rows for place, word in enumerate(row.words)
+               if place not in matrices):
+            raise _Apart("they are computed with different numbers")
+        return self._put(rows, Op(rows[0].opcode), self._type(grid), *words)
+
+    def _is_matrix(self, identifier: int) -> bool:
+        type_id = self.editor.definition(identifier).type_id
+        return type_id is not None and self.editor.definition(type_id).opcode == Op.TypeCooperativeMatrixKHR
+
+    # --- writing ----------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        for number, block in enumerate(self.body.blocks):
+            rows = list(self.phis.get(number, ()))
+            for place, row in enumerate(block.instructions):
+                added = self.new.get((number, place))
+                if added is None or row.opcode != Op.CooperativeMatrixStoreKHR:
+                    rows.append(row)
+                rows += added or ()
+            block.instructions = rows
+        remove_unused(Facts(self.editor), self.body)
+
+
+def _is_load(row: Instruction) -> bool:
+    return row.opcode in (Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL, Op.Load)
