@@ -15,9 +15,9 @@ class Atom:
 
     kind: ``argument`` (``number`` is its position), ``group`` (the position of the group along axis ``number``, a
     work-group or one of its sub-groups), ``groups`` (how many there are along it), ``outer`` (the position of the
-    work-group, where that has several groups), ``local`` (the position in the group along an axis), ``round`` (how
-    often the loop with header ``number`` has come back), ``rounds`` (how often it is run), ``value`` (an id of which
-    nothing is known).
+    work-group, where that has several groups), ``inner`` (that of the group in it), ``local`` (the position in the
+    group along an axis), ``round`` (how often the loop with header ``number`` has come back), ``rounds`` (how often it
+    is run), ``value`` (an id).
     """
 
     kind: str

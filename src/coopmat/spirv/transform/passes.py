@@ -14,10 +14,12 @@ from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.grammar import Capability
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.cut import cut
+from coopmat.spirv.transform.enlarge.pack import pack
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.unroll import unroll
 from coopmat.spirv.transform.values import values
 
 
@@ -55,6 +57,8 @@ PASSES = (
     Pass("values", "variables of functions become values (SSA), those with members one value for each", values),
     Pass("cut", "large cooperative matrices are cut into those that the device has", cut),
     Pass("fold", "constants and branches on them are folded; what is unused or computed twice is removed", fold),
+    Pass("unroll", "loops over arrays of cooperative matrices are written out", unroll, is_usual=False),
+    Pass("pack", "cooperative matrices that lie side by side in memory become larger ones", pack, is_usual=False),
     Pass("element-loops", "matrix instructions that run functions become loops over components", _loops,
          is_usual=False),
 )

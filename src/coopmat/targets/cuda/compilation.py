@@ -13,6 +13,7 @@ from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.unroll import unroll
 from coopmat.spirv.transform.values import values
 from coopmat.targets.analysis.large_values import Prepared, prepared
 from coopmat.targets.base.dump import dump
@@ -35,10 +36,13 @@ def prepare(module: Module) -> Prepared:
 
 
 def with_values(module: Module) -> Module:
-    """Values instead of variables, and no calls."""
+    """Values instead of variables, arrays of matrices included, and no calls."""
     for one in PASSES:
         module = one(module, Goal(), _unheard)
-    return module
+    unrolled = unroll(module, Goal(), _unheard)
+    for one in (fold, values, fold) if unrolled is not module else ():
+        unrolled = one(unrolled, Goal(), _unheard)
+    return unrolled
 
 
 def has_work_group_matrices(module: Module) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
+from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.targets.cuda.compilation import with_values
 from coopmat.targets.cuda.lanes import Variant
 
@@ -46,10 +47,15 @@ class Merging:
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
             raise NoMerge("it multiplies no matrices")
 
+        module, conditions = packed(self.module, kernel, variant.local_size, variant.sub_group_size)
+
         def neighbours() -> Neighbours:
-            return Neighbours(self.module, kernel, variant.local_size, variant.sub_group_size)
+            return Neighbours(module, kernel, variant.local_size, variant.sub_group_size, conditions)
 
         found = neighbours()
+        if found.scope == Scope.Workgroup:  # whoever wrote it has chosen a block
+            yield found.merged(Block(None, None, 0, variant.local_size, Scope.Workgroup))
+            return
         rows, columns = found.extents(group_counts)
         depth = LINE // found.element_bytes
 

@@ -10,6 +10,10 @@ from coopmat.spirv.grammar import MemoryAccess, Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.enlarge.indices import Indices
 
+LOADS = (Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixLoadCheckedINTEL)
+STORES = (Op.CooperativeMatrixStoreKHR, Op.CooperativeMatrixStoreCheckedINTEL)
+CHECKED = (Op.CooperativeMatrixLoadCheckedINTEL, Op.CooperativeMatrixStoreCheckedINTEL)
+
 
 class NotRegular(Exception):
     """Why nothing is known of where a matrix lies."""
@@ -18,7 +22,8 @@ class NotRegular(Exception):
 @dataclass(frozen=True)
 class Access:
     """A load or store. matrix: its id. base: the pointer to element (0, 0); layout, stride: their ids. line, along: the
-    matrix's first element, in lines and elements of them. by_rows: whether lines are rows."""
+    matrix's first element, in lines and elements of them. by_rows: whether lines are rows. sizes: the ids of height and
+    width (lines, and elements of one) that it is checked against, if it is."""
 
     row: Instruction
     matrix: int
@@ -28,6 +33,12 @@ class Access:
     line: Polynomial
     along: Polynomial
     by_rows: bool
+    sizes: tuple[int, int] | None = None
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it reads."""
+        return self.row.opcode in LOADS
 
     def start(self, dimension: int) -> Polynomial:
         """The first row (0) or column (1)."""
@@ -37,15 +48,20 @@ class Access:
 def access_of(indices: Indices, row: Instruction) -> Access:
     """The access that an instruction is. NotRegular if its place is not known."""
     editor = indices.editor
-    is_load = row.opcode == Op.CooperativeMatrixLoadKHR
+    is_checked = row.opcode in CHECKED
     pointer, *words = row.words
-    matrix = row.result_id or 0 if is_load else words.pop(0)
+    window = [words.pop(0) for _ in range(2)] if is_checked else []
+    matrix = row.result_id or 0 if row.opcode in LOADS else words.pop(0)
     layout, *rest = words
+    sizes = (rest.pop(0), rest.pop(0)) if is_checked else None
     order = editor.integer(layout)
     if order not in (Layout.RowMajorKHR, Layout.ColumnMajorKHR) or not rest:
         raise NotRegular("a matrix is neither row-major nor column-major, with a stride")
     if rest[1:] and rest[1] & MemoryAccess.Volatile:
         raise NotRegular("a matrix is volatile")
+    if window:
+        line, along = map(indices.of, window)
+        return Access(row, matrix, pointer, layout, rest[0], line, along, order == Layout.RowMajorKHR, sizes)
     element = editor.definition(editor.type_of(pointer).words[1])
     if element is not editor.component(editor.type_of(matrix)):
         raise NotRegular("a pointer to a matrix is none to its elements")

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor
-from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, Op, StorageClass
+from coopmat.spirv.grammar import CooperativeMatrixOperands, Decoration, Op, Scope, StorageClass
+from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
-from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
+from coopmat.spirv.transform.enlarge.accesses import LOADS, STORES, Access, NotRegular, access_of
 from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
 from coopmat.spirv.transform.enlarge.indices import Indices
 
@@ -19,7 +20,6 @@ AXES = 3
 FREE = frozenset({Op.CompositeConstruct, Op.CompositeConstructReplicateEXT, Op.Undef, Op.CooperativeMatrixLengthKHR})
 PREFETCH = Op.CooperativeMatrixPrefetchINTEL
 CONSTANTS = frozenset({Op.ConstantNull, Op.ConstantComposite, Op.Undef})
-ACCESSES = (Op.CooperativeMatrixLoadKHR, Op.CooperativeMatrixStoreKHR)
 """What makes a matrix of any extent."""
 
 
@@ -57,7 +57,7 @@ class Matrices:
     def _note(self, row: Instruction) -> None:
         result = row.result_id or 0
         used = [word for word in row.ids() if self.kind(word) is not None and not self.is_constant(word)]
-        if row.opcode in ACCESSES:
+        if row.opcode in LOADS + STORES:
             try:
                 self.accesses.append(access_of(self.indices, row))
             except NotRegular as reason:
@@ -95,6 +95,15 @@ class Matrices:
     def _is_pointer(self, identifier: int) -> bool:
         return self.editor.component(self.editor.type_of(identifier)).opcode == Op.TypePointer
 
+
+
+def scope_of(module: Module) -> Scope:
+    """The scope of a module's matrices. NoMerge if there are several."""
+    found = {module.constant_value(row.words[1]) for row in module.of_opcode(Op.TypeCooperativeMatrixKHR)}
+    for scope in (Scope.Subgroup, Scope.Workgroup):
+        if found == {scope}:
+            return scope
+    raise NoMerge("its matrices are not all of one scope, sub-group or work-group")
 
 
 def uses_position(editor: FunctionEditor, function: int) -> bool:
@@ -180,7 +189,7 @@ def _stepped(matrices: Matrices, access: Access, atom: Atom) -> tuple[int, ...] 
 
 def _repeats(matrices: Matrices, access: Access, place: int) -> bool:
     """Whether all lines of a load are the same, so that there may be any number."""
-    return (access.row.opcode == Op.CooperativeMatrixLoadKHR and access.by_rows == (place == 0)
+    return (access.is_load and access.by_rows == (place == 0)
             and matrices.indices.of(access.stride).known == 0)
 
 
@@ -211,7 +220,7 @@ class _K:
                                     for block in self.body for one in block.instructions[-2:-1]):
             return None
         k, = classes
-        allowed = (Op.CooperativeMatrixMulAddKHR, Op.CooperativeMatrixLoadKHR, Op.Phi)
+        allowed = (Op.CooperativeMatrixMulAddKHR, *LOADS, Op.Phi)
         if any(row.opcode not in allowed for row in rows) or not all(self._adds_up(row) for row in products):
             return None
         if len([row for row in rows if row.opcode == Op.Phi]) != len(products):
@@ -225,7 +234,7 @@ class _K:
         return None if any(dimensions.find((row.words[0], 1)) == k for row in others) else k
 
     def _concerns(self, row: Instruction) -> bool:
-        return row.opcode in ACCESSES or (row.result_id is not None and self.matrices.kind(row.result_id) is not None)
+        return row.opcode in STORES or (row.result_id is not None and self.matrices.kind(row.result_id) is not None)
 
     def _adds_up(self, product: Instruction) -> bool:
         """Whether a product is added to a phi of the loop, and is that in the next round; it does not saturate."""
@@ -251,5 +260,5 @@ def grown(matrices: Matrices, growth: Growth, factors: Sequence[int], rounds: Ma
         if one in growth.axes:
             extent *= factors[growth.axes[one]]
         elif one in growth.loops:
-            extent *= rounds[growth.loops[one]]
+            extent *= rounds.get(growth.loops[one], 1)
         yield extent

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
 from coopmat.spirv.edit.functions import Body, FunctionEditor, Graph
-from coopmat.spirv.grammar import BuiltIn, Decoration, Op
+from coopmat.spirv.grammar import BuiltIn, Decoration, Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction
 
@@ -51,25 +51,50 @@ class Counter:
         return fewest, most
 
 
+@dataclass(frozen=True)
+class Quotient:
+    """A value that is computed by dividing, ``operation``: SDiv, UDiv or UMod."""
+
+    operation: Op
+    value: Polynomial
+    divisor: Polynomial
+
+    def range(self, ranges: Mapping[Atom, Range]) -> Range | None:
+        """Its bounds: known where all that it is made of is."""
+        value, divisor = self.value.range(ranges), self.divisor.range(ranges)
+        if value is None or divisor is None or value[0] != value[1] or divisor[0] != divisor[1] or not divisor[0]:
+            return None
+        one, other = value[0], divisor[0]
+        if self.operation != Op.SDiv:
+            if min(one, other) < 0:
+                return None
+            found = one // other if self.operation == Op.UDiv else one % other
+        else:
+            found = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
+        return found, found
+
+
 class Indices:
     """The polynomials of a function in SSA form.
 
     local_size: the work-items of a work-group; None if that is not known: then positions are values of their own, and
     nothing is taken that would have to hold in a launch, except that numbers with a sign do not overflow.
-    sub_group_size: those of a sub-group. Each sub-group counts as a group of its own: ``groups`` are those of a
-    work-group along each axis, ``size`` the work-items of one.
+    sub_group_size: those of a sub-group. Each sub-group counts as a group of its own, unless the matrices are those of
+    work-groups (``scope``): ``groups`` are those of a work-group along each axis, ``size`` the work-items of one.
     """
 
-    def __init__(self, editor: FunctionEditor, body: Body, local_size: Sequence[int] | None, sub_group_size: int = 1
-                 ) -> None:
+    def __init__(self, editor: FunctionEditor, body: Body, local_size: Sequence[int] | None, sub_group_size: int = 1,
+                 scope: Scope = Scope.Subgroup) -> None:
         self.editor, self.body = editor, body
         self.is_strict = local_size is None
         x, y, z = local_size or (1, 1, 1)
-        is_split = x % sub_group_size == 0
+        self.scope = scope
+        is_split = scope == Scope.Subgroup and x % sub_group_size == 0
         self.local_size, self.sub_group_size = (x, y, z), sub_group_size
         self.groups = (x // sub_group_size, y, z) if is_split else (1, 1, 1)
         self.size = (sub_group_size, 1, 1) if is_split else self.local_size
         self.conditions: dict[Condition, None] = {}
+        self.quotients: dict[int, Quotient] = {}
         self.counters: dict[int, Counter] = {}
         self._arguments = {row.result_id or 0: place for place, row in enumerate(body.parameters)}
         self._blocks = {row.result_id: number for number, block in enumerate(body.blocks) for row in block.instructions
@@ -158,23 +183,38 @@ class Indices:
         return self._fits(value, self.bits(row.result_id or 0), signed=signed)
 
     def _shifted(self, row: Instruction) -> Polynomial | None:
-        count = self._constant(row.words[1])
+        count = self.of(row.words[1]).known
         return None if count is None or count < 0 else self.of(row.words[0]).scaled(1 << count)
 
     def _divided(self, row: Instruction) -> Polynomial | None:
         """A division by a constant, of a multiple of it and a rest that lies in between."""
-        divisor = None if self.is_strict else self._constant(row.words[1])
+        if self.is_strict:
+            return None
+        value, by = map(self.of, row.words)
+        divisor = by.known
         if divisor is not None and row.opcode == Op.ShiftRightLogical and 0 <= divisor < ADDRESS_BITS:
             divisor = 1 << divisor
         if divisor is None or divisor <= 0:
-            return None
-        value = self.of(row.words[0])
+            return self._quotient(row, value, by)
         whole, rest = value.divided(Polynomial.constant(divisor))
         bounds = rest.range(self._local_ranges)
         if bounds is None or bounds[0] < 0 or bounds[1] >= divisor:
-            return None
+            return self._quotient(row, value, Polynomial.constant(divisor))
         self._fits(value, self.bits(row.words[0]), signed=False)  # of negative numbers, SDiv rounds the other way
         return whole
+
+    def _quotient(self, row: Instruction, value: Polynomial, divisor: Polynomial) -> Polynomial:
+        """A value of its own, of which the operands are known."""
+        operation = Op.UDiv if row.opcode == Op.ShiftRightLogical else Op(row.opcode)
+        signed = operation == Op.SDiv
+        bits = self.bits(row.words[0])
+        self.quotients[row.result_id or 0] = Quotient(operation, self._fits(value, bits, signed=signed),
+                                                      self._fits(divisor, bits, signed=signed))
+        return self._opaque(row.result_id or 0)
+
+    def _rest(self, row: Instruction) -> Polynomial | None:
+        """The rest of a division."""
+        return None if self.is_strict else self._quotient(row, *map(self.of, row.words))
 
     @property
     def _local_ranges(self) -> dict[Atom, Range]:
@@ -278,8 +318,15 @@ class Indices:
     def _is_fixed(self, value: Polynomial, header: Block) -> bool:
         """Whether a value is the same in all rounds of a loop."""
         number = next(place for place, block in enumerate(self.body.blocks) if block is header)
-        return all(not self._is_inside(self._blocks.get(atom.number, 0), number) if atom.kind == "value"
-                   else atom != Atom("round", header.label) for atom in value.atoms)
+        for atom in value.atoms:
+            quotient = self.quotients.get(atom.number) if atom.kind == "value" else None
+            if quotient is not None:
+                if not self._is_fixed(quotient.value, header) or not self._is_fixed(quotient.divisor, header):
+                    return False
+            elif atom == Atom("round", header.label) or (
+                    atom.kind == "value" and self._is_inside(self._blocks.get(atom.number, 0), number)):
+                return False
+        return True
 
     def _counter(self, header: Block) -> Counter | None:
         """The loop of a header, if it counts up to a limit."""
@@ -345,5 +392,5 @@ limit, and whether the numbers have a sign."""
 _HANDLERS: dict[int, Callable[[Indices, Instruction], Polynomial | None]] = {
     **dict.fromkeys((Op.IAdd, Op.ISub, Op.IMul), Indices._combined), **dict.fromkeys(_SAME, Indices._same),
     Op.SConvert: Indices._extended, Op.UConvert: Indices._extended, Op.ShiftLeftLogical: Indices._shifted,
-    **dict.fromkeys((Op.UDiv, Op.SDiv, Op.ShiftRightLogical), Indices._divided),
+    **dict.fromkeys((Op.UDiv, Op.SDiv, Op.ShiftRightLogical), Indices._divided), Op.UMod: Indices._rest,
     Op.CompositeExtract: Indices._extracted, Op.Load: Indices._loaded, Op.Phi: Indices._phi}

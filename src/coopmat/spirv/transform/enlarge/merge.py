@@ -13,17 +13,17 @@ axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coopmat.spirv.analysis.polynomials import Atom, Range
+from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
 from coopmat.spirv.analysis.types import TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor, with_words
 from coopmat.spirv.grammar import BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
-from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of
-from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices
+from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, scope_of
+from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Quotient
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import fold, remove_unused
@@ -32,11 +32,11 @@ from coopmat.spirv.transform.goal import Goal
 
 @dataclass(frozen=True)
 class Block:
-    """What is wanted. rows, columns: of the largest accumulator. depth: columns of A that a loop takes at once.
-    local_size: the work-items of a work-group; scope: of its matrices."""
+    """What is wanted. rows, columns: of an accumulator; None: as many as it has. depth: columns of A that a loop takes
+    at once. local_size: the work-items of a work-group; scope: of its matrices."""
 
-    rows: int
-    columns: int
+    rows: int | None
+    columns: int | None
     depth: int
     local_size: tuple[int, int, int]
     scope: Scope
@@ -45,15 +45,17 @@ class Block:
 @dataclass(frozen=True)
 class Merged:
     """A kernel of merged work-groups. factors: how many groups are one along each axis, and groups: how many a
-    work-group had. conditions: what must hold in a launch; counters: the loops on whose rounds they depend, outer ones
-    first."""
+    work-group had; size: the work-items of one. conditions: what must hold in a launch; counters: the loops on whose
+    rounds they depend, outer ones first; quotients: the values."""
 
     module: Module
     factors: tuple[int, int, int]
     groups: tuple[int, int, int]
+    size: tuple[int, int, int]
     local_size: tuple[int, int, int]
     conditions: tuple[Condition, ...]
     counters: tuple[Counter, ...]
+    quotients: Mapping[int, Quotient]
 
     def group_counts(self, before: Sequence[int]) -> tuple[int, int, int]:
         """The work-groups of a launch that had so many."""
@@ -68,17 +70,23 @@ class Merged:
     def takes(self, arguments: Sequence[int], group_counts: Sequence[int]) -> bool:
         """Whether a launch with these arguments (integers with their sign) and so many work-groups may be merged."""
         ranges: dict[Atom, Range] = {Atom("argument", place): (one, one) for place, one in enumerate(arguments)}
-        for axis, (count, work_groups) in enumerate(zip(self.given(group_counts), group_counts, strict=True)):
-            ranges[Atom("groups", axis)] = (count, count)
-            ranges[Atom("group", axis)] = (0, count - 1)
-            ranges[Atom("outer", axis)] = (0, work_groups - 1)
+        split: dict[Atom, Polynomial] = {}  # a group's position: that of its work-group, and that in it
+        for axis, (count, own) in enumerate(zip(group_counts, self.groups, strict=True)):
+            ranges[Atom("groups", axis)] = (count * own, count * own)
+            ranges[Atom("outer", axis)] = (0, count - 1)
+            ranges[Atom("inner", axis)] = (0, own - 1)
+            ranges[Atom("local", axis)] = (0, self.size[axis] - 1)
+            split[Atom("group", axis)] = Polynomial.atom("outer", axis).scaled(own) + Polynomial.atom("inner", axis)
+        for identifier, quotient in self.quotients.items():
+            known = quotient.range(ranges)
+            if known is not None:
+                ranges[Atom("value", identifier)] = known
         for counter in self.counters:
             rounds = counter.rounds(ranges)
-            if rounds is None:
-                return False
-            ranges[Atom("rounds", counter.header)] = rounds
-            ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
-        found = ((one, one.value.range(ranges)) for one in self.conditions)
+            if rounds is not None:
+                ranges[Atom("rounds", counter.header)] = rounds
+                ranges[Atom("round", counter.header)] = (0, max(0, rounds[1] - 1))
+        found = ((one, one.value.replaced(split).range(ranges)) for one in self.conditions)
         return all(bounds is not None and one.low <= bounds[0] and bounds[1] <= one.high for one, bounds in found)
 
 
@@ -88,8 +96,11 @@ class Neighbours:
     Raises NoMerge, with the reason, where they cannot.
     """
 
-    def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int) -> None:
-        if local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
+    def __init__(self, module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int,
+                 conditions: Sequence[Condition] = ()) -> None:
+        """``conditions``: what must hold besides."""
+        scope = scope_of(module)
+        if scope == Scope.Subgroup and local_size[0] % sub_group_size and math.prod(local_size) != sub_group_size:
             raise NoMerge(f"a work-group of {' x '.join(map(str, local_size))} work-items is not made of sub-groups of "
                           f"{sub_group_size} along its first axis")
         self.editor = FunctionEditor(module)
@@ -97,7 +108,8 @@ class Neighbours:
                           and one.model == ExecutionModel.Kernel)
         self.body = next(one for one in self.editor.bodies if one.id == self.entry.function_id)
         self._check_variables()
-        self.indices = Indices(self.editor, self.body, local_size, sub_group_size)
+        self.conditions = conditions
+        self.indices = Indices(self.editor, self.body, local_size, sub_group_size, scope)
         self.matrices = Matrices(self.indices, TypeTable(module, sub_group_size))
         if not self.matrices.products:
             raise NoMerge("it multiplies no matrices")
@@ -108,6 +120,11 @@ class Neighbours:
         for row in self.editor.head:
             if row.opcode == Op.Variable and row.words[0] != StorageClass.Input:
                 raise NoMerge("the program has variables of its own")
+
+    @property
+    def scope(self) -> Scope:
+        """Of its matrices."""
+        return self.indices.scope
 
     @property
     def element_bytes(self) -> int:
@@ -136,8 +153,8 @@ class Neighbours:
         """The kernel of merged work-groups; only once. NoMerge if such blocks are no whole number of them."""
         growth, factors = self.growth, self._factors(block)
         rounds = {header: block.depth // extent for header, extent in growth.extents.items()
-                  if block.depth % extent == 0 and block.depth > extent}
-        if factors == (1, 1, 1):
+                  if block.depth % extent == 0 and block.depth > extent and self._is_alike(header, factors)}
+        if factors == (1, 1, 1) and all(access.sizes for access in self.matrices.accesses):
             raise NoMerge("its matrices are as large as those of a block of work-groups would be")
         writer = Rewriting(self.matrices, growth, factors, rounds, block.scope, self._position())
         writer.done()
@@ -146,14 +163,21 @@ class Neighbours:
         remove_unused(Facts(self.editor), self.body)
         self._check(writer, rounds)
         module = fold(self.editor.done(), Goal(), lambda _: None)
-        return Merged(module, factors, self.indices.groups, block.local_size, tuple(writer.conditions),
-                      tuple(self.indices.counters.values()))
+        return Merged(module, factors, self.indices.groups, self.indices.size, block.local_size,
+                      (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
+                      dict(self.indices.quotients))
+
+    def _is_alike(self, header: int, factors: Sequence[int]) -> bool:
+        """Whether all groups that become one run a loop equally often."""
+        counter = self.indices.counters[header]
+        own = {Atom("group", axis) for axis, factor in enumerate(factors) if factor > 1}
+        return own.isdisjoint(counter.start.atoms | counter.limit.atoms)
 
     def _factors(self, block: Block) -> tuple[int, int, int]:
         """How many work-groups are one along each axis."""
         found = [1] * AXES
         for place, axis, step in self._sums():
-            wanted = (block.rows, block.columns)[place]
+            wanted = (block.rows, block.columns)[place] or step
             if wanted % step:
                 raise NoMerge(f"blocks of {wanted} rows or columns are no whole tiles of {step}")
             found[axis] = wanted // step

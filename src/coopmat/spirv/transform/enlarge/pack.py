@@ -17,7 +17,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.cut.cutting import ELEMENTWISE
 from coopmat.spirv.transform.enlarge.accesses import Access, NotRegular, access_of
-from coopmat.spirv.transform.enlarge.growth import CONSTANTS, turns, uses_position
+from coopmat.spirv.transform.enlarge.growth import CONSTANTS, scope_of, turns, uses_position
 from coopmat.spirv.transform.enlarge.indices import Condition, Indices
 from coopmat.spirv.transform.facts import Facts
 from coopmat.spirv.transform.fold import remove_unused
@@ -43,11 +43,11 @@ def pack(module: Module, goal: Goal, say: Say) -> Module:
 
 def packed(module: Module, kernel: str, local_size: Sequence[int], sub_group_size: int
            ) -> tuple[Module, tuple[Condition, ...]]:
-    """The same of one kernel, with what must hold in its launches."""
+    """The same of one kernel, with what must hold in its launches. NoMerge for matrices of several scopes."""
     editor = FunctionEditor(module)
     entry = next(one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel)
     body = next(one for one in editor.bodies if one.id == entry.function_id)
-    indices = Indices(editor, body, local_size, sub_group_size)
+    indices = Indices(editor, body, local_size, sub_group_size, scope_of(module))
     if not _Packing(editor, TypeTable(module, 1), indices).done():
         return module, ()
     return editor.done(), tuple(indices.conditions)

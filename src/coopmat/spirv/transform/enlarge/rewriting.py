@@ -89,8 +89,8 @@ class Rewriting:
         """The checked form of an access."""
         line, along = (self._short(self._merged(one)) for one in (access.line, access.along))
         lines = 0 if access.by_rows else 1
-        height, width = (self._short(self._end(access, dimension)) for dimension in (lines, 1 - lines))
-        if access.row.opcode == Op.CooperativeMatrixLoadKHR:
+        height, width = access.sizes or (self._short(self._end(access, dimension)) for dimension in (lines, 1 - lines))
+        if access.is_load:
             words = (access.base, line, along, access.layout, height, width, access.stride)
             self._rows.append(self.editor.row(Op.CooperativeMatrixLoadCheckedINTEL, self._type(access.matrix), *words,
                                               result=access.matrix))
@@ -149,14 +149,15 @@ class Rewriting:
             return self.counts[atom.number]
         if atom.kind == "group":
             return self._group(atom.number)
-        if atom.kind == "round":
+        if atom.kind == "round" and atom.number in self._round_phis:
             return self._round_phis[atom.number]
         if atom.kind == "rounds":
             return self._rounds(self.indices.counters[atom.number])
         if atom.kind == "argument":
             return self._long(self.indices.body.parameters[atom.number].result_id or 0)
         if atom.kind != "value":
-            raise NoMerge("where a matrix lies depends on the position in the work-group")
+            what = "a loop whose rounds are not known" if atom.kind == "round" else "the position in the work-group"
+            raise NoMerge(f"where a matrix lies depends on {what}")
         return self._long(atom.number)
 
     def _long(self, identifier: int) -> int:

@@ -9,7 +9,8 @@ from coopmat.spirv.analysis.types import IntType
 from coopmat.spirv.grammar import BuiltIn, Decoration, Op
 from coopmat.targets.analysis.flatten import Flat
 
-SIGNED, UNSIGNED, UNSIGNED_DIVIDE = "signed", "unsigned", "divide without sign"
+SIGNED, UNSIGNED = "signed", "unsigned"
+SIGNED_DIVIDE, UNSIGNED_DIVIDE = "divide", "divide without sign"
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,11 @@ class LaunchValue:
 _OPERATIONS: dict[str, Callable[..., int]] = {
     SIGNED: lambda a: a, UNSIGNED: lambda a: a, "add": lambda a, b: a + b, "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b, "shift": lambda a, b: a << (b & 63),
-    UNSIGNED_DIVIDE: lambda a, b: a // b if b else 0}
+    UNSIGNED_DIVIDE: lambda a, b: a // b if b else 0,
+    SIGNED_DIVIDE: lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else 0}
 _BY_OPCODE = {Op.SConvert: SIGNED, Op.UConvert: UNSIGNED, Op.IAdd: "add", Op.ISub: "subtract", Op.IMul: "multiply",
-              Op.ShiftLeftLogical: "shift", Op.UDiv: UNSIGNED_DIVIDE}
+              Op.ShiftLeftLogical: "shift", Op.UDiv: UNSIGNED_DIVIDE,
+              Op.SDiv: SIGNED_DIVIDE}
 
 
 def launch_value(flat: Flat, identifier: int) -> LaunchValue | None:
