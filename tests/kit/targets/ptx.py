@@ -28,6 +28,7 @@ from tests.kit.oracles import ptxas
 
 NAMES = ("sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a")
 """A chip of each kind; sm_87, 103 and 121 have the instructions of their neighbours."""
+MULTIPROCESSORS = 132
 SERIALIZED = re.compile(r"\(C75\d\d\)|serializ", re.IGNORECASE)
 """What ptxas says where it cannot let a wgmma run while others do."""
 
@@ -84,9 +85,10 @@ def ptx_of(program: PtxProgram, kernel: str, local_size: Sequence[int], nulls: t
            group_counts: Sequence[int] = (2, 2, 1)) -> list[Ptx]:
     """The PTX of a kernel for work-groups of a size: of every variant that there is for so many of them."""
     found = []
-    for variant in program.variants(program.variant(program.signatures[kernel], local_size, nulls), group_counts):
+    variant = program.variant(program.signatures[kernel], local_size, nulls)
+    for form in program.forms(kernel, variant, group_counts, MULTIPROCESSORS):
         with suppress(NoSchedule):
-            found.append(Ptx(kernel, variant, program.compiled(kernel, variant)[1]))
+            found.append(Ptx(kernel, form.variant, form.program.compiled(kernel, form.variant)[1]))
     return found
 
 

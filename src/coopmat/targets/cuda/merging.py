@@ -44,6 +44,8 @@ class Merging:
         """The merged forms of a kernel, the fastest first. NoMerge, with the reason, if there are none."""
         if variant.chip.name != "sm_90a":
             raise NoMerge(f"{variant.chip.name} has no wgmma")
+        if variant.nulls:
+            raise NoMerge("arguments are null pointers")
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
             raise NoMerge("it multiplies no matrices")
 

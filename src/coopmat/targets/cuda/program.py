@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import mul
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from coopmat.diagnostics import Error, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
-from coopmat.spirv.transform.enlarge.merge import NoMerge
+from coopmat.spirv.transform.enlarge.merge import Merged, NoMerge
 from coopmat.support.cache import Cache, key
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
@@ -34,13 +34,27 @@ from coopmat.targets.llvm import saved
 from coopmat.targets.llvm.threads.launch import Slot
 
 if TYPE_CHECKING:
-    from coopmat.targets.cuda.host.launch import MergedLaunch, Misfit, Plan
+    from coopmat.targets.cuda.host.launch import Misfit, Plan
 
 SUB_GROUP_SIZES = (WARP, 16, 8, 4)
 MOST_PLANS = 256
 USUAL_GROUP = (4 * WARP, 1, 1)
 """The size of work-groups for which code is shown, of kernels that require none."""
+USUAL_GROUPS, USUAL_MULTIPROCESSORS = (256, 256, 1), 132
+"""The launch for which code is shown."""
 _COMPILING = ForkSafeLock()
+
+
+_Program = TypeVar("_Program", covariant=True)
+
+
+@dataclass(frozen=True)
+class Form(Generic[_Program]):
+    """What a launch may run: a variant of a program's kernel, whose work-groups are merged ones, or not."""
+
+    program: _Program
+    variant: Variant
+    merged: Merged | None
 
 
 class PtxProgram:
@@ -56,7 +70,9 @@ class PtxProgram:
         self.validity = Validity(module, validates=validates)
         self.signatures = module.kernel_signatures
         self._made: dict[tuple[str, Variant], tuple[KernelCode, str]] = {}
-        self.reasons: dict[tuple[str, Variant], str] = {}  # why kernels have no pipeline
+        self.reasons: dict[tuple[str, Variant], str] = {}  # why kernels have no pipeline, or are not merged
+        self.merging = Merging(module)
+        self._merged: dict[bytes, Self] = {}
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -90,6 +106,28 @@ class PtxProgram:
                 yield replace(variant, pipeline="loads and stores", cluster=axis)
         yield replace(variant, pipeline="loads and stores")
         yield replace(variant, pipeline="loads")
+
+    def forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int
+              ) -> Iterator[Form[Self]]:
+        """The forms of a kernel for so many work-groups, the fastest first: with merged work-groups, with pipelines,
+        as it is."""
+        try:
+            for merged in self.merging.of(name, variant, group_counts, multiprocessors):
+                content = merged.module.to_bytes()
+                if content not in self._merged:
+                    self._merged[content] = self.beside(merged.module)
+                program = self._merged[content]
+                larger = program.variant(program.signatures[name], merged.local_size)
+                for one in program.pipelines(larger, merged.group_counts(group_counts)):
+                    yield Form(program, one, merged)
+        except NoMerge as reason:
+            self.reasons[name, variant] = str(reason)
+        for one in self.variants(variant, group_counts):
+            yield Form(self, one, None)
+
+    def beside(self, module: Module) -> Self:
+        """A program of the same kind for another form of the module."""
+        return type(self)(module, self.chip, self.cache, validates=False)
 
     @cached_property
     def has_work_group_matrices(self) -> bool:
@@ -135,13 +173,25 @@ class PtxProgram:
         signature = self.signatures[name]
         return self.variant(signature, signature.work_group_size or USUAL_GROUP)
 
+    def usual_form(self, name: str) -> Form[Self]:
+        """The fastest form of a kernel in a large launch of work-groups of that size."""
+        for form in self.forms(name, self.usual_variant(name), USUAL_GROUPS, USUAL_MULTIPROCESSORS):
+            try:
+                form.program.compiled(name, form.variant)
+            except NoSchedule as reason:
+                self.reasons[name, form.variant] = str(reason)
+            else:
+                return form
+        raise AssertionError(name)
+
     def ptx(self) -> str:
-        """The PTX of all kernels, for work-groups of the size that each requires, or of a few warps."""
+        """The PTX of all kernels as they run in a large launch, for work-groups of the size that each requires, or of
+        a few warps."""
         parts = []
         for name in self.signatures:
-            variant = self.usual_variant(name)
-            _, text = self.compiled(name, variant)
-            parts.append(f"// kernel '{name}' for {self.chip.name}, work-groups of {variant.local_size}\n{text}")
+            form = self.usual_form(name)
+            _, text = form.program.compiled(name, form.variant)
+            parts.append(f"// kernel '{name}' for {self.chip.name}, work-groups of {form.variant.local_size}\n{text}")
         return "\n".join(parts)
 
     @cached_property
@@ -153,28 +203,20 @@ class PtxProgram:
     @property
     def _texts(self) -> dict[str, str]:
         """The PTX of every kernel."""
-        texts = {name: self.compiled(name, self.usual_variant(name))[1] for name in self.signatures}
+        forms = {name: self.usual_form(name) for name in self.signatures}
+        texts = {name: form.program.compiled(name, form.variant)[1] for name, form in forms.items()}
         if not texts:
             raise Error("the program has no kernels, of which a cubin could be made")
         return texts
 
     def resources(self, name: str) -> Resources:
         """The registers and the memory that a kernel takes, for work-groups as above."""
-        code, _ = self.compiled(name, self.usual_variant(name))
+        form = self.usual_form(name)
+        code, _ = form.program.compiled(name, form.variant)
         return resources(self.assembled[1], code.symbol)
 
 
-@dataclass(frozen=True)
-class Form:
-    """What a launch may run: a variant of a program's kernel, and the sizes that it has then."""
-
-    program: CudaProgram
-    variant: Variant
-    geometry: Geometry
-    merged: MergedLaunch | None
-
-
-_SHARES: dict[Misfit, Callable[[Form], bool]] = {
+_SHARES: dict[Misfit, Callable[[Form[CudaProgram]], bool]] = {
     "arguments": lambda form: form.merged is not None,
     "loads": lambda form: form.variant.pipeline != "none",
     "stores": lambda form: form.variant.pipeline == "loads and stores"}
@@ -193,8 +235,6 @@ class CudaProgram(PtxProgram):
         super().__init__(module, self.context.chip, cache, validates=validates, sub_group_size=sub_group_size)
         self._plans: dict[Any, Plan] = {}
         self._loaded: dict[tuple[str, Variant], Any] = {}
-        self._children: dict[bytes, CudaProgram] = {}
-        self.merging = Merging(module)
 
     @cached_property
     def variables(self) -> Any:
@@ -225,7 +265,8 @@ class CudaProgram(PtxProgram):
         """The registers and the memory that a kernel takes, as the driver says, for work-groups as above."""
         from coopmat.targets.cuda.host.context import keeps_current
 
-        found: Resources = keeps_current(lambda: self.loaded(name, self.usual_variant(name)).resources)()
+        form = self.usual_form(name)
+        found: Resources = keeps_current(lambda: form.program.loaded(name, form.variant).resources)()
         return found
 
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
@@ -258,7 +299,7 @@ class CudaProgram(PtxProgram):
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
                    global_offset: Sequence[int] | None) -> Plan:
-        from coopmat.targets.cuda.host.launch import Plan
+        from coopmat.targets.cuda.host.launch import MergedLaunch, Plan
 
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
@@ -266,9 +307,9 @@ class CudaProgram(PtxProgram):
         geometry = Geometry.checked(signature, global_size, local_size, global_offset,
                                     signature.sub_group_size or self.sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
-        source, known = self._forms(name, variant, geometry), list[Form]()
+        source, known = self._forms(name, variant, geometry), list[Form[CudaProgram]]()
 
-        def form(number: int) -> Form:
+        def form(number: int) -> Form[CudaProgram]:
             while len(known) <= number:
                 known.append(next(source))
             return known[number]
@@ -289,40 +330,27 @@ class CudaProgram(PtxProgram):
                 kernel = one.program.loaded(name, one.variant)
             except Error as error:
                 raise LaunchError(str(error)) from None
-            return Plan(kernel, code, one.program.signatures[name], one.geometry, one.program.variables,
-                        self.options.printf_limit, lambda misfit: made(number + 1, misfit), one.merged)
+            counts, merged = geometry.group_counts, one.merged
+            sizes = geometry if merged is None else _merged_sizes(geometry, merged)
+            return Plan(kernel, code, one.program.signatures[name], sizes, one.program.variables,
+                        self.options.printf_limit, lambda misfit: made(number + 1, misfit),
+                        None if merged is None else MergedLaunch(merged, counts))
 
         return made(0, None)
 
-    def _forms(self, name: str, variant: Variant, geometry: Geometry) -> Iterator[Form]:
-        """The forms of a kernel for a launch, the fastest first: with merged work-groups, with pipelines, as it is."""
-        from coopmat.targets.cuda.host.launch import MergedLaunch
-
+    def _forms(self, name: str, variant: Variant, geometry: Geometry) -> Iterator[Form[CudaProgram]]:
+        """The forms of a kernel for a launch. Work-groups are not merged where they do not begin at zero."""
         counts = geometry.group_counts
-        if not any(geometry.global_offset) and not variant.nulls:
-            try:
-                for merged in self.merging.of(name, variant, counts, self.context.multiprocessors):
-                    program = self._child(merged.module)
-                    groups = merged.group_counts(counts)
-                    sizes = Geometry(geometry.dimensions, _times(groups, merged.local_size),
-                                     merged.local_size, geometry.global_offset, WARP)
-                    larger = program.variant(program.signatures[name], merged.local_size)
-                    for one in program.pipelines(larger, groups):
-                        yield Form(program, one, sizes, MergedLaunch(merged, counts))
-            except NoMerge as reason:
-                self.reasons[name, variant] = str(reason)
-        for one in self.variants(variant, counts):
-            yield Form(self, one, geometry, None)
+        if any(geometry.global_offset):
+            return (Form(self, one, None) for one in self.variants(variant, counts))
+        return self.forms(name, variant, counts, self.context.multiprocessors)
 
-    def _child(self, module: Module) -> CudaProgram:
-        """The program of a module with merged work-groups."""
-        content = module.to_bytes()
-        if content not in self._children:
-            self._children[content] = CudaProgram(module, self.context.ordinal, self.options, self.cache,
-                                                  validates=False)
-        return self._children[content]
+    def beside(self, module: Module) -> CudaProgram:
+        """See :class:`PtxProgram`."""
+        return CudaProgram(module, self.context.ordinal, self.options, self.cache, validates=False)
 
 
-def _times(one: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
-    x, y, z = map(mul, one, other)
-    return x, y, z
+def _merged_sizes(geometry: Geometry, merged: Merged) -> Geometry:
+    """The sizes of a launch with merged work-groups."""
+    x, y, z = map(mul, merged.group_counts(geometry.group_counts), merged.local_size)
+    return replace(geometry, global_size=(x, y, z), local_size=merged.local_size, sub_group_size=WARP)
