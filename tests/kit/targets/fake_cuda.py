@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -83,6 +84,19 @@ class Function:
         self.nbytes = int(found[1])
 
 
+MAP, MAP_MARK = struct.Struct("<8s6Q"), b"tensmap!"
+
+
+class Map:
+    """A tensor map: address, width, height, stride in bytes, and the box."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = ctypes.create_string_buffer(content.ljust(128, b"\0"), 128)
+
+    def getPtr(self) -> int:
+        return ctypes.addressof(self.content)
+
+
 class Launch:
     """What a kernel gets."""
 
@@ -97,6 +111,12 @@ class Launch:
     def value(self, offset: int, dtype: Any) -> Any:
         """An argument that is a number."""
         return np.frombuffer(self.block, dtype, 1, ARGUMENTS + offset)[0]
+
+    @property
+    def maps(self) -> list[tuple[int, ...]]:
+        """The tensor maps: address, width, height, stride in bytes, columns and lines of a box."""
+        places = [match.start() for match in re.finditer(MAP_MARK, self.block)]
+        return [MAP.unpack_from(self.block, place)[1:] for place in places]
 
     @property
     def items(self) -> int:
@@ -121,6 +141,9 @@ class FakeDriver(ModuleType):
     CUmemLocationType = _Names()
     CUdevice_attribute, CUfunction_attribute, CUpointer_attribute = _Names(), _Names(), _Names()
     CUjit_option, CUjitInputType, CUstreamCaptureMode = _Names(), _Names(), _Names()
+    CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapInterleave = _Names(), _Names(), _Names()
+    CUtensorMapL2promotion, CUtensorMapFloatOOBfill = _Names(), _Names()
+    cuuint32_t = cuuint64_t = int
     ATTRIBUTES = {"COMPUTE_CAPABILITY_MAJOR": 9, "COMPUTE_CAPABILITY_MINOR": 0, "MULTIPROCESSOR_COUNT": 4,
                   "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 232448, "MAX_THREADS_PER_BLOCK": 1024,
                   "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535, "MAX_GRID_DIM_Z": 65535,
@@ -209,6 +232,16 @@ class FakeDriver(ModuleType):
 
     def cuMemAllocManaged(self, nbytes: int, flags: int) -> tuple:
         return self._allocate(nbytes)
+
+    def cuMemAllocAsync(self, nbytes: int, stream: int) -> tuple:
+        return self._allocate(nbytes)
+
+    def cuMemFreeAsync(self, address: int, stream: int) -> tuple:
+        return self._submit(stream, lambda: self._memory.pop(address))
+
+    def cuTensorMapEncodeTiled(self, kind: str, rank: int, address: int, sizes: list[int], strides: list[int],
+                               box: list[int], *_: Any) -> tuple:
+        return CUresult.CUDA_SUCCESS, Map(MAP.pack(MAP_MARK, address, *sizes, *strides, *box))
 
     def cuMemFree(self, address: int) -> tuple:
         self.cuCtxSynchronize()

@@ -79,6 +79,21 @@ def _on_the_gpu() -> Iterator[None]:
 globals().update(launching())
 
 
+NOT_ON_GPUS = {
+    "test_groups__votes[": ("-64]", "sub-groups of 64"),
+    "test_math__element_wise_functions_of_matrices[": ("amd_gpu_gfx90a]", "sub-groups of 64"),
+    "test_math__native_and_half_precision[": ("native]", "native_tan is less exact on GPUs, as OpenCL leaves it"),
+}
+"""Tests that no GPU of NVIDIA's can pass: how their names begin and end, and why."""
+
+
+@pytest.fixture(autouse=True)
+def _possible(request: pytest.FixtureRequest) -> None:
+    for name, (end, reason) in NOT_ON_GPUS.items():
+        if request.node.name.startswith(name) and request.node.name.endswith(end):
+            pytest.skip(reason)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The Python kernels need a GPU."""
     if metafunc.function.__module__ != __name__:

@@ -25,13 +25,14 @@ from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
-from coopmat.targets.cuda.host.allocations import reachable
+from coopmat.targets.cuda.host.allocations import Allocation, reachable
 from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import bindings, failure
 from coopmat.targets.cuda.host.memory import Blocks, Copies
 from coopmat.targets.cuda.host.modules import LoadedKernel
 from coopmat.targets.cuda.host.streams import Mark, Stream
-from coopmat.targets.cuda.host.tensor_maps import tensor_map
+from coopmat.targets.cuda.host.tensor_maps import sizes_of, tensor_map
+from coopmat.targets.cuda.host.turning import Turn, Turned, turn
 from coopmat.targets.cuda.host.variables import Variables
 from coopmat.targets.cuda.kernel import BLOCK_ALIGNMENT, KernelCode
 from coopmat.targets.cuda.work_groups.schedule import CLUSTER
@@ -179,9 +180,14 @@ class Plan:
         given = (plan.kernel.function, *counts, *plan.threads, ready.shared, stream.handle,
                  ctypes.addressof(parameter), 0)
         submit, shown = bindings().cuLaunchKernel, self.shown
+        targets = [Allocation(self.context, "device", one.nbytes, BLOCK_ALIGNMENT) for one in ready.turns]
+        for one, target in zip(ready.turns, targets, strict=True):
+            one.describe(ready.block, target.start)
 
         def run(_keep: Any = (ready, parameter, arguments)) -> None:
             stream.launched(shown)
+            for one, target in zip(ready.turns, targets, strict=True):
+                one.submit(self.context, stream, target.start)
             status, = submit(*given)
             if status:
                 raise failure(status, self.what)
@@ -222,6 +228,7 @@ class Plan:
         words: list[Any] = []
         copied: list[int] = []
         shared = self.local_bytes
+        turns: list[Turn] = []
         given = arguments
         if self._merged is not None:
             arguments = (*arguments, *self._merged.given)
@@ -252,10 +259,10 @@ class Plan:
             self.kernel.allow_shared(shared)
         if (self.code.maps or self._merged is not None) and (copies is not None or not copied):
             numbers = self._numbers(words)
-            misfit = self._misfit(block, words, numbers)
+            misfit = self._misfit(block, words, numbers, turns)
             if misfit is not None:
                 return self.other(misfit)._bound(given, copies)
-        return Ready(self, block, shared), copied
+        return Ready(self, block, shared, tuple(turns)), copied
 
     def _numbers(self, words: Sequence[Any]) -> tuple[int, ...]:
         """The arguments that are integers, as such."""
@@ -264,16 +271,25 @@ class Plan:
                      for word, kind, slot, parameter in zip(words, self.kinds, self.code.parameters,
                                                             self.signature.parameters, strict=True))
 
-    def _misfit(self, block: Any, words: Sequence[Any], numbers: tuple[int, ...]) -> Misfit | None:
-        """Put the tensor maps into the block. Why the arguments do not fit, if they do not."""
+    def _misfit(self, block: Any, words: Sequence[Any], numbers: tuple[int, ...], turns: list[Turn]) -> Misfit | None:
+        """Put the tensor maps into the block, and into ``turns`` what is transposed first. Why the arguments do not
+        fit, if they do not."""
         if self._merged is not None and not self._merged.takes(numbers):
             return "arguments"
         for described, slot in self.code.maps:
             address = words[described.parameter]
-            found = tensor_map(described, address, numbers) if address else None
+            sizes = sizes_of(described, numbers)
+            found: Turn | bytes | None = None
+            if address and described.is_turned:
+                found = turn(described, slot, address, sizes)
+            elif address:
+                found = tensor_map(described, address, sizes)
             if found is None:
                 return described.way
-            block[slot.offset:slot.offset + slot.size] = found
+            if isinstance(found, Turn):
+                turns.append(found)
+            else:
+                block[slot.offset:slot.offset + slot.size] = found
         return None
 
     def _check_local(self, nbytes: int, arguments: Sequence[Any] = ()) -> None:
@@ -303,11 +319,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class Ready:
-    """A launch whose arguments are in their block. shared: the bytes of local memory of a work-group."""
+    """A launch whose arguments are in their block. shared: the bytes of local memory of a work-group. turns: what is
+    transposed first."""
 
     plan: Plan
     block: Any
     shared: int
+    turns: tuple[Turn, ...] = ()
 
     def submit(self, stream: Stream) -> tuple[Mark, Mark] | None:
         """Launch all parts of the grid; the marks around them."""
@@ -315,6 +333,7 @@ class Ready:
         parameter = ctypes.c_void_p(ctypes.addressof(block))
         stream.launched(plan.shown)
         start = None if stream.is_capturing else stream.mark()
+        turned = Turned(plan.context, self.turns, block, stream)
         for first, counts in plan.parts:
             if any(first):
                 for axis, group in enumerate(first):
@@ -323,6 +342,7 @@ class Ready:
                                                 stream.handle, ctypes.addressof(parameter), 0)
             if status:
                 raise failure(status, plan.what)
+        turned.free()
         return None if start is None else (start, stream.mark())
 
 

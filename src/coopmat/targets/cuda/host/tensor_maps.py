@@ -14,11 +14,17 @@ BYTES = 128
 MOST_EXTENT, MOST_STRIDE = 1 << 32, 1 << 40  # of a matrix, in elements, and of its lines, in bytes
 
 
-def tensor_map(described: TensorMap, address: int, arguments: Sequence[int]) -> bytes | None:
-    """The map of a matrix at an address of the GPU's memory; None for one that the hardware does not take: its address
-    and its stride are multiples of 16 bytes, and there is something in it."""
+def sizes_of(described: TensorMap, arguments: Sequence[int]) -> tuple[int, int, int]:
+    """Width, height and stride of a matrix in a launch, in elements."""
     width, height = (one.of(arguments) & (1 << one.bits) - 1 for one in (described.width, described.height))
-    stride = described.stride.of(arguments) * described.element_bytes
+    return width, height, described.stride.of(arguments)
+
+
+def tensor_map(described: TensorMap, address: int, sizes: tuple[int, int, int]) -> bytes | None:
+    """The map of a matrix at an address of the GPU's memory, of width, height and stride in elements; None for one that
+    the hardware does not take: its address and its stride are multiples of 16 bytes, and there is something in it."""
+    width, height, stride = sizes
+    stride *= described.element_bytes
     if (address % MAP_ALIGNMENT or stride % MAP_ALIGNMENT or not 0 < stride < MOST_STRIDE
             or not 0 < width <= MOST_EXTENT or not 0 < height <= MOST_EXTENT
             or width * described.element_bytes > stride):

@@ -206,6 +206,8 @@ class FetchingMatrices:
         """The copies of a tile's slabs."""
         let = self.writer.let
         line, first = (let(f"trunc i64 {one} to i32") for one in access.window[:2])
+        if staged.map.is_turned:
+            line, first = first, line
         slot = self.maps[staged.number]
         described = let(f"getelementptr i8, {self.role.block.pointer} {LAUNCH}, i64 {slot.offset}")
         tile, rank = staged.tile, self.role.rank()

@@ -45,8 +45,8 @@ class NoSchedule(Exception):
 
 @dataclass(frozen=True)
 class Kind:
-    """Products of wgmma. k: of an instruction. letters: PTX's types. mixes: its operands may lie along M or N, too.
-    tensor: the type of a tensor map's elements."""
+    """Products of wgmma. k: of an instruction. letters: PTX's types. mixes: its operands may lie along M or N, too;
+    others are transposed first, where they do. tensor: the type of a tensor map's elements."""
 
     k: int
     letters: str
@@ -98,7 +98,8 @@ class TensorMap:
     """What the host makes a tensor map of: a matrix in memory, and the boxes that are copied.
 
     parameter: of the pointer. element: the type of an element. width, height: elements of a line, and lines. stride:
-    elements from line to line. way: what it is for.
+    elements from line to line. way: what it is for. is_turned: whether it is of the transposed matrix, which the host
+    makes first: lines become what was along them.
     """
 
     parameter: int
@@ -110,6 +111,7 @@ class TensorMap:
     box: tuple[int, int]
     line_bytes: int
     way: Literal["loads", "stores"] = "loads"
+    is_turned: bool = False
 
 
 @dataclass
@@ -321,6 +323,9 @@ def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) 
         raise NoSchedule(f"K = {a.columns} is no multiple of wgmma's {product.k}")
 
 
+_OTHER = {Layout.RowMajorKHR: Layout.ColumnMajorKHR, Layout.ColumnMajorKHR: Layout.RowMajorKHR}
+
+
 def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind) -> StagedLoad:
     """The load of an operand. NoSchedule if it is none that a tensor map can do."""
     row = flat.definition(identifier)
@@ -329,19 +334,20 @@ def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind) -> Sta
     for user in (user for block in flat.blocks for user in block.instructions):
         if identifier in user.ids() and user.opcode != Op.CooperativeMatrixMulAddKHR:
             raise NoSchedule(f"a loaded tile is used by {user.name}, not only multiplied")
-    pointer, _, column, layout, height, width, *rest = row.words
+    pointer, line, along, layout, height, width, *rest = row.words
     order = flat.constant_of(layout)
-    if order not in (Layout.RowMajorKHR, Layout.ColumnMajorKHR):
+    if order not in _OTHER:
         raise NoSchedule("the layout of a load is neither row-major nor column-major")
     size = kind.component.size
-    if (size << zeros_of(flat, column)) % MAP_ALIGNMENT:
+    is_turned = not product.mixes and (kind.use == Use.MatrixAKHR) != (order == Layout.RowMajorKHR)
+    tile = _tile(kind, _OTHER[Layout(order)] if is_turned else Layout(order), product)
+    if (size << zeros_of(flat, line if is_turned else along)) % MAP_ALIGNMENT:
         raise NoSchedule(f"the first column of a load is not known to be a multiple of {MAP_ALIGNMENT} bytes")
-    tile = _tile(kind, Layout(order), product)
     described = _map(flat, pointer, (width, height, *rest[:1]), product.tensor, size,
                      (tile.line_bytes // size, tile.lines), tile.line_bytes)
     if described is None:
         raise NoSchedule("the base, the stride and the sizes of a checked load are not the kernel's arguments")
-    return StagedLoad(row, kind, tile, described, 0)
+    return StagedLoad(row, kind, tile, replace(described, is_turned=is_turned), 0)
 
 
 def _map(flat: Flat, pointer: int, sizes: Sequence[int], element: str, element_bytes: int, box: tuple[int, int],
@@ -360,8 +366,6 @@ def _tile(kind: MatrixType, layout: Layout, product: Kind) -> Tile:
     is_a, by_rows = kind.use == Use.MatrixAKHR, layout == Layout.RowMajorKHR
     lines, along = (kind.rows, kind.columns) if by_rows else (kind.columns, kind.rows)
     along_k = is_a == by_rows
-    if not along_k and not product.mixes:
-        raise NoSchedule(f"wgmma takes {product.letters} along K only: A row-major, B column-major")
     size = kind.component.size
     line_bytes = next((width for width in SWIZZLES if along * size % width == 0), 0)
     if not line_bytes or (not along_k and line_bytes != SWIZZLES[0]) or lines > MOST_BOX_ROWS or lines % 8:

@@ -1,0 +1,181 @@
+"""Kernels of single sub-groups on Hopper: which blocks of work-groups are merged, what is launched, and what else where
+arguments do not allow that. The driver has no GPU; PTX is assembled where ptxas is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import coopmat as cm
+from coopmat.runtime.executable import executable
+from coopmat.spirv.transform.enlarge.growth import NoMerge
+from coopmat.targets.base.device_array import DeviceArray
+from coopmat.targets.cuda.chips import CHIPS
+from coopmat.targets.cuda.host import turning
+from coopmat.targets.cuda.merging import Merging
+from coopmat.targets.cuda.program import PtxProgram
+from tests.kit.targets.fake_cuda import FakeDriver, Launch, installed
+from tests.kit.targets.ptx import assembled, ptx_of
+
+SOURCE = """
+#define M(rows, columns, use) \\
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+kernel __attribute__((intel_reqd_sub_group_size(32)))
+void gemm(global const IN *a, global const IN *b, global OUT *c, int n, int k)
+{
+    size_t row = get_group_id(1) * 16, column = get_group_id(0) * 16;
+    OUT M(16, 16, ACCUMULATOR) sum = coop_mat_init(0);
+    for (int i = 0; i < k; i += 16) {
+        IN M(16, 16, A) x = coop_mat_load(a + row * k + i, ROW, k);
+        IN M(16, 16, B) y = coop_mat_load(b + (size_t)i * n + column, ROW, n);
+        sum = coop_matmul_add(x, y, sum, FLAGS);
+    }
+    coop_mat_store(c + row * n + column, sum, ROW, n);
+}
+"""
+BF16 = ("-DIN=__bf16", "-DOUT=float", "-DFLAGS=0")
+S8 = ("-DIN=char", "-DOUT=int", "-DFLAGS=15")
+
+
+def program_of(options: tuple[str, ...], chip: str = "sm_90a") -> PtxProgram:
+    return PtxProgram(executable(cm.build(SOURCE, options).module), CHIPS[chip])
+
+
+# ------------------------------------------------------------------ what is merged
+
+
+@pytest.mark.parametrize(("groups", "block"), [
+    ((512, 512, 1), (256, 128)),  # many blocks: the largest
+    ((128, 64, 1), (128, 128)),  # 2048 x 1024: half a wave of the largest
+    ((64, 64, 1), (128, 64))])
+def test_blocks(groups: tuple[int, int, int], block: tuple[int, int]) -> None:
+    """Columns and rows of a block of the launch, on 132 multiprocessors."""
+    program = program_of(BF16)
+    variant = program.variant(program.signatures["gemm"], (32, 1))
+    found = next(Merging(program.module).of("gemm", variant, groups, 132))
+    assert tuple(16 * factor for factor in found.factors[:2]) == block
+
+
+def test_what_is_not_merged() -> None:
+    for options, local, nulls, chip, reason in (
+            (BF16, (32, 1), (), "sm_80", "sm_80 has no wgmma"), (BF16, (32, 1), (1,), "sm_90a", "null pointers"),
+            (BF16, (16, 4), (), "sm_90a", "not made of sub-groups of 32 along its first axis")):
+        program = program_of(options, chip)
+        variant = program.variant(program.signatures["gemm"], local, nulls)
+        with pytest.raises(NoMerge, match=reason):
+            next(Merging(program.module).of("gemm", variant, (8, 8, 1), 132))
+        assert all(form.merged is None for form in program.forms("gemm", variant, (8, 8, 1), 132))
+        assert list(program.reasons.values())
+
+
+@pytest.mark.parametrize("options", [BF16, S8, ("-DIN=half", "-DOUT=float", "-DFLAGS=0")], ids=lambda one: one[0])
+def test_ptx(options: tuple[str, ...]) -> None:
+    """Of every form; the merged ones multiply by wgmma, and spill nothing."""
+    program = program_of(options)
+    found = ptx_of(program, "gemm", (32, 1), group_counts=(200, 200, 1))
+    merged = [one for one in found if one.variant.pipeline != "none"]
+    assert bool(merged) == ("wgmma.mma_async" in found[0].text)
+    assert merged
+    for one in found:
+        made = assembled(one)
+        assert made is None or not made.spilled, one
+
+
+def test_the_transposing_kernel_is_assembled() -> None:
+    for size in (1, 4):
+        text = turning.turning_ptx(CHIPS["sm_90a"], size)
+        assert f".entry {turning.SYMBOL}(" in text
+
+
+# ------------------------------------------------------------------ launches
+
+
+@pytest.fixture
+def gpu() -> Iterator[FakeDriver]:
+    with installed() as driver:
+        yield driver
+
+
+class Recorded:
+    """What was launched, by the kernel's name."""
+
+    def __init__(self, gpu: FakeDriver) -> None:
+        self.launches: list[tuple[str, Launch]] = []
+        gpu.kernels = {name: partial(self.note, name) for name in ("gemm", turning.SYMBOL)}
+
+    def note(self, name: str, launch: Launch) -> None:
+        self.launches.append((name, launch))
+
+
+class Memory:
+    """Memory of the GPU, as other libraries show it. gap: the bytes before it."""
+
+    def __init__(self, gpu: FakeDriver, count: int, dtype: Any, gap: int) -> None:
+        _, address = gpu.cuMemAlloc(count * np.dtype(dtype).itemsize + gap)
+        self.coopmat = DeviceArray(address + gap, (count,), np.dtype(dtype), device=0)
+
+    def __coopmat_array__(self) -> DeviceArray:
+        return self.coopmat
+
+
+def enqueue(gpu: FakeDriver, options: tuple[str, ...], m: int, n: int, k: int, gap: int = 0) -> Recorded:
+    """Launch the kernel over memory of the GPU; ``gap``: bytes that B begins behind a multiple of 256."""
+    found = Recorded(gpu)
+    element, result = (ml_dtypes.bfloat16, np.float32) if options == BF16 else (np.int8, np.int32)
+    arrays = [Memory(gpu, *one) for one in ((m * k, element, 0), (k * n, element, gap), (m * n, result, 0))]
+    queue = cm.Queue("cuda:0")
+    queue.enqueue(cm.build(SOURCE, options).kernel("gemm"), (n // 16 * 32, m // 16), (32, 1), *arrays, n, k).wait()
+    return found
+
+
+def test_a_merged_launch(gpu: FakeDriver) -> None:
+    """Persistent work-groups with tensor maps of A, B and C, as large as the work-groups need."""
+    m, n, k = 272, 528, 80
+    [(name, launch)] = enqueue(gpu, BF16, m, n, k).launches
+    assert name == "gemm"
+    assert launch.group[0] > 128
+    assert launch.grid[0] <= 4  # multiprocessors
+    (_, *a), (_, *b), (_, *c) = launch.maps
+    assert a[:3] == [k, m, 2 * k]
+    assert b[:3] == [n, k, 2 * n]
+    assert c[:3] == [n, m, 4 * n]
+
+
+def test_an_address_that_tensor_maps_refuse(gpu: FakeDriver) -> None:
+    [(_, launch)] = enqueue(gpu, BF16, 64, 64, 64, gap=4).launches
+    assert launch.group == (32, 1, 1)
+    assert launch.grid == (4, 4, 1)
+
+
+def test_a_loop_that_wraps_around(gpu: FakeDriver) -> None:
+    """Its end is no 32-bit number: the kernel as it is."""
+    queue = cm.Queue("cuda:0")
+    found = Recorded(gpu)
+    memory, out = cm.malloc_device[np.int8](4096, queue), cm.malloc_device[np.int32](256, queue)
+    kernel = cm.build(SOURCE, S8).kernel("gemm")
+    queue.enqueue(kernel, (32, 1), (32, 1), memory, memory, out, 16, 2**31 - 8).wait()
+    assert found.launches[-1][1].group == (32, 1, 1)
+
+
+def test_an_operand_that_is_transposed_first(gpu: FakeDriver) -> None:
+    """B of bytes by rows: its transposed form, in memory of the launch, is what is multiplied."""
+    m, n, k = 256, 512, 144
+    before = gpu.allocated
+    (first, turn), (second, launch) = enqueue(gpu, S8, m, n, k).launches
+    assert (first, second) == (turning.SYMBOL, "gemm")
+    assert turn.grid == (n // 64, -(-k // 64), 1)
+    (a, *_), (b, *sizes), _ = launch.maps
+    assert sizes[:3] == [k, n, k]
+    assert b != a
+    assert gpu.allocated <= before + 4  # what was transposed is freed
+
+
+def test_an_operand_of_no_whole_words(gpu: FakeDriver) -> None:
+    [(_, launch)] = enqueue(gpu, S8, 64, 64, 64, gap=2).launches
+    assert launch.group == (32, 1, 1)
