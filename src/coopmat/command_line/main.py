@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -240,6 +240,7 @@ def run(
     out: Annotated[list[str] | None, typer.Option(
         "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
     bounds: Annotated[bool, typer.Option(help="Report accesses outside of buffers.")] = True,
+    explain: Annotated[bool, typer.Option("--explain", help="Say what the device chose, and why.")] = False,
     device_name: DeviceName = None,
     linked: Linked = None,
     values: Specialized = None,
@@ -247,7 +248,8 @@ def run(
 ) -> None:
     """Run one kernel on a device, with arguments from the command line and files."""
     target = device(device_name)
-    target = device(target, options=replace(target.options, bounds=bounds))
+    if any(one.name == "bounds" for one in fields(target.options)):
+        target = device(target, options=replace(target.options, bounds=bounds))
     sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size) if local_size else None
     program = _build(file, build_options(context), target, cache_dir, linked, values)
     chosen = program.kernel(kernel) if kernel is not None else _only_kernel(program)
@@ -259,6 +261,8 @@ def run(
         event = Queue(target).enqueue(chosen, *sizes, *arguments).wait()
     save_outputs(outputs, arguments)
     print(f"{chosen.name} on {target.name}: {event.elapsed * 1e3:.1f} ms")
+    if explain:
+        print(*target.explanation(program.load(target)), sep="\n")
 
 
 def _only_kernel(program: Program) -> Kernel:

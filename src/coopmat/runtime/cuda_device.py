@@ -76,6 +76,13 @@ class CudaDevice(Device):
             check(module, self.description)
         return CudaProgram(module, self.gpu.ordinal, self.options, cache)
 
+    def explanation(self, program: LoadedProgram) -> list[str]:
+        """What was chosen for the last launch of a program: merged work-groups, pipelines, clusters."""
+        from coopmat.targets.cuda.program import CudaProgram
+
+        assert isinstance(program, CudaProgram)
+        return program.explanation()
+
     def ptx_program(self, module: Module, cache: Cache, load: Callable[[], LoadedProgram]) -> PtxProgram:
         """The program as it is loaded."""
         from coopmat.targets.cuda.program import PtxProgram

@@ -132,6 +132,10 @@ class Device:
         """
         raise NotImplementedError
 
+    def explanation(self, program: LoadedProgram) -> list[str]:
+        """What the device chose for the last launch of a program, and why, in lines."""
+        return [f"{self.name} runs kernels as they are written"]
+
     def can_load(self, module: Module) -> bool:
         """Whether :meth:`load` raises no error."""
         try:

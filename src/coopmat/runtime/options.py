@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from coopmat.diagnostics import SNIPPET_WIDTH, Error, shortened, value_text
+from coopmat.support import schedules
 from coopmat.support.build_options import LANGUAGES, BuildOptions
+from coopmat.support.schedules import ScheduleOptions
 
 Options = str | Sequence[str] | None
 """Options as :func:`coopmat.build` takes them: one text, or a sequence of words."""
@@ -120,6 +122,11 @@ def _optimization(settings: Settings, value: str) -> None:
         raise _wrong(f"invalid value in '{value}': the levels are -O0, -O1, -O2 and -O3")
 
 
+def _schedule(settings: Settings, value: str) -> None:
+    ScheduleOptions.parse(value)
+    settings.values["schedule"] = value
+
+
 def _source_language(settings: Settings, value: str) -> None:
     if value != "cl":
         raise _wrong(f"invalid value '{value}' in '-x {value}': kernels are written in OpenCL C, which is '-x cl'")
@@ -192,6 +199,8 @@ TRANSLATION = (
     *(Option(name, Form.FLAG, _permit, "the program stays as written unless `coopmat compile -O` optimises it")
       for name in ("-cl-opt-disable", "-cl-strict-aliasing")),
     Option("-O", Form.PREFIX, _optimization, "the same", "0..3"),
+    Option(schedules.OPTION, Form.JOINED, _schedule,
+           f"what a GPU does instead of what it would choose: {schedules.FORM}", "ITEM,..."),
     Option("-g", Form.FLAG, _permit, "source lines are always kept"),
     Option("-cl-kernel-arg-info", Form.FLAG, _permit, "the names of arguments are always kept"),
     Option("-cl-uniform-work-group-size", Form.FLAG, _permit, "always so: work-groups are of one size"),

@@ -46,6 +46,11 @@ class PythonKernel(ABC):  # no Protocol: every launch asks whether it was given 
     def form(self) -> CallForm:
         """The parameters that a launch gives arguments for: all but the first and what is captured."""
 
+    @property
+    @abstractmethod
+    def schedule(self) -> str | None:
+        """What its own options say of -coopmat-schedule."""
+
     @abstractmethod
     def key(self) -> str | None:
         """What its compilation depends on; None if it reads objects whose changes cannot be seen."""

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.runtime.device import Device
+from coopmat.runtime.options import parse_options
 from coopmat.runtime.python_kernels import PythonKernel
 from coopmat.runtime.saved import Compilation, Optimization
 from coopmat.spirv.analysis.types import VECTOR_LENGTHS
+from coopmat.spirv.edit.processing import scheduled
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Module
 from coopmat.support.build_options import BuildOptions
@@ -55,7 +57,7 @@ class OpenCLSource:
             from coopmat import lowering
 
             tree, warnings = self._translation
-            module = lowering.to_spirv(tree)
+            module = scheduled(lowering.to_spirv(tree), self.options.schedule)
             found = Compilation(module, warnings, self.files.record(), self.device.can_load(module))
             if not self._depends_on_time():
                 cache.put(self.key, found.to_bytes())
@@ -130,7 +132,7 @@ class PythonSource:
             from coopmat import lowering
 
             tree, warnings = self._translation
-            module = lowering.to_spirv(tree)
+            module = scheduled(lowering.to_spirv(tree), parse_options(self.options).schedule or self.kernel.schedule)
             found = Compilation(module, warnings, {}, self.device.can_load(module))
             if entry is not None:
                 cache.put(entry, found.to_bytes())

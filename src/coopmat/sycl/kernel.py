@@ -136,6 +136,11 @@ class SyclKernel(PythonKernel):
             return self.function.__globals__[name]
         return eval(name, self.function.__globals__, dict(closure))
 
+    @property
+    def schedule(self) -> str | None:
+        """See :class:`PythonKernel`."""
+        return kernel_options(self.name, self.options).schedule
+
     @cached_property
     def form(self) -> CallForm:
         """The parameters that a launch gives arguments for: all but the nd_item."""

@@ -3,6 +3,7 @@ arguments do not allow that. The driver has no GPU; PTX is assembled where ptxas
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -13,7 +14,9 @@ import pytest
 
 import coopmat as cm
 from coopmat.runtime.executable import executable
+from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.transform.enlarge.growth import NoMerge
+from coopmat.sycl import kernel
 from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.cuda.chips import CHIPS
 from coopmat.targets.cuda.host import turning
@@ -105,6 +108,8 @@ def gpu() -> Iterator[FakeDriver]:
 class Recorded:
     """What was launched, by the kernel's name."""
 
+    program: cm.Program
+
     def __init__(self, gpu: FakeDriver) -> None:
         self.launches: list[tuple[str, Launch]] = []
         gpu.kernels = {name: partial(self.note, name) for name in ("gemm", turning.SYMBOL)}
@@ -127,10 +132,10 @@ class Memory:
 def enqueue(gpu: FakeDriver, options: tuple[str, ...], m: int, n: int, k: int, gap: int = 0) -> Recorded:
     """Launch the kernel over memory of the GPU; ``gap``: bytes that B begins behind a multiple of 256."""
     found = Recorded(gpu)
-    element, result = (ml_dtypes.bfloat16, np.float32) if options == BF16 else (np.int8, np.int32)
+    element, result = (ml_dtypes.bfloat16, np.float32) if options[0] == BF16[0] else (np.int8, np.int32)
     arrays = [Memory(gpu, *one) for one in ((m * k, element, 0), (k * n, element, gap), (m * n, result, 0))]
-    queue = cm.Queue("cuda:0")
-    queue.enqueue(cm.build(SOURCE, options).kernel("gemm"), (n // 16 * 32, m // 16), (32, 1), *arrays, n, k).wait()
+    queue, found.program = cm.Queue("cuda:0"), cm.build(SOURCE, options)
+    queue.enqueue(found.program.kernel("gemm"), (n // 16 * 32, m // 16), (32, 1), *arrays, n, k).wait()
     return found
 
 
@@ -179,3 +184,67 @@ def test_an_operand_that_is_transposed_first(gpu: FakeDriver) -> None:
 def test_an_operand_of_no_whole_words(gpu: FakeDriver) -> None:
     [(_, launch)] = enqueue(gpu, S8, 64, 64, 64, gap=2).launches
     assert launch.group == (32, 1, 1)
+
+
+# ------------------------------------------------------------------ what was chosen, and what is fixed
+
+
+def explanation(gpu: FakeDriver, options: tuple[str, ...], sizes: tuple[int, int, int] = (256, 512, 128), gap: int = 0
+                ) -> str:
+    device = cm.device("cuda:0")
+    found = enqueue(gpu, options, *sizes, gap=gap)
+    return "\n".join(device.explanation(found.program.load(device)))
+
+
+def test_explanations(gpu: FakeDriver) -> None:
+    said = explanation(gpu, BF16)
+    assert said.startswith("gemm: work-groups of ")
+    for text in ("neighbouring work-groups are one", "fetched ahead by tensor maps: a, b",
+                 "results leave by tensor maps: c", "persistent work-groups"):
+        assert text in said
+    assert "transposed in memory first: b" in explanation(gpu, S8)
+    refused = explanation(gpu, BF16, gap=4)
+    assert "no pipeline: threads load what they multiply" in refused
+
+
+@pytest.mark.parametrize(("schedule", "said", "not_said"), [
+    ("block:none", "no pipeline", "neighbouring"), ("block:64x128", "4 x 8 neighbouring|8 x 4 neighbouring", "8 x 8"),
+    ("cluster:none", "fetched ahead", "clusters"), ("cluster:x", "clusters of 2 work-groups along x", "along y"),
+    ("pipeline:loads", "fetched ahead", "results leave"),
+    ("block:128x128,cluster:y", "8 x 8 .*\n.*\n.*along y", "along x"),
+    ("block:none,pipeline:none", "no pipeline", "neighbouring")])
+def test_schedules(gpu: FakeDriver, schedule: str, said: str, not_said: str) -> None:
+    found = explanation(gpu, (*BF16, f"-coopmat-schedule={schedule}"))
+    assert re.search(said, found), found
+    assert not_said not in found
+
+
+@pytest.mark.parametrize(("schedule", "reason"), [
+    ("block:96x96", "there are blocks of 128x256, 128x128, 64x256, 64x128"),
+    ("block:none,pipeline:loads", "block:none")])
+def test_schedules_that_there_are_not(gpu: FakeDriver, schedule: str, reason: str) -> None:
+    with pytest.raises(cm.Error, match=f"kernel 'gemm'.*-coopmat-schedule=.*{reason}"):
+        enqueue(gpu, (*BF16, f"-coopmat-schedule={schedule}"), 64, 64, 64)
+
+
+def test_a_schedule_that_does_not_take_the_arguments(gpu: FakeDriver) -> None:
+    with pytest.raises(cm.LaunchError, match="nothing that -coopmat-schedule= allows takes this launch: "):
+        enqueue(gpu, (*BF16, "-coopmat-schedule=pipeline:stores"), 64, 64, 64, gap=4)
+
+
+@pytest.mark.parametrize("text", [",", "block", "block:", "block:12", "block:0x8", "pipeline:fast", "cluster:z",
+                                  "stages:4", "block:none,block:none"])
+def test_wrong_schedules(text: str) -> None:
+    with pytest.raises(cm.Error, match=r"invalid item '.*' in '-coopmat-schedule=.*': it takes block:none\|ROWS"):
+        cm.build("kernel void f() {}", [f"-coopmat-schedule={text}"])
+
+
+def test_schedules_of_kernels_in_python() -> None:
+    """By their own options, and by those of a build, which come last; in the module, so that SPIR-V keeps them."""
+    text = "def f(item: nd_item[1], p: ptr[int32]):\n    p[0] = 1\n"
+    first, second = "-coopmat-schedule=block:none", "-coopmat-schedule=cluster:x"
+    for own, given, expected in ((first, (), first), ((), second, second), (first, second, second), ((), (), None)):
+        module = cm.build(kernel.from_source(text, options=own), given).module
+        assert module.processed == ([] if expected is None else [expected])
+        assert not module.validate()
+        assert schedule_of(cm.build(module.to_bytes()).module) == schedule_of(module)

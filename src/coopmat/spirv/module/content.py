@@ -282,6 +282,11 @@ class Content:
         """Id → the text of an OpString."""
         return {item.result_id or 0: _string(item) for item in self.of_opcode(Op.String)}
 
+    @cached_property
+    def processed(self) -> list[str]:
+        """The texts of OpModuleProcessed."""
+        return [_string(item) for item in self.of_opcode(Op.ModuleProcessed)]
+
     # -- annotations -----------------------------------------------------------------
 
     @cached_property

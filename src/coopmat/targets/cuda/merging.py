@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Module
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
+from coopmat.support.schedules import OPTION
 from coopmat.targets.cuda.compilation import with_values
 from coopmat.targets.cuda.lanes import Variant
 
@@ -31,6 +33,7 @@ class Merging:
 
     def __init__(self, module: Module) -> None:
         self._given = module
+        self._block = schedule_of(module).block
         self._module: Module | None = None
 
     @property
@@ -44,6 +47,8 @@ class Merging:
         """The merged forms of a kernel, the fastest first. NoMerge, with the reason, if there are none."""
         if variant.chip.name != "sm_90a":
             raise NoMerge(f"{variant.chip.name} has no wgmma")
+        if self._block == (0, 0):
+            raise NoMerge(f"{OPTION}block:none")
         if variant.nulls:
             raise NoMerge("arguments are null pointers")
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
@@ -67,5 +72,9 @@ class Merging:
             blocks = -(-rows // down) * -(-columns // across)
             return -(-blocks // multiprocessors) * down * across / speed
 
-        for (down, across), work_items, _ in sorted(TILES, key=seconds):
+        tiles = [one for one in TILES if self._block in (None, one[0])]
+        if not tiles:
+            known = ", ".join(f"{down}x{across}" for (down, across), _, _ in TILES)
+            raise NoMerge(f"there are blocks of {known}")
+        for (down, across), work_items, _ in sorted(tiles, key=seconds):
             yield neighbours().merged(Block(down, across, depth, (work_items, 1, 1), Scope.Workgroup))

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from operator import mul
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from coopmat.diagnostics import Error, LaunchError
+from coopmat.diagnostics import Error, KernelNotSupported, LaunchError
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
@@ -17,6 +18,7 @@ from coopmat.spirv.transform.enlarge.merge import Merged, NoMerge
 from coopmat.support.cache import Cache, key
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
+from coopmat.support.schedules import CLUSTERS, OPTION, PIPELINES, ScheduleOptions
 from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.base.dump import wanted_stages
 from coopmat.targets.base.geometry import Geometry
@@ -24,6 +26,7 @@ from coopmat.targets.base.validity import Validity
 from coopmat.targets.cuda.assembler import Resources, cubin, resources
 from coopmat.targets.cuda.chips import LARGEST_GROUP, Chip
 from coopmat.targets.cuda.compilation import LEVEL, has_work_group_matrices, prepare, to_ir, to_ptx
+from coopmat.targets.cuda.explanation import explained
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import WARP, Variant
 from coopmat.targets.cuda.merging import Merging
@@ -57,6 +60,14 @@ class Form(Generic[_Program]):
     merged: Merged | None
 
 
+def _is_allowed(schedule: ScheduleOptions, form: Form[Any]) -> bool:
+    """Whether a form is one that a schedule does not rule out."""
+    is_merged = form.merged is not None
+    return ((schedule.block is None or is_merged == (schedule.block != (0, 0)))
+            and schedule.pipeline in (None, *(name for name, one in PIPELINES.items() if one == form.variant.pipeline))
+            and (schedule.cluster is None or CLUSTERS[schedule.cluster] == form.variant.cluster))
+
+
 class PtxProgram:
     """The kernels of a module as PTX; no GPU is needed. ``validates``: whether a module is checked before;
     ``sub_group_size``: of kernels that require none."""
@@ -71,6 +82,7 @@ class PtxProgram:
         self.signatures = module.kernel_signatures
         self._made: dict[tuple[str, Variant], tuple[KernelCode, str]] = {}
         self.reasons: dict[tuple[str, Variant], str] = {}  # why kernels have no pipeline, or are not merged
+        self.schedule = schedule_of(module)
         self.merging = Merging(module)
         self._merged: dict[bytes, Self] = {}
 
@@ -110,7 +122,18 @@ class PtxProgram:
     def forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int
               ) -> Iterator[Form[Self]]:
         """The forms of a kernel for so many work-groups, the fastest first: with merged work-groups, with pipelines,
-        as it is."""
+        as it is; those that its schedule allows. Error if there are none."""
+        is_any = False
+        for form in self._forms(name, variant, group_counts, multiprocessors):
+            if _is_allowed(self.schedule, form):
+                is_any = True
+                yield form
+        if not is_any:
+            reasons = "; ".join(dict.fromkeys(self.reasons.values())) or "it is not among those that it has"
+            raise KernelNotSupported(f"{self.chip.name} does not run kernel '{name}' as {OPTION} says: {reasons}")
+
+    def _forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int
+               ) -> Iterator[Form[Self]]:
         try:
             for merged in self.merging.of(name, variant, group_counts, multiprocessors):
                 content = merged.module.to_bytes()
@@ -234,6 +257,8 @@ class CudaProgram(PtxProgram):
         self.options = options if options is not None else CudaOptions()
         super().__init__(module, self.context.chip, cache, validates=validates, sub_group_size=sub_group_size)
         self._plans: dict[Any, Plan] = {}
+        self._chosen: dict[Plan, Form[CudaProgram]] = {}
+        self._last: Plan | None = None
         self._loaded: dict[tuple[str, Variant], Any] = {}
 
     @cached_property
@@ -294,7 +319,9 @@ class CudaProgram(PtxProgram):
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
+                self._chosen.clear()
             plan = self._plans[chosen] = self._made_plan(*chosen)
+        self._last = plan
         return plan
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
@@ -307,11 +334,15 @@ class CudaProgram(PtxProgram):
         geometry = Geometry.checked(signature, global_size, local_size, global_offset,
                                     signature.sub_group_size or self.sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
-        source, known = self._forms(name, variant, geometry), list[Form[CudaProgram]]()
+        source, known = self._launched(name, variant, geometry), list[Form[CudaProgram]]()
 
         def form(number: int) -> Form[CudaProgram]:
             while len(known) <= number:
-                known.append(next(source))
+                following = next(source, None)
+                if following is None:
+                    why = "; ".join(dict.fromkeys(self.reasons.values())) or "tensor maps refuse the arguments"
+                    raise LaunchError(f"kernel '{name}': nothing that {OPTION} allows takes this launch: {why}")
+                known.append(following)
             return known[number]
 
         def made(number: int, misfit: Misfit | None) -> Plan:
@@ -332,13 +363,26 @@ class CudaProgram(PtxProgram):
                 raise LaunchError(str(error)) from None
             counts, merged = geometry.group_counts, one.merged
             sizes = geometry if merged is None else _merged_sizes(geometry, merged)
-            return Plan(kernel, code, one.program.signatures[name], sizes, one.program.variables,
+            plan = Plan(kernel, code, one.program.signatures[name], sizes, one.program.variables,
                         self.options.printf_limit, lambda misfit: made(number + 1, misfit),
                         None if merged is None else MergedLaunch(merged, counts))
+            self._chosen[plan] = one
+            return plan
 
         return made(0, None)
 
-    def _forms(self, name: str, variant: Variant, geometry: Geometry) -> Iterator[Form[CudaProgram]]:
+    def explanation(self) -> list[str]:
+        """What was chosen for the last launch, and why not something faster; empty before the first one."""
+        used = None if self._last is None else self._last.used
+        if used is None or used not in self._chosen:
+            return []
+        form, name = self._chosen[used], used.signature.name
+        names = [parameter.name for parameter in used.signature.parameters]
+        refusals = [reason for (kernel, _), reason in self.reasons.items()
+                    if kernel == name and form.variant.pipeline == "none"]
+        return list(explained(name, used.code, form.variant, form.merged, names, refusals))
+
+    def _launched(self, name: str, variant: Variant, geometry: Geometry) -> Iterator[Form[CudaProgram]]:
         """The forms of a kernel for a launch. Work-groups are not merged where they do not begin at zero."""
         counts = geometry.group_counts
         if any(geometry.global_offset):

@@ -85,6 +85,7 @@ class Plan:
 
     kinds: of the parameters: "pointer", "local" or "value". parts: the grid as the hardware takes it: the first
     work-group of each part, and the work-groups along the axes. threads: of a work-group. shown: what errors call it.
+    used: the plan that took the arguments of the last launch: this one or another.
     """
 
     def __init__(self, kernel: LoadedKernel, code: KernelCode, signature: KernelSignature, geometry: Geometry,
@@ -93,6 +94,7 @@ class Plan:
         """``otherwise``: makes the plan for arguments that this one does not take, and why."""
         self._make_other, self._merged = otherwise, merged
         self._others: dict[Misfit, Plan] = {}
+        self.used = self
         self.kernel, self.code, self.signature, self.geometry = kernel, code, signature, geometry
         self.context = kernel.context
         self.printf_limit = printf_limit
@@ -141,6 +143,7 @@ class Plan:
         context.use()
         ready, copied = self._bound(arguments)
         if stream is not None and not copied and self.is_plain:
+            self.used = ready.plan
             return ready.submit(stream)
         with _LOCK:  # blocks are shared
             if stream is None:
@@ -152,6 +155,7 @@ class Plan:
             try:
                 if copied:
                     ready, _ = self._bound(arguments, copies)
+                self.used = ready.plan
                 marks = ready.plan._run(ready, stream)
                 copies.bring_back()
             finally:
