@@ -31,7 +31,7 @@ ELEMENTS = {
     "uint8": Element("uint8", "uint8", np.uint8), "sint32": Element("int32", "int32", np.int32)}
 """By the format's name."""
 WGMMA = [("bf16", "bf16", "fp32"), ("fp16", "fp16", "fp32"), ("tf32", "tf32", "fp32"),
-         *((a, b, "sint32") for a in ("sint8", "uint8") for b in ("sint8", "uint8"))]
+         *((a, b, "sint32") for a in ("sint8", "uint8") for b in ("sint8", "uint8")), ("fp16", "fp16", "fp16")]
 """The types that wgmma multiplies."""
 
 _TEXT = """

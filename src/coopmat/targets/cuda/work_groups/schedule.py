@@ -58,6 +58,7 @@ class Kind:
 KINDS: dict[tuple[str, str, str], Kind] = {
     ("bf16", "bf16", "fp32"): Kind(16, "bf16.bf16", "f32", True, "BFLOAT16"),
     ("fp16", "fp16", "fp32"): Kind(16, "f16.f16", "f32", True, "FLOAT16"),
+    ("fp16", "fp16", "fp16"): Kind(16, "f16.f16", "f16", True, "FLOAT16"),
     ("tf32", "tf32", "fp32"): Kind(8, "tf32.tf32", "f32", False, "FLOAT32"),
     **{(a, b, "sint32"): Kind(32, f"{a[0]}8.{b[0]}8", "s32", False, "UINT8")
        for a in ("sint8", "uint8") for b in ("sint8", "uint8")},

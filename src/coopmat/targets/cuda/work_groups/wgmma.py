@@ -48,7 +48,7 @@ def multiply(writer: Writer, product: Kind, accumulator: Sequence[str], a: tuple
     is_zero: whether D is zero at first, an i1; its registers count for nothing then."""
     columns, depth = shape
     count = len(accumulator)
-    register, llvm = ("r", "i32") if product.accumulator == "s32" else ("f", "float")
+    register, llvm = ("f", "float") if product.accumulator == "f32" else ("r", "i32")
     first = _Operands(count)
     right = first.take("i64", "l", b[0])
     zero = first.take("i32", "r", writer.let(f"zext i1 {is_zero} to i32"))
