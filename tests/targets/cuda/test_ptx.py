@@ -206,8 +206,8 @@ def variants_of(gemm: Gemm, name: str) -> list[Ptx]:
             for one in ptx_of(program, "gemm", (gemm.items, 1))]
 
 
-@pytest.mark.parametrize("formats", [pytest.param(one, marks=[] if one[0] in ("bf16", "uint8") or one[2] == "fp16" else SLOW)
-                                     for one in WGMMA], ids=str)
+@pytest.mark.parametrize("formats", [
+    pytest.param(one, marks=[] if one[0] in ("bf16", "uint8") or one[2] == "fp16" else SLOW) for one in WGMMA], ids=str)
 @pytest.mark.parametrize("rows_of", ["AC", *(pytest.param(one, marks=SLOW) for one in ("ABC", "BC", "C"))])
 def test_work_group_products_on_hopper(formats: tuple[str, str, str], rows_of: str) -> None:
     """wgmma with tiles that tensor maps bring, as they lie in memory or transposed."""
