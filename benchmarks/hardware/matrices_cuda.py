@@ -9,9 +9,14 @@ attention and cuDNN are the peers. The result is checked before it is timed.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import datetime
+import functools
+import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -91,7 +96,9 @@ GEMMS = {
     "bf16, B by columns": (Gemm(bfloat16, float32, float32, columns="B"), LARGE),
     "bf16, A by columns": (Gemm(bfloat16, float32, float32, columns="A"), LARGE),
     "tf32, B by columns": (Gemm(precision.tf32, float32, float32, (128, 256, 32), "B"), LARGE),
+    "fp16 sums": (Gemm(half, half, half), LARGE),
     "s8, B by columns": (Gemm(int8, int32, int32, (128, 256, 128), "B"), LARGE),
+    "s8, B by rows": (Gemm(int8, int32, int32, (128, 256, 128)), LARGE),
     "bf16, small and deep": (Gemm(bfloat16, float32, float32, (128, 128, 64)), SMALL),
 }
 
@@ -132,11 +139,98 @@ def gemm_case(queue: Any, case: Gemm, shape: tuple[int, int, int]) -> tuple[Run,
     return ours, {"cuBLAS": library_gemm(case, a, peer_b)}, 2.0 * m * n * k
 
 
+def fused_kernel(has_epilogue: bool) -> Any:
+    """A GEMM with a bias for each column and GELU, or without."""
+    tM, tN, tK, ITEMS = 128, 256, 64, 256
+
+    @kernel(work_group_size=(1, ITEMS))
+    def gemm(item: nd_item[2], A: ptr[const[bfloat16]], B: ptr[const[bfloat16]], bias: ptr[const[float32]],
+             C: ptr[bfloat16], M: int, N: int, K: int):
+        g = item.get_group()
+        m, n = g.get_group_id(0) * tM, g.get_group_id(1) * tN
+        tA = joint_matrix(work_group, bfloat16, use.a, tM, tK, layout.row_major)
+        tB = joint_matrix(work_group, bfloat16, use.b, tK, tN, layout.row_major)
+        tC = joint_matrix(work_group, float32, use.accumulator, tM, tN)
+        joint_matrix_fill(g, tC, 0)
+        for k in range(0, K, tK):
+            joint_matrix_load_checked(g, tA, A, K, M, K, m, k)
+            joint_matrix_load_checked(g, tB, B, N, K, N, k, n)
+            joint_matrix_mad(g, tC, tA, tB, tC)
+        if has_epilogue:
+            row = joint_matrix(work_group, float32, use.accumulator, tM, tN)
+            joint_matrix_load_checked(g, row, bias, 0, layout.row_major, M, N, m, n)
+            tC = gelu(tC + row)
+        tD = joint_matrix(work_group, bfloat16, use.accumulator, tM, tN)
+        joint_matrix_copy(g, tC, tD)
+        joint_matrix_store_checked(g, tD, C, N, layout.row_major, M, N, m, n)
+
+    return gemm
+
+
+def gelu(x: Any) -> Any:
+    """Of a number, or of a matrix."""
+    return x * 0.5 * (1.0 + erf(x * 0.7071067811865476))
+
+
+def fused_case(queue: Any, shape: tuple[int, int, int]) -> tuple[Run, dict[str, Run], float]:
+    """A GEMM with its epilogue, beside the same kernel without one and torch's two kernels."""
+    m, n, k = shape
+    a, b, bias = random((m, k), bfloat16), random((k, n), bfloat16), torch.randn(n, device="cuda")
+    c = torch.full((m, n), -1, device="cuda", dtype=torch.bfloat16)
+    runs = [queue.prepare(cm.build(fused_kernel(has_epilogue), device=queue.device).kernel("gemm"),
+                          (-(-n // 256) * 256, -(-m // 128)), (256, 1), a, b, bias, c, m, n, k)
+            for has_epilogue in (True, False)]
+    runs[0]()
+    torch.cuda.synchronize()
+    check(c[:200], F.gelu(a[:200].double() @ b.double() + bias.double()), bfloat16)
+    short = bias.bfloat16()
+    return runs[0], {"plain": runs[1], "torch": lambda: F.gelu(torch.addmm(short, a, b))}, 2.0 * m * n * k
+
+
 def check(found: torch.Tensor, exact: torch.Tensor, result: Any) -> None:
     """Refuse to time what is wrong."""
     error = ((found.double() - exact).norm() / exact.norm()).item()
     if not error < (1e-4 if result in (float32, int32) else 4e-3):
         raise SystemExit(f"the result is wrong: relative error {error:.1e}")
+
+
+TYPES = ("-DIN=half", "-DOUT=float", "-DTM=16", "-DTN=16", "-DTK=16", "-DFLAGS=0")
+SUB_GROUPS = {"gemm": (TYPES, (16, 16)), "gemm_blocked": (TYPES, (32, 32))}
+"""Examples in OpenCL C: build options, and the rows and columns that a sub-group computes."""
+
+
+def sub_group_case(queue: Any, name: str, options: tuple[str, ...], tile: tuple[int, int],
+                   shape: tuple[int, int, int]) -> tuple[Run, dict[str, Run], float]:
+    """A GEMM in OpenCL C as people write it, beside cuBLAS, and beside the same in CUDA C++'s wmma."""
+    m, n, k = shape
+    a, b = random((m, k), half), random((k, n), half)
+    c = torch.full((m, n), -1, device="cuda", dtype=torch.float32)
+    built = cm.build((ROOT / "examples" / f"{name}.cl").read_text(), options=list(options), device=queue.device)
+    ours = queue.prepare(built.kernel("gemm"), (n // tile[1] * 32, m // tile[0]), (32, 1), a, b, c, n, k)
+    ours()
+    torch.cuda.synchronize()
+    for part in (slice(0, 200), slice(m - 200, m)):
+        check(c[part], a[part].double() @ b.double(), float32)
+    peers = {"cuBLAS": lambda: torch.mm(a, b, out_dtype=torch.float32)}
+    run = getattr(wmma_library(), name, None)
+    if run is not None:
+        stream = torch.cuda.current_stream().cuda_stream
+        arguments = [ctypes.c_void_p(one.data_ptr()) for one in (a, b, c)]
+        peers["wmma"] = lambda: run(*arguments, m, n, k, ctypes.c_void_p(stream))
+    return ours, peers, 2.0 * m * n * k
+
+
+@functools.cache
+def wmma_library() -> Any:
+    """wmma_gemm.cu, by nvcc; None where there is none."""
+    compiler = shutil.which("nvcc")
+    if compiler is None:
+        print("no nvcc: nothing is compared with CUDA C++")
+        return None
+    library = Path(tempfile.mkdtemp()) / "wmma.so"
+    subprocess.run([compiler, "-O3", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-o", library,
+                    Path(__file__).with_name("wmma_gemm.cu")], check=True)
+    return ctypes.CDLL(str(library))
 
 
 def attention_case(queue: Any, depth: int, tile: tuple[int, int, int], is_causal: bool
@@ -216,6 +310,15 @@ def main() -> None:
             line = f"{name} {'x'.join(map(str, shape))}"
             if any(word in line for word in words):
                 report(line, *gemm_case(queue, case, shape), options.rounds)
+    for shape in LARGE:
+        line = f"bf16, bias and GELU {'x'.join(map(str, shape))}"
+        if any(word in line for word in words):
+            report(line, *fused_case(queue, shape), options.rounds)
+    for name, (options_, tile) in SUB_GROUPS.items():
+        for shape in LARGE:
+            line = f"sub-groups, {name} {'x'.join(map(str, shape))}"
+            if any(word in line for word in words):
+                report(line, *sub_group_case(queue, name, options_, tile, shape), options.rounds)
     for depth, tile in ATTENTION.items():
         for is_causal in (False, True):
             line = f"attention fp16, depth {depth}{', causal' * is_causal}"
