@@ -136,7 +136,7 @@ REASONS = {
     "assertions": (changed((STORE, f"assert K > 3\n    {STORE}")), r"it has assertions \(OpFunctionCall\)"),
     "printing": (changed((STORE, f"print(K)\n    {STORE}")), "it prints"),
     "types": (changed(("bfloat16", "float64"), ("float32", "float64")), "wgmma has no fp64 fp64 fp64 fp64"),
-    "an accumulator of 16 bits": (changed(("bfloat16", "half"), ("float32", "half")), "wgmma has no fp16 fp16 fp16"),
+    "an accumulator of bf16": (changed(("float32", "bfloat16")), "wgmma has no bf16 bf16 bf16"),
     "rows": (Gemm(BF16, (48, 128, 64)).text,
              r"a work-group of 128 does not share a 48x128 .* as wgmma has it: 64 rows, or a multiple, and at most 256 "
              "columns"),

@@ -22,9 +22,8 @@ class Exchange(MatrixMemory):
     """Matrices in local memory for a moment; 4-bit components have bytes of their own there."""
 
     def __init__(self, emitter: Emitter, lanes: CudaLanes) -> None:
-        super().__init__(emitter)
+        super().__init__(emitter, lanes.variant.chip)
         self.lanes = lanes
-        self.has_movmatrix = lanes.variant.chip.has(75)
         self._regions: dict[tuple[int, str, Scope], str] = {}
 
     def in_other_layout(self, kind: MatrixType, matrix: Matrix, *, transposed: bool = False) -> Matrix:

@@ -2,75 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
-from coopmat.devices.lane_layout import can_be_packed, rows_per_word
-from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import MatrixType
-from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
-from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.targets.cuda.matrix.blocks import LINE_BYTES, WORD_BYTES, BlockMemory, Blocks
 from coopmat.targets.cuda.matrix.fragments import Fragment, fragment_of
+from coopmat.targets.cuda.matrix.orders import Order, Runs
 from coopmat.targets.cuda.matrix.positions import is_element, lane_of, positions
-from coopmat.targets.cuda.matrix.registers import Registers
 from coopmat.targets.llvm.arithmetic.integers import add, multiply
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.spread import Position
 from coopmat.targets.llvm.values import Matrix, Number, zero_of
 
-WORD_BYTES = 4
-MOVMATRIX = "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;"
-MOST_BITS = 128  # of an access of a thread
 
-
-@dataclass(frozen=True)
-class Order:
-    """How a matrix lies in memory. along: the axis of neighbouring elements, 0: down a column, 1: along a row.
-    together: rows of B that share a word; 1 in other layouts."""
-
-    along: int
-    together: int = 1
-
-    @classmethod
-    def of(cls, kind: MatrixType, layout: Layout) -> Order:
-        """The order of a layout. Error for one that the matrix cannot have."""
-        if layout == Layout.RowMajorKHR or (layout == Layout.PackedINTEL and kind.use == Use.MatrixAKHR):
-            return cls(1)
-        if layout == Layout.ColumnMajorKHR:
-            return cls(0)
-        bits = fragment_of(kind).bits
-        if layout == Layout.PackedINTEL and kind.use == Use.MatrixBKHR and can_be_packed(kind.rows, bits):
-            return cls(0, rows_per_word(bits))
-        raise Error(f"layout {layout.name} is not possible for a {kind} of use {kind.use}")
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Accesses of several elements. count: registers at once. register: the type of one. nbytes: of an access.
-    offsets: of the first element of each."""
-
-    count: int
-    register: str
-    nbytes: int
-    offsets: list[tuple[int, int]]
-
-    @property
-    def type(self) -> str:
-        """LLVM's type of what is accessed."""
-        return self.register if self.count == 1 else f"<{self.count} x {self.register}>"
-
-
-def _are_neighbours(offsets: Sequence[tuple[int, int]], along: int) -> bool:
-    """Whether elements follow each other along an axis."""
-    first = offsets[0]
-    return all(offset[along] == first[along] + place and offset[1 - along] == first[1 - along]
-               for place, offset in enumerate(offsets))
-
-
-class MatrixMemory(Registers):
-    """Loads and stores. has_movmatrix: whether warps can transpose what they load."""
-
-    has_movmatrix = False
+class MatrixMemory(BlockMemory):
+    """Loads and stores."""
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory; of a window, zeros where it does not reach."""
@@ -90,10 +36,19 @@ class MatrixMemory(Registers):
     # --- whole matrices ---------------------------------------------------------------
 
     def _load_whole(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
-        if self._lies_across(kind, access):
-            return self._chosen(kind, self._is_aligned(access, WORD_BYTES), lambda: self._load_across(kind, access),
+        blocks = Blocks.of(kind, access.layout)
+        if blocks is None or not (self.can_load_blocks and self.is_shared(access)):
+            return self._load_words(kind, access, blocks)
+        return self._chosen(kind, self.is_aligned(access, LINE_BYTES), lambda: self.load_blocks(kind, access, blocks),
+                            lambda: self._load_words(kind, access, blocks))
+
+    def _load_words(self, kind: MatrixType, access: MatrixAccess, blocks: Blocks | None) -> Matrix:
+        """Each thread its own registers."""
+        if blocks is not None and blocks.is_turned and self.can_turn:
+            return self._chosen(kind, self.is_aligned(access, WORD_BYTES),
+                                lambda: self.load_turned(kind, access, blocks),
                                 lambda: self._load_elements(kind, access))
-        runs = self._runs(kind, access)
+        runs = Runs.of(kind, access.layout)
         if runs is None:
             return self._load_elements(kind, access)
 
@@ -105,41 +60,24 @@ class MatrixMemory(Registers):
                     self.writer.let(f"extractelement {runs.type} {found}, i32 {place}") for place in range(runs.count)]
             return self.matrix(kind, registers)
 
-        return self._chosen(kind, self._is_aligned(access, runs.nbytes), wide,
+        return self._chosen(kind, self.is_aligned(access, runs.nbytes), wide,
                             lambda: self._load_elements(kind, access))
 
-    def _lies_across(self, kind: MatrixType, access: MatrixAccess) -> bool:
-        """Whether a matrix of 16-bit elements lies in memory across the pairs that its registers hold: A by columns, B
-        by rows."""
-        fragment, order = fragment_of(kind), Order.of(kind, access.layout)
-        across = (0, fragment.is_by_rows) if kind.use == Use.MatrixAKHR else (1, fragment.is_by_columns)
-        return (self.has_movmatrix and fragment.bits == 16 and kind.use != Use.MatrixAccumulatorKHR
-                and order == Order(across[0]) and across[1](2) and all(fragment.spread.everywhere))
-
-    def _load_across(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
-        """Blocks of eight by eight as they lie, which the warp then transposes (PTX ISA, movmatrix)."""
-        emitter, writer, fragment = self.emitter, self.writer, fragment_of(kind)
-        axis = 1 if kind.use == Use.MatrixAKHR else 0  # of K, which counts the lines
-        lane, stride = emitter.lane_number("i64"), Number("i64", access.stride)
-        line = emitter.apply("lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", 2))
-        pair = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", 3))
-        place = emitter.apply("shl {t} {0}, {1}", "i64", pair, emitter.constant("i64", 1))
-        start = self._address(access, fragment, (line, place), stride)
-        lines: dict[int, str] = {0: start}
-        registers = []
-        for offset in fragment.spread.offsets[::2]:
-            down, beside = offset[axis], offset[1 - axis]
-            if down not in lines:
-                way = multiply(emitter, stride, emitter.constant("i64", down))
-                lines[down] = writer.let(f"getelementptr i8, ptr {start}, i64 {way.base}")
-            address = writer.let(f"getelementptr i8, ptr {lines[down]}, i64 {beside * fragment.bits // 8}")
-            word = writer.let(f"load i32, ptr {address}, align {WORD_BYTES}")
-            registers.append(writer.let(f'call i32 asm sideeffect "{MOVMATRIX}", "=r,r"(i32 {word}) convergent'))
-        return self.matrix(kind, registers)
-
     def _store_whole(self, matrix: Matrix, access: MatrixAccess) -> None:
+        blocks = Blocks.of(matrix.kind, access.layout)
+        if blocks is None or not (self.can_store_blocks and self.is_shared(access)):
+            self._store_words(matrix, access, blocks)
+            return
+        self._either(self.is_aligned(access, LINE_BYTES), lambda: self.store_blocks(matrix, access, blocks),
+                     lambda: self._store_words(matrix, access, blocks))
+
+    def _store_words(self, matrix: Matrix, access: MatrixAccess, blocks: Blocks | None) -> None:
+        if blocks is not None and blocks.is_turned and self.can_turn:
+            self._either(self.is_aligned(access, WORD_BYTES), lambda: self.store_turned(matrix, access, blocks),
+                         lambda: self._store_elements(matrix, access))
+            return
         kind = matrix.kind
-        runs = self._runs(kind, access)
+        runs = Runs.of(kind, access.layout)
         if runs is None:
             self._store_elements(matrix, access)
             return
@@ -153,25 +91,7 @@ class MatrixMemory(Registers):
                     text = self.writer.let(f"insertelement {runs.type} {text}, {runs.register} {register}, i32 {place}")
                 self.writer.do(f"store {runs.type} {text}, ptr {address}, align {runs.nbytes}")
 
-        self._either(self._is_aligned(access, runs.nbytes), wide, lambda: self._store_elements(matrix, access))
-
-    def _runs(self, kind: MatrixType, access: MatrixAccess) -> Runs | None:
-        """How registers, one or several at once, are neighbours in memory; None where they are not."""
-        fragment, order = fragment_of(kind), Order.of(kind, access.layout)
-        spread = fragment.spread
-        if not spread.is_regular or not all(spread.everywhere):
-            return None
-        for count in (4, 2, 1):
-            size = count * fragment.per_register
-            starts = [offset[order.along] for offset in spread.offsets[::size]] + [
-                (part.rows, part.columns)[order.along] for part in spread.lane_bits]
-            if (1 < size <= MOST_BITS // fragment.bits and spread.components % size == 0
-                    and (order.together == 1 or order.together == size)
-                    and not any(start % size for start in starts)
-                    and all(_are_neighbours(spread.offsets[first:first + size], order.along)
-                            for first in range(0, spread.components, size))):
-                return Runs(count, fragment.register, size * fragment.bits // 8, list(spread.offsets[::size]))
-        return None
+        self._either(self.is_aligned(access, runs.nbytes), wide, lambda: self._store_elements(matrix, access))
 
     def _addresses(self, kind: MatrixType, access: MatrixAccess, offsets: list[tuple[int, int]]) -> Iterator[str]:
         """The addresses of elements so many rows and columns from a thread's first one."""
@@ -179,7 +99,7 @@ class MatrixMemory(Registers):
         stride = Number("i64", access.stride)
         lines: dict[int, str] = {}
         position = fragment.spread.start(emitter, lane_of(emitter, kind, "i64"))
-        start = self._address(access, fragment, self._line_and_place(order, position), stride)
+        start = self.address(access, fragment, self._line_and_place(order, position))
         for offset in offsets:
             line, place = self._line_and_bits(order, fragment, offset)
             if line not in lines:
@@ -195,16 +115,6 @@ class MatrixMemory(Registers):
             row, column = offset
             return row // order.together, (column * order.together + row % order.together) * fragment.bits
         return offset[1 - order.along], offset[order.along] * fragment.bits
-
-    def _address(self, access: MatrixAccess, fragment: Fragment, where: Position, stride: Number) -> str:
-        """The address of an element, by its line and its place there; of 4-bit ones, of their byte."""
-        emitter, (line, place) = self.emitter, where
-        way = multiply(emitter, line, stride)
-        if fragment.bits < 8:
-            place = emitter.apply("lshr {t} {0}, {1}", "i64", place, emitter.constant("i64", 1))
-        else:
-            place = multiply(emitter, place, emitter.constant("i64", fragment.bits // 8))
-        return self.writer.let(f"getelementptr i8, ptr {access.address}, i64 {add(emitter, way, place).base}")
 
     def _line_and_place(self, order: Order, position: Position) -> Position:
         """Which line of memory an element is in, and which element of it."""
@@ -237,7 +147,7 @@ class MatrixMemory(Registers):
                     inside = emitter.apply("icmp ult {t} {0}, {1}", "i1", one, limit)
                     exists = inside if exists.base == "true" else emitter.apply(
                         "and {t} {0}, {1}", "i1", exists, inside)
-            address = self._address(access, fragment, place, Number("i64", access.stride))
+            address = self.address(access, fragment, place)
             yield number, exists, address, self._upper(fragment, place)
 
     def _upper(self, fragment: Fragment, place: Position) -> str | None:
@@ -319,19 +229,10 @@ class MatrixMemory(Registers):
             for condition in (emitter.apply("icmp sge {t} {0}, {1}", "i1", first, emitter.constant("i64", 0)),
                               emitter.apply("icmp ule {t} {0}, {1}", "i1", last, limit)):
                 found = condition.base if found == "true" else self.writer.let(f"and i1 {found}, {condition.base}")
-        address = self._address(access, fragment, (first_line, first_place), Number("i64", access.stride))
+        address = self.address(access, fragment, (first_line, first_place))
         return found, MatrixAccess(access.pointer, address, access.stride, access.layout, access.alignment)
 
     # --- choices at run time ----------------------------------------------------------
-
-    def _is_aligned(self, access: MatrixAccess, nbytes: int) -> str:
-        """Whether all lines of a matrix begin at multiples of so many bytes."""
-        if access.alignment >= nbytes and access.stride.lstrip("-").isdigit() and int(access.stride) % nbytes == 0:
-            return "true"
-        let = self.writer.let
-        place = let(f"ptrtoint ptr {access.address} to i64")
-        rest = let(f"and i64 {let(f'or i64 {place}, {access.stride}')}, {nbytes - 1}")
-        return let(f"icmp eq i64 {rest}, 0")
 
     def _chosen(self, kind: MatrixType, condition: str, then: Callable[[], Matrix],
                 otherwise: Callable[[], Matrix]) -> Matrix:
