@@ -162,11 +162,12 @@ def _run_passes(llvm: Any, module: Any, machine: Any, level: int) -> None:
 
 def _compile(llvm: Any, request: dict[str, Any], ir: bytes) -> Answer:
     llvm.initialize_native_asmparser()  # for the few instructions of the CPU's code that switch stacks
-    module = _parse(llvm, ir)
-    module.triple = request["triple"] or llvm.get_process_triple()
-    machine = _target(llvm, module.triple).create_target_machine(
+    triple = request["triple"] or llvm.get_process_triple()
+    machine = _target(llvm, triple).create_target_machine(
         cpu=request["cpu"], features=request["features"], opt=request["level"], reloc="pic", codemodel="default")
-    module.data_layout = str(machine.target_data)
+    layout = f'target datalayout = "{machine.target_data}"\n'  # accesses that name no alignment get the target's
+    module = _parse(llvm, layout.encode() + ir)
+    module.triple = triple
     for path in request.get("libraries", ()):
         _link(llvm, module, path)
     _run_passes(llvm, module, machine, request["level"])
