@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import zlib
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,18 @@ ORACLES = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the long form of the sweeps")
+    parser.addoption("--emulate", type=int, metavar="CAPABILITY", help="an emulated GPU of a compute capability, such "
+                     "as 80, takes the place of a real one")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    capability = config.getoption("--emulate")
+    if capability is not None:
+        from tests.kit.targets.emulated_gpu.driver import emulated
+
+        gpu = ExitStack()
+        gpu.enter_context(emulated(capability))
+        config.add_cleanup(gpu.close)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

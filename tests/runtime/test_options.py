@@ -38,6 +38,7 @@ from coopmat.support.build_options import LANGUAGES, BuildOptions
     ("-w -Wall -Wno-shadow -Werror -Werror=unused -Wno-error=unused -W -pedantic -pedantic-errors",
      {"warnings": ("-w", "-Wall", "-Wno-shadow", "-Werror", "-Werror=unused", "-Wno-error=unused", "-Wextra",
                    "-Wpedantic", "-Werror=pedantic")}),
+    ("-coopmat-schedule=block:128x256,cluster:y", {"schedule": "block:128x256,cluster:y"}),
     ("-ferror-limit=3", {"error_limit": 3}), ("-Wfatal-errors", {"error_limit": 1}),
     ("-cl-opt-disable -cl-strict-aliasing -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations "
      "-cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt -cl-kernel-arg-info -cl-uniform-work-group-size "

@@ -22,7 +22,8 @@ import pytest
 
 from coopmat.runtime import selection
 from coopmat.targets.cuda import assembler
-from coopmat.targets.cuda.host import context, driver, launch
+from coopmat.targets.cuda.host import context, launch
+from coopmat.targets.cuda.host import driver as host
 
 LEGACY = 1
 ARGUMENTS = 128  # where they begin in the block of a launch
@@ -436,18 +437,18 @@ class _Graph:
 
 def _forget() -> None:
     """What the package knows of drivers and GPUs."""
-    for known in (driver.bindings, driver.started, context.context, context.gpus, assembler.find_nvjitlink):
+    for known in (host.bindings, host.started, context.context, context.gpus, assembler.find_nvjitlink):
         known.cache_clear()
     launch._BLOCKS.clear()
     launch._STREAMS.clear()
     selection._KNOWN.clear()
-    driver.state.context = None
+    host.state.context = None
 
 
 @contextmanager
-def installed(gpus: int = 1) -> Iterator[FakeDriver]:
-    """The driver in the place of NVIDIA's."""
-    found, package = FakeDriver(gpus), ModuleType("cuda")
+def installed(gpus: int = 1, driver: FakeDriver | None = None) -> Iterator[FakeDriver]:
+    """The driver, or another one, in the place of NVIDIA's."""
+    found, package = driver or FakeDriver(gpus), ModuleType("cuda")
     package.bindings = ModuleType("cuda.bindings")  # type: ignore[attr-defined]
     package.bindings.driver = found
     with pytest.MonkeyPatch.context() as patch:
@@ -458,4 +459,4 @@ def installed(gpus: int = 1) -> Iterator[FakeDriver]:
             yield found
         finally:
             _forget()
-            driver._forks.is_started = False
+            host._forks.is_started = False

@@ -134,6 +134,7 @@ def test_local_memory_has_windows_too() -> None:
     source = module("g_f32 out, w_f32 t", f"""
         %m = OpCompositeConstruct %{TILE} %f32_c3
         OpCooperativeMatrixStoreCheckedINTEL %t %i32_cm1 %i32_cm2 %m %i32_c0 %i32_c3 %i32_c6 %i64_c6
+        OpControlBarrier %i32_c3 %i32_c3 %i32_c272
         %b = OpCooperativeMatrixLoadCheckedINTEL %{TILE} %t %i32_c0 %i32_c0 %i32_c0 %i32_c3 %i32_c5 %i64_c6
         %x = OpIMul %i64 %wx %i64_c32
         %p = OpPtrAccessChain %g_f32 %out %x

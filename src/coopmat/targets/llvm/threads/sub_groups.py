@@ -6,10 +6,11 @@ the last sub-group of a work-group is a part, one after the other adds what thos
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable
 
-from coopmat.spirv.grammar import GroupOperation, Op
+from coopmat.spirv.grammar import GroupOperation
 from coopmat.targets.llvm.arithmetic.conversions import reinterpreted
 from coopmat.targets.llvm.arithmetic.integers import bounded, resized
 from coopmat.targets.llvm.lanes import Numbers, Source
@@ -47,7 +48,7 @@ class SubGroups(Memory):
     def is_uniform(self) -> bool:
         """Whether the instruction is one that all work-items of a sub-group must come to."""
         row = self.emitter.row
-        return row is None or row.opcode in _ALL or not ("NonUniform" in row.name or row.name.endswith("KHR"))
+        return row is None or not ("NonUniform" in row.name or re.fullmatch("OpSubgroup.*KHR", row.name))
 
     @property
     def all_are_here(self) -> bool:
@@ -261,8 +262,3 @@ class SubGroups(Memory):
         writer.do(f"br i1 {is_done.base}, label %{done}, label %{again}")
         writer.label(done)
         return Number(folding.llvm, writer.let(f"load {folding.llvm}, ptr {total}"))
-
-
-_ALL = frozenset(Op[f"Group{name}KHR"] for name in (
-    "IMul", "FMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "LogicalAnd", "LogicalOr", "LogicalXor"))
-"""Instructions of KHR extensions that all work-items of a group must come to."""

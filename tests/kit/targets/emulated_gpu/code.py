@@ -1,0 +1,177 @@
+"""From IR for NVIDIA's GPUs to functions of this processor."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+SLOT = 16  # bytes for each operand
+LOCAL_BYTES, ALIGNMENT = 1 << 18, 128
+_DECLARATION = re.compile(r"^declare (?P<result>[^@]+?) @(?P<name>nvvm\.[\w.]+|__nv_\w+)\((?P<operands>[^)]*)\)(?P<rest>.*)$",
+                          re.MULTILINE)
+_ASSEMBLY = re.compile(r'call (?P<result>[^@=\n]+?) asm (?:sideeffect )?"(?P<text>[^"]*)", "[^"]*"\((?P<operands>[^)]*)\)')
+_ENTRY = re.compile(r"define ptx_kernel void @(\w+)\(ptr byval\(\[(\d+) x i(\d+)\]\)[^%]*")
+_CONSTANT = ("nvvm.read.ptx.sreg.", "nvvm.isspacep.", "nvvm.idp4a.", "nvvm.prmt", "__nv_")
+"""Functions of nothing but their operands and the thread."""
+_WIDTHS = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "<2 x half>": 4, "i64": 8, "double": 8, "ptr": 8}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What the host does: a name, or the text of assembly, and the types of its operands and results."""
+
+    name: str
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+
+    def read(self, address: int) -> tuple[int, ...]:
+        """The operands' bits."""
+        content = ctypes.string_at(address, SLOT * len(self.operands)) if self.operands else b""
+        return tuple(int.from_bytes(content[SLOT * place:SLOT * place + _WIDTHS[kind]], "little")
+                     for place, kind in enumerate(self.operands))
+
+    def write(self, address: int, bits: tuple[int, ...]) -> None:
+        """The results' bits, one after the other as in a structure."""
+        offset = 0
+        for kind, number in zip(self.results, bits, strict=True):
+            width = _WIDTHS[kind]
+            offset = -(-offset // width) * width
+            ctypes.memmove(address + offset, number.to_bytes(width, "little"), width)
+            offset += width
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel. operations: by their numbers. local: the address of a work-group's memory."""
+
+    run: Callable[[int], None]
+    operations: list[Operation]
+    local: int
+    engine: Any
+
+
+TO_BF16 = """
+; As PTX's cvt.rn.bf16.f32; processors have other ideas of subnormal numbers and of NaN.
+define internal bfloat @to_bf16(float %x) {
+  %bits = bitcast float %x to i32
+  %upper = lshr i32 %bits, 16
+  %odd = and i32 %upper, 1
+  %half = add i32 %odd, 32767
+  %sum = add i32 %bits, %half
+  %rounded = lshr i32 %sum, 16
+  %is.nan = fcmp uno float %x, %x
+  %found = select i1 %is.nan, i32 32767, i32 %rounded
+  %short = trunc i32 %found to i16
+  %result = bitcast i16 %short to bfloat
+  ret bfloat %result
+}
+"""
+Emulate = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def _types(text: str) -> tuple[str, ...]:
+    """The types in a list of them, or of operands, or of a structure's elements."""
+    inner = text.strip().removeprefix("{").removesuffix("}").strip()
+    return tuple(re.findall(r"<2 x half>|\b(?:i\d+|half|float|double|ptr)\b", re.sub(r"%[\w.]+", "", inner)))
+
+
+def _wrapper(number: int, name: str, operation: Operation, result: str) -> str:
+    """A function that hands its operands to the host."""
+    lines = [f"define {result} @{name}({', '.join(f'{kind} %o{place}' for place, kind in enumerate(operation.operands))}"
+             ") {", f"  %given = alloca [{SLOT * max(1, len(operation.operands))} x i8], align 16",
+             "  %found = alloca [128 x i8], align 16"]
+    for place, kind in enumerate(operation.operands):
+        lines += [f"  %p{place} = getelementptr i8, ptr %given, i64 {SLOT * place}",
+                  f"  store {kind} %o{place}, ptr %p{place}"]
+    lines.append(f"  call void @emulate(i32 {number}, ptr %given, ptr %found)")
+    lines += ["  ret void", "}"] if result == "void" else [f"  %r = load {result}, ptr %found", f"  ret {result} %r", "}"]
+    return "\n".join(lines)
+
+
+def _machine() -> Any:
+    """Of an engine's own: it takes it away with it."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1, jit=True)
+
+
+def code_of(ir: str, emulate: Any) -> Code:
+    """The function of a kernel's IR; ``emulate`` is called with an operation's number, operands and results."""
+    operations: list[Operation] = []
+    wrappers: list[str] = []
+
+    def add(name: str, shown: str, operands: str, result: str) -> None:
+        found = Operation(shown, _types(operands), () if result.strip() == "void" else _types(result))
+        wrappers.append(_wrapper(len(operations), name, found, result.strip()))
+        operations.append(found)
+
+    def declared(match: re.Match[str]) -> str:
+        name = match["name"]
+        add(name, name.removeprefix("nvvm."), match["operands"], match["result"])
+        pure = " memory(none)" if name.startswith(_CONSTANT) else ""
+        return f"declare {match['result']} @{name}({match['operands']}) nounwind willreturn convergent{pure}"
+
+    names: dict[str, str] = {}
+
+    def assembled(match: re.Match[str]) -> str:
+        if match["text"] not in names:
+            names[match["text"]] = f"assembly.{len(names)}"
+            add(names[match["text"]], match["text"], match["operands"], match["result"])
+        return f"call {match['result']} @{names[match['text']]}({match['operands']})"
+
+    symbol = _ENTRY.search(ir)
+    assert symbol is not None
+    text = _ENTRY.sub(r"define void @\1(ptr ", ir)
+    text = re.sub(r" ?addrspace\(\d+\)", "", text).replace("addrspacecast ptr", "bitcast ptr")
+    text = re.sub(r"fptrunc float (\S+) to bfloat", r"call bfloat @to_bf16(float \1)",
+                  text.replace("llvm.nvvm.", "nvvm.")) + TO_BF16
+    text = _ASSEMBLY.sub(assembled, _DECLARATION.sub(declared, _at_each_place(text, "nvvm.activemask")))
+    text += "".join(f"\ndeclare {match[1].strip()} @{name}({', '.join(_types(match[2]))}) nounwind convergent"
+                    for name in names.values() for match in [re.search(rf"call ([^@=\n]+?) @{name}\(([^)]*)\)", text)]
+                    if match is not None)
+    return _linked(text, "\n".join([*wrappers, "declare void @emulate(i32, ptr, ptr)"]), symbol[1], operations, emulate)
+
+
+def _at_each_place(text: str, name: str) -> str:
+    """Calls of an intrinsic that each have a name of their own."""
+    declaration = re.search(rf"^declare [^@]+@{re.escape(name)}\(.*\n", text, re.MULTILINE)
+    if declaration is None:
+        return text
+    number = itertools.count()
+    calls = re.sub(rf"@{re.escape(name)}\(", lambda _: f"@{name}.{next(number)}(", text.replace(declaration[0], ""))
+    return "".join(declaration[0].replace(name, f"{name}.{place}") for place in range(next(number))) + calls
+
+
+def _linked(text: str, wrappers: str, symbol: str, operations: list[Operation], emulate: Any) -> Code:
+    machine = _machine()
+    module, other = llvm.parse_assembly(text), llvm.parse_assembly(wrappers)
+    for one in (module, other):
+        one.triple, one.data_layout = machine.triple, str(machine.target_data)
+        one.verify()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    builder.getModulePassManager().run(module, builder)
+    local = np.zeros(LOCAL_BYTES + ALIGNMENT, np.uint8)
+    start = -(-local.ctypes.data // ALIGNMENT) * ALIGNMENT
+    known = {"emulate", "local_memory", *(one.name for one in other.functions)}
+    for one in module.functions:  # LLVM would end the process
+        if one.is_declaration and one.name not in known and not one.name.startswith("llvm."):
+            assert llvm.address_of_symbol(one.name), f"nothing here is {one.name}"
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.add_module(other)
+    for name, address in (("emulate", ctypes.cast(emulate, ctypes.c_void_p).value), ("local_memory", start)):
+        for one in (module, other):
+            for value in (*one.functions, *one.global_variables):
+                if value.name == name:
+                    engine.add_global_mapping(value, address)
+    engine.finalize_object()
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address(symbol))
+    return Code(run, operations, start, (engine, local))
