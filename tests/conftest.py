@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import zlib
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -80,7 +81,8 @@ def _cuda() -> bool:
 
 # Name of an oracle → whether it is here, and how to get it.
 ORACLES = {
-    "cuda": (_cuda, "an NVIDIA GPU with its driver: pip install 'coopmat[cuda]'"),
+    "cuda": (_cuda, "an NVIDIA GPU with its driver: pip install 'coopmat[cuda]'; --emulate 80 runs such tests "
+             "without one"),
     "compute-sanitizer": (_compute_sanitizer, "NVIDIA's compute-sanitizer: pip install nvidia-cuda-sanitizer-api, or a "
                           "CUDA toolkit"),
     "torch": (lambda: importlib.util.find_spec("torch") is not None, "PyTorch: pip install torch"),
@@ -126,12 +128,37 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         generator.bit_generator.state = np.random.default_rng(zlib.crc32(item.nodeid.encode())).bit_generator.state
 
 
+EMULATED = {"test_matrix_rows": 3, "test_cases": 3, "test_shared": 12, "test_programs": 3, "test_blocks": 1}
+"""Modules of tests of GPUs that an emulated one runs where there is none: one in how many tests."""
+CAPABILITY = 80
+_IS_EMULATED = pytest.StashKey[bool]()
+
+
+def _emulates(item: pytest.Item) -> bool:
+    """Whether a test of GPUs is one that an emulated GPU runs."""
+    every = EMULATED.get(item.path.stem)
+    return every is not None and (item.config.getoption("--long") or not zlib.crc32(item.nodeid.encode()) % every)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Emulate a GPU around a test that needs one."""
+    if _IS_EMULATED not in item.stash:
+        return (yield)
+    from tests.kit.targets.emulated_gpu.driver import emulated
+
+    with emulated(CAPABILITY):
+        return (yield)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     present = {name: found() for name, (found, _) in ORACLES.items()}
     for item in items:
         for marker in item.iter_markers("oracle"):
             name = marker.args[0]
-            if not present[name]:
+            if name == "cuda" and not present[name] and _emulates(item):
+                item.stash[_IS_EMULATED] = True
+            elif not present[name]:
                 item.add_marker(pytest.mark.skip(reason=f"{name} is not here ({ORACLES[name][1]})"))
         if "slow" in item.keywords and not config.getoption("--long"):
             item.add_marker(pytest.mark.skip(reason="the long form of a sweep: run with --long"))

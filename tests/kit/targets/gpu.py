@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from coopmat.targets.cuda.program import SUB_GROUP_SIZES, CudaProgram
 GPU = "cuda:0"
 
 
-@cache
 def architecture() -> str:
     """The row of the tables whose matrix instructions the GPU has."""
     return cm.device(GPU).architecture

@@ -14,13 +14,15 @@ import numpy as np
 
 SLOT = 16  # bytes for each operand
 LOCAL_BYTES, ALIGNMENT = 1 << 18, 128
-_DECLARATION = re.compile(r"^declare (?P<result>[^@]+?) @(?P<name>nvvm\.[\w.]+|__nv_\w+)\((?P<operands>[^)]*)\)(?P<rest>.*)$",
-                          re.MULTILINE)
-_ASSEMBLY = re.compile(r'call (?P<result>[^@=\n]+?) asm (?:sideeffect )?"(?P<text>[^"]*)", "[^"]*"\((?P<operands>[^)]*)\)')
+_DECLARATION = re.compile(
+    r"^declare (?P<result>[^@]+?) @(?P<name>nvvm\.[\w.]+|__nv_\w+)\((?P<operands>[^)]*)\).*$", re.MULTILINE)
+_ASSEMBLY = re.compile(
+    r'call (?P<result>[^@=\n]+?) asm (?:sideeffect )?"(?P<text>[^"]*)", "[^"]*"\((?P<operands>[^)]*)\)')
 _ENTRY = re.compile(r"define ptx_kernel void @(\w+)\(ptr byval\(\[(\d+) x i(\d+)\]\)[^%]*")
 _CONSTANT = ("nvvm.read.ptx.sreg.", "nvvm.isspacep.", "nvvm.idp4a.", "nvvm.prmt", "__nv_")
 """Functions of nothing but their operands and the thread."""
-_WIDTHS = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "<2 x half>": 4, "i64": 8, "double": 8, "ptr": 8}
+_WIDTHS = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "<2 x half>": 4, "i64": 8, "double": 8,
+           "ptr": 8}
 
 
 @dataclass(frozen=True)
@@ -84,14 +86,16 @@ def _types(text: str) -> tuple[str, ...]:
 
 def _wrapper(number: int, name: str, operation: Operation, result: str) -> str:
     """A function that hands its operands to the host."""
-    lines = [f"define {result} @{name}({', '.join(f'{kind} %o{place}' for place, kind in enumerate(operation.operands))}"
-             ") {", f"  %given = alloca [{SLOT * max(1, len(operation.operands))} x i8], align 16",
+    given = ", ".join(f"{kind} %o{place}" for place, kind in enumerate(operation.operands))
+    nbytes = SLOT * max(1, len(operation.operands))
+    lines = [f"define {result} @{name}({given}) {{", f"  %given = alloca [{nbytes} x i8], align 16",
              "  %found = alloca [128 x i8], align 16"]
     for place, kind in enumerate(operation.operands):
         lines += [f"  %p{place} = getelementptr i8, ptr %given, i64 {SLOT * place}",
                   f"  store {kind} %o{place}, ptr %p{place}"]
     lines.append(f"  call void @emulate(i32 {number}, ptr %given, ptr %found)")
-    lines += ["  ret void", "}"] if result == "void" else [f"  %r = load {result}, ptr %found", f"  ret {result} %r", "}"]
+    lines += ["  ret void"] if result == "void" else [f"  %r = load {result}, ptr %found", f"  ret {result} %r"]
+    lines.append("}")
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
@@ -33,7 +33,6 @@ class EmulatedDriver(FakeDriver):
         self.ATTRIBUTES = {**self.ATTRIBUTES, "COMPUTE_CAPABILITY_MAJOR": capability // 10,
                            "COMPUTE_CAPABILITY_MINOR": capability % 10}
         self.pool = ThreadPoolExecutor(LARGEST_GROUP)
-        EMULATED[0] = chip_of(capability).table
 
     def cuModuleGetFunction(self, module: str, symbol: bytes) -> tuple:
         found = Function(module, symbol.decode())
@@ -62,7 +61,7 @@ def _code(module: str) -> Code:
                 match, function = instruction(operation.name)
                 if HERE.group.failure is None or function is register:
                     bits = function(match, operation.read(given))
-        except Exception as error:  # noqa: BLE001  (native code called: the launch raises it)
+        except Exception as error:  # (native code called: the launch raises it)
             HERE.group.fail(error)
         operation.write(found, bits)
 
@@ -88,8 +87,11 @@ def emulated(capability: int) -> Iterator[EmulatedDriver]:
     def compile_(ir: str, triple: str = "", *given: Any, **options: Any) -> bytes:
         return _as_ptx(ir) if triple == TRIPLE else compiled(ir, triple, *given, **options)
 
-    driver = EmulatedDriver(capability)
+    driver = _driver(capability)  # the same one: programs may live from one test to the next
+    EMULATED[0] = chip_of(capability).table
     with pytest.MonkeyPatch.context() as patch, installed(driver=driver):
         patch.setattr(client, "compile", compile_)
         yield driver
-        driver.pool.shutdown()
+
+
+_driver = cache(EmulatedDriver)

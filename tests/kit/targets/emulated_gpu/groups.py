@@ -78,7 +78,7 @@ class Group:
         del self._meetings[key]
         try:
             meeting.found = meeting.answer(meeting.given)
-        except Exception as error:  # noqa: BLE001  (native code is above: it is raised when the kernel has ended)
+        except Exception as error:  # (native code is above: it is raised when the kernel has ended)
             self.fail(error)
         meeting.done.set()
 

@@ -8,7 +8,9 @@ lines 2 (t % 4) and + 1. Thread t gives the address of line t % 8 of block t / 8
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 
 import coopmat as cm
@@ -19,6 +21,8 @@ from coopmat.targets.cuda.chips import CHIPS
 from coopmat.targets.cuda.matrix.blocks import Blocks
 from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.cuda.program import PtxProgram
+from tests.kit.targets import gpu
+from tests.kit.targets.emulated_gpu.driver import emulated
 from tests.kit.targets.ptx import assembled, ptx_of
 
 A, B, ACCUMULATOR = range(3)
@@ -94,15 +98,42 @@ kernel void copy(global TYPE *p, global TYPE *q)
 """
 
 
-@pytest.mark.parametrize(("type_", "k", "orders", "moves"), [
-    ("half", 16, (0, 1), ("x4", "x4")), ("half", 16, (1, 0), ("x4.trans", "x4.trans")),
-    ("half", 16, (0, 0), ("x4", "x4.trans")), ("char", 32, (0, 1), ("x4", "x4"))])
+COPIES = [("half", 16, (0, 1), ("x4", "x4")), ("half", 16, (1, 0), ("x4.trans", "x4.trans")),
+          ("half", 16, (0, 0), ("x4", "x4.trans")), ("char", 32, (0, 1), ("x4", "x4"))]
+
+
+def options_of(type_: str, k: int, orders: tuple[int, int]) -> list[str]:
+    return [f"-DTYPE={type_}", f"-DK={k}", f"-DORDER_A={orders[0]}", f"-DORDER_B={orders[1]}"]
+
+
+def copy(case: tuple[str, int, tuple[int, int], Any]) -> None:
+    """Matrices go from local memory into registers and back."""
+    given = np.random.default_rng(1).integers(0, 256, 2 * 16 * case[1] * (2 if case[0] == "half" else 1), np.uint8)
+    found = np.zeros_like(given)
+    source = cm.build(SOURCE, options_of(*case[:3]))
+    gpu.program(source.module).launch("copy", (32,), (32,), [given, found])
+    np.testing.assert_array_equal(found, given)
+
+
+@pytest.mark.oracle("cuda")
+@pytest.mark.parametrize("case", COPIES, ids=str)
+def test_copies(case: Any) -> None:
+    copy(case)
+
+
+@pytest.mark.parametrize("case", COPIES, ids=str)
+def test_copies_of_hopper(case: Any) -> None:
+    """With stmatrix."""
+    with emulated(90):
+        copy(case)
+
+
+@pytest.mark.parametrize(("type_", "k", "orders", "moves"), COPIES)
 def test_ptx(type_: str, k: int, orders: tuple[int, int], moves: tuple[str, str]) -> None:
     """Alignment is known when code is made: nothing is asked at run time."""
     for name in ("sm_75", "sm_90a"):
-        for found in ptx_of(PtxProgram(executable(cm.build(SOURCE, [
-                f"-DTYPE={type_}", f"-DK={k}", f"-DORDER_A={orders[0]}", f"-DORDER_B={orders[1]}"]).module),
-                CHIPS[name]), "copy", (32, 1)):
+        for found in ptx_of(PtxProgram(executable(cm.build(
+                SOURCE, options_of(type_, k, orders)).module), CHIPS[name]), "copy", (32, 1)):
             for instruction, is_there in (("ldmatrix", True), ("stmatrix", name != "sm_75")):
                 there = re.findall(rf"{instruction}\.sync\.aligned\.m8n8\.(x\d(?:\.trans)?)\.shared", found.text)
                 assert sorted(there) == (sorted(moves) if is_there else [])
