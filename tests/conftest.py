@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,18 +107,9 @@ ORACLES = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the long form of the sweeps")
-    parser.addoption("--emulate", type=int, metavar="CAPABILITY", help="an emulated GPU of a compute capability, such "
-                     "as 80, takes the place of a real one")
+    parser.addoption("--emulate", type=int, metavar="CAPABILITY", help="run all tests of GPUs by an emulated one of "
+                     "a compute capability, such as 80")
 
-
-def pytest_configure(config: pytest.Config) -> None:
-    capability = config.getoption("--emulate")
-    if capability is not None:
-        from tests.kit.targets.emulated_gpu.driver import emulated
-
-        gpu = ExitStack()
-        gpu.enter_context(emulated(capability))
-        config.add_cleanup(gpu.close)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -130,24 +121,28 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 EMULATED = {"test_matrix_rows": 3, "test_cases": 3, "test_shared": 12, "test_programs": 3, "test_blocks": 1}
 """Modules of tests of GPUs that an emulated one runs where there is none: one in how many tests."""
-CAPABILITY = 80
-_IS_EMULATED = pytest.StashKey[bool]()
+USUAL_CAPABILITY = 80
+_CAPABILITY = pytest.StashKey[int]()
 
 
-def _emulates(item: pytest.Item) -> bool:
-    """Whether a test of GPUs is one that an emulated GPU runs."""
-    every = EMULATED.get(item.path.stem)
-    return every is not None and (item.config.getoption("--long") or not zlib.crc32(item.nodeid.encode()) % every)
+def _emulated_capability(item: pytest.Item) -> int | None:
+    """Of the emulated GPU that runs a test of GPUs; None if none does."""
+    wanted, every = item.config.getoption("--emulate"), EMULATED.get(item.path.stem)
+    if wanted is None and every is not None and (
+            item.config.getoption("--long") or not zlib.crc32(item.nodeid.encode()) % every):
+        return USUAL_CAPABILITY
+    return wanted  # type: ignore[no-any-return]
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
     """Emulate a GPU around a test that needs one."""
-    if _IS_EMULATED not in item.stash:
+    capability = item.stash.get(_CAPABILITY, None)
+    if capability is None:
         return (yield)
     from tests.kit.targets.emulated_gpu.driver import emulated
 
-    with emulated(CAPABILITY):
+    with emulated(capability):
         return (yield)
 
 
@@ -156,8 +151,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for marker in item.iter_markers("oracle"):
             name = marker.args[0]
-            if name == "cuda" and not present[name] and _emulates(item):
-                item.stash[_IS_EMULATED] = True
+            capability = None if present[name] or name != "cuda" else _emulated_capability(item)
+            if capability is not None:
+                item.stash[_CAPABILITY] = capability
             elif not present[name]:
                 item.add_marker(pytest.mark.skip(reason=f"{name} is not here ({ORACLES[name][1]})"))
         if "slow" in item.keywords and not config.getoption("--long"):

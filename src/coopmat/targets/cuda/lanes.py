@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from coopmat.spirv.analysis.types import EVENT_BYTES
 from coopmat.spirv.grammar import Scope, StorageClass
 from coopmat.targets.cuda import library
 from coopmat.targets.cuda.chips import Chip
+from coopmat.targets.cuda.copies import SHARED, AsynchronousCopies
+from coopmat.targets.llvm.access import moved
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.lanes import Numbers
+from coopmat.targets.llvm.lanes import GroupCopy, Numbers
 from coopmat.targets.llvm.threads.launch import LaunchBlock
 from coopmat.targets.llvm.threads.threads import ThreadLanes
 from coopmat.targets.llvm.values import Number
 
 WARP = 32
 MOST_PARAMETER_BYTES = 4096  # of a kernel; newer chips and drivers take more
-SHARED = 3  # LLVM's address space
 SCOPES = {Scope.Workgroup: "block", Scope.Subgroup: "block", Scope.Invocation: "singlethread", Scope.Device: "device"}
 """LLVM's names of scopes; None: all of the system."""
 IN_STORAGE = {StorageClass.Workgroup: "shared", StorageClass.Function: "local", StorageClass.Private: "local",
@@ -52,6 +54,7 @@ class CudaLanes(ThreadLanes):
         self.size = variant.sub_group_size
         self.local_size = variant.local_size
         self.is_whole = self.total % self.size == 0
+        self.copies = AsynchronousCopies(emitter)
 
     # --- where a thread is ------------------------------------------------------------
 
@@ -138,6 +141,21 @@ class CudaLanes(ThreadLanes):
         name = SCOPES.get(Scope(scope)) if scope in set(Scope) else None
         scoped = f'syncscope("{name}") ' if name else ""
         self.writer.do(f"fence {scoped}{order}")
+
+    # --- copies -----------------------------------------------------------------------
+
+    def copy_together(self, copy: GroupCopy) -> Number:
+        """Begin a thread's part of a copy: asynchronously to local memory, where the chip has cp.async."""
+        if not (copy.fills_local and self.variant.chip.has(80)):
+            return super().copy_together(copy)
+        return self.copies.begin(copy, self.position().base, self.total)
+
+    def wait_for(self, count: Number, events: Number) -> None:
+        """Wait for copies, and for the threads that copy."""
+        if self.variant.chip.has(80):
+            self.copies.wait_for(count, lambda place: self.load(moved(self.emitter, events, EVENT_BYTES * place), "i64",
+                                                                EVENT_BYTES))
+        self.barrier(Scope.Workgroup)
 
     # --- memory -----------------------------------------------------------------------
 

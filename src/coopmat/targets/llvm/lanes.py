@@ -33,6 +33,20 @@ class Source:
 
 
 @dataclass(frozen=True)
+class GroupCopy:
+    """A copy that a work-group makes. to, source: addresses. steps: the bytes between elements of both. count: of the
+    elements, an i64. size, alignment: of one, in bytes. fills_local: whether it brings them to local memory."""
+
+    to: str
+    source: str
+    steps: tuple[str, str]
+    count: str
+    size: int
+    alignment: int
+    fills_local: bool
+
+
+@dataclass(frozen=True)
 class Update:
     """What an atomic instruction makes of a number in memory.
 
@@ -218,9 +232,11 @@ class Lanes(Protocol):
     def broadcast_work_group(self, numbers: Numbers, local_id: Numbers) -> Numbers:
         """The numbers of one work-item of the work-group, for all."""
 
-    def share(self, count: str) -> tuple[str, str]:
-        """Of ``count`` pieces of work of the work-group those that who is here does: the first, and the one behind the
-        last; i64."""
+    def copy_together(self, copy: GroupCopy) -> Number:
+        """Have the work-group begin a copy; its event, an i64 that is not 0, is that of the copies before it, too."""
+
+    def wait_for(self, count: Number, events: Number) -> None:
+        """Wait until the copies of so many events are done, which lie in memory, for all of the work-group."""
 
     # --- what the machine gives ---------------------------------------------------------------------------------------
 

@@ -97,11 +97,14 @@ class Group:
 
 
 class Here(threading.local):
-    """The thread of the GPU that a thread of this process is. stack: an address in its private memory."""
+    """The thread of the GPU that a thread of this process is. stack: an address in its private memory. copies: to, from
+    and bytes of those that are in no group yet. groups: of copies that are under way."""
 
     group: Group
     number: int
     stack: int
+    copies: list[tuple[int, int, int]]
+    groups: list[list[tuple[int, int, int]]]
 
     @property
     def lane(self) -> int:
@@ -122,7 +125,7 @@ def run_group(pool: ThreadPoolExecutor, group: Group, run: Callable[[int], None]
     """Run a kernel's function by all threads of a work-group. Raises what failed."""
 
     def thread(number: int) -> None:
-        HERE.group, HERE.number = group, number
+        HERE.group, HERE.number, HERE.copies, HERE.groups = group, number, [], []
         own = ctypes.create_string_buffer(block, len(block) + 128)
         start = -(-ctypes.addressof(own) // 64) * 64
         ctypes.memmove(start, block, len(block))

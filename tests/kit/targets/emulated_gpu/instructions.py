@@ -135,6 +135,28 @@ def _approximate(function: Callable[[np.float32], Any]) -> Instruction:
     return instruction
 
 
+def _begin_copy(match: re.Match[str], operands: Bits) -> Bits:
+    """cp.async: the bytes arrive when they are waited for, as late as may be."""
+    to, source = operands
+    width = int(match[1])
+    assert to % width == source % width == 0
+    HERE.copies.append((to, source, width))
+    return ()
+
+
+def _end_copies(match: re.Match[str], _: Bits) -> Bits:
+    HERE.groups.append(HERE.copies)
+    HERE.copies = []
+    return ()
+
+
+def _wait_for_copies(match: re.Match[str], operands: Bits) -> Bits:
+    while len(HERE.groups) > operands[0]:
+        for to, source, width in HERE.groups.pop(0):
+            ctypes.memmove(to, source, width)
+    return ()
+
+
 # --- matrices ---------------------------------------------------------------------------------------------------------
 
 LINES, LINE_BYTES = 8, 16
@@ -281,6 +303,9 @@ INSTRUCTIONS: list[tuple[re.Pattern[str], Instruction]] = [(re.compile(pattern),
     (r"idp4a\.(.*)$", _dot),
     (r"prmt$", _permute),
     (r"and\.b32 \$0, \$1, (\d+);$", lambda match, operands: (operands[0] & int(match[1]),)),
+    (r"cp\.async\.c[ag]\.shared\.global\.(\d+)$", _begin_copy),
+    (r"cp\.async\.commit\.group$", _end_copies),
+    (r"cp\.async\.wait\.group$", _wait_for_copies),
     (r"isspacep\.(\w+)$", _is_in_space),
     (r"ex2\.approx(?:\.ftz)?\.f$", _approximate(np.exp2)),
     (r"lg2\.approx(?:\.ftz)?\.f$", _approximate(np.log2)),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from coopmat.spirv.grammar import GroupOperation, Scope
 from coopmat.targets.cpu.host.frame import Field
+from coopmat.targets.cpu.lanes.copies import copy_elements
 from coopmat.targets.cpu.lanes.scans import Scans
 from coopmat.targets.llvm.arithmetic.integers import add, multiply, resized, subtract
-from coopmat.targets.llvm.lanes import Numbers, Update
+from coopmat.targets.llvm.lanes import GroupCopy, Numbers, Update
 from coopmat.targets.llvm.reductions import Folding
 from coopmat.targets.llvm.values import Number, bits_of
 
@@ -171,8 +172,19 @@ class Groups(Scans):
             position = add(emitter, multiply(emitter, position, size), parts[axis])
         return position.base
 
-    def share(self, count: str) -> tuple[str, str]:
-        """The pieces of work that the sub-group does: the first one, and the one behind the last."""
+    # --- copies -----------------------------------------------------------------------
+
+    def copy_together(self, copy: GroupCopy) -> Number:
+        """Copy the sub-group's share, at once; an event has nothing to say."""
+        copy_elements(self.writer, copy, *self._share(copy.count))
+        return self.emitter.constant("i64", 1)
+
+    def wait_for(self, count: Number, events: Number) -> None:
+        """Wait for the sub-groups that copy."""
+        self.barrier(Scope.Workgroup)
+
+    def _share(self, count: str) -> tuple[str, str]:
+        """The elements that the sub-group copies: the first one, and the one behind the last."""
         writer, sub_groups = self.writer, self.frame.field(Field.SUB_GROUPS)
         whole = writer.let(f"udiv i64 {count}, {sub_groups}")
         rest = writer.let(f"urem i64 {count}, {sub_groups}")

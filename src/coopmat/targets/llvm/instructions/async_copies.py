@@ -1,7 +1,6 @@
 """OpGroupAsyncCopy and OpGroupWaitEvents: a work-group copies between global and local memory.
 
-Each sub-group, or work-item, copies its share at once, and waiting is a barrier. So an event has nothing to say: it is
-a number that is not the null event's.
+An event is a number that is not the null event's; what else it says is the machine's.
 """
 
 from __future__ import annotations
@@ -14,45 +13,8 @@ from coopmat.targets.analysis.group_scopes import known_scope
 from coopmat.targets.llvm.checks import AccessChecks
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.extents import FARTHEST, product, rows_of_bytes
+from coopmat.targets.llvm.lanes import GroupCopy
 from coopmat.targets.llvm.values import Value
-
-COPY = """
-; Copy the elements from %first to %end, which have a size; they lie %to.step and %from.step bytes apart.
-define internal void @copy_elements.SIZE(ptr %to, ptr %from, i64 %to.step, i64 %from.step, i64 %first,
-                                         i64 %end) nounwind {
-entry:
-  %steps = or i64 %to.step, %from.step
-  %both = and i64 %to.step, %from.step
-  %is.all = icmp eq i64 %steps, SIZE
-  %is.both = icmp eq i64 %both, SIZE
-  %is.dense = and i1 %is.all, %is.both
-  %some = icmp ult i64 %first, %end
-  br i1 %some, label %choose, label %done
-choose:
-  br i1 %is.dense, label %dense, label %each
-dense:
-  %count = sub i64 %end, %first
-  %bytes = mul i64 %count, SIZE
-  %start = mul i64 %first, SIZE
-  %dense.to = getelementptr i8, ptr %to, i64 %start
-  %dense.from = getelementptr i8, ptr %from, i64 %start
-  call void @llvm.memmove.p0.p0.i64(ptr %dense.to, ptr %dense.from, i64 %bytes, i1 false)
-  br label %done
-each:
-  %i = phi i64 [ %first, %choose ], [ %next, %each ]
-  %to.offset = mul i64 %i, %to.step
-  %from.offset = mul i64 %i, %from.step
-  %to.at = getelementptr i8, ptr %to, i64 %to.offset
-  %from.at = getelementptr i8, ptr %from, i64 %from.offset
-  call void @llvm.memmove.p0.p0.i64(ptr %to.at, ptr %from.at, i64 SIZE, i1 false)
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %end
-  br i1 %more, label %each, label %done
-done:
-  ret void
-}
-"""
-MEMMOVE = "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)"
 
 
 def _copy(emitter: Emitter, row: Instruction) -> Value:
@@ -67,13 +29,9 @@ def _copy(emitter: Emitter, row: Instruction) -> Value:
     if emitter.checks is not None:
         strides = (stride, "1") if scatters(pointers[0]) else ("1", stride)
         _check(emitter, emitter.checks, row, size, (to, source), count, strides)
-    first, end = emitter.execution.share(count)
-    name = f"copy_elements.{size}"
-    writer.declarations["llvm.memmove.p0.p0.i64"] = MEMMOVE
-    writer.helper(name, COPY.replace("SIZE", str(size)))
-    writer.call("void", name, [("ptr", to), ("ptr", source), ("i64", steps[0]), ("i64", steps[1]), ("i64", first),
-                               ("i64", end)])
-    return (emitter.constant("i64", 1),)
+    alignment = min(kind.alignment, size & -size)
+    return (emitter.execution.copy_together(GroupCopy(to, source, steps, count, size, alignment,
+                                                      fills_local=not scatters(pointers[0]))),)
 
 
 def _check(emitter: Emitter, checks: AccessChecks, row: Instruction, size: int, addresses: tuple[str, str], count: str,
@@ -94,7 +52,7 @@ def _check(emitter: Emitter, checks: AccessChecks, row: Instruction, size: int, 
 def _wait(emitter: Emitter, row: Instruction) -> None:
     known_scope(emitter.constant_of(row.words[0]), row.name, Scope.Workgroup)
     check_events(emitter.types, emitter.type_of(row.words[2]), row)
-    emitter.execution.barrier(Scope.Workgroup)
+    emitter.execution.wait_for(emitter.number(row.words[1]), emitter.number(row.words[2]))
 
 
 OPERATIONS: dict[int, Handler] = {

@@ -6,8 +6,9 @@ from abc import abstractmethod
 
 from coopmat.spirv.grammar import GroupOperation, Scope
 from coopmat.targets.llvm.arithmetic.integers import resized
-from coopmat.targets.llvm.lanes import Numbers
+from coopmat.targets.llvm.lanes import GroupCopy, Numbers
 from coopmat.targets.llvm.reductions import Folding
+from coopmat.targets.llvm.threads.copies import copy_by_threads
 from coopmat.targets.llvm.threads.memory import store_bytes
 from coopmat.targets.llvm.threads.sub_groups import SubGroups
 from coopmat.targets.llvm.values import Number
@@ -92,10 +93,11 @@ class WorkGroups(SubGroups):
         self.barrier(Scope.Workgroup)
         return found
 
-    def share(self, count: str) -> tuple[str, str]:
-        """Of ``count`` pieces of work of the work-group those that a thread does."""
-        own, writer = self.position().base, self.writer
-        ends = []
-        for number in (own, writer.let(f"add i64 {own}, 1")):
-            ends.append(writer.let(f"udiv i64 {writer.let(f'mul i64 {count}, {number}')}, {self.total}"))
-        return ends[0], ends[1]
+    def copy_together(self, copy: GroupCopy) -> Number:
+        """Copy a thread's part, at once; an event has nothing to say."""
+        copy_by_threads(self.writer, copy, self.position().base, self.total)
+        return self.emitter.constant("i64", 1)
+
+    def wait_for(self, count: Number, events: Number) -> None:
+        """Wait for the threads that copy."""
+        self.barrier(Scope.Workgroup)
