@@ -119,7 +119,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         generator.bit_generator.state = np.random.default_rng(zlib.crc32(item.nodeid.encode())).bit_generator.state
 
 
-EMULATED = {"test_matrix_rows": 3, "test_cases": 3, "test_shared": 12, "test_programs": 3, "test_blocks": 1}
+EMULATED = {"test_matrix_rows": 3, "test_cases": 3, "test_shared": 12, "test_programs": 3, "test_blocks": 1,
+            "test_copies_and_barriers": 1}
 """Modules of tests of GPUs that an emulated one runs where there is none: one in how many tests."""
 USUAL_CAPABILITY = 80
 _CAPABILITY = pytest.StashKey[int]()

@@ -11,6 +11,7 @@ from coopmat.spirv.grammar import Scope, StorageClass
 from coopmat.targets.cuda import library
 from coopmat.targets.cuda.chips import Chip
 from coopmat.targets.cuda.copies import SHARED, AsynchronousCopies
+from coopmat.targets.cuda.split_barriers import OBJECT_BYTES, SplitBarrier
 from coopmat.targets.llvm.access import moved
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter
@@ -27,6 +28,9 @@ IN_STORAGE = {StorageClass.Workgroup: "shared", StorageClass.Function: "local", 
               StorageClass.CrossWorkgroup: "global"}
 
 
+_WITHIN = {Scope.Workgroup: (Scope.Workgroup, Scope.Subgroup, Scope.Invocation),
+           Scope.Subgroup: (Scope.Subgroup, Scope.Invocation)}
+"""The scopes within a scope."""
 Pipeline = Literal["none", "loads", "loads and stores"]
 
 
@@ -55,6 +59,7 @@ class CudaLanes(ThreadLanes):
         self.local_size = variant.local_size
         self.is_whole = self.total % self.size == 0
         self.copies = AsynchronousCopies(emitter)
+        self._split: SplitBarrier | None = None
 
     # --- where a thread is ------------------------------------------------------------
 
@@ -136,8 +141,36 @@ class CudaLanes(ThreadLanes):
             members = "-1" if self.size == WARP or scope == Scope.Workgroup else self._members()
             self.writer.call("void", "llvm.nvvm.bar.warp.sync", [("i32", members)], CONVERGENT)
 
+    def arrive(self, scope: Scope) -> None:
+        """Say that a thread is there, where the chip has barriers in memory."""
+        if self._splits(scope):
+            self._split_barrier().arrive()
+
+    def wait_for_arrivals(self, scope: Scope) -> None:
+        """Wait for those that have not arrived."""
+        if self._splits(scope):
+            self._split_barrier().wait()
+        else:
+            self.barrier(scope)
+
+    def _splits(self, scope: Scope) -> bool:
+        """Whether the halves of a barrier are of its own kind."""
+        return scope == Scope.Workgroup and self.variant.chip.has(80) and self.total > WARP
+
+    def _split_barrier(self) -> SplitBarrier:
+        if self._split is None:
+            address = self.local(OBJECT_BYTES)
+            with self.emitter.writer.in_entry():
+                thread = resized(self.emitter, self.position(), "i32", signed=False)
+            self._split = SplitBarrier(self.emitter, address, self.total, thread)
+        return self._split
+
+    def barriers_order(self, scope: Scope, memory: int | None) -> bool:
+        """The hardware's barriers order what their threads access, for these."""
+        return memory in _WITHIN[scope]
+
     def fence(self, scope: int | None, order: str) -> None:
-        """Keep accesses in order; a barrier does so for the work-group."""
+        """Keep accesses in order."""
         name = SCOPES.get(Scope(scope)) if scope in set(Scope) else None
         scoped = f'syncscope("{name}") ' if name else ""
         self.writer.do(f"fence {scoped}{order}")

@@ -186,6 +186,15 @@ class Lanes(Protocol):
     def barrier(self, scope: Scope) -> None:
         """Wait for all work-items of the work-group or the sub-group."""
 
+    def arrive(self, scope: Scope) -> None:
+        """The first half of a barrier: let the others know."""
+
+    def wait_for_arrivals(self, scope: Scope) -> None:
+        """The second half: wait until all have arrived."""
+
+    def barriers_order(self, scope: Scope, memory: int | None) -> bool:
+        """Whether a barrier of a scope, or both halves of one, keeps accesses in order for another one, too."""
+
     def fence(self, scope: int | None, order: str) -> None:
         """Keep accesses in order for a scope (None: one that is not known)."""
 

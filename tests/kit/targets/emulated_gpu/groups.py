@@ -37,14 +37,15 @@ class Group:
         self.size, self.grid, self.number, self.local = size, grid, number, local
         self.count = size[0] * size[1] * size[2]
         self.failure: Exception | None = None
-        self._lock = threading.Lock()
+        self.barriers: dict[int, list[int]] = {}  # by address: all, those that have not arrived, and the phase
+        self.lock = threading.Lock()
         self._ended: set[int] = set()
         self._meetings: dict[Hashable, Meeting] = {}
 
     def meet(self, key: Hashable, members: Collection[int] | None, thread: int, given: Any,
              answer: Callable[[dict[int, Any]], dict[int, Any]]) -> Any:
         """What a thread gets when all members that still run have come, from ``answer`` of what they bring."""
-        with self._lock:
+        with self.lock:
             new = Meeting(None if members is None else frozenset(members), answer)
             meeting = self._meetings.setdefault(key, new)
             assert thread not in meeting.given, f"thread {thread} comes twice to {key}"
@@ -90,7 +91,7 @@ class Group:
 
     def end(self, thread: int) -> None:
         """A thread has ended: nobody waits for it."""
-        with self._lock:
+        with self.lock:
             self._ended.add(thread)
             self._close_whole()
             self._close_open(thread)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -155,6 +156,30 @@ def _wait_for_copies(match: re.Match[str], operands: Bits) -> Bits:
         for to, source, width in HERE.groups.pop(0):
             ctypes.memmove(to, source, width)
     return ()
+
+
+def _initialise_barrier(match: re.Match[str], operands: Bits) -> Bits:
+    """mbarrier.init by one thread; all meet before they use it."""
+    address, count, thread = operands
+    if thread == 0:
+        HERE.group.barriers[address] = [count, count, 0]
+    return ()
+
+
+def _arrive(match: re.Match[str], operands: Bits) -> Bits:
+    with HERE.group.lock:
+        barrier = HERE.group.barriers[operands[0]]
+        phase = barrier[2]
+        barrier[1] -= 1
+        if not barrier[1]:
+            barrier[1:] = barrier[0], phase + 1
+    return (phase,)
+
+
+def _has_ended(match: re.Match[str], operands: Bits) -> Bits:
+    """Whether a phase has."""
+    time.sleep(1e-4)
+    return (int(HERE.group.failure is not None or HERE.group.barriers[operands[0]][2] > operands[1]),)
 
 
 # --- matrices ---------------------------------------------------------------------------------------------------------
@@ -306,6 +331,9 @@ INSTRUCTIONS: list[tuple[re.Pattern[str], Instruction]] = [(re.compile(pattern),
     (r"cp\.async\.c[ag]\.shared\.global\.(\d+)$", _begin_copy),
     (r"cp\.async\.commit\.group$", _end_copies),
     (r"cp\.async\.wait\.group$", _wait_for_copies),
+    (r".* mbarrier\.init\.shared\.b64", _initialise_barrier),
+    (r"mbarrier\.arrive\.shared$", _arrive),
+    (r"mbarrier\.test\.wait\.shared$", _has_ended),
     (r"isspacep\.(\w+)$", _is_in_space),
     (r"ex2\.approx(?:\.ftz)?\.f$", _approximate(np.exp2)),
     (r"lg2\.approx(?:\.ftz)?\.f$", _approximate(np.log2)),

@@ -115,6 +115,15 @@ class Groups(Scans):
         self.waits = True
         self.writer.do("call void @barrier(ptr %fiber)")
 
+    def arrive(self, scope: Scope) -> None:
+        """Nothing: who waits, waits for all to come there, and so for more than it must."""
+
+    wait_for_arrivals = barrier
+
+    def barriers_order(self, scope: Scope, memory: int | None) -> bool:
+        """Only for those on one thread, which need no fences."""
+        return False
+
     def fence(self, scope: int | None, order: str) -> None:
         """Keep accesses in order for other threads, which other work-groups may run on."""
         if scope not in NARROW_SCOPES:

@@ -9,7 +9,7 @@ from coopmat.targets.cuda.lanes import CONVERGENT, SHARED, WARP, CudaLanes, Vari
 from coopmat.targets.cuda.work_groups.schedule import CLUSTER
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.lanes import Numbers
+from coopmat.targets.llvm.lanes import GroupCopy, Numbers
 from coopmat.targets.llvm.values import Number, zero_of
 
 GROUP = ("%gx", "%gy", "%gz")
@@ -55,6 +55,10 @@ class RoleLanes(CudaLanes):
         """A work-item's position in its work-group: its thread's number."""
         return resized(self.emitter, self.thread(), "i64", signed=False)
 
+    def _splits(self, scope: Scope) -> bool:
+        """The fetching warp does not arrive."""
+        return False
+
     @property
     def cluster(self) -> int:
         """The work-groups that share tiles."""
@@ -82,6 +86,18 @@ class ComputingLanes(RoleLanes):
         """Copy bytes, if the work-group exists."""
         self.writer.when(EXISTS, lambda: super(ComputingLanes, self).copy_bytes(target, source, count))
 
+    def copy_together(self, copy: GroupCopy) -> Number:
+        """Begin a thread's part of a copy; to global memory if the work-group exists."""
+        if copy.fills_local:
+            return super().copy_together(copy)
+        copy_here = super().copy_together
+
+        def when_it_exists() -> None:
+            copy_here(copy)
+
+        self.writer.when(EXISTS, when_it_exists)
+        return self.emitter.constant("i64", 1)
+
     def barrier(self, scope: Scope) -> None:
         """Wait for those that compute; the fetching warp goes its own way."""
         if scope != Scope.Workgroup:
@@ -104,6 +120,13 @@ class FetchingLanes(RoleLanes):
              body: Callable[..., str | None]) -> Number:
         """Nothing."""
         return Number(result or "", zero_of(result) if result else "")
+
+    def copy_together(self, copy: GroupCopy) -> Number:
+        """Nothing."""
+        return self.emitter.constant("i64", 1)
+
+    def wait_for(self, count: Number, events: Number) -> None:
+        """Nothing."""
 
     def barrier(self, scope: Scope) -> None:
         """Nothing."""

@@ -23,6 +23,17 @@ class WorkGroups(SubGroups):
     def barrier(self, scope: Scope) -> None:
         """Wait for all work-items of the work-group or the sub-group."""
 
+    def arrive(self, scope: Scope) -> None:
+        """Nothing: who waits, waits for all to come there, and so for more than it must."""
+
+    def wait_for_arrivals(self, scope: Scope) -> None:
+        """Wait for all."""
+        self.barrier(scope)
+
+    def barriers_order(self, scope: Scope, memory: int | None) -> bool:
+        """Whether barriers keep accesses in order; not where nothing else is known."""
+        return False
+
     @abstractmethod
     def local(self, nbytes: int) -> str:
         """So many bytes of the work-group's local memory; the address."""
