@@ -84,11 +84,8 @@ class AmdLanes(ThreadLanes):
         self.writer.call("void", "llvm.amdgcn.s.barrier", [])
         self.fence(scope, "acquire")
 
-    def fence(self, scope: int | None, order: str) -> None:
-        name = SCOPES.get(Scope(scope)) if scope in set(Scope) else None
-        self.writer.do(f'fence syncscope("{name}") {order}' if name else f"fence {order}")
-
-    # --- memory -----------------------------------------------------------------------
+    def scope_name(self, scope: Scope) -> str | None:
+        return SCOPES.get(scope)
 
     def local(self, nbytes: int) -> str:
         return self.local_at(str(self.block.local(nbytes)))

@@ -9,13 +9,14 @@ from typing import Literal
 from coopmat.spirv.analysis.types import EVENT_BYTES
 from coopmat.spirv.grammar import Scope, StorageClass
 from coopmat.targets.cuda import library
+from coopmat.targets.cuda.atomics import UPDATES, update
 from coopmat.targets.cuda.chips import Chip
 from coopmat.targets.cuda.copies import SHARED, AsynchronousCopies
 from coopmat.targets.cuda.split_barriers import OBJECT_BYTES, SplitBarrier
 from coopmat.targets.llvm.access import moved
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.lanes import GroupCopy, Numbers
+from coopmat.targets.llvm.lanes import GroupCopy, Numbers, Ordering
 from coopmat.targets.llvm.threads.launch import LaunchBlock
 from coopmat.targets.llvm.threads.threads import ThreadLanes
 from coopmat.targets.llvm.values import Number
@@ -169,11 +170,18 @@ class CudaLanes(ThreadLanes):
         """The hardware's barriers order what their threads access, for these."""
         return memory in _WITHIN[scope]
 
-    def fence(self, scope: int | None, order: str) -> None:
-        """Keep accesses in order."""
-        name = SCOPES.get(Scope(scope)) if scope in set(Scope) else None
-        scoped = f'syncscope("{name}") ' if name else ""
-        self.writer.do(f"fence {scoped}{order}")
+    def scope_name(self, scope: Scope) -> str | None:
+        """LLVM's names."""
+        return SCOPES.get(scope)
+
+    def updated(self, name: str, address: str, number: Number, ordering: Ordering) -> str:
+        """``atomicrmw``, of which LLVM forgets order and scope where PTX has an instruction."""
+        scope = SCOPES.get(Scope(ordering.scope)) if ordering.scope in set(Scope) else None
+        if number.type not in UPDATES.get(name, {}) or (ordering.order == "monotonic" and scope is not None):
+            return super().updated(name, address, number, ordering)
+        if ordering.order == "seq_cst":
+            self.fence(ordering.scope, "seq_cst")
+        return update(self.writer, name, address, number, ordering.order, scope)
 
     # --- copies -----------------------------------------------------------------------
 

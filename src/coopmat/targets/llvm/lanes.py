@@ -47,6 +47,14 @@ class GroupCopy:
 
 
 @dataclass(frozen=True)
+class Ordering:
+    """What an atomic instruction keeps in order. order: LLVM's name. scope: SPIR-V's; None: one that is not known."""
+
+    order: str
+    scope: int | None
+
+
+@dataclass(frozen=True)
 class Update:
     """What an atomic instruction makes of a number in memory.
 
@@ -176,7 +184,13 @@ class Lanes(Protocol):
 
     # --- atomics ------------------------------------------------------------------------------------------------------
 
-    def update_together(self, update: Update, pointer: Number, number: Number, order: str, *,
+    def ordered(self, ordering: Ordering) -> str:
+        """An ordering as LLVM's instructions have it."""
+
+    def updated(self, name: str, address: str, number: Number, ordering: Ordering) -> str:
+        """``atomicrmw`` by its operation's name: the number that was there."""
+
+    def update_together(self, update: Update, pointer: Number, number: Number, ordering: Ordering, *,
                         is_used: bool) -> Number | None:
         """One update of memory for all work-items that are here, and what each has found there (nothing that counts,
         if it is not used); None if there is no better way than one after the other."""

@@ -18,6 +18,9 @@ _DECLARATION = re.compile(
     r"^declare (?P<result>[^@]+?) @(?P<name>nvvm\.[\w.]+|__nv_\w+)\((?P<operands>[^)]*)\).*$", re.MULTILINE)
 _ASSEMBLY = re.compile(
     r'call (?P<result>[^@=\n]+?) asm (?:sideeffect )?"(?P<text>[^"]*)", "[^"]*"\((?P<operands>[^)]*)\)')
+_UPDATE = re.compile(r"atom\.(\w+\.\w+)\.(\w+)\.(\w+) ")
+UPDATES = {("add", "f"): "fadd", ("exch", "b"): "xchg", ("min", "u"): "umin", ("max", "u"): "umax"}
+"""LLVM's names of PTX's updates, where they are others."""
 _ENTRY = re.compile(r"define ptx_kernel void @(\w+)\(ptr byval\(\[(\d+) x i(\d+)\]\)[^%]*")
 _CONSTANT = ("nvvm.read.ptx.sreg.", "nvvm.isspacep.", "nvvm.idp4a.", "nvvm.prmt", "__nv_")
 """Functions of nothing but their operands and the thread."""
@@ -127,6 +130,10 @@ def code_of(ir: str, emulate: Any) -> Code:
     names: dict[str, str] = {}
 
     def assembled(match: re.Match[str]) -> str:
+        update = _UPDATE.match(match["text"])
+        if update is not None:  # the processor's own, as others are that are made of the same memory
+            name = UPDATES.get((update[2], update[3][0]), update[2])
+            return f"atomicrmw {name} {match['operands']} seq_cst"
         if match["text"] not in names:
             names[match["text"]] = f"assembly.{len(names)}"
             add(names[match["text"]], match["text"], match["operands"], match["result"])

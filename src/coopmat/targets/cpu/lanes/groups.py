@@ -12,7 +12,7 @@ from coopmat.targets.cpu.host.frame import Field
 from coopmat.targets.cpu.lanes.copies import copy_elements
 from coopmat.targets.cpu.lanes.scans import Scans
 from coopmat.targets.llvm.arithmetic.integers import add, multiply, resized, subtract
-from coopmat.targets.llvm.lanes import GroupCopy, Numbers, Update
+from coopmat.targets.llvm.lanes import GroupCopy, Numbers, Ordering, Update
 from coopmat.targets.llvm.reductions import Folding
 from coopmat.targets.llvm.values import Number, bits_of
 
@@ -68,18 +68,26 @@ class Groups(Scans):
 
     # --- atomics ----------------------------------------------------------------------
 
-    def update_together(self, update: Update, pointer: Number, number: Number, order: str, *,
+    def ordered(self, ordering: Ordering) -> str:
+        """For all threads: processors have no scopes."""
+        return ordering.order
+
+    def updated(self, name: str, address: str, number: Number, ordering: Ordering) -> str:
+        """``atomicrmw``."""
+        return self.writer.let(f"atomicrmw {name} ptr {address}, {number.type} {number.base} {ordering.order}")
+
+    def update_together(self, update: Update, pointer: Number, number: Number, ordering: Ordering, *,
                         is_used: bool) -> Number | None:
         """One update of memory for all work-items, where all change one number: if nobody asks what each has found
         there, or if that can be told from what the first one has found."""
         if not pointer.is_single or not update.reduction:
             return None
         if not is_used:
-            return self._all_at_once(update, pointer, number, order)
+            return self._all_at_once(update, pointer, number, ordering)
         can_count = update.reduction == "add" and number.is_single
-        return self._counted(update, pointer, number, order) if can_count else None
+        return self._counted(update, pointer, number, ordering) if can_count else None
 
-    def _all_at_once(self, update: Update, pointer: Number, number: Number, order: str) -> Number:
+    def _all_at_once(self, update: Update, pointer: Number, number: Number, ordering: Ordering) -> Number:
         """One update with what all operands make together; the result is not used."""
         emitter, llvm, vector = self.emitter, number.type, self.emitter.vector(number.type)
         lanes = emitter.lanes(number)
@@ -87,11 +95,11 @@ class Groups(Scans):
             neutral = emitter.splat(llvm, emitter.constant(llvm, update.neutral(bits_of(llvm))).base)
             lanes = self.writer.let(f"select {self.mask_type} {self.mask}, {vector} {lanes}, {vector} {neutral}")
         total = self.writer.call(llvm, f"llvm.vector.reduce.{update.reduction}.v{self.size}{llvm}", [(vector, lanes)])
-        return Number(llvm, self.writer.let(f"atomicrmw {update.name} ptr {pointer.base}, {llvm} {total} {order}"))
+        return Number(llvm, self.updated(update.name, pointer.base, Number(llvm, total), ordering))
 
-    def _counted(self, update: Update, pointer: Number, number: Number, order: str) -> Number:
+    def _counted(self, update: Update, pointer: Number, number: Number, ordering: Ordering) -> Number:
         """One sum of the same operand for all: each work-item finds what those before it have made of the number."""
-        emitter, llvm, writer = self.emitter, number.type, self.writer
+        emitter, llvm = self.emitter, number.type
         if self.mask is None:
             count, rank = emitter.constant(llvm, self.size), Number(llvm, "0", 1)
         else:
@@ -102,7 +110,7 @@ class Groups(Scans):
             count, rank = (resized(emitter, emitter.intrinsic("ctpop", own, one), llvm, signed=False)
                            for one in (bits, earlier))
         total = multiply(emitter, count, number)
-        old = Number(llvm, writer.let(f"atomicrmw {update.name} ptr {pointer.base}, {llvm} {total.base} {order}"))
+        old = Number(llvm, self.updated(update.name, pointer.base, total, ordering))
         change = multiply(emitter, rank, number)
         return add(emitter, old, change) if update.name == "add" else subtract(emitter, old, change)
 

@@ -3,22 +3,20 @@ the machine has a better way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.types import FloatType, IntType, Type
-from coopmat.spirv.grammar import MemorySemantics, Op
+from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.targets.analysis.memory_semantics import LOADING, STORING, order_of
 from coopmat.targets.llvm.access import check
 from coopmat.targets.llvm.arithmetic.floats import through_float
 from coopmat.targets.llvm.arithmetic.integers import is_bf16
 from coopmat.targets.llvm.emitter import Emitter, Handler
-from coopmat.targets.llvm.lanes import Update
+from coopmat.targets.llvm.lanes import Ordering, Update
 from coopmat.targets.llvm.values import Number, Value, bits_of, llvm_type
-
-ORDERED = (MemorySemantics.Acquire | MemorySemantics.Release | MemorySemantics.AcquireRelease
-           | MemorySemantics.SequentiallyConsistent)
 
 
 class Replacement(NamedTuple):
@@ -56,9 +54,11 @@ NARROW: dict[str, Callable[[Emitter, Number, Number], Number]] = {
 """The updates of bf16 numbers, which processors do not have: a comparison and an exchange, until it succeeds."""
 
 
-def _order(emitter: Emitter, word: int) -> str:
-    semantics = emitter.constant_of(word)
-    return "seq_cst" if semantics is None or semantics & ORDERED else "monotonic"
+def _ordering(emitter: Emitter, row: Instruction, left: Mapping[str, str] | None = None, semantics: int = 2
+              ) -> Ordering:
+    """By the words; ``left``: what is left of an order where another one makes no sense."""
+    order = order_of(emitter.constant_of(row.words[semantics])) or "monotonic"
+    return Ordering((left or {}).get(order, order), emitter.constant_of(row.words[1]))
 
 
 def _accessed(emitter: Emitter, row: Instruction, kinds: Sequence[type[Type]], *, writing: bool) -> tuple[Number, Type]:
@@ -88,7 +88,7 @@ def _operand(emitter: Emitter, row: Instruction, word: int, llvm: str) -> Number
 def _load(emitter: Emitter, row: Instruction) -> Value:
     pointer, kind = _accessed(emitter, row, (IntType, FloatType), writing=False)
     llvm, size = llvm_type(kind), kind.size
-    order = _order(emitter, row.words[2])
+    order = emitter.execution.ordered(_ordering(emitter, row, LOADING))
 
     def load(address: str) -> str:
         return emitter.writer.let(f"load atomic {llvm}, ptr {address} {order}, align {size}")
@@ -98,8 +98,9 @@ def _load(emitter: Emitter, row: Instruction) -> Value:
     return (emitter.execution.each(f"atomic.load.{llvm}.{order}", (pointer,), llvm, load),)
 
 
-def _put(emitter: Emitter, pointer: Number, value: Number, order: str) -> None:
+def _put(emitter: Emitter, pointer: Number, value: Number, row: Instruction) -> None:
     size = bits_of(value.type) // 8
+    order = emitter.execution.ordered(_ordering(emitter, row, STORING))
 
     def store(address: str, text: str) -> None:
         emitter.writer.do(f"store atomic {value.type} {text}, ptr {address} {order}, align {size}")
@@ -112,18 +113,19 @@ def _put(emitter: Emitter, pointer: Number, value: Number, order: str) -> None:
 
 def _store(emitter: Emitter, row: Instruction) -> None:
     pointer, kind = _accessed(emitter, row, (IntType, FloatType), writing=True)
-    _put(emitter, pointer, _operand(emitter, row, row.words[3], llvm_type(kind)), _order(emitter, row.words[2]))
+    _put(emitter, pointer, _operand(emitter, row, row.words[3], llvm_type(kind)), row)
 
 
 def _clear(emitter: Emitter, row: Instruction) -> None:
     pointer, kind = _accessed(emitter, row, (IntType,), writing=True)
-    _put(emitter, pointer, emitter.constant(llvm_type(kind), 0), _order(emitter, row.words[2]))
+    _put(emitter, pointer, emitter.constant(llvm_type(kind), 0), row)
 
 
 def _test_and_set(emitter: Emitter, row: Instruction) -> Value:
     pointer, kind = _accessed(emitter, row, (IntType,), writing=True)
     llvm = llvm_type(kind)
-    old = _each(emitter, _EXCHANGE.update, pointer, emitter.constant(llvm, 1), kind, _order(emitter, row.words[2]))
+    old = _each(emitter, _EXCHANGE.update, pointer, emitter.constant(llvm, 1), kind,
+                _ordering(emitter, row))
     return (emitter.apply("icmp ne {t} {0}, {1}", "i1", old, emitter.constant(llvm, 0)),)
 
 
@@ -135,23 +137,25 @@ def _test_and_set(emitter: Emitter, row: Instruction) -> Value:
 def _replace(emitter: Emitter, row: Instruction) -> Value:
     update, kinds, operand = REPLACEMENTS[Op(row.opcode)]
     pointer, kind = _accessed(emitter, row, kinds, writing=True)
-    llvm, order = llvm_type(kind), _order(emitter, row.words[2])
+    llvm, ordering = llvm_type(kind), _ordering(emitter, row)
     value = emitter.constant(llvm, operand) if operand is not None else _operand(emitter, row, row.words[3], llvm)
-    found = emitter.execution.update_together(update, pointer, value, order,
+    found = emitter.execution.update_together(update, pointer, value, ordering,
                                               is_used=row.result_id in emitter.uses.users)
-    return (found if found is not None else _each(emitter, update, pointer, value, kind, order),)
+    return (found if found is not None else _each(emitter, update, pointer, value, kind, ordering),)
 
 
-def _each(emitter: Emitter, update: Update, pointer: Number, value: Number, kind: Type, order: str) -> Number:
+def _each(emitter: Emitter, update: Update, pointer: Number, value: Number, kind: Type,
+          ordering: Ordering) -> Number:
     """One update after the other."""
     llvm = value.type
 
     def change(address: str, operand: str) -> str:
-        return emitter.writer.let(f"atomicrmw {update.name} ptr {address}, {llvm} {operand} {order}")
+        return emitter.execution.updated(update.name, address, Number(llvm, operand), ordering)
 
     def change_narrow(address: str, operand: str) -> str:
         return _until_exchanged(emitter, update.name, address, Number(llvm, operand), order)
 
+    order = emitter.execution.ordered(ordering)
     is_narrow = is_bf16(kind) and update.name in NARROW
     name = f"atomic.{update.name}.{'bf16' if is_narrow else llvm}.{order}"
     return emitter.execution.each(name, (pointer, value), llvm, change_narrow if is_narrow else change)
@@ -180,7 +184,8 @@ def _compare_exchange(emitter: Emitter, row: Instruction) -> Value:
     pointer, kind = _accessed(emitter, row, (IntType,), writing=True)
     llvm = llvm_type(kind)
     value, comparator = (_operand(emitter, row, word, llvm) for word in row.words[4:6])
-    order, otherwise = (_order(emitter, word) for word in row.words[2:4])
+    order = emitter.execution.ordered(_ordering(emitter, row))
+    otherwise = _ordering(emitter, row, LOADING, 3).order
 
     def exchange(address: str, new: str, old: str) -> str:
         pair = emitter.writer.let(f"cmpxchg ptr {address}, {llvm} {old}, {llvm} {new} {order} {otherwise}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from coopmat.spirv.grammar import MemorySemantics, Op, Scope
+from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.group_scopes import known_barrier_scope
+from coopmat.targets.analysis.memory_semantics import order_of
 from coopmat.targets.llvm.emitter import Emitter, Handler
 
 
@@ -39,20 +40,9 @@ def _memory_barrier(emitter: Emitter, row: Instruction) -> None:
 
 def _fence(emitter: Emitter, scope: int, semantics: int) -> None:
     found = emitter.constant_of(semantics)
-    order = _order(found) if found is not None else "seq_cst"
+    order = order_of(found)
     if order is not None:
         emitter.execution.fence(emitter.constant_of(scope), order)
-
-
-def _order(semantics: int) -> str | None:
-    if semantics & MemorySemantics.SequentiallyConsistent:
-        return "seq_cst"
-    if semantics & MemorySemantics.AcquireRelease:
-        return "acq_rel"
-    acquires, releases = semantics & MemorySemantics.Acquire, semantics & MemorySemantics.Release
-    if acquires and releases:
-        return "acq_rel"
-    return "acquire" if acquires else "release" if releases else None
 
 
 OPERATIONS: dict[int, Handler] = {

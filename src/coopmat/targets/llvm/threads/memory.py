@@ -8,7 +8,7 @@ from typing import Any
 
 from coopmat.targets.llvm.access import offset_pointer
 from coopmat.targets.llvm.emitter import Emitter
-from coopmat.targets.llvm.lanes import Update
+from coopmat.targets.llvm.lanes import Ordering, Update
 from coopmat.targets.llvm.threads.blocks import Blocks
 from coopmat.targets.llvm.threads.launch import LaunchBlock
 from coopmat.targets.llvm.values import Number, bits_of, zero_of
@@ -135,7 +135,7 @@ class Memory(Blocks, ABC):
         """Whether a number is known to be the same for all work-items."""
         return not number.base.startswith("%")
 
-    def update_together(self, update: Update, pointer: Number, number: Number, order: str, *,
+    def update_together(self, update: Update, pointer: Number, number: Number, ordering: Ordering, *,
                         is_used: bool) -> Number | None:
         """None: the hardware combines updates of neighbouring threads by itself."""
         return None

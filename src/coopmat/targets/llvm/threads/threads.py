@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from coopmat.targets.llvm.lanes import Numbers
+from coopmat.spirv.grammar import Scope
+from coopmat.targets.llvm.lanes import Numbers, Ordering
 from coopmat.targets.llvm.threads.inputs import Inputs
 from coopmat.targets.llvm.values import Number
 
@@ -14,8 +15,21 @@ class ThreadLanes(Inputs):
     """The lanes of a GPU; its abstract methods are what the hardware says."""
 
     @abstractmethod
+    def scope_name(self, scope: Scope) -> str | None:
+        """What LLVM calls a scope on this machine; None for all of the system."""
+
     def fence(self, scope: int | None, order: str) -> None:
-        """Keep accesses in order for a scope (None: one that is not known)."""
+        """Keep accesses in order for a scope."""
+        self.writer.do(f"fence {self.ordered(Ordering(order, scope))}")
+
+    def ordered(self, ordering: Ordering) -> str:
+        """Of a scope that is not known, for all of the system."""
+        name = self.scope_name(Scope(ordering.scope)) if ordering.scope in set(Scope) else None
+        return f'syncscope("{name}") {ordering.order}' if name else ordering.order
+
+    def updated(self, name: str, address: str, number: Number, ordering: Ordering) -> str:
+        """``atomicrmw``."""
+        return self.writer.let(f"atomicrmw {name} ptr {address}, {number.type} {number.base} {self.ordered(ordering)}")
 
     @abstractmethod
     def is_in_storage(self, pointer: Number, storage: int) -> Number:
