@@ -5,15 +5,17 @@ from __future__ import annotations
 import ctypes
 import itertools
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 
 SLOT = 16  # bytes for each operand
-LOCAL_BYTES, ALIGNMENT = 1 << 18, 128
+LOCAL_BYTES = ALIGNMENT = 1 << 18  # so that the lower bits of addresses are offsets, as descriptors have them
 _DECLARATION = re.compile(
     r"^declare (?P<result>[^@]+?) @(?P<name>nvvm\.[\w.]+|__nv_\w+)\((?P<operands>[^)]*)\).*$", re.MULTILINE)
 _ASSEMBLY = re.compile(
@@ -24,11 +26,12 @@ UPDATES = {("add", "f"): "fadd", ("exch", "b"): "xchg", ("min", "u"): "umin", ("
 _ENTRY = re.compile(r"define ptx_kernel void @(\w+)\(ptr byval\(\[(\d+) x i(\d+)\]\)[^%]*")
 _CONSTANT = ("nvvm.read.ptx.sreg.", "nvvm.isspacep.", "nvvm.idp4a.", "nvvm.prmt", "__nv_")
 """Functions of nothing but their operands and the thread."""
-_WIDTHS = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "<2 x half>": 4, "i64": 8, "double": 8,
-           "ptr": 8}
+_CODES = {"i1": "B", "i8": "B", "i16": "H", "half": "H", "i32": "I", "float": "I", "<2 x half>": "I", "i64": "Q",
+          "double": "Q", "ptr": "Q"}
+"""Of struct, for the bits of LLVM's types."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Operation:
     """What the host does: a name, or the text of assembly, and the types of its operands and results."""
 
@@ -36,20 +39,23 @@ class Operation:
     operands: tuple[str, ...]
     results: tuple[str, ...]
 
+    @cached_property
+    def _given(self) -> struct.Struct:
+        return struct.Struct("<" + "".join(f"{_CODES[kind]}{SLOT - struct.calcsize(_CODES[kind])}x"
+                                           for kind in self.operands))
+
+    @cached_property
+    def _found(self) -> struct.Struct:
+        return struct.Struct("@" + "".join(_CODES[kind] for kind in self.results))
+
     def read(self, address: int) -> tuple[int, ...]:
         """The operands' bits."""
-        content = ctypes.string_at(address, SLOT * len(self.operands)) if self.operands else b""
-        return tuple(int.from_bytes(content[SLOT * place:SLOT * place + _WIDTHS[kind]], "little")
-                     for place, kind in enumerate(self.operands))
+        return self._given.unpack(ctypes.string_at(address, self._given.size)) if self.operands else ()
 
     def write(self, address: int, bits: tuple[int, ...]) -> None:
-        """The results' bits, one after the other as in a structure."""
-        offset = 0
-        for kind, number in zip(self.results, bits, strict=True):
-            width = _WIDTHS[kind]
-            offset = -(-offset // width) * width
-            ctypes.memmove(address + offset, number.to_bytes(width, "little"), width)
-            offset += width
+        """The results' bits, as in a structure."""
+        if self.results:
+            ctypes.memmove(address, self._found.pack(*bits), self._found.size)
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def _wrapper(number: int, name: str, operation: Operation, result: str) -> str:
     given = ", ".join(f"{kind} %o{place}" for place, kind in enumerate(operation.operands))
     nbytes = SLOT * max(1, len(operation.operands))
     lines = [f"define {result} @{name}({given}) {{", f"  %given = alloca [{nbytes} x i8], align 16",
-             "  %found = alloca [128 x i8], align 16"]
+             f"  %found = alloca [{SLOT * max(1, len(operation.results))} x i8], align 16"]
     for place, kind in enumerate(operation.operands):
         lines += [f"  %p{place} = getelementptr i8, ptr %given, i64 {SLOT * place}",
                   f"  store {kind} %o{place}, ptr %p{place}"]

@@ -14,11 +14,13 @@ import pytest
 
 from coopmat.llvm.process import client
 from coopmat.targets.cuda.chips import TRIPLE, chip_of
+from coopmat.targets.cuda.program import PtxProgram
 from tests.kit.targets.emulated_gpu.code import Code, Emulate, code_of
 from tests.kit.targets.emulated_gpu.groups import HERE, Group, run_group
+from tests.kit.targets.emulated_gpu.hopper import ELEMENT_BYTES, MAP, MARK, is_over
 from tests.kit.targets.emulated_gpu.instructions import EMULATED, instruction, register
 from tests.kit.targets.emulated_gpu.mathematics import result
-from tests.kit.targets.fake_cuda import CUresult, FakeDriver, Function, Launch, installed
+from tests.kit.targets.fake_cuda import CUresult, FakeDriver, Function, Launch, Map, installed
 
 LARGEST_GROUP = 1024
 LIBRARY = "__nv_"
@@ -40,6 +42,12 @@ class EmulatedDriver(FakeDriver):
         self.kernels[found.symbol] = lambda launch: self._run(_code(module), launch)
         return CUresult.CUDA_SUCCESS, found
 
+    def cuTensorMapEncodeTiled(self, kind: str, rank: int, address: int, sizes: list[int], strides: list[int],
+                               box: list[int], steps: list[int], interleave: str, swizzle: str, *_: Any) -> tuple:
+        size = ELEMENT_BYTES[kind.removeprefix("CU_TENSOR_MAP_DATA_TYPE_")]
+        line = int(swizzle.removeprefix("CU_TENSOR_MAP_SWIZZLE_").removesuffix("B"))
+        return CUresult.CUDA_SUCCESS, Map(MAP.pack(MARK, address, *sizes, *strides, *box, size, line))
+
     def _run(self, code: Code, launch: Launch) -> None:
         for z, y, x in product(*map(range, reversed(launch.grid))):
             group = Group(launch.group, launch.grid, (x, y, z), code.local)
@@ -59,7 +67,7 @@ def _code(module: str) -> Code:
                               operation.results[0]),
             else:
                 match, function = instruction(operation.name)
-                if HERE.group.failure is None or function is register:
+                if HERE.group.failure is None or function in (register, is_over):
                     bits = function(match, operation.read(given))
         except Exception as error:  # (native code called: the launch raises it)
             HERE.group.fail(error)
@@ -91,7 +99,13 @@ def emulated(capability: int) -> Iterator[EmulatedDriver]:
     EMULATED[0] = chip_of(capability).table
     with pytest.MonkeyPatch.context() as patch, installed(driver=driver):
         patch.setattr(client, "compile", compile_)
+        patch.setattr(PtxProgram, "pipelines", _without_clusters(PtxProgram.pipelines))
         yield driver
+
+
+def _without_clusters(pipelines: Any) -> Any:
+    """Work-groups run one after the other."""
+    return lambda *given: (one for one in pipelines(*given) if one.cluster is None)
 
 
 _driver = cache(EmulatedDriver)

@@ -20,9 +20,9 @@ class Stuck(Exception):
 @dataclass
 class Meeting:
     """Threads that come to an instruction together: what each brings, and what each gets. members: who is waited for;
-    None: those of a warp that come until nobody in it goes on otherwise."""
+    a number: whoever comes; None: those of a warp that come until nobody in it goes on otherwise."""
 
-    members: frozenset[int] | None
+    members: frozenset[int] | int | None
     answer: Callable[[dict[int, Any]], dict[int, Any]]
     given: dict[int, Any] = field(default_factory=dict)
     found: dict[int, Any] = field(default_factory=dict)
@@ -37,23 +37,24 @@ class Group:
         self.size, self.grid, self.number, self.local = size, grid, number, local
         self.count = size[0] * size[1] * size[2]
         self.failure: Exception | None = None
-        self.barriers: dict[int, list[int]] = {}  # by address: all, those that have not arrived, and the phase
+        self.barriers: dict[int, Any] = {}  # those in shared memory, by their addresses
         self.lock = threading.Lock()
+        self.news = threading.Condition()  # of barriers
         self._ended: set[int] = set()
         self._meetings: dict[Hashable, Meeting] = {}
 
-    def meet(self, key: Hashable, members: Collection[int] | None, thread: int, given: Any,
+    def meet(self, key: Hashable, members: Collection[int] | int | None, thread: int, given: Any,
              answer: Callable[[dict[int, Any]], dict[int, Any]]) -> Any:
         """What a thread gets when all members that still run have come, from ``answer`` of what they bring."""
         with self.lock:
-            new = Meeting(None if members is None else frozenset(members), answer)
+            new = Meeting(frozenset(members) if isinstance(members, Collection) else members, answer)
             meeting = self._meetings.setdefault(key, new)
             assert thread not in meeting.given, f"thread {thread} comes twice to {key}"
             meeting.given[thread] = given
             self._close_whole()
             self._close_open(thread)
         if not meeting.done.wait(PATIENCE):
-            raise Stuck(f"threads {sorted(meeting.given)} wait for {sorted(meeting.members or ())} at {key}")
+            raise Stuck(f"threads {sorted(meeting.given)} wait for others of {meeting.members} at {key}")
         if self.failure is not None:
             raise Stuck("another thread has failed")
         return meeting.found.get(thread)
@@ -61,8 +62,13 @@ class Group:
     def _close_whole(self) -> None:
         """Close the meetings to which all have come."""
         for key, meeting in list(self._meetings.items()):
-            if meeting.members is not None and meeting.members - self._ended <= meeting.given.keys():
+            if self._is_whole(meeting):
                 self._close(key, meeting)
+
+    def _is_whole(self, meeting: Meeting) -> bool:
+        if isinstance(meeting.members, int):
+            return len(meeting.given) == meeting.members
+        return meeting.members is not None and meeting.members - self._ended <= meeting.given.keys()
 
     def _close_open(self, thread: int) -> None:
         """When nobody in a thread's warp goes on, close the first open meeting there."""

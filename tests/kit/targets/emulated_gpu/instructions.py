@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -20,6 +19,7 @@ from coopmat.devices.layouts import layout_of
 from coopmat.formats import FORMATS
 from tests.kit.targets.emulated_gpu.code import LOCAL_BYTES
 from tests.kit.targets.emulated_gpu.groups import HERE, WARP
+from tests.kit.targets.emulated_gpu.hopper import HOPPER
 
 Bits = tuple[int, ...]
 Instruction = Callable[[re.Match[str], Bits], Bits]
@@ -44,6 +44,12 @@ def register(match: re.Match[str], _: Bits) -> Bits:
 
 def _barrier(match: re.Match[str], operands: Bits) -> Bits:
     HERE.group.meet(("barrier", operands[0]), range(HERE.group.count), HERE.number, None, lambda _: {})
+    return ()
+
+
+def _counting_barrier(match: re.Match[str], operands: Bits) -> Bits:
+    """For so many threads, whichever they are."""
+    HERE.group.meet(("barrier", operands[0]), operands[1], HERE.number, None, lambda _: {})
     return ()
 
 
@@ -156,30 +162,6 @@ def _wait_for_copies(match: re.Match[str], operands: Bits) -> Bits:
         for to, source, width in HERE.groups.pop(0):
             ctypes.memmove(to, source, width)
     return ()
-
-
-def _initialise_barrier(match: re.Match[str], operands: Bits) -> Bits:
-    """mbarrier.init by one thread; all meet before they use it."""
-    address, count, thread = operands
-    if thread == 0:
-        HERE.group.barriers[address] = [count, count, 0]
-    return ()
-
-
-def _arrive(match: re.Match[str], operands: Bits) -> Bits:
-    with HERE.group.lock:
-        barrier = HERE.group.barriers[operands[0]]
-        phase = barrier[2]
-        barrier[1] -= 1
-        if not barrier[1]:
-            barrier[1:] = barrier[0], phase + 1
-    return (phase,)
-
-
-def _has_ended(match: re.Match[str], operands: Bits) -> Bits:
-    """Whether a phase has."""
-    time.sleep(1e-4)
-    return (int(HERE.group.failure is not None or HERE.group.barriers[operands[0]][2] > operands[1]),)
 
 
 # --- matrices ---------------------------------------------------------------------------------------------------------
@@ -321,6 +303,7 @@ EMULATED = ["nvidia_gpu_sm_80"]
 INSTRUCTIONS: list[tuple[re.Pattern[str], Instruction]] = [(re.compile(pattern), one) for pattern, one in (
     (r"read\.ptx\.sreg\.(\w+)(?:\.([xyz]))?$", register),
     (r"barrier\.cta\.sync\.aligned\.all$", _barrier),
+    (r"barrier\.cta\.sync\.aligned\.count$", _counting_barrier),
     (r"bar\.warp\.sync$", _warp_barrier),
     (r"activemask", _here),
     (r"vote\.ballot\.sync$", _ballot),
@@ -331,9 +314,6 @@ INSTRUCTIONS: list[tuple[re.Pattern[str], Instruction]] = [(re.compile(pattern),
     (r"cp\.async\.c[ag]\.shared\.global\.(\d+)$", _begin_copy),
     (r"cp\.async\.commit\.group$", _end_copies),
     (r"cp\.async\.wait\.group$", _wait_for_copies),
-    (r".* mbarrier\.init\.shared\.b64", _initialise_barrier),
-    (r"mbarrier\.arrive\.shared$", _arrive),
-    (r"mbarrier\.test\.wait\.shared$", _has_ended),
     (r"isspacep\.(\w+)$", _is_in_space),
     (r"ex2\.approx(?:\.ftz)?\.f$", _approximate(np.exp2)),
     (r"lg2\.approx(?:\.ftz)?\.f$", _approximate(np.log2)),
@@ -346,6 +326,7 @@ INSTRUCTIONS: list[tuple[re.Pattern[str], Instruction]] = [(re.compile(pattern),
     (r"stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16", _store_blocks),
     (r"movmatrix\.sync\.aligned\.m8n8\.trans\.b16", _turn),
     (r"w?mma\.m(\d+)n(\d+)k(\d+)\.(?:mma\.)?row\.col\.(satfinite\.)?(.*)$", _multiply),
+    *HOPPER,
 )]
 
 
