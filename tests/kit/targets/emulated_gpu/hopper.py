@@ -9,9 +9,9 @@ import ctypes
 import re
 import struct
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from models import product
 
 from coopmat.formats import FORMATS
 from tests.kit.targets.emulated_gpu.groups import HERE
@@ -21,6 +21,7 @@ WARP_GROUP = 128
 PAUSE = 2.0  # seconds that a thread waits for a barrier before it looks again
 SHARED_BITS = 18  # of addresses in shared memory
 LINE_BITS, CELL_BITS = 7, 4  # of what swizzling exchanges: 128 bytes, 16 bytes
+RESULTS = {"f16": "fp16", "f32": "fp32", "s32": "sint32"}
 KINDS = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "s8": "sint8", "u8": "uint8"}
 
 
@@ -161,24 +162,24 @@ def _products(text: str, given: dict[int, Bits], group: range) -> dict[int, Bits
         step = _STEP.search(line)
         if step is not None:
             steps[step[1]] = int(operand(step[2])[0]) + int(step[3])
-        product = _PRODUCT.search(line)
-        if product is None:
+        found = _PRODUCT.search(line)
+        if found is None:
             continue
-        n, k, types = int(product[1]), int(product[2]), (KINDS[product[4]], KINDS[product[5]])
-        flags = [int(one) for one in re.findall(r"\d", product[9])][2:] or [0, 0]
-        if product[7] == "a":
+        n, k, types = int(found[1]), int(found[2]), (KINDS[found[4]], KINDS[found[5]])
+        flags = [int(one) for one in re.findall(r"\d", found[9])][2:] or [0, 0]
+        if found[7] == "a":
             a = _tile(steps["a"], (64, k), types[0], along_k=not flags[0])
         else:
-            a = _of_registers([operand(one) for one in re.findall(r"\$(\d+)", product[7])], k, types[0])
+            a = _of_registers([operand(one) for one in re.findall(r"\$(\d+)", found[7])], k, types[0])
         b = _tile(steps["b"], (n, k), types[1], along_k=not flags[-1])
-        own = [int(one) for one in re.findall(r"\$(\d+)", product[6])]
-        keeps = product[8] == "q" or not is_zero
-        registers[:, own] = _added(registers[:, own], a @ b.T, product[3], keeps=keeps)
+        own = [int(one) for one in re.findall(r"\$(\d+)", found[6])]
+        keeps = found[8] == "q" or not is_zero
+        registers[:, own] = _added(registers[:, own], a, b.T, (*types, RESULTS[found[3]]), keeps=keeps)
     return {thread: tuple(map(int, registers[place])) for place, thread in enumerate(group)}
 
 
 def _tile(described: int, shape: tuple[int, int], fmt: str, *, along_k: bool) -> np.ndarray:
-    """Rows of A or columns of B by K, from shared memory, as float64 or int64."""
+    """Rows of A or columns of B by K, from shared memory, as bits."""
     start, leading, stride = ((described >> first & 0x3FFF) << 4 for first in (0, 16, 32))
     line = {1: 128, 2: 64, 3: 32}[described >> 62 & 3]
     size = FORMATS[fmt].bits_dtype.itemsize
@@ -188,15 +189,7 @@ def _tile(described: int, shape: tuple[int, int], fmt: str, *, along_k: bool) ->
     else:
         offsets = outer * size // line * leading + inner // 8 * stride + inner % 8 * line + outer * size % line
     places = swizzled(start + offsets, line)[..., None] + np.arange(size)
-    return _numbers(shared_memory()[places].view(FORMATS[fmt].bits_dtype)[..., 0], fmt)
-
-
-def _numbers(bits: np.ndarray, fmt: str) -> np.ndarray:
-    if not FORMATS[fmt].is_float:
-        return bits.view(np.int8 if fmt == "sint8" else np.uint8).astype(np.int64)
-    if fmt == "tf32":
-        bits = bits & ~np.uint32(0x1FFF)
-    return bits.view(FORMATS[fmt].dtype).astype(np.float64)
+    return shared_memory()[places].view(FORMATS[fmt].bits_dtype)[..., 0]
 
 
 def _of_registers(registers: list[np.ndarray], k: int, fmt: str) -> np.ndarray:
@@ -209,24 +202,22 @@ def _of_registers(registers: list[np.ndarray], k: int, fmt: str) -> np.ndarray:
         rows = threads // 32 * 16 + threads % 32 // 4 + 8 * (place & 1)
         for part in range(each):
             found[rows, threads % 4 * each + part + (place >> 1) * k // 2] = parts[:, part]
-    return _numbers(found, fmt)
+    return found
 
 
-def _added(registers: np.ndarray, product: np.ndarray, fmt: str, *, keeps: bool) -> np.ndarray:
+def _added(registers: np.ndarray, a: np.ndarray, b: np.ndarray, formats: tuple[str, str, str], *,
+           keeps: bool) -> np.ndarray:
     """The accumulator's registers with a product added: a thread has two neighbours of rows t / 4 and + 8."""
-    dtype: Any = {"f32": np.float32, "f16": np.float16, "s32": np.int32}[fmt]
-    each = 4 // np.dtype(dtype).itemsize
-    threads = np.arange(WARP_GROUP)
-    numbers = np.ascontiguousarray(registers).view(dtype).reshape(WARP_GROUP, -1)
-    components = np.arange(registers.shape[1] * each)
+    dtype = FORMATS[formats[2]].bits_dtype
+    each = 4 // dtype.itemsize
+    threads, components = np.arange(WARP_GROUP), np.arange(registers.shape[1] * each)
     rows = (threads // 32 * 16 + threads % 32 // 4)[:, None] + 8 * (components >> 1 & 1)
     columns = (threads % 4 * 2)[:, None] + (components >> 2) * 8 + (components & 1)
-    total = product[rows, columns]
+    c = np.zeros((a.shape[0], b.shape[1]), dtype)
     if keeps:
-        with np.errstate(all="ignore"):
-            total = total + numbers.astype(total.dtype)
-    with np.errstate(all="ignore"):
-        return np.ascontiguousarray(total.astype(dtype)).view(np.uint32).reshape(registers.shape)
+        c[rows, columns] = np.ascontiguousarray(registers).view(dtype).reshape(WARP_GROUP, -1)
+    d = product("nvidia_gpu_sm_90", (*formats, formats[2]), a[None], b[None], c[None])[0]
+    return np.ascontiguousarray(d[rows, columns]).view(np.uint32).reshape(registers.shape)
 
 
 HOPPER = [
