@@ -1,0 +1,74 @@
+"""Pipelines of Hopper on the emulated GPU: tensor maps, barriers and wgmma as PTX's manual has them, no clusters.
+
+test_work_group_products.py and others say the same of a real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import coopmat as cm
+from tests.kit.targets import gpu
+from tests.kit.targets.emulated_gpu.driver import emulated
+from tests.kit.targets.work_group_gemm import Gemm
+from tests.targets.cuda.test_work_group_products import Product
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+HALF = ("-DIN=half", "-DOUT=float", "-DTM=16", "-DTN=16", "-DTK=16", "-DFLAGS=0")
+BYTES = ("-DTM=16", "-DTN=16", "-DTK=32")
+MERGED = "neighbouring work-groups are one"
+FETCHED, STORED = "fetched ahead by tensor maps: A, B", "results leave by tensor maps: C"
+
+
+@pytest.fixture(autouse=True)
+def _emulated() -> Iterator[None]:
+    with emulated(90):
+        yield
+
+
+@pytest.mark.parametrize(("name", "options", "tile", "sizes", "said"), [
+    ("gemm", HALF, 16, (256, 256, 96), ["8 x 8", MERGED, FETCHED, STORED]),
+    ("gemm", HALF, 16, (16, 48, 64), [MERGED, FETCHED, STORED]),  # a part of a tile
+    ("gemm_blocked", HALF, 32, (288, 320, 48), ["4 x 2", MERGED, FETCHED, STORED]),
+    ("gemm", BYTES, 16, (128, 272, 160), [MERGED, "transposed in memory first: B"]),
+    ("gemm", (*HALF, "-coopmat-schedule=block:64x256,pipeline:loads"), 16, (64, 256, 32), ["16 x 4", MERGED, FETCHED]),
+    ("gemm", (*HALF, "-coopmat-schedule=block:none"), 16, (32, 32, 32), ["no pipeline"]),
+])
+def test_kernels_of_sub_groups(name: str, options: tuple[str, ...], tile: int, sizes: tuple[int, int, int],
+                               said: list[str]) -> None:
+    """As the documents have them, merged; small integers, so that sums are exact."""
+    m, n, k = sizes
+    rng = np.random.default_rng(6)
+    of, to = (np.float16, np.float32) if options[0] == HALF[0] else (np.int8, np.int32)
+    a, b = rng.integers(-8, 8, (m, k)).astype(of), rng.integers(-8, 8, (k, n)).astype(of)
+    c = np.full((m, n), -1, to)
+    device = cm.device(gpu.GPU)
+    program = cm.build((EXAMPLES / f"{name}.cl").read_text(), list(options), device=device)
+    cm.Queue(device).enqueue(program.kernel("gemm"), (n // tile * 32, m // tile), (32, 1), a, b, c, n, k).wait()
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+    explanation = "\n".join(device.explanation(program.load(device)))
+    for one in said:
+        assert one in explanation
+
+
+@pytest.mark.parametrize(("formats", "tile", "items", "rows_of", "sizes"), [
+    (("bf16", "bf16", "fp32"), (128, 128, 64), 128, "AC", (200, 136, 72)),
+    (("bf16", "bf16", "fp32"), (64, 256, 64), 128, "BC", (72, 264, 136)),
+    (("fp16", "fp16", "fp16"), (128, 256, 64), 256, "ABC", (136, 264, 72)),
+    (("fp16", "fp16", "fp32"), (64, 64, 32), 128, "C", (64, 128, 40)),
+    (("tf32", "tf32", "fp32"), (64, 128, 32), 128, "ABC", (68, 132, 36)),  # B is transposed first
+    (("uint8", "sint8", "sint32"), (64, 128, 64), 128, "BC", (80, 144, 80)),  # both are
+])
+def test_work_groups(formats: tuple[str, str, str], tile: tuple[int, int, int], items: int, rows_of: str,
+                     sizes: tuple[int, int, int]) -> None:
+    """Types, layouts and ragged sizes; bit for bit what the model computes."""
+    Product(Gemm(formats, tile, items, rows_of), sizes).compare("ordinary", 1)
+
+
+def test_unaligned_memory() -> None:
+    """What tensor maps refuse, threads load."""
+    Product(Gemm(("bf16", "bf16", "fp32"), (64, 64, 32), 128, "ABC"), (40, 72, 40), gap=3).compare_exactly()
