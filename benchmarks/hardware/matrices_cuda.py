@@ -195,18 +195,19 @@ def check(found: torch.Tensor, exact: torch.Tensor, result: Any) -> None:
 
 
 TYPES = ("-DIN=half", "-DOUT=float", "-DTM=16", "-DTN=16", "-DTK=16", "-DFLAGS=0")
-SUB_GROUPS = {"gemm": (TYPES, (16, 16)), "gemm_blocked": (TYPES, (32, 32))}
-"""Examples in OpenCL C: build options, and the rows and columns that a sub-group computes."""
+SUB_GROUPS = {"gemm": (TYPES, (16, 16), 32), "gemm_blocked": (TYPES, (32, 32), 32),
+              "gemm_tuned_gpu": ((), (128, 256), 256)}
+"""Examples in OpenCL C: build options, the rows and columns that a work-group computes, and its work-items."""
 
 
-def sub_group_case(queue: Any, name: str, options: tuple[str, ...], tile: tuple[int, int],
+def sub_group_case(queue: Any, name: str, options: tuple[str, ...], tile: tuple[int, int], items: int,
                    shape: tuple[int, int, int]) -> tuple[Run, dict[str, Run], float]:
     """A GEMM in OpenCL C as people write it, beside cuBLAS, and beside the same in CUDA C++'s wmma."""
     m, n, k = shape
     a, b = random((m, k), half), random((k, n), half)
     c = torch.full((m, n), -1, device="cuda", dtype=torch.float32)
     built = cm.build((ROOT / "examples" / f"{name}.cl").read_text(), options=list(options), device=queue.device)
-    ours = queue.prepare(built.kernel("gemm"), (n // tile[1] * 32, m // tile[0]), (32, 1), a, b, c, n, k)
+    ours = queue.prepare(built.kernel("gemm"), (n // tile[1] * items, m // tile[0]), (items, 1), a, b, c, n, k)
     ours()
     torch.cuda.synchronize()
     for part in (slice(0, 200), slice(m - 200, m)):
@@ -314,11 +315,11 @@ def main() -> None:
         line = f"bf16, bias and GELU {'x'.join(map(str, shape))}"
         if any(word in line for word in words):
             report(line, *fused_case(queue, shape), options.rounds)
-    for name, (options_, tile) in SUB_GROUPS.items():
+    for name, (options_, tile, items) in SUB_GROUPS.items():
         for shape in LARGE:
             line = f"sub-groups, {name} {'x'.join(map(str, shape))}"
             if any(word in line for word in words):
-                report(line, *sub_group_case(queue, name, options_, tile, shape), options.rounds)
+                report(line, *sub_group_case(queue, name, options_, tile, items, shape), options.rounds)
     for depth, tile in ATTENTION.items():
         for is_causal in (False, True):
             line = f"attention fp16, depth {depth}{', causal' * is_causal}"

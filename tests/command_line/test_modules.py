@@ -154,7 +154,8 @@ def test_text_is_text_whatever_the_name(folder: Path) -> None:
 def test_every_example_is_valid() -> None:
     files = sorted((ROOT / "examples").glob("*.cl"))
     options = dict.fromkeys(("gemm", "gemm_blocked"), "-DTM=8 -DTN=16 -DTK=32")
-    devices = {"gemm_tuned": "sim:intel_cpu_spr", "gemm_tuned_fp32": "sim:generic"}  # for CPUs' tiles, or for none
+    devices = {"gemm_tuned": "sim:intel_cpu_spr",  # for CPUs' tiles, or for none
+               **dict.fromkeys(("gemm_tuned_fp32", "gemm_tuned_gpu"), "sim:generic")}
     for file in files:
         device = devices.get(file.stem, "sim:intel_gpu_pvc")
         module = cm.build(file, options.get(file.stem, ""), device).module

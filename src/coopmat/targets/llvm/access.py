@@ -58,7 +58,7 @@ def load_value(emitter: Emitter, pointer: Number, kind: Type, alignment: int, *,
     if emitter.checks is not None:
         emitter.checks.parts(pointer, kind, writing=False)
     return tuple(_load_leaf(emitter, moved(emitter, pointer, leaf.offset), leaf.kind,
-                            _alignment(alignment, leaf), volatile) for leaf in leaves_of(kind))
+                            _alignment(emitter, alignment, leaf), volatile) for leaf in leaves_of(kind))
 
 
 def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, alignment: int, *,
@@ -67,14 +67,13 @@ def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, ali
     if emitter.checks is not None:
         emitter.checks.parts(pointer, kind, writing=True)
     for leaf, one in zip(leaves_of(kind), value, strict=True):
-        _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(alignment, leaf),
+        _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(emitter, alignment, leaf),
                     volatile)
 
 
-def _alignment(alignment: int, leaf: LeafType) -> int:
-    """What is known of a number's address in a value that is aligned so far: no more than its own size, as the host's
-    arrays are not aligned to what vectors need. The processor does not mind."""
-    known = min(alignment, leaf.kind.scalar.size)
+def _alignment(emitter: Emitter, alignment: int, leaf: LeafType) -> int:
+    """What is known of a number's address in a value that is aligned so far."""
+    known = min(alignment, emitter.execution.most_aligned or leaf.kind.scalar.size)
     return min(known, leaf.offset & -leaf.offset) if leaf.offset else known
 
 

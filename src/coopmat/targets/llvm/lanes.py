@@ -73,6 +73,10 @@ class Lanes(Protocol):
     Addresses are generic pointers: ``ptr`` in LLVM's address space 0.
     """
 
+    most_aligned: int
+    """Up to how many bytes memory is aligned as the types of values say; 0: not beyond a number's own size, as arrays
+    of the host are not aligned to what vectors need."""
+
     # --- control flow: blocks are numbers; those behind the kernel's own are latches that the layout adds -------------
 
     @property

@@ -22,6 +22,7 @@ MOST_SPELT_OUT = 32  # accesses that LLVM spells out for each work-item, in one 
 class Memory(Masks):
     """Accesses memory for the work-items that are here."""
 
+    most_aligned = 0
     _spelt_out = 0  # gathers and scatters without an instruction, so far
 
     def load(self, pointer: Number, llvm: str, alignment: int, *, volatile: bool = False) -> Number:

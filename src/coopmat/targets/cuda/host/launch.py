@@ -42,6 +42,7 @@ from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slo
 Misfit = Literal["arguments", "loads", "stores"]
 """What does not fit a plan: the arguments, as its work-groups are merged, or tensor maps of loads or of stores."""
 _WORD = struct.Struct("<Q")
+MOST_ALIGNED = 16  # bytes that a thread loads at once
 MOST_KNOWN = 256  # arguments of which it is kept whether merged work-groups take them
 _BLOCKS: dict[int, Blocks] = {}
 _STREAMS: dict[int, Stream] = {}
@@ -113,6 +114,8 @@ class Plan:
                       for parameter in signature.parameters]
         self.first, self.layout = _layout(code.parameters, self.kinds)
         self.has_locals = "local" in self.kinds
+        self._aligned = [(place, min(parameter.type.alignment, MOST_ALIGNED)) for place, parameter in enumerate(
+            signature.parameters) if self.kinds[place] == "pointer" and parameter.type.count > 1]
         self.source: str | None = None
         self.shown = f"kernel '{signature.name}'"
         self.is_plain = not code.prints and not code.assertions
@@ -257,6 +260,12 @@ class Plan:
                     if copies is not None:
                         address = copies.address(argument)
                 words.append(address)
+        for place, alignment in self._aligned:
+            if words[place] % alignment:
+                name = argument_name(place, self.signature.parameters[place].name)
+                raise LaunchError(f"{self.shown}: {name} lies at an address that is no multiple of {alignment}, which "
+                                  f"{self.signature.parameters[place].type} needs on a GPU: pass memory that begins at "
+                                  f"one, such as a copy")
         self.layout.pack_into(block, self.first, *words)
         if shared > self.kernel.shared_limit:
             self._check_local(shared, arguments)

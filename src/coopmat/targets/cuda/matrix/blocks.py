@@ -183,10 +183,10 @@ class BlockMemory(Registers):
         if access.alignment >= nbytes and access.stride.lstrip("-").isdigit() and int(access.stride) % nbytes == 0:
             return "true"
         let = self.writer.let
-        if self.is_shared(access):  # LLVM knows how its variables are aligned
-            place = let(f"ptrtoint ptr addrspace({SHARED}) {self._in_shared(access.address)} to i64")
-        else:
-            place = let(f"ptrtoint ptr {access.address} to i64")
+        place = let(f"ptrtoint ptr {access.address} to i64")
+        origin = self.emitter.origins.of(access.pointer) if self.is_shared(access) else None
+        if origin is not None:  # LLVM knows how far it is from there; variables in local memory are aligned
+            place = let(f"sub i64 {place}, {let(f'ptrtoint ptr {self.emitter.number(origin).base} to i64')}")
         rest = let(f"and i64 {let(f'or i64 {place}, {access.stride}')}, {nbytes - 1}")
         return let(f"icmp eq i64 {rest}, 0")
 

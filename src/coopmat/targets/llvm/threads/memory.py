@@ -63,6 +63,9 @@ class Memory(Blocks, ABC):
 
     # --- memory -----------------------------------------------------------------------
 
+    most_aligned = 16
+    """A thread loads and stores so much at once; the host sees to the alignment of arguments."""
+
     def load(self, pointer: Number, llvm: str, alignment: int, *, volatile: bool = False) -> Number:
         """A number of a work-item."""
         kind = "load volatile" if volatile else "load"
