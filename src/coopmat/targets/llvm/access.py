@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.analysis.types import BoolType, MatrixType, Type
+from coopmat.spirv.analysis.types import BoolType, MatrixType, Type, VectorType
 from coopmat.targets.analysis.leaves import LeafType, leaves_of
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.numbers import NumberWriter
@@ -57,6 +57,9 @@ def load_value(emitter: Emitter, pointer: Number, kind: Type, alignment: int, *,
     """What a pointer points to."""
     if emitter.checks is not None:
         emitter.checks.parts(pointer, kind, writing=False)
+    together = _together(emitter, kind, alignment)
+    if together and isinstance(kind, VectorType):
+        return _load_together(emitter, pointer, kind, together, volatile)
     return tuple(_load_leaf(emitter, moved(emitter, pointer, leaf.offset), leaf.kind,
                             _alignment(emitter, alignment, leaf), volatile) for leaf in leaves_of(kind))
 
@@ -66,9 +69,44 @@ def store_value(emitter: Emitter, pointer: Number, value: Value, kind: Type, ali
     """Write a value to where a pointer points, for the work-items that are here."""
     if emitter.checks is not None:
         emitter.checks.parts(pointer, kind, writing=True)
+    together = _together(emitter, kind, alignment)
+    if together:
+        _store_together(emitter, pointer, value, together, volatile)
+        return
     for leaf, one in zip(leaves_of(kind), value, strict=True):
         _store_leaf(emitter, moved(emitter, pointer, leaf.offset), one, leaf.kind, _alignment(emitter, alignment, leaf),
                     volatile)
+
+
+def _together(emitter: Emitter, kind: Type, alignment: int) -> int:
+    """How many components of a vector a thread moves at once; 0 where it moves one after the other."""
+    if not isinstance(kind, VectorType) or isinstance(kind.scalar, BoolType):
+        return 0
+    nbytes = min(kind.scalar.size * kind.length, emitter.execution.most_aligned)
+    count = nbytes // kind.scalar.size
+    return count if count > 1 and nbytes <= alignment and not kind.length % count and not count & count - 1 else 0
+
+
+def _load_together(emitter: Emitter, pointer: Number, kind: VectorType, count: int, volatile: bool) -> Value:
+    llvm, size, found = llvm_type(kind.scalar), kind.scalar.size, []
+    vector = f"<{count} x {llvm}>"
+    for first in range(0, kind.length, count):
+        whole = emitter.execution.load(moved(emitter, pointer, first * size), vector, count * size, volatile=volatile)
+        found += [Number(llvm, emitter.writer.let(f"extractelement {vector} {whole.base}, i32 {place}"))
+                  for place in range(count)]
+    return tuple(found)
+
+
+def _store_together(emitter: Emitter, pointer: Number, value: Value, count: int, volatile: bool) -> None:
+    numbers = [one for one in value if isinstance(one, Number)]
+    llvm, size = numbers[0].type, bits_of(numbers[0].type) // 8
+    vector = f"<{count} x {llvm}>"
+    for first in range(0, len(numbers), count):
+        whole = "poison"
+        for place, number in enumerate(numbers[first:first + count]):
+            whole = emitter.writer.let(f"insertelement {vector} {whole}, {llvm} {number.base}, i32 {place}")
+        emitter.execution.store(moved(emitter, pointer, first * size), Number(vector, whole), count * size,
+                                volatile=volatile)
 
 
 def _alignment(emitter: Emitter, alignment: int, leaf: LeafType) -> int:

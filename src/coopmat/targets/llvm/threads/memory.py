@@ -74,7 +74,7 @@ class Memory(Blocks, ABC):
     def store(self, pointer: Number, number: Number, alignment: int, *, volatile: bool = False) -> None:
         """Write a number of a work-item."""
         kind = "store volatile" if volatile else "store"
-        if alignment < bits_of(number.type) // 8 and number.type in FLOATS:
+        if number.type in FLOATS and alignment < bits_of(number.type) // 8:
             self._store_bytes(kind, pointer, number)
             return
         self.writer.do(f"{kind} {number.type} {number.base}, ptr {pointer.base}, align {alignment}")
