@@ -92,13 +92,17 @@ class BlockMemory(Registers):
         """From local memory, lines aligned to 16 bytes: a thread gives the address of a line (ldmatrix)."""
         registers: list[str] = []
         for _, count, address in self._lines(access, blocks):
-            result = "i32" if count == 1 else f"{{ {', '.join(['i32'] * count)} }}"
-            found = self.writer.call(
-                result, f"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x{count}{'.trans' * blocks.is_turned}.b16.p{SHARED}",
-                [(f"ptr addrspace({SHARED})", address)], CONVERGENT)
-            registers += [found] if count == 1 else [
-                self.writer.let(f"extractvalue {result} {found}, {place}") for place in range(count)]
+            registers += self.loaded_blocks(address, count, is_turned=blocks.is_turned)
         return self.matrix(kind, [self._of_word(fragment_of(kind), one) for one in registers])
+
+    def loaded_blocks(self, address: str, count: int, *, is_turned: bool = False) -> list[str]:
+        """The words of so many blocks; a thread gives the address of a line in shared memory (ldmatrix)."""
+        result = "i32" if count == 1 else f"{{ {', '.join(['i32'] * count)} }}"
+        found = self.writer.call(
+            result, f"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x{count}{'.trans' * is_turned}.b16.p{SHARED}",
+            [(f"ptr addrspace({SHARED})", address)], CONVERGENT)
+        return [found] if count == 1 else [
+            self.writer.let(f"extractvalue {result} {found}, {place}") for place in range(count)]
 
     def store_blocks(self, matrix: Matrix, access: MatrixAccess, blocks: Blocks) -> None:
         """To local memory, likewise (stmatrix)."""
@@ -133,19 +137,25 @@ class BlockMemory(Registers):
         starts: dict[tuple[Place, ...], str] = {}
         for first, count, steps in blocks.groups:
             if steps not in starts:
-                line = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", LINES - 1))
-                byte = emitter.constant("i64", 0)
-                for bit, (down, beside) in enumerate(steps, LINES.bit_length() - 1):
-                    one = emitter.apply("and {t} {0}, {1}", "i64", emitter.apply(
-                        "lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", bit)), emitter.constant("i64", 1))
-                    line = add(emitter, line, multiply(emitter, one, emitter.constant("i64", down)))
-                    byte = add(emitter, byte, multiply(emitter, one, emitter.constant("i64", beside)))
-                starts[steps] = self._in_shared(self.address_of_byte(access.address, line, byte, stride))
+                line, byte = self.line_of(lane, steps)
+                starts[steps] = self.in_shared(self.address_of_byte(access.address, line, byte, stride))
             down, beside = blocks.places[first]
             way = add(emitter, multiply(emitter, stride, emitter.constant("i64", down)),
                       emitter.constant("i64", beside))
             yield first, count, self.writer.let(
                 f"getelementptr i8, ptr addrspace({SHARED}) {starts[steps]}, i64 {way.base}")
+
+    def line_of(self, lane: Number, steps: Sequence[Place]) -> Position:
+        """The line that a thread stands for, and the byte where it begins, from where the first block does."""
+        emitter = self.emitter
+        line = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", LINES - 1))
+        byte = emitter.constant("i64", 0)
+        for bit, (down, beside) in enumerate(steps, LINES.bit_length() - 1):
+            one = emitter.apply("and {t} {0}, {1}", "i64", emitter.apply(
+                "lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", bit)), emitter.constant("i64", 1))
+            line = add(emitter, line, multiply(emitter, one, emitter.constant("i64", down)))
+            byte = add(emitter, byte, multiply(emitter, one, emitter.constant("i64", beside)))
+        return line, byte
 
     def _words(self, access: MatrixAccess, blocks: Blocks) -> Iterator[str]:
         """The address of a thread's word in each block, as the blocks lie in memory."""
@@ -190,7 +200,8 @@ class BlockMemory(Registers):
         rest = let(f"and i64 {let(f'or i64 {place}, {access.stride}')}, {nbytes - 1}")
         return let(f"icmp eq i64 {rest}, 0")
 
-    def _in_shared(self, address: str) -> str:
+    def in_shared(self, address: str) -> str:
+        """A generic address as one of shared memory."""
         return self.writer.let(f"addrspacecast ptr {address} to ptr addrspace({SHARED})")
 
     def _of_word(self, fragment: Fragment, word: str) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from coopmat.formats import FORMATS
 from coopmat.spirv.analysis.types import BFLOAT16_ENCODING, FloatType, IntType, MatrixType, Type
 from coopmat.targets.cuda.chips import Chip
-from coopmat.targets.cuda.lanes import WARP
+from coopmat.targets.cuda.lanes import SHARED, WARP
+from coopmat.targets.cuda.matrix.blocks import LINE_BYTES, Blocks, Place
 from coopmat.targets.cuda.matrix.exchange import Exchange
 from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.cuda.matrix.positions import is_element, lane_of
@@ -160,12 +161,13 @@ class Multiply(Exchange):
                              emitter.constant("i64", WARP - 1))
         quad = emitter.apply("lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", 2))
         within = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", 3))
+        top = emitter.apply("sub {t} {0}, {1}", "i64", row, quad)
         beside = emitter.apply("sub {t} {0}, {1}", "i64", column, emitter.apply(
             "shl {t} {0}, {1}", "i64", within, emitter.constant("i64", 1)))
         above: _Factor | _SharedFactor = (
             _Factor(self, a, is_a=True) if fragment_of(a.kind).lies_like(fragment_of(kind))
-            else _SharedFactor(self, a, 0, row, within))
-        across = _SharedFactor(self, b, 1, add(emitter, beside, quad), within)
+            else _SharedFactor(self, a, 0, top, lane))
+        across = _SharedFactor(self, b, 1, beside, lane)
         self.lanes.barrier(kind.scope)
         rows, columns = ({offset[axis] - offset[axis] % step for offset in fragment_of(kind).spread.offsets}
                          for axis, step in ((0, EIGHT), (1, COLUMNS)))
@@ -302,10 +304,10 @@ class _Factor:
 
 
 class _SharedFactor:
-    """A or B of a work-group, in local memory with K along the lines. outer: a thread's own row or column."""
+    """A or B of a work-group, in local memory with K along the lines. outer: a warp's first row or column."""
 
-    def __init__(self, form: Exchange, matrix: Matrix, axis: int, outer: Number, within: Number) -> None:
-        self.form, self.kind = form, matrix.kind
+    def __init__(self, form: Exchange, matrix: Matrix, axis: int, outer: Number, lane: Number) -> None:
+        self.form, self.kind, self.outer, self.lane = form, matrix.kind, outer, lane
         self.fragment = fragment_of(matrix.kind)
         nbytes = self.fragment.bits // 8
         count, depth = ((self.kind.rows, self.kind.columns), (self.kind.columns, self.kind.rows))[axis]
@@ -322,15 +324,35 @@ class _SharedFactor:
             else:
                 writer.when(is_element(emitter, self.kind, position).base,
                             lambda text=text: writer.do(text))  # type: ignore[misc]
-        first = writer.line(self.base, outer.base, self.pitch)
+        self.has_blocks = form.can_load_blocks and self.fragment.bits <= 32 and self.pitch % LINE_BYTES == 0
+        quad = emitter.apply("lshr {t} {0}, {1}", "i64", lane, emitter.constant("i64", 2))
+        within = emitter.apply("and {t} {0}, {1}", "i64", lane, emitter.constant("i64", 3))
+        first = writer.line(self.base, add(emitter, outer, quad).base, self.pitch)
         self.own = writer.line(first, within.base, nbytes * self.fragment.per_register)
+        self._lines: dict[tuple[Place, ...], str] = {}
 
     def registers(self, instruction: Instruction, outer: int, k: int, count: int) -> list[Operand]:
         """The registers of a tile: ``count`` rows of A or columns of B from ``outer`` on, those from ``k`` on of K."""
         each, nbytes = self.fragment.per_register, self.fragment.bits // 8
-        return [(instruction.operand, self._register((outer + beside) * self.pitch + inner * nbytes,
-                                                     instruction.operand))
-                for inner in range(k, k + instruction.k, 4 * each) for beside in range(0, count, EIGHT)]
+        places = [(outer + beside, inner * nbytes) for inner in range(k, k + instruction.k, 4 * each)
+                  for beside in range(0, count, EIGHT)]
+        llvm, writer = instruction.operand, self.form.writer
+        if not self.has_blocks:
+            return [(llvm, self._register(line * self.pitch + byte, llvm)) for line, byte in places]
+        words: list[str] = []
+        for first, size, steps in Blocks(tuple(places), is_turned=False).groups:
+            line, byte = places[first]
+            words += self.form.loaded_blocks(self._line(steps, line * self.pitch + byte), size)
+        return [(llvm, word if llvm == "i32" else writer.let(f"bitcast i32 {word} to {llvm}")) for word in words]
+
+    def _line(self, steps: tuple[Place, ...], offset: int) -> str:
+        """The address of the line that a thread gives for blocks from an offset on, in shared memory."""
+        form = self.form
+        if steps not in self._lines:
+            line, byte = form.line_of(self.lane, steps)
+            start = form.writer.line(self.base, add(form.emitter, self.outer, line).base, self.pitch)
+            self._lines[steps] = form.in_shared(form.writer.let(f"getelementptr i8, ptr {start}, i64 {byte.base}"))
+        return form.writer.let(f"getelementptr i8, ptr addrspace({SHARED}) {self._lines[steps]}, i64 {offset}")
 
     def _register(self, offset: int, llvm: str) -> str:
         writer = self.form.writer
