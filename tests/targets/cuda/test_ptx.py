@@ -146,7 +146,7 @@ MMA = [  # types, shape, the chips, the instruction and how often
     (("fp16", "fp16", "fp32", "fp16"), (16, 16, 16), FROM[75], "", 0),
 ]
 """PTX ISA, mma.sync: the shapes and types, and the first chip that has them."""
-WITHOUT = [(HALF, 75), (BF16, 80), (TF32, 80), (FP64, 80), (S8, 75), (S4, 75)]
+WITHOUT = [(BF16, 80), (TF32, 80), (FP64, 80), (S8, 75), (S4, 75)]
 """The first chip with an instruction for types."""
 
 
@@ -178,6 +178,18 @@ def test_chips_without_the_instruction(formats: tuple[str, str, str, str], first
     """Threads compute the elements."""
     last = [name for name in NAMES if CHIPS[name].capability < first][-1]
     assert instructions(mma_ptx(formats, (16, 16, 16), last)) == []
+
+
+@pytest.mark.parametrize(("formats", "shape", "expected", "count"), [
+    (HALF, (16, 16, 16), "m16n16k16.f32.f32", 1), (("fp16",) * 4, (8, 32, 16), "m8n32k16.f16.f16", 1),
+    (("fp16", "fp16", "fp32", "fp16"), (32, 8, 16), "m32n8k16.f16.f32", 1),
+    (HALF, (32, 32, 16), "m16n16k16.f32.f32", 4),
+])
+def test_volta(formats: tuple[str, str, str, str], shape: tuple[int, int, int], expected: str, count: int) -> None:
+    """wmma, whose loads and stores know the fragments."""
+    found = mma_ptx(formats, shape, "sm_70")
+    assert re.findall(r"wmma\.mma\.sync\.aligned\.row\.row\.(\S+)", found.text) == [expected] * count
+    assert len(re.findall(r"wmma\.store\.d", found.text)) == count
 
 
 def test_saturation() -> None:

@@ -284,6 +284,30 @@ def _multiply(match: re.Match[str], operands: Bits) -> Bits:
 WMMA_REGISTERS = 8  # of A and B of fp16, which repeat
 
 
+def _load_tile(match: re.Match[str], operands: Bits) -> Bits:
+    """wmma.load: the registers of a thread, as our tables have them; PTX leaves that open."""
+    use, fmt = {"a": "a", "b": "b", "c": "accumulator"}[match[4]], NAMES[match[5]]
+    rows, columns = _places(EMULATED[0], use, fmt, *(int(match[place]) for place in (1, 2, 3)))
+    dtype = FORMATS[fmt].bits_dtype
+    address, stride = operands
+    numbers = [ctypes.string_at(address + (row * stride + column) * dtype.itemsize, dtype.itemsize)
+               for row, column in zip(rows[HERE.lane].tolist(), columns[HERE.lane].tolist(), strict=True)]
+    words = np.frombuffer(b"".join(numbers), np.uint32).tolist()
+    return tuple((words * WMMA_REGISTERS)[:WMMA_REGISTERS if use != "accumulator" else len(words)])
+
+
+def _store_tile(match: re.Match[str], operands: Bits) -> Bits:
+    """wmma.store."""
+    fmt = NAMES[match[4]]
+    rows, columns = _places(EMULATED[0], "accumulator", fmt, *(int(match[place]) for place in (1, 2, 3)))
+    size = FORMATS[fmt].bits_dtype.itemsize
+    address, *words, stride = operands
+    content = np.array(words, np.uint32).tobytes()
+    for place, (row, column) in enumerate(zip(rows[HERE.lane].tolist(), columns[HERE.lane].tolist(), strict=True)):
+        ctypes.memmove(address + (row * stride + column) * size, content[place * size:(place + 1) * size], size)
+    return ()
+
+
 def _component_bits(fmt: str) -> int:
     return 4 if fmt in ("sint4", "uint4") else int(FORMATS[fmt].bits_dtype.itemsize) * 8
 
@@ -325,7 +349,9 @@ INSTRUCTIONS: list[tuple[re.Pattern[str], Instruction]] = [(re.compile(pattern),
     (r"ldmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.b16", _load_blocks),
     (r"stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16", _store_blocks),
     (r"movmatrix\.sync\.aligned\.m8n8\.trans\.b16", _turn),
-    (r"w?mma\.m(\d+)n(\d+)k(\d+)\.(?:mma\.)?row\.col\.(satfinite\.)?(.*)$", _multiply),
+    (r"wmma\.m(\d+)n(\d+)k(\d+)\.load\.([abc])\.row\.stride\.(\w+)\.p3$", _load_tile),
+    (r"wmma\.m(\d+)n(\d+)k(\d+)\.store\.d\.row\.stride\.(\w+)\.p3$", _store_tile),
+    (r"w?mma\.m(\d+)n(\d+)k(\d+)\.(?:mma\.)?row\.(?:col|row)\.(satfinite\.)?(.*)$", _multiply),
     *HOPPER,
 )]
 

@@ -13,6 +13,7 @@ from coopmat.targets.cuda.matrix.blocks import LINE_BYTES, Blocks, Place
 from coopmat.targets.cuda.matrix.exchange import Exchange
 from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.cuda.matrix.positions import is_element, lane_of
+from coopmat.targets.cuda.matrix.volta import HALVES, WMMA_SHAPES, Volta
 from coopmat.targets.llvm.arithmetic.conversions import to_float
 from coopmat.targets.llvm.arithmetic.integers import add, resized
 from coopmat.targets.llvm.values import Matrix, Number, bits_of, literal
@@ -43,9 +44,9 @@ class Instruction:
         return f"llvm.nvvm.mma.m{self.rows}n8k{self.k}.row.col.{'satfinite.' * saturates}{types}"
 
 
-_HALVES, _WORDS = "<2 x half>", "i32"
+_WORDS = "i32"
 INSTRUCTIONS: dict[str, tuple[Instruction, ...]] = {
-    "fp16": (Instruction(80, 16, 16, "f32.f32", _HALVES, "float"), Instruction(75, 16, 8, "f32.f32", _HALVES, "float")),
+    "fp16": (Instruction(80, 16, 16, "f32.f32", HALVES, "float"), Instruction(75, 16, 8, "f32.f32", HALVES, "float")),
     "bf16": (Instruction(80, 16, 16, "bf16", _WORDS, "float"), Instruction(80, 16, 8, "bf16", _WORDS, "float")),
     "tf32": (Instruction(80, 16, 8, "tf32", _WORDS, "float"), Instruction(80, 16, 4, "tf32", _WORDS, "float")),
     "int8": (Instruction(80, 16, 32, "", _WORDS, "i32"), Instruction(80, 16, 16, "", _WORDS, "i32"),
@@ -56,7 +57,6 @@ INSTRUCTIONS: dict[str, tuple[Instruction, ...]] = {
              Instruction(90, 16, 4, "f64", "double", "double"), Instruction(80, 8, 4, "f64", "double", "double")),
 }
 """By the types of A and B, those with the largest K first. Source: PTX ISA, mma.sync; LLVM's table of intrinsics."""
-WMMA_SHAPES = ((16, 16, 16), (8, 32, 16), (32, 8, 16))
 WMMA_PAIRS = 8  # registers of A and B of fp16, whatever the shape; those that there are repeat
 _INTEGERS = {"sint8": ("int8", "s8"), "uint8": ("int8", "u8"), "sint4": ("int4", "s4"), "uint4": ("int4", "u4")}
 
@@ -72,7 +72,7 @@ def instructions_for(formats: Formats, chip: Chip) -> list[Instruction]:
     return [one for one in found if c in accumulators[one.accumulator] and d in accumulators[one.accumulator]]
 
 
-class Multiply(Exchange):
+class Multiply(Volta):
     """Multiplies and accumulates."""
 
     def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: Formats, *,
@@ -80,6 +80,8 @@ class Multiply(Exchange):
         """``A*B + C`` of numbers of these formats."""
         if self._is_whole_wmma(kind, operands, formats):
             return self._by_wmma(kind, operands)
+        if self.is_for_volta(kind, operands, formats):
+            return self.on_volta(kind, operands, formats)
         instructions = instructions_for(formats, self.lanes.variant.chip)
         most = max((one.k for one in instructions), default=0)
         if saturates and (formats[3] != "sint32" or operands[0].kind.columns > most):
@@ -110,14 +112,14 @@ class Multiply(Exchange):
         name = f"m{kind.rows}n{kind.columns}k{a.kind.columns}"
         given: list[Operand] = []
         for one in (a, b):
-            pairs = [self.writer.let(f"bitcast i32 {register} to {_HALVES}") for register in self.registers(one)]
-            given += [(_HALVES, pair) for pair in (pairs * WMMA_PAIRS)[:WMMA_PAIRS]]
+            pairs = [self.writer.let(f"bitcast i32 {register} to {HALVES}") for register in self.registers(one)]
+            given += [(HALVES, pair) for pair in (pairs * WMMA_PAIRS)[:WMMA_PAIRS]]
         given += [("float", register) for register in self.registers(c)]
-        result = f"{{ {', '.join([_HALVES] * fragment_of(kind).registers)} }}"
+        result = f"{{ {', '.join([HALVES] * fragment_of(kind).registers)} }}"
         found = self.writer.call(result, f"llvm.nvvm.wmma.{name}.mma.row.col.f16.f32", given, "convergent nounwind")
         parts = [self.writer.let(f"extractvalue {result} {found}, {place}")
                  for place in range(fragment_of(kind).registers)]
-        return self.matrix(kind, [self.writer.let(f"bitcast {_HALVES} {part} to i32") for part in parts])
+        return self.matrix(kind, [self.writer.let(f"bitcast {HALVES} {part} to i32") for part in parts])
 
     # --- mma.sync ---------------------------------------------------------------------
 
@@ -369,8 +371,8 @@ class _Tiles:
         self.fragment = fragment_of(kind)
         self.each = 2 if in_half else 1  # components in such a register
         if in_half:
-            self.type = _HALVES
-            self.values = [form.writer.let(f"bitcast i32 {one} to {_HALVES}") for one in form.registers(c)]
+            self.type = HALVES
+            self.values = [form.writer.let(f"bitcast i32 {one} to {HALVES}") for one in form.registers(c)]
             return
         numbers = form.components(c)
         if formats[2] in ("fp16", "bf16"):
@@ -402,7 +404,7 @@ class _Tiles:
         """The result."""
         form, kind = self.form, self.kind
         if self.each == 2:
-            return form.matrix(kind, [form.writer.let(f"bitcast {_HALVES} {one} to i32") for one in self.values])
+            return form.matrix(kind, [form.writer.let(f"bitcast {HALVES} {one} to i32") for one in self.values])
         numbers = [Number(self.type, one) for one in self.values]
         if self.format in ("fp16", "bf16"):
             numbers = [to_float(form.emitter, one, FloatType(32), FLOAT_TYPES[self.format], "rte") for one in numbers]
