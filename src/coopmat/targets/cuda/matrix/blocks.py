@@ -195,8 +195,10 @@ class BlockMemory(Registers):
         let = self.writer.let
         place = let(f"ptrtoint ptr {access.address} to i64")
         origin = self.emitter.origins.of(access.pointer) if self.is_shared(access) else None
-        if origin is not None:  # LLVM knows how far it is from there; variables in local memory are aligned
-            place = let(f"sub i64 {place}, {let(f'ptrtoint ptr {self.emitter.number(origin).base} to i64')}")
+        if origin is not None:  # whose variables are aligned: LLVM sees it by one way or by the other
+            start = let(f"ptrtoint ptr {self.emitter.number(origin).base} to i64")
+            offset = let(f"ptrtoint ptr addrspace({SHARED}) {self.in_shared(access.address)} to i64")
+            place = let(f"and i64 {offset}, {let(f'sub i64 {place}, {start}')}")
         rest = let(f"and i64 {let(f'or i64 {place}, {access.stride}')}, {nbytes - 1}")
         return let(f"icmp eq i64 {rest}, 0")
 
