@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 WARP = 32
-PATIENCE = 60.0  # seconds until threads that wait are taken for stuck
+PATIENCE = 300.0  # seconds until threads that wait are taken for stuck
 
 
 class Stuck(Exception):
