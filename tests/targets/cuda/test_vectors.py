@@ -53,3 +53,14 @@ def test_arguments_must_be_aligned() -> None:
             queue.enqueue(program.kernel("turn"), 32, 32, out, memory + 1)
         queue.enqueue(program.kernel("unaligned"), 32, 32, out, memory + 1).wait()
         np.testing.assert_array_equal(out.to_host(), np.arange(1, 129, dtype=np.float32))
+
+
+def test_arrays_of_the_host_may_lie_anywhere() -> None:
+    """They are copied to where they are aligned."""
+    numbers, out = np.arange(136, dtype=np.float32), np.zeros(128, np.float32)
+    for start in range(4):
+        with emulated(80):
+            queue = cm.Queue("cuda:0")
+            program = cm.build(SOURCE, device="cuda:0")
+            queue.enqueue(program.kernel("turn"), 32, 32, out, numbers[start:start + 128]).wait()
+        np.testing.assert_array_equal(out, numbers[start:start + 128][::-1])

@@ -176,7 +176,7 @@ class CudaLanes(ThreadLanes):
 
     def updated(self, name: str, address: str, number: Number, ordering: Ordering) -> str:
         """``atomicrmw``, of which LLVM forgets order and scope where PTX has an instruction."""
-        scope = SCOPES.get(Scope(ordering.scope)) if ordering.scope in set(Scope) else None
+        scope = self.name_of(ordering)
         if number.type not in UPDATES.get(name, {}) or (ordering.order == "monotonic" and scope is not None):
             return super().updated(name, address, number, ordering)
         if ordering.order == "seq_cst":

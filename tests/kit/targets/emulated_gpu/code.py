@@ -23,7 +23,7 @@ _ASSEMBLY = re.compile(
 _UPDATE = re.compile(r"atom\.(\w+\.\w+)\.(\w+)\.(\w+) ")
 UPDATES = {("add", "f"): "fadd", ("exch", "b"): "xchg", ("min", "u"): "umin", ("max", "u"): "umax"}
 """LLVM's names of PTX's updates, where they are others."""
-_ENTRY = re.compile(r"define ptx_kernel void @(\w+)\(ptr byval\(\[(\d+) x i(\d+)\]\)[^%]*")
+ENTRY = re.compile(r"define ptx_kernel void @(\w+)\(ptr byval\(\[(\d+) x i(\d+)\]\)[^%]*")
 _CONSTANT = ("nvvm.read.ptx.sreg.", "nvvm.isspacep.", "nvvm.idp4a.", "nvvm.prmt", "__nv_")
 """Functions of nothing but their operands and the thread."""
 _CODES = {"i1": "B", "i8": "B", "i16": "H", "half": "H", "i32": "I", "float": "I", "<2 x half>": "I", "i64": "Q",
@@ -145,9 +145,9 @@ def code_of(ir: str, emulate: Any) -> Code:
             add(names[match["text"]], match["text"], match["operands"], match["result"])
         return f"call {match['result']} @{names[match['text']]}({match['operands']})"
 
-    symbol = _ENTRY.search(ir)
+    symbol = ENTRY.search(ir)
     assert symbol is not None
-    text = _ENTRY.sub(r"define void @\1(ptr ", ir)
+    text = ENTRY.sub(r"define void @\1(ptr ", ir)
     text = re.sub(r" ?addrspace\(\d+\)", "", text).replace("addrspacecast ptr", "bitcast ptr")
     text = re.sub(r"fptrunc float (\S+) to bfloat", r"call bfloat @to_bf16(float \1)",
                   text.replace("llvm.nvvm.", "nvvm.")) + TO_BF16

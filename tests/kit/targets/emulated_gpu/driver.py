@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import pytest
 from coopmat.llvm.process import client
 from coopmat.targets.cuda.chips import TRIPLE, chip_of
 from coopmat.targets.cuda.program import PtxProgram
-from tests.kit.targets.emulated_gpu.code import Code, Emulate, code_of
+from tests.kit.targets.emulated_gpu.code import ENTRY, Code, Emulate, code_of
 from tests.kit.targets.emulated_gpu.groups import HERE, Group, run_group
 from tests.kit.targets.emulated_gpu.hopper import ELEMENT_BYTES, MAP, MARK, is_over
 from tests.kit.targets.emulated_gpu.instructions import EMULATED, instruction, register
@@ -24,7 +23,6 @@ from tests.kit.targets.fake_cuda import CUresult, FakeDriver, Function, Launch, 
 
 LARGEST_GROUP = 1024
 LIBRARY = "__nv_"
-_ENTRY = re.compile(r"define ptx_kernel void @(\w+)\(ptr byval\(\[(\d+) x i(\d+)\]\)")
 
 
 class EmulatedDriver(FakeDriver):
@@ -81,7 +79,7 @@ def _code(module: str) -> Code:
 
 def _as_ptx(ir: str, *given: Any, **options: Any) -> bytes:
     """The IR, with the entry as PTX has it in front."""
-    match = _ENTRY.search(ir)
+    match = ENTRY.search(ir)
     assert match is not None
     nbytes = int(match[2]) * int(match[3]) // 8
     return f".entry {match[1]}(\n.param .align 64 .b8 given[{nbytes}]\n;\n{ir}".encode()

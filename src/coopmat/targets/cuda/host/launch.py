@@ -35,6 +35,7 @@ from coopmat.targets.cuda.host.tensor_maps import sizes_of, tensor_map
 from coopmat.targets.cuda.host.turning import Turn, Turned, turn
 from coopmat.targets.cuda.host.variables import Variables
 from coopmat.targets.cuda.kernel import BLOCK_ALIGNMENT, KernelCode
+from coopmat.targets.cuda.lanes import CudaLanes
 from coopmat.targets.cuda.work_groups.schedule import CLUSTER
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slot, Word
@@ -42,7 +43,6 @@ from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slo
 Misfit = Literal["arguments", "loads", "stores"]
 """What does not fit a plan: the arguments, as its work-groups are merged, or tensor maps of loads or of stores."""
 _WORD = struct.Struct("<Q")
-MOST_ALIGNED = 16  # bytes that a thread loads at once
 MOST_KNOWN = 256  # arguments of which it is kept whether merged work-groups take them
 _BLOCKS: dict[int, Blocks] = {}
 _STREAMS: dict[int, Stream] = {}
@@ -114,8 +114,9 @@ class Plan:
                       for parameter in signature.parameters]
         self.first, self.layout = _layout(code.parameters, self.kinds)
         self.has_locals = "local" in self.kinds
-        self._aligned = [(place, min(parameter.type.alignment, MOST_ALIGNED)) for place, parameter in enumerate(
-            signature.parameters) if self.kinds[place] == "pointer" and parameter.type.count > 1]
+        self._aligned = [(place, min(parameter.type.alignment, CudaLanes.most_aligned))
+                         for place, parameter in enumerate(signature.parameters)
+                         if self.kinds[place] == "pointer" and parameter.type.count > 1]
         self.source: str | None = None
         self.shown = f"kernel '{signature.name}'"
         self.is_plain = not code.prints and not code.assertions
@@ -260,8 +261,9 @@ class Plan:
                     if copies is not None:
                         address = copies.address(argument)
                 words.append(address)
+        is_final = copies is not None or not copied  # each array where the GPU has it
         for place, alignment in self._aligned:
-            if words[place] % alignment:
+            if is_final and words[place] % alignment:
                 name = argument_name(place, self.signature.parameters[place].name)
                 raise LaunchError(f"{self.shown}: {name} lies at an address that is no multiple of {alignment}, which "
                                   f"{self.signature.parameters[place].type} needs on a GPU: pass memory that begins at "
@@ -270,7 +272,7 @@ class Plan:
         if shared > self.kernel.shared_limit:
             self._check_local(shared, arguments)
             self.kernel.allow_shared(shared)
-        if (self.code.maps or self._merged is not None) and (copies is not None or not copied):
+        if is_final and (self.code.maps or self._merged is not None):
             numbers = self._numbers(words)
             misfit = self._misfit(block, words, numbers, turns)
             if misfit is not None:

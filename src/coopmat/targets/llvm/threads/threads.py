@@ -24,8 +24,12 @@ class ThreadLanes(Inputs):
 
     def ordered(self, ordering: Ordering) -> str:
         """Of a scope that is not known, for all of the system."""
-        name = self.scope_name(Scope(ordering.scope)) if ordering.scope in set(Scope) else None
+        name = self.name_of(ordering)
         return f'syncscope("{name}") {ordering.order}' if name else ordering.order
+
+    def name_of(self, ordering: Ordering) -> str | None:
+        """What LLVM calls an ordering's scope; None for all of the system."""
+        return self.scope_name(Scope(ordering.scope)) if ordering.scope in set(Scope) else None
 
     def updated(self, name: str, address: str, number: Number, ordering: Ordering) -> str:
         """``atomicrmw``."""
