@@ -139,9 +139,12 @@ def gemm_case(queue: Any, case: Gemm, shape: tuple[int, int, int]) -> tuple[Run,
     return ours, {"cuBLAS": library_gemm(case, a, peer_b)}, 2.0 * m * n * k
 
 
-def fused_kernel(has_epilogue: bool) -> Any:
-    """A GEMM with a bias for each column and GELU, or without."""
-    tM, tN, tK, ITEMS = 128, 256, 64, 256
+PLAIN = Gemm(bfloat16, float32, bfloat16)
+
+
+def fused_kernel() -> Any:
+    """The plain GEMM with a bias for each column and GELU."""
+    (tM, tN, tK), ITEMS = PLAIN.tile, PLAIN.items
 
     @kernel(work_group_size=(1, ITEMS))
     def gemm(item: nd_item[2], A: ptr[const[bfloat16]], B: ptr[const[bfloat16]], bias: ptr[const[float32]],
@@ -156,10 +159,9 @@ def fused_kernel(has_epilogue: bool) -> Any:
             joint_matrix_load_checked(g, tA, A, K, M, K, m, k)
             joint_matrix_load_checked(g, tB, B, N, K, N, k, n)
             joint_matrix_mad(g, tC, tA, tB, tC)
-        if has_epilogue:
-            row = joint_matrix(work_group, float32, use.accumulator, tM, tN)
-            joint_matrix_load_checked(g, row, bias, 0, layout.row_major, M, N, m, n)
-            tC = gelu(tC + row)
+        row = joint_matrix(work_group, float32, use.accumulator, tM, tN)
+        joint_matrix_load_checked(g, row, bias, 0, layout.row_major, M, N, m, n)
+        tC = gelu(tC + row)
         tD = joint_matrix(work_group, bfloat16, use.accumulator, tM, tN)
         joint_matrix_copy(g, tC, tD)
         joint_matrix_store_checked(g, tD, C, N, layout.row_major, M, N, m, n)
@@ -177,9 +179,9 @@ def fused_case(queue: Any, shape: tuple[int, int, int]) -> tuple[Run, dict[str, 
     m, n, k = shape
     a, b, bias = random((m, k), bfloat16), random((k, n), bfloat16), torch.randn(n, device="cuda")
     c = torch.full((m, n), -1, device="cuda", dtype=torch.bfloat16)
-    runs = [queue.prepare(cm.build(fused_kernel(has_epilogue), device=queue.device).kernel("gemm"),
-                          (-(-n // 256) * 256, -(-m // 128)), (256, 1), a, b, bias, c, m, n, k)
-            for has_epilogue in (True, False)]
+    sizes = (-(-n // PLAIN.tile[1]) * PLAIN.items, -(-m // PLAIN.tile[0])), (PLAIN.items, 1)
+    runs = [queue.prepare(cm.build(one, device=queue.device).kernel("gemm"), *sizes, a, b, *more, c, m, n, k)
+            for one, more in ((fused_kernel(), (bias,)), (PLAIN.kernel(), ()))]
     runs[0]()
     torch.cuda.synchronize()
     check(c[:200], F.gelu(a[:200].double() @ b.double() + bias.double()), bfloat16)

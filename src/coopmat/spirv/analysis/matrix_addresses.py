@@ -11,6 +11,7 @@ from coopmat.diagnostics import Error
 from coopmat.spirv.grammar import CHAINS, Op
 from coopmat.spirv.module.content import Content
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.support.classes import Classes
 
 _SAME_PLACE: dict[int, slice] = {  # instructions whose result leads where a pointer among these operands leads
     Op.Bitcast: slice(0, 1), Op.CopyObject: slice(0, 1), Op.PtrCastToGeneric: slice(0, 1),
@@ -49,7 +50,7 @@ class _Pointers:
 
     def __init__(self, module: Content) -> None:
         self._module = module
-        self._leader: dict[int, int] = {}
+        self._classes = Classes[int]()
         self._elements: dict[int, int] = {}  # of arrays
         self._first: dict[int, int] = {}  # what structures and arrays begin with
         self._holding: set[int] = set()  # types with matrices in them
@@ -57,9 +58,10 @@ class _Pointers:
         for row in module.instructions:
             self._note(row)
         self._to_matrices: dict[int, set[int]] = {}  # classes that lead to matrices: the parts that those lie in
-        for pointer in list(self._leader):
+        for pointer in list(self._classes):
             if self._is_to_matrix(pointer):
-                self._to_matrices.setdefault(self._find(pointer), set()).add(self._core(self._pointee(pointer) or 0))
+                parts = self._to_matrices.setdefault(self._classes.find(pointer), set())
+                parts.add(self._core(self._pointee(pointer) or 0))
 
     def _note(self, row: Instruction) -> None:
         if row.opcode in _ACCESSES or row.opcode in _STEPS:
@@ -71,9 +73,9 @@ class _Pointers:
         if row.opcode in _SAME_PLACE:
             for word in row.words[_SAME_PLACE[row.opcode]]:
                 if not self._is_first_part(row.result_id, word):
-                    self._unite(word, row.result_id)
+                    self._classes.unite(word, row.result_id)
         elif _STEPS.get(row.opcode) == len(row.words):  # to another element
-            self._unite(row.words[0], row.result_id)
+            self._classes.unite(row.words[0], row.result_id)
 
     def _note_type(self, row: Instruction, type_id: int) -> None:
         if row.opcode in _ARRAYS:
@@ -88,7 +90,7 @@ class _Pointers:
         used = row.words[:_ACCESSES.get(row.opcode, 1)]
         if row.opcode == Op.CopyMemorySized and any(map(self._is_to_matrix, used)):
             return True
-        used = tuple(word for word in used if word in self._leader and self._find(word) in self._to_matrices)
+        used = tuple(word for word in used if word in self._classes and self._classes.find(word) in self._to_matrices)
         if not all(map(self._is_to_matrix, used)):
             return True
         return row.opcode in _STEPS and bool(used) and self._counts_wrong_parts(row)
@@ -100,16 +102,7 @@ class _Pointers:
         is_matrix = self._module.definition(self._pointee(base) or 0).opcode == Op.TypeCooperativeMatrixKHR
         if self._module.definition(base).opcode not in _SAME_PLACE or (is_matrix and _STEPS[chain.opcode] == 1):
             return False
-        return len(self._to_matrices[self._find(base)]) > 1
-
-    def _find(self, pointer: int) -> int:
-        while (leader := self._leader.setdefault(pointer, pointer)) != pointer:
-            self._leader[pointer] = self._leader[leader]
-            pointer = leader
-        return pointer
-
-    def _unite(self, one: int, other: int) -> None:
-        self._leader[self._find(one)] = self._find(other)
+        return len(self._to_matrices[self._classes.find(base)]) > 1
 
     def _pointee(self, value: int) -> int | None:
         """What a value points to; None of one that is no pointer."""

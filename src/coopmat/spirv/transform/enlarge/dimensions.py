@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from coopmat.support.classes import Classes
 
 Dimension = tuple[int, int]
 """A matrix, by its id, and 0 for its rows or 1 for its columns."""
 
 
-@dataclass
-class Dimensions:
+class Dimensions(Classes[Dimension]):
     """Classes of dimensions that have the same extent."""
-
-    _leaders: dict[Dimension, Dimension] = field(default_factory=dict)
-
-    def find(self, one: Dimension) -> Dimension:
-        """What stands for the class of a dimension."""
-        while (leader := self._leaders.setdefault(one, one)) != one:
-            self._leaders[one] = self._leaders[leader]
-            one = leader
-        return one
-
-    def unite(self, one: Dimension, other: Dimension) -> None:
-        """Two dimensions have the same extent."""
-        self._leaders[self.find(one)] = self.find(other)
 
     def alike(self, one: int, other: int) -> None:
         """Two matrices have the same shape."""

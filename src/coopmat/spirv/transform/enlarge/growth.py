@@ -17,7 +17,6 @@ from coopmat.spirv.transform.enlarge.dimensions import Dimension, Dimensions
 from coopmat.spirv.transform.enlarge.indices import Indices
 
 AXES = 3
-FREE = frozenset({Op.CompositeConstruct, Op.CompositeConstructReplicateEXT, Op.Undef, Op.CooperativeMatrixLengthKHR})
 PREFETCH = Op.CooperativeMatrixPrefetchINTEL
 CONSTANTS = frozenset({Op.ConstantNull, Op.ConstantComposite, Op.Undef})
 """What makes a matrix of any extent."""
