@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ from coopmat.sycl import *
 from examples.joint_matrix_work_group_attention import attention_kernel
 
 Run = Callable[[], Any]
+Case = tuple[Run, dict[str, Run], float]
+"""Ours, the peers by name, and the operations of one run."""
 TIMED = 0.015  # seconds in a round
 SHAPES = ((2048,) * 3, (4096,) * 3, (8192,) * 3, (4000, 3000, 5000))
 SMALL = ((512, 512, 8192), (1024,) * 3, (3000,) * 3, (5000, 7000, 4000))
@@ -122,7 +124,7 @@ def library_gemm(case: Gemm, a: torch.Tensor, b: torch.Tensor) -> Run:
     return lambda: torch.mm(a, b)
 
 
-def gemm_case(queue: Any, case: Gemm, shape: tuple[int, int, int]) -> tuple[Run, dict[str, Run], float]:
+def gemm_case(queue: Any, case: Gemm, shape: tuple[int, int, int]) -> Case:
     """Ours, the peers, and the operations of one run."""
     m, n, k = shape
     a, b = random((m, k), case.element), random((k, n), case.element)
@@ -174,7 +176,7 @@ def gelu(x: Any) -> Any:
     return x * 0.5 * (1.0 + erf(x * 0.7071067811865476))
 
 
-def fused_case(queue: Any, shape: tuple[int, int, int]) -> tuple[Run, dict[str, Run], float]:
+def fused_case(queue: Any, shape: tuple[int, int, int]) -> Case:
     """A GEMM with its epilogue, beside the same kernel without one and torch's two kernels."""
     m, n, k = shape
     a, b, bias = random((m, k), bfloat16), random((k, n), bfloat16), torch.randn(n, device="cuda")
@@ -189,11 +191,15 @@ def fused_case(queue: Any, shape: tuple[int, int, int]) -> tuple[Run, dict[str, 
     return runs[0], {"plain": runs[1], "torch": lambda: F.gelu(torch.addmm(short, a, b))}, 2.0 * m * n * k
 
 
+class Wrong(Exception):
+    """A kernel computed something else."""
+
+
 def check(found: torch.Tensor, exact: torch.Tensor, result: Any) -> None:
     """Refuse to time what is wrong."""
     error = ((found.double() - exact).norm() / exact.norm()).item()
     if not error < (1e-4 if result in (float32, int32) else 4e-3):
-        raise SystemExit(f"the result is wrong: relative error {error:.1e}")
+        raise Wrong(f"the result is wrong: relative error {error:.1e}")
 
 
 TYPES = ("-DIN=half", "-DOUT=float", "-DTM=16", "-DTN=16", "-DTK=16", "-DFLAGS=0")
@@ -203,7 +209,7 @@ SUB_GROUPS = {"gemm": (TYPES, (16, 16), 32), "gemm_blocked": (TYPES, (32, 32), 3
 
 
 def sub_group_case(queue: Any, name: str, options: tuple[str, ...], tile: tuple[int, int], items: int,
-                   shape: tuple[int, int, int]) -> tuple[Run, dict[str, Run], float]:
+                   shape: tuple[int, int, int]) -> Case:
     """A GEMM in OpenCL C as people write it, beside cuBLAS, and beside the same in CUDA C++'s wmma."""
     m, n, k = shape
     a, b = random((m, k), half), random((k, n), half)
@@ -237,7 +243,7 @@ def wmma_library() -> Any:
 
 
 def attention_case(queue: Any, depth: int, tile: tuple[int, int, int], is_causal: bool
-                   ) -> tuple[Run, dict[str, Run], float]:
+                   ) -> Case:
     """Flash attention of fp16: batch 4, 16 heads, length 4096."""
     heads, length, (rows, keys, items) = 64, 4096, tile
     q, k, v = (random((4, 16, length, depth), half) for _ in range(3))
@@ -296,6 +302,23 @@ def report(name: str, ours: Run, peers: dict[str, Run], operations: float, round
     print("  ".join(texts), flush=True)
 
 
+def cases(queue: Any) -> Iterator[tuple[str, Callable[[], Case]]]:
+    """The lines: names, and what makes the kernel, its peers and their operations."""
+    for name, (case, shapes) in GEMMS.items():
+        for shape in shapes:
+            yield f"{name} {'x'.join(map(str, shape))}", functools.partial(gemm_case, queue, case, shape)
+    for shape in LARGE:
+        yield f"bf16, bias and GELU {'x'.join(map(str, shape))}", functools.partial(fused_case, queue, shape)
+    for name, (options, tile, items) in SUB_GROUPS.items():
+        for shape in LARGE:
+            yield (f"sub-groups, {name} {'x'.join(map(str, shape))}",
+                   functools.partial(sub_group_case, queue, name, options, tile, items, shape))
+    for depth, tile in ATTENTION.items():
+        for is_causal in (False, True):
+            yield (f"attention fp16, depth {depth}{', causal' * is_causal}",
+                   functools.partial(attention_case, queue, depth, tile, is_causal))
+
+
 def main() -> None:
     """Measure what is wanted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -308,25 +331,15 @@ def main() -> None:
     torch.backends.cuda.matmul.allow_tf32 = True
     queue = cm.Queue(device, stream=torch.cuda.current_stream().cuda_stream)
     print(f"{datetime.date.today()} {torch.cuda.get_device_name()} torch {torch.__version__}; TFLOP/s, ratio of times")
-    for name, (case, shapes) in GEMMS.items():
-        for shape in shapes:
-            line = f"{name} {'x'.join(map(str, shape))}"
-            if any(word in line for word in words):
-                report(line, *gemm_case(queue, case, shape), options.rounds)
-    for shape in LARGE:
-        line = f"bf16, bias and GELU {'x'.join(map(str, shape))}"
+    wrong = 0
+    for line, case in cases(queue):
         if any(word in line for word in words):
-            report(line, *fused_case(queue, shape), options.rounds)
-    for name, (options_, tile, items) in SUB_GROUPS.items():
-        for shape in LARGE:
-            line = f"sub-groups, {name} {'x'.join(map(str, shape))}"
-            if any(word in line for word in words):
-                report(line, *sub_group_case(queue, name, options_, tile, items, shape), options.rounds)
-    for depth, tile in ATTENTION.items():
-        for is_causal in (False, True):
-            line = f"attention fp16, depth {depth}{', causal' * is_causal}"
-            if any(word in line for word in words):
-                report(line, *attention_case(queue, depth, tile, is_causal), options.rounds)
+            try:
+                report(line, *case(), options.rounds)
+            except (Wrong, cm.Error) as error:
+                wrong += 1
+                print(f"{line:<44} {error}", flush=True)
+    sys.exit(min(wrong, 1))
 
 
 if __name__ == "__main__":
