@@ -317,8 +317,10 @@ class DeviceDescription:
         self._require_of_work_group(shown, is_known, [types_text(*row) for row in self._types], m, n, k)
 
     def require_matrix_of_work_group(self, fmt: str, use: Use, rows: int, columns: int) -> None:
-        """The same of a matrix at work-group scope."""
-        known = [*dict.fromkeys(name for row in self.combinations for name in row.types_of(use))]
+        """The same of a matrix at work-group scope. An accumulator may have the types of A and B, too: results are
+        converted to them."""
+        known = [*dict.fromkeys(name for row in self.combinations
+                                for name in (row.types if use == "accumulator" else row.types_of(use)))]
         self._require_of_work_group(f"a {rows}x{columns} {fmt} matrix with use '{use}'",
                                     self.any_combination or fmt in known, known, rows, columns)
 

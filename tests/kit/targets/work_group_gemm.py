@@ -140,9 +140,7 @@ class Gemm:
         program._plans.clear()  # type: ignore[attr-defined]
         self.run(device, *arrays, gap=gap)
         [plan] = program._plans.values()  # type: ignore[attr-defined]
-        while plan._other is not None:
-            plan = plan._other
-        return bool(plan.code.maps)
+        return bool(plan.used.code.maps)
 
 
 @cache

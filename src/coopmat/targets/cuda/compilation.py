@@ -21,7 +21,9 @@ from coopmat.targets.cuda import library
 from coopmat.targets.cuda.chips import TRIPLE
 from coopmat.targets.cuda.kernel import KernelCode, kernel_code, pipelined_code, type_table
 from coopmat.targets.cuda.lanes import Variant
+from coopmat.targets.cuda.work_groups.schedule import NoSchedule
 from coopmat.targets.llvm.kernel import flattened, traced
+from coopmat.targets.llvm.threads.launch import BlockFull
 
 LEVEL = 3  # of LLVM's optimiser
 PASSES = (inline, values, fold)
@@ -60,9 +62,15 @@ def _unheard(text: str) -> None:
 
 
 def to_ir(given: Prepared, entry: EntryPoint, variant: Variant) -> KernelCode:
-    """A kernel as LLVM IR."""
-    make = kernel_code if variant.pipeline == "none" else pipelined_code
-    code = make(traced(flattened(given, entry, type_table(given, entry, variant))), entry, variant)
+    """A kernel as LLVM IR. NoSchedule, with the reason, if it has no pipeline of the variant's kind."""
+    origins = traced(flattened(given, entry, type_table(given, entry, variant)))
+    if variant.pipeline == "none":
+        code = kernel_code(origins, entry, variant)
+    else:
+        try:
+            code = pipelined_code(origins, entry, variant)
+        except BlockFull as error:  # of tensor maps
+            raise NoSchedule(f"with its tensor maps {error}") from None
     dump(entry.name, "ll", code.ir.encode)
     return code
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import itertools
 import struct
 from collections.abc import Iterator
 from functools import cache
@@ -27,42 +28,64 @@ LIBRARY = frozenset({
 """The functions of the C library that code may call."""
 
 _lock = ForkSafeLock()
+_numbers = itertools.count()
 
 
 class NativeCode:
-    """An object file, loaded: its functions by name."""
+    """An object file, loaded: its functions by name. Error if it cannot be.
+
+    LLVM's JITLink puts an object's code and constants next to each other. Its older linker asks for memory for each,
+    and ends the process where these lie too far apart, as they do where CUDA holds large pieces of the addresses.
+    """
 
     def __init__(self, content: bytes) -> None:
-        unknown = sorted(set(undefined_symbols(content)) - LIBRARY)
+        needed = set(undefined_symbols(content))
+        unknown = sorted(needed - LIBRARY)
         if unknown:
             raise Error(f"the compiled kernel needs functions that are not there: {', '.join(unknown)}")
         with _lock:
             import llvmlite.binding as llvm
 
-            _prepare()
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(content))
-            self._engine.finalize_object()
+            self._linker, self._name = _linker(), f"coopmat.{next(_numbers)}"
+            library = llvm.JITLibraryBuilder().add_object_img(content)
+            for name in needed & _addresses().keys():
+                library.import_symbol(name, _addresses()[name])
+            self._found: list[Any] = []
+            try:
+                self._library = library.link(self._linker, self._name)  # the code is there as long as this is
+            except RuntimeError as error:
+                raise Error(f"the compiled kernel cannot be loaded: {error}") from None
 
     def function(self, name: str, *parameters: Any) -> Any:
         """A function that returns nothing; Python's other threads run while it does."""
-        address = self._engine.get_function_address(name)
-        if not address:
-            raise Error(f"the compiled kernel has no function '{name}'")
-        return ctypes.CFUNCTYPE(None, *parameters)(address)
+        with _lock:
+            try:
+                found = self._linker.lookup(self._name, name)
+            except RuntimeError:
+                raise Error(f"the compiled kernel has no function '{name}'") from None
+            self._found.append(found)
+        return ctypes.CFUNCTYPE(None, *parameters)(found[name])
 
 
 @cache
-def _prepare() -> None:
+def _linker() -> Any:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    process = ctypes.CDLL(None)
+    return llvm.create_lljit_compiler(llvm.Target.from_default_triple().create_target_machine(opt=0, jit=True),
+                                      use_jit_link=True, suppress_errors=True)
+
+
+@cache
+def _addresses() -> dict[str, int]:
+    """Where the functions of the C library are."""
+    process, found = ctypes.CDLL(None), dict[str, int]()
     for name in LIBRARY:
-        found = getattr(process, name, None) or getattr(_math_library(), name, None)
-        if found is not None:
-            llvm.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
+        function = getattr(process, name, None) or getattr(_math_library(), name, None)
+        if function is not None:
+            found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return found
 
 
 @cache
@@ -73,12 +96,6 @@ def _math_library() -> Any:
         return ctypes.CDLL(name) if name else None
     except OSError:
         return None
-
-
-def _machine() -> Any:
-    import llvmlite.binding as llvm
-
-    return llvm.Target.from_default_triple().create_target_machine(opt=0)
 
 
 # --------------------------------------------------------------------------------------

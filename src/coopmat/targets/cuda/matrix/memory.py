@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cuda.matrix.blocks import LINE_BYTES, WORD_BYTES, BlockMemory, Blocks
@@ -144,7 +144,7 @@ class MatrixMemory(BlockMemory):
             if window:  # of memory: its rows are lines there, whatever the layout
                 place = add(emitter, place[0], window[0]), add(emitter, place[1], window[1])
                 for one, limit in zip(place, window[2:], strict=True):
-                    inside = emitter.apply("icmp ult {t} {0}, {1}", "i1", one, limit)
+                    inside = self._is_below(one, limit)
                     exists = inside if exists.base == "true" else emitter.apply(
                         "and {t} {0}, {1}", "i1", exists, inside)
             address = self.address(access, fragment, place)
@@ -211,9 +211,75 @@ class MatrixMemory(BlockMemory):
     # --- windows ----------------------------------------------------------------------
 
     def _load_window(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        if self._repeats(kind, access):
+            return self._load_repeated(kind, access)
         inside, plain = self._in_window(kind, access)
         return self._chosen(kind, inside, lambda: self._load_whole(kind, plain),
                             lambda: self._load_elements(kind, access))
+
+    def _repeats(self, kind: MatrixType, access: MatrixAccess) -> bool:
+        """Whether all lines are the same memory, such as a row of numbers that is added to all rows."""
+        fragment = fragment_of(kind)
+        return (access.stride == "0" and fragment.bits >= 8 and fragment.spread.is_regular
+                and all(fragment.spread.everywhere) and Order.of(kind, access.layout).together == 1)
+
+    def _load_repeated(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        """A matrix whose lines are the same memory: each element of a line is loaded once, and is there or not for a
+        whole line at once. Both ways to a line hold few registers; to a matrix of them, twice as many as there are."""
+        emitter, fragment, let = self.emitter, fragment_of(kind), self.writer.let
+        order, start = Order.of(kind, access.layout), fragment.spread.start(emitter, lane_of(emitter, kind, "i64"))
+        first_line, first_place, height, width = (Number("i64", one) for one in access.window)
+        line, place = self._line_and_place(order, start)
+        line, place = add(emitter, line, first_line), add(emitter, place, first_place)
+        size = (kind.rows, kind.columns)[order.along]
+        last = add(emitter, first_place, emitter.constant("i64", size))
+        below = add(emitter, first_line, emitter.constant("i64", (kind.rows, kind.columns)[1 - order.along]))
+        has_lines = self._all(emitter.apply("icmp slt {t} {0}, {1}", "i1", first_line, height),
+                              emitter.apply("icmp sgt {t} {0}, {1}", "i1", below, emitter.constant("i64", 0)))
+        is_whole = self._all(has_lines, emitter.apply("icmp sge {t} {0}, {1}", "i1", first_place,
+                                                      emitter.constant("i64", 0)),
+                             emitter.apply("icmp sle {t} {0}, {1}", "i1", last, width))
+        places = sorted({offset[order.along] for offset in fragment.spread.offsets})
+        address = self.address(access, fragment, (line, place))
+
+        def element(offset: int) -> str:
+            return self._load_one(fragment, let(f"getelementptr i8, ptr {address}, i64 {offset * fragment.bits // 8}"),
+                                  None)
+
+        def element_if_there(offset: int) -> str:
+            own = add(emitter, place, emitter.constant("i64", offset))
+            is_there = self._all(has_lines, self._is_below(own, width))
+            return self._if(is_there, fragment.element, lambda: element(offset)).base
+
+        vector = f"<{len(places)} x {fragment.element}>"
+        found = self._either_value(vector, is_whole.base, *(
+            lambda make=make: self._vector(vector, fragment.element, map(make, places))
+            for make in (element, element_if_there)))
+        values = {offset: Number(fragment.element, let(f"extractelement {vector} {found}, i32 {number}"))
+                  for number, offset in enumerate(places)}
+        lines = {offset: self._is_below(add(emitter, line, emitter.constant("i64", offset)), height)
+                 for offset in {one[1 - order.along] for one in fragment.spread.offsets}}
+        parts = [(lines[one[1 - order.along]], values[one[order.along]]) for one in fragment.spread.offsets]
+        return self.of_components(kind, [Number(fragment.element, let(
+            f"select i1 {is_there.base}, {fragment.element} {value.base}, {fragment.element} {self.zero(kind).base}"))
+            for is_there, value in parts])
+
+    def _is_below(self, one: Number, limit: Number) -> Number:
+        """Whether a number is neither negative nor too large."""
+        return self.emitter.apply("icmp ult {t} {0}, {1}", "i1", one, limit)
+
+    def _all(self, *conditions: Number) -> Number:
+        """Whether all hold."""
+        found, *others = (one.base for one in conditions)
+        for one in others:
+            found = self.writer.let(f"and i1 {found}, {one}")
+        return Number("i1", found)
+
+    def _vector(self, llvm: str, element: str, texts: Iterable[str]) -> str:
+        found = "poison"
+        for place, text in enumerate(texts):
+            found = self.writer.let(f"insertelement {llvm} {found}, {element} {text}, i32 {place}")
+        return found
 
     def _in_window(self, kind: MatrixType, access: MatrixAccess) -> tuple[str, MatrixAccess]:
         """Whether all of a matrix lies in the window, and where it lies then."""
@@ -237,13 +303,18 @@ class MatrixMemory(BlockMemory):
     def _chosen(self, kind: MatrixType, condition: str, then: Callable[[], Matrix],
                 otherwise: Callable[[], Matrix]) -> Matrix:
         """One of two ways to a matrix."""
+        return Matrix(kind, self._either_value(fragment_of(kind).type, condition, lambda: then().text,
+                                               lambda: otherwise().text))
+
+    def _either_value(self, llvm: str, condition: str, then: Callable[[], str], otherwise: Callable[[], str]) -> str:
+        """One of two ways to a value."""
         if condition == "true":
             return then()
         found: list[tuple[str, str]] = []
-        self._either(condition, *(lambda make=make: found.append((make().text, self.writer.block))
+        self._either(condition, *(lambda make=make: found.append((make(), self.writer.block))
                                   for make in (then, otherwise)))
         sources = ", ".join(f"[ {text}, %{block} ]" for text, block in found)
-        return Matrix(kind, self.writer.let(f"phi {fragment_of(kind).type} {sources}"))
+        return self.writer.let(f"phi {llvm} {sources}")
 
     def _either(self, condition: str, then: Callable[[], object], otherwise: Callable[[], object]) -> None:
         if condition == "true":

@@ -10,9 +10,16 @@ import math
 from collections.abc import Sequence
 
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED, WARP, Variant
-from coopmat.targets.cuda.work_groups.lanes import EXISTS, GROUP
+from coopmat.targets.cuda.work_groups.lanes import EXISTS, GROUP, ComputingLanes
 from coopmat.targets.cuda.work_groups.rings import STATE
-from coopmat.targets.cuda.work_groups.schedule import BARRIER_BYTES, CLUSTER, WARP_GROUP, Schedule
+from coopmat.targets.cuda.work_groups.schedule import (
+    BARRIER_BYTES,
+    CLUSTER,
+    COUNTER_BYTES,
+    WARP_GROUP,
+    Lead,
+    Schedule,
+)
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.threads.launch import LAUNCH, WORD_BYTES, LaunchBlock, Slot, Word
 from coopmat.targets.llvm.writer import METADATA, Writer
@@ -49,7 +56,9 @@ def kernel_text(emitters: Sequence[Emitter], symbol: str, variant: Variant, sche
                 block: LaunchBlock, alignment: int) -> str:
     """The module with a kernel. maps: where its tensor maps are."""
     writer = Writer()
-    _Kernel(writer, symbol, variant, schedule, maps).write()
+    lanes = emitters[0].execution
+    assert isinstance(lanes, ComputingLanes)
+    _Kernel(writer, lanes, symbol, variant, schedule, maps).write()
     declared: dict[str, str] = {}
     helpers: dict[str, str] = {}
     for one in (*(emitter.writer for emitter in emitters), writer):
@@ -71,10 +80,11 @@ def kernel_text(emitters: Sequence[Emitter], symbol: str, variant: Variant, sche
 class _Kernel:
     """Writes the kernel's own function."""
 
-    def __init__(self, writer: Writer, symbol: str, variant: Variant, schedule: Schedule,
+    def __init__(self, writer: Writer, computing: ComputingLanes, symbol: str, variant: Variant, schedule: Schedule,
                  maps: Sequence[Slot]) -> None:
         self.writer, self.symbol, self.variant, self.schedule, self.maps = writer, symbol, variant, schedule, maps
         self.axis = variant.cluster
+        self.lead = None if computing.meets else schedule.lead  # who meets cannot be ahead
 
     def write(self) -> None:
         """Set up the barriers, and part into roles."""
@@ -129,10 +139,33 @@ class _Kernel:
         readers = math.prod(self.variant.local_size) // WARP_GROUP * (1 if self.axis is None else CLUSTER)
         for ring in {ring.number: ring for ring in self.schedule.rings.values()}.values():
             for number in range(2 * ring.stages):
-                address = f"getelementptr (i8, {_SHARED} @local_memory, i32 {ring.barriers + number * BARRIER_BYTES})"
+                address = self._shared(ring.barriers + number * BARRIER_BYTES)
                 self.writer.call("void", "llvm.nvvm.mbarrier.init.shared", [
                     (_SHARED, address), ("i32", str(1 if number < ring.stages else readers))], CONVERGENT)
+        if self.lead is not None:
+            for group in range(math.prod(self.variant.local_size) // WARP_GROUP):
+                self.writer.do(f"store i32 0, {_SHARED} {self._shared(self.lead.counters + group * COUNTER_BYTES)}")
         self.writer.call("void", "llvm.nvvm.fence.mbarrier_init.release.cluster", [], CONVERGENT)
+
+    @staticmethod
+    def _shared(place: int) -> str:
+        return f"getelementptr (i8, {_SHARED} @local_memory, i32 {place})"
+
+    def _follow(self, lead: Lead, ordinal: str) -> None:
+        """Wait, in all warp groups but the first one, until the one before has taken its lead in a work-group."""
+        writer, let = self.writer, self.writer.let
+        thread = self._register("tid.x")
+        warp_group = writer.call("i32", "llvm.nvvm.shfl.sync.idx.i32", [
+            ("i32", "-1"), ("i32", let(f"lshr i32 {thread}, {WARP_GROUP.bit_length() - 1}")), ("i32", "0"),
+            ("i32", "31")], CONVERGENT)
+        look, done = writer.fresh("look")[1:], writer.fresh("follows")[1:]
+        place = let(f"getelementptr i8, {_SHARED} {self._shared(lead.counters - COUNTER_BYTES)}, i32 "
+                    f"{let(f'mul i32 {warp_group}, {COUNTER_BYTES}')}")
+        writer.do(f"br i1 {let(f'icmp eq i32 {warp_group}, 0')}, label %{done}, label %{look}")
+        writer.label(look)
+        led = let(f"load volatile i32, {_SHARED} {place}")
+        writer.do(f"br i1 {let(f'icmp ugt i32 {led}, {ordinal}')}, label %{done}, label %{look}")
+        writer.label(done)
 
     def _loop(self, role: str) -> None:
         """A role's work-groups, one after the other: a round of them for all multiprocessors, then the next one, each
@@ -146,8 +179,9 @@ class _Kernel:
         total = let(f"mul i32 {plane}, {counts[2]}")
         kind = "ctaid.x" if self.axis is None else "clusterid.x"
         first, step = self._register(kind), self._register(f"n{kind}")
-        start, own = writer.slot("i32"), writer.slot("i32")
+        start, own, turn = (writer.slot("i32") for _ in range(3))
         writer.do(f"store i32 0, ptr {start}")
+        writer.do(f"store i32 0, ptr {turn}")
         writer.do(f"store i32 {first}, ptr {own}")
         again, body, done = (writer.fresh(name)[1:] for name in ("again", "group", "done"))
         writer.do(f"br label %{again}")
@@ -159,6 +193,10 @@ class _Kernel:
         place, exists = [*self._position(number, counts, plane)], "true"
         if self.axis is not None:
             place[self.axis], exists = self._of_cluster(place[self.axis], real[self.axis])
+        if role == ROLES[0] and self.lead is not None:
+            ordinal = let(f"load i32, ptr {turn}")
+            self._follow(self.lead, ordinal)
+            writer.do(f"store i32 {let(f'add i32 {ordinal}, 1')}, ptr {turn}")
         position = [let(f"zext i32 {one} to i64") for one in place]
         operands = ", ".join([f"ptr {LAUNCH}", *(f"i64 {one}" for one in position), f"ptr {state}", f"i1 {exists}"])
         writer.do(f"call void @{self.symbol}.{role}({operands})")

@@ -13,7 +13,16 @@ from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.work_groups import wgmma
 from coopmat.targets.cuda.work_groups.lanes import EXISTS, ComputingLanes, FetchingLanes
 from coopmat.targets.cuda.work_groups.rings import CLUSTER_POINTER, RingPosition
-from coopmat.targets.cuda.work_groups.schedule import CLUSTER, KINDS, ROWS_OF_D, WARP_GROUP, Schedule, StagedLoad, Tile
+from coopmat.targets.cuda.work_groups.schedule import (
+    CLUSTER,
+    KINDS,
+    ROWS_OF_D,
+    WARP_GROUP,
+    Lead,
+    Schedule,
+    StagedLoad,
+    Tile,
+)
 from coopmat.targets.cuda.work_groups.stores import ChunkedStore
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.matrices import MatrixAccess
@@ -45,6 +54,7 @@ class ComputingMatrices(FragmentMatrices):
         self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one
         self._sums = {("value", one) for one in schedule.sums}  # what their slots begin with
         self._zeros: dict[str, str] = {}  # whether a matrix is zero, whatever its registers hold; an i1
+        self._turns = "" if schedule.lead is None else self.writer.slot("i32", initial="0")  # of the lead's ring
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory; a tile of a pipeline is waited for, and stays where it is."""
@@ -161,12 +171,33 @@ class ComputingMatrices(FragmentMatrices):
         for position in self._positions.values():
             if position.ring.is_held:
                 self._release(position)
+        lead = self.schedule.lead
+        if lead is not None:
+            turns = self.writer.let(f"load i32, ptr {self._turns}")
+            self.writer.when(self.writer.let(f"icmp slt i32 {turns}, {lead.turns}"), lambda: self._take_lead(lead))
 
     def _release(self, position: RingPosition) -> None:
-        writer = self.writer
+        writer, lead = self.writer, self.schedule.lead
         thread = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
         writer.when(writer.let(f"icmp ult i32 {thread}, {self.role.cluster}"), lambda: position.release(thread))
         position.advance()
+        if lead is not None and position.ring.number == lead.ring:
+            turns = writer.let(f"add i32 {writer.let(f'load i32, ptr {self._turns}')}, 1")
+            writer.do(f"store i32 {turns}, ptr {self._turns}")
+            writer.when(writer.let(f"icmp eq i32 {turns}, {lead.turns}"), lambda: self._take_lead(lead))
+
+    def _take_lead(self, lead: Lead) -> None:
+        """Let the next warp group begin with this work-group."""
+        writer = self.writer
+        thread = self.role.thread().base
+        own = self.role.counter(lead, writer.let(f"lshr i32 {self.role.warp()}, 2"))
+
+        def count() -> None:
+            value = writer.let(f"add i32 {writer.let(f'load i32, {_SHARED} {own}')}, 1")
+            writer.do(f"store volatile i32 {value}, {_SHARED} {own}")
+
+        is_first = writer.let(f"icmp eq i32 {writer.let(f'and i32 {thread}, {WARP_GROUP - 1}')}, 0")
+        writer.when(is_first, count)
 
 
 class FetchingMatrices:

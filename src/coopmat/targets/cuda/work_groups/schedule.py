@@ -28,7 +28,7 @@ SWIZZLES = (128, 64, 32)  # bytes of a line of a tile
 MAP_ALIGNMENT = 16  # bytes: of the address, the stride and the first column that a tensor map takes
 MOST_COLUMNS, ROWS_OF_D = 256, 64  # of a wgmma's D
 MOST_BOX_ROWS = 256
-BARRIER_BYTES = 8
+BARRIER_BYTES, COUNTER_BYTES = 8, 4
 CLUSTER = 2  # work-groups that share tiles
 LINES_OF_CORE = 8  # of a tile, which wgmma reads together
 CHUNK_BUFFERS = 2  # of a warp group, for chunks of results
@@ -164,11 +164,22 @@ class StagedStore:
     number: int
 
 
+@dataclass(frozen=True)
+class Lead:
+    """By how many turns of a ring each warp group is ahead of the next one, so that one multiplies while another does
+    something else: its epilogue, a softmax. counters: of work-groups in which a warp group has taken its lead; their
+    offset in shared memory, a word for each."""
+
+    ring: int
+    turns: int
+    counters: int
+
+
 @dataclass
 class Schedule:
     """The pipelines of a kernel, by their blocks; the loads by the ids of what they load. stores: those that leave by
     tensor maps; staging: the offset of their chunks in shared memory. nbytes: of shared memory. sums: the phis that
-    products are added to, and nothing else is done with."""
+    products are added to, and nothing else is done with. lead: None for a single warp group."""
 
     rings: dict[int, Ring]
     loads: dict[int, StagedLoad]
@@ -176,6 +187,7 @@ class Schedule:
     sums: frozenset[int] = frozenset()
     staging: int = 0
     nbytes: int = 0
+    lead: Lead | None = None
 
     @property
     def maps(self) -> list[TensorMap]:
@@ -210,12 +222,26 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     if variant.cluster is not None:
         _share(flat, loads.values(), variant.cluster)
     stores = _stores(flat, len(loads)) if variant.pipeline == "loads and stores" else []
-    staging = CHUNK_BUFFERS * CHUNK_BYTES * (x * y * z // WARP_GROUP) if stores else 0
+    warp_groups = x * y * z // WARP_GROUP
+    staging = CHUNK_BUFFERS * CHUNK_BYTES * warp_groups if stores else 0
     schedule = Schedule(rings, loads, stores, _sums(flat))
-    schedule.staging = _place(rings, shared_memory - staging)
+    counters = _place(rings, shared_memory - staging - COUNTER_BYTES * warp_groups)
+    schedule.lead = _lead(rings.values(), warp_groups, counters)
+    schedule.staging = counters + COUNTER_BYTES * warp_groups
     schedule.staging = -(-schedule.staging // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else schedule.staging
     schedule.nbytes = schedule.staging + staging
     return schedule
+
+
+def _lead(rings: Iterable[Ring], warp_groups: int, counters: int) -> Lead | None:
+    turning = [ring for ring in rings if not ring.is_held]
+    if warp_groups == 1 or not turning:
+        return None
+    import os
+    L = os.environ.get("LEAD")
+    if L == "0":
+        return None
+    return Lead(turning[0].number, int(L) if L else max(1, turning[0].stages // (2 * (warp_groups - 1))), counters)
 
 
 def _share(flat: Flat, loads: Iterable[StagedLoad], axis: int) -> None:

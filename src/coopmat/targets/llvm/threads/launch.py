@@ -28,6 +28,10 @@ class Word(IntEnum):
     COUNT = 16
 
 
+class BlockFull(Error):
+    """A launch has no room for all arguments."""
+
+
 @dataclass(frozen=True)
 class Slot:
     """Where the host puts something for the kernel: the offset in the block, and the bytes that it takes."""
@@ -81,12 +85,12 @@ class LaunchBlock:
         return name
 
     def reserve(self, size: int, alignment: int = WORD_BYTES) -> Slot:
-        """Room for an argument. Error if the block becomes too large."""
+        """Room for an argument. BlockFull if the block becomes too large."""
         slot = Slot(round_up(self.nbytes, max(alignment, 16 if size > WORD_BYTES else WORD_BYTES)), size)
         self.nbytes = slot.offset + size
         if self.nbytes > self.most:
-            raise Error(f"the arguments take {self.nbytes} bytes, more than the {self.most} that a launch can have; "
-                        "put large ones into a buffer")
+            raise BlockFull(f"the arguments take {self.nbytes} bytes, more than the {self.most} that a launch can "
+                            "have; put large ones into a buffer")
         return slot
 
     def variable(self, identifier: int) -> str:
