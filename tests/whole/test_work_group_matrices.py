@@ -91,6 +91,34 @@ def test_any_shape_and_type(device: str, tile: tuple[int, int, int], name: str, 
     product(device, tile, TYPES[name], work_items, sizes)
 
 
+@kernel(work_group_size=(1, 64))
+def lines_of_memory(item: nd_item[2], bias: ptr[const[float32]], scales: ptr[const[float32]], out: ptr[float32],
+                    M: int32, N: int32, row: int32, column: int32):
+    g = item.get_group()
+    a = joint_matrix(work_group, float32, use.accumulator, 32, 48)
+    b = joint_matrix(work_group, float32, use.accumulator, 32, 48)
+    joint_matrix_load_checked(g, a, bias, 0, layout.row_major, M, N, row, column)
+    joint_matrix_load_checked(g, b, scales, 0, layout.col_major, N, M, column, row)
+    a = a + b * 100.0
+    joint_matrix_store(g, a, out, 48, layout.row_major)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("sizes", "first"), [
+    ((40, 60), (0, 0)), ((40, 60), (8, 12)), ((40, 60), (20, 30)), ((40, 60), (-5, -7)), ((40, 60), (39, 59)),
+    ((40, 60), (40, 0)), ((40, 60), (0, 60)), ((40, 60), (-32, 0)), ((10, 5), (-3, -3)), ((0, 60), (0, 0))])
+def test_a_line_for_all_lines(device: str, sizes: tuple[int, int], first: tuple[int, int]) -> None:
+    """A stride of zero: a bias for each column, a scale for each row; zeros outside, where memory is not read."""
+    (height, width), (row, column) = sizes, first
+    bias, scales = (np.arange(1, size + 1, dtype=np.float32) for size in (width, height))
+    out = np.full((32, 48), -1, np.float32)
+    cm.Queue(device).parallel_for(nd_range((1, 64), (1, 64)), lines_of_memory, bias, scales, out, height, width, row,
+                                  column).wait()
+    whole = np.zeros((200, 200), np.float32)
+    whole[70:70 + height, 70:70 + width] = bias + 100 * scales[:, None]
+    np.testing.assert_array_equal(out, whole[70 + row:102 + row, 70 + column:118 + column])
+
+
 @pytest.mark.parametrize("architecture", ["nvidia_gpu_sm_90", "intel_gpu_pvc", "amd_gpu_gfx90a", "intel_cpu_spr"])
 def test_simulated_devices(architecture: str) -> None:
     size = cm.device(f"sim:{architecture}").sub_group_sizes[0]

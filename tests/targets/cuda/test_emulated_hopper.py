@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import coopmat as cm
+from coopmat.sycl import *
 from tests.kit.targets import gpu
 from tests.kit.targets.emulated_gpu.driver import emulated
 from tests.kit.targets.work_group_gemm import Gemm
@@ -67,6 +68,50 @@ def test_work_groups(formats: tuple[str, str, str], tile: tuple[int, int, int], 
                      sizes: tuple[int, int, int]) -> None:
     """Types, layouts and ragged sizes; bit for bit what the model computes."""
     Product(Gemm(formats, tile, items, rows_of), sizes).compare("ordinary", 1)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 8])
+def test_warp_groups_ahead_of_each_other(turns: int) -> None:
+    """Two of them, in more work-groups than run at once, of less and more turns than the lead."""
+    for depth in (16, 208):
+        rng = np.random.default_rng(turns)
+        a, b = (rng.integers(-8, 8, shape).astype(np.float16) for shape in ((640, depth), (depth, 128)))
+        c = np.full((640, 128), -1, np.float32)
+        device = cm.device(gpu.GPU)
+        program = cm.build((EXAMPLES / "gemm.cl").read_text(), [
+            *HALF, f"-coopmat-schedule=block:128x128,lead:{turns}"], device=device)
+        cm.Queue(device).enqueue(program.kernel("gemm"), (8 * 32, 40), (32, 1), a, b, c, 128, depth).wait()
+        np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+        assert ("ahead of the next" in "\n".join(device.explanation(program.load(device)))) == (turns > 0)
+
+
+def test_warp_groups_that_meet() -> None:
+    """None is ahead where all wait for each other."""
+    @kernel(work_group_size=(1, 256))
+    def gemm(item: nd_item[2], A: ptr[const[half]], B: ptr[const[half]], C: ptr[float32], M: int32, N: int32, K: int32):
+        g = item.get_group()
+        row, column = g.get_group_id(0) * 128, g.get_group_id(1) * 64
+        a = joint_matrix(work_group, half, use.a, 128, 32, layout.row_major)
+        b = joint_matrix(work_group, half, use.b, 32, 64, layout.row_major)
+        c = joint_matrix(work_group, float32, use.accumulator, 128, 64)
+        joint_matrix_fill(g, c, 0)
+        for k in range(0, K, 32):
+            joint_matrix_load_checked(g, a, A, K, M, K, row, k)
+            joint_matrix_load_checked(g, b, B, N, K, N, k, column)
+            joint_matrix_mad(g, c, a, b, c)
+            group_barrier(g)
+        joint_matrix_store_checked(g, c, C, N, layout.row_major, M, N, row, column)
+
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-8, 8, shape).astype(np.float16) for shape in ((512, 160), (160, 192)))
+    c = np.full((512, 192), -1, np.float32)
+    device = cm.device(gpu.GPU)
+    program = cm.build(gemm, device=device)
+    cm.Queue(device).enqueue(program.kernel("gemm"), (3 * 256, 4), (256, 1), a, b, c, 512, 192, 160).wait()
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+    explanation = "\n".join(device.explanation(program.load(device)))
+    assert FETCHED in explanation
+    assert "ahead of the next" not in explanation
 
 
 def test_unaligned_memory() -> None:

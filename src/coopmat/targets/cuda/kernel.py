@@ -40,10 +40,11 @@ class KernelCode:
     """IR of a kernel, and what the host must know to run it.
 
     symbol: the function's name. threads: of a work-group. maps: the tensor maps that the host makes, and where it puts
-    them. cluster: the axis along which two work-groups share tiles. parameters: where each argument goes; a pointer
-    takes 8 bytes, local memory its offset in the work-group's. variables: those of the module by id, whose addresses
-    the host puts there. block_bytes: of the launch's words and arguments. local_bytes: the kernel's own local memory.
-    prints: the calls of printf. assertions: what each failed one says.
+    them. cluster: the axis along which two work-groups share tiles. lead: the turns by which each warp group is ahead
+    of the next one. parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset in the
+    work-group's. variables: those of the module by id, whose addresses the host puts there. block_bytes: of the
+    launch's words and arguments. local_bytes: the kernel's own local memory. prints: the calls of printf. assertions:
+    what each failed one says.
     """
 
     ir: str
@@ -57,6 +58,7 @@ class KernelCode:
     threads: int
     maps: tuple[tuple[TensorMap, Slot], ...] = ()
     cluster: int | None = None
+    lead: int = 0
 
     @property
     def is_persistent(self) -> bool:
@@ -96,7 +98,7 @@ def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Ker
     schedule = schedule_of(origins.uses.flat, variant, variant.chip.description.limits.local_memory)
     computing = Emitter(_machine(variant, lambda one: _computing(one, variant, schedule)), origins)
     lanes = computing.execution
-    assert isinstance(lanes, CudaLanes)
+    assert isinstance(lanes, ComputingLanes)
     block = lanes.block
     arguments = _Arguments(computing, block, variant.nulls)
     maps = tuple((one, block.reserve(TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT)) for one in schedule.maps)
@@ -114,7 +116,8 @@ def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Ker
     text = kernel_text((computing, fetching), symbol_of(entry.name), variant, schedule, matrices.maps, other.block,
                        BLOCK_ALIGNMENT)
     return KernelCode(text, symbol_of(entry.name), tuple(arguments.slots), block.variables, other.block.nbytes,
-                      block.local_bytes, [], [], threads_of(variant), maps, variant.cluster)
+                      block.local_bytes, [], [], threads_of(variant), maps, variant.cluster,
+                      0 if schedule.lead is None or lanes.meets else schedule.lead.turns)
 
 
 def _computing(emitter: Emitter, variant: Variant, schedule: Schedule) -> tuple[ComputingLanes, ComputingMatrices]:

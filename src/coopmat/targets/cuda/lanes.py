@@ -40,7 +40,8 @@ class Variant:
     """What code is made for. chip: the GPU. local_size: the work-items of a work-group. sub_group_size: 32, or part
     of a warp. nulls: the positions of arguments that are null pointers. pipeline: whether tiles of work-groups are
     fetched ahead, and whether results leave by tensor maps, too (work_groups/). cluster: the axis along which two
-    work-groups share tiles, if they do."""
+    work-groups share tiles, if they do. lead: the turns of a pipeline by which each warp group is ahead of the next
+    one; None: as many as seem good."""
 
     chip: Chip
     local_size: tuple[int, int, int]
@@ -48,6 +49,7 @@ class Variant:
     nulls: tuple[int, ...] = ()
     pipeline: Pipeline = "none"
     cluster: int | None = None
+    lead: int | None = None
 
 
 class CudaLanes(ThreadLanes):

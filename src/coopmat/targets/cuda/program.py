@@ -113,6 +113,7 @@ class PtxProgram:
 
     def pipelines(self, variant: Variant, group_counts: Sequence[int]) -> Iterator[Variant]:
         """Those with pipelines."""
+        variant = replace(variant, lead=self.schedule.lead)
         for axis in (1, 0):
             if group_counts[axis] > 1:
                 yield replace(variant, pipeline="loads and stores", cluster=axis)

@@ -28,6 +28,7 @@ ROLES = ("compute", "fetch")
 SIDE = 8  # work-groups of a block of neighbours, along y
 REGISTERS, REGISTER_UNIT = 1 << 16, 8  # of a multiprocessor, and in which threads get them
 FETCHING_REGISTERS, MOST_REGISTERS = 24, 240  # of a thread
+PAUSE = 32  # nanoseconds between two looks at a counter
 _SHARED = f"ptr addrspace({SHARED})"
 _PARAMETERS = ", ".join([f"ptr {LAUNCH}", *(f"i64 {name}" for name in GROUP), f"ptr {STATE}", f"i1 {EXISTS}"])
 
@@ -158,13 +159,16 @@ class _Kernel:
         warp_group = writer.call("i32", "llvm.nvvm.shfl.sync.idx.i32", [
             ("i32", "-1"), ("i32", let(f"lshr i32 {thread}, {WARP_GROUP.bit_length() - 1}")), ("i32", "0"),
             ("i32", "31")], CONVERGENT)
-        look, done = writer.fresh("look")[1:], writer.fresh("follows")[1:]
+        look, wait, done = (writer.fresh(name)[1:] for name in ("look", "wait", "follows"))
         place = let(f"getelementptr i8, {_SHARED} {self._shared(lead.counters - COUNTER_BYTES)}, i32 "
                     f"{let(f'mul i32 {warp_group}, {COUNTER_BYTES}')}")
         writer.do(f"br i1 {let(f'icmp eq i32 {warp_group}, 0')}, label %{done}, label %{look}")
         writer.label(look)
         led = let(f"load volatile i32, {_SHARED} {place}")
-        writer.do(f"br i1 {let(f'icmp ugt i32 {led}, {ordinal}')}, label %{done}, label %{look}")
+        writer.do(f"br i1 {let(f'icmp ugt i32 {led}, {ordinal}')}, label %{done}, label %{wait}")
+        writer.label(wait)
+        writer.call("void", "llvm.nvvm.nanosleep", [("i32", str(PAUSE))])
+        writer.do(f"br label %{look}")
         writer.label(done)
 
     def _loop(self, role: str) -> None:

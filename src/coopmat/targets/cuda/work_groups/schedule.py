@@ -226,22 +226,21 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     staging = CHUNK_BUFFERS * CHUNK_BYTES * warp_groups if stores else 0
     schedule = Schedule(rings, loads, stores, _sums(flat))
     counters = _place(rings, shared_memory - staging - COUNTER_BYTES * warp_groups)
-    schedule.lead = _lead(rings.values(), warp_groups, counters)
+    schedule.lead = _lead(rings.values(), variant.lead, warp_groups, counters)
     schedule.staging = counters + COUNTER_BYTES * warp_groups
     schedule.staging = -(-schedule.staging // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else schedule.staging
     schedule.nbytes = schedule.staging + staging
     return schedule
 
 
-def _lead(rings: Iterable[Ring], warp_groups: int, counters: int) -> Lead | None:
+def _lead(rings: Iterable[Ring], wanted: int | None, warp_groups: int, counters: int) -> Lead | None:
+    """The lead of warp groups: so many turns; of None, so many that half of the stages are left for what comes."""
     turning = [ring for ring in rings if not ring.is_held]
-    if warp_groups == 1 or not turning:
+    if warp_groups == 1 or not turning or wanted == 0:
         return None
-    import os
-    L = os.environ.get("LEAD")
-    if L == "0":
-        return None
-    return Lead(turning[0].number, int(L) if L else max(1, turning[0].stages // (2 * (warp_groups - 1))), counters)
+    first = turning[0]
+    turns = first.stages // 2 // (warp_groups - 1) if wanted is None else wanted
+    return Lead(first.number, min(max(turns, 1), first.stages), counters)
 
 
 def _share(flat: Flat, loads: Iterable[StagedLoad], axis: int) -> None:
