@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from coopmat.diagnostics import Error
 
 OPTION = "-coopmat-schedule="
-PIPELINES = {"none": "none", "loads": "loads", "stores": "loads and stores"}
+PIPELINES = {"none": "none", "copies": "copies", "loads": "loads", "stores": "loads and stores"}
 """What the option calls pipelines, and what they are."""
 CLUSTERS = {"none": None, "x": 0, "y": 1}
 """What it calls clusters, and the axis of each."""
 _BLOCK = re.compile(r"([1-9]\d{0,3})x([1-9]\d{0,3})")
 _LEAD = re.compile(r"[0-8]")
-FORM = "block:none|ROWSxCOLUMNS, pipeline:none|loads|stores, cluster:none|x|y, lead:0...8, separated by commas"
+FORM = "block:none|ROWSxCOLUMNS, pipeline:none|copies|loads|stores, cluster:none|x|y, lead:0...8, separated by commas"
 
 
 @dataclass(frozen=True)

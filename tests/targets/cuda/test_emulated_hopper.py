@@ -114,6 +114,45 @@ def test_warp_groups_that_meet() -> None:
     assert "ahead of the next" not in explanation
 
 
-def test_unaligned_memory() -> None:
-    """What tensor maps refuse, threads load."""
-    Product(Gemm(("bf16", "bf16", "fp32"), (64, 64, 32), 128, "ABC"), (40, 72, 40), gap=3).compare_exactly()
+COPIED = "fetched ahead by 128 threads with cp.async"
+
+
+@pytest.mark.parametrize(("formats", "rows_of", "gap"), [
+    (("bf16", "bf16", "fp32"), "ABC", 1),  # element by element
+    (("bf16", "bf16", "fp32"), "BC", 2),  # four bytes at a time
+    (("fp16", "fp16", "fp32"), "C", 4),  # eight
+    (("tf32", "tf32", "fp32"), "AC", 1),
+    (("sint8", "sint8", "sint32"), "AC", 3)])
+def test_lines_that_tensor_maps_refuse(formats: tuple[str, str, str], rows_of: str, gap: int) -> None:
+    """Threads fetch them: whole tiles, and what is left at the edges."""
+    gemm, device = Gemm(formats, (64, 64, 32), 128, rows_of), cm.device(gpu.GPU)
+    for sizes in ((128, 64, 96), (40, 72, 44), (1, 65, 33)):
+        Product(gemm, sizes, gap=gap).compare_exactly()
+        assert COPIED in "\n".join(device.explanation(gemm.program(device).load(device)))
+
+
+def test_matrices_behind_each_other() -> None:
+    """Their addresses are computed in the kernel, for which no tensor map is made before."""
+    @kernel(work_group_size=(1, 1, 256))
+    def gemm(item: nd_item[3], A: ptr[const[half]], B: ptr[const[half]], C: ptr[float32], M: int32, N: int32, K: int32):
+        g = item.get_group()
+        number, row, column = g.get_group_id(0), g.get_group_id(1) * 128, g.get_group_id(2) * 64
+        a = joint_matrix(work_group, half, use.a, 128, 64, layout.row_major)
+        b = joint_matrix(work_group, half, use.b, 64, 64, layout.row_major)
+        c = joint_matrix(work_group, float32, use.accumulator, 128, 64)
+        joint_matrix_fill(g, c, 0)
+        for k in range(0, K, 64):
+            joint_matrix_load_checked(g, a, A + number * M * K, K, M, K, row, k)
+            joint_matrix_load_checked(g, b, B + number * K * N, N, K, N, k, column)
+            joint_matrix_mad(g, c, a, b, c)
+        joint_matrix_store_checked(g, c, C + number * M * N, N, layout.row_major, M, N, row, column)
+
+    m, n, k = 136, 72, 104
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-8, 8, shape).astype(np.float16) for shape in ((3, m, k), (3, k, n)))
+    c = np.full((3, m, n), -1, np.float32)
+    device = cm.device(gpu.GPU)
+    program = cm.build(gemm, device=device)
+    cm.Queue(device).enqueue(program.kernel("gemm"), (2 * 256, 2, 3), (256, 1, 1), a, b, c, m, n, k).wait()
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+    assert COPIED in "\n".join(device.explanation(program.load(device)))

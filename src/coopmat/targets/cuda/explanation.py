@@ -29,7 +29,8 @@ def explained(name: str, code: KernelCode, variant: Variant, merged: Merged | No
 
 def _pipeline(code: KernelCode, variant: Variant, parameters: Sequence[str]) -> Iterator[str]:
     loads = [one for one, _ in code.maps if one.way == "loads"]
-    yield f"  wgmma, of tiles that are fetched ahead by tensor maps: {_named(loads, parameters)}"
+    by = f"tensor maps: {_named(loads, parameters)}" if loads else f"{WARP_GROUP} threads with cp.async"
+    yield f"  wgmma, of tiles that are fetched ahead by {by}"
     turned = [one for one in loads if one.is_turned]
     if turned:
         yield f"  transposed in memory first: {_named(turned, parameters)}"

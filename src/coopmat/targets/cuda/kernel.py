@@ -40,11 +40,11 @@ class KernelCode:
     """IR of a kernel, and what the host must know to run it.
 
     symbol: the function's name. threads: of a work-group. maps: the tensor maps that the host makes, and where it puts
-    them. cluster: the axis along which two work-groups share tiles. lead: the turns by which each warp group is ahead
-    of the next one. parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset in the
-    work-group's. variables: those of the module by id, whose addresses the host puts there. block_bytes: of the
-    launch's words and arguments. local_bytes: the kernel's own local memory. prints: the calls of printf. assertions:
-    what each failed one says.
+    them. is_persistent: whether a work-group does several of the launch's. cluster: the axis along which two work-
+    groups share tiles. lead: the turns by which each warp group is ahead of the next one. parameters: where each
+    argument goes; a pointer takes 8 bytes, local memory its offset in the work-group's. variables: those of the
+    module by id, whose addresses the host puts there. block_bytes: of the launch's words and arguments.
+    local_bytes: the kernel's own local memory. prints: the calls of printf. assertions: what each failed one says.
     """
 
     ir: str
@@ -59,11 +59,7 @@ class KernelCode:
     maps: tuple[tuple[TensorMap, Slot], ...] = ()
     cluster: int | None = None
     lead: int = 0
-
-    @property
-    def is_persistent(self) -> bool:
-        """Whether a work-group does several of the launch's."""
-        return bool(self.maps)
+    is_persistent: bool = False
 
 
 def type_table(prepared: Prepared, entry: EntryPoint, variant: Variant) -> TypeTable:
@@ -117,7 +113,7 @@ def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Ker
                        BLOCK_ALIGNMENT)
     return KernelCode(text, symbol_of(entry.name), tuple(arguments.slots), block.variables, other.block.nbytes,
                       block.local_bytes, [], [], threads_of(variant), maps, variant.cluster,
-                      0 if schedule.lead is None or lanes.meets else schedule.lead.turns)
+                      0 if schedule.lead is None or lanes.meets else schedule.lead.turns, is_persistent=True)
 
 
 def _computing(emitter: Emitter, variant: Variant, schedule: Schedule) -> tuple[ComputingLanes, ComputingMatrices]:

@@ -32,16 +32,16 @@ IN_STORAGE = {StorageClass.Workgroup: "shared", StorageClass.Function: "local", 
 _WITHIN = {Scope.Workgroup: (Scope.Workgroup, Scope.Subgroup, Scope.Invocation),
            Scope.Subgroup: (Scope.Subgroup, Scope.Invocation)}
 """The scopes within a scope."""
-Pipeline = Literal["none", "loads", "loads and stores"]
+Pipeline = Literal["none", "copies", "loads", "loads and stores"]
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What code is made for. chip: the GPU. local_size: the work-items of a work-group. sub_group_size: 32, or part
-    of a warp. nulls: the positions of arguments that are null pointers. pipeline: whether tiles of work-groups are
-    fetched ahead, and whether results leave by tensor maps, too (work_groups/). cluster: the axis along which two
-    work-groups share tiles, if they do. lead: the turns of a pipeline by which each warp group is ahead of the next
-    one; None: as many as seem good."""
+    """What code is made for. chip: the GPU. local_size: the work-items of a work-group. sub_group_size: 32, or part of
+    a warp. nulls: the positions of arguments that are null pointers. pipeline: whether tiles of work-groups are
+    fetched ahead, by copies of threads or by tensor maps, and whether results leave by these, too (work_groups/).
+    cluster: the axis along which two work-groups share tiles, if they do. lead: the turns of a pipeline by which
+    each warp group is ahead of the next one; None: as many as seem good."""
 
     chip: Chip
     local_size: tuple[int, int, int]

@@ -119,6 +119,7 @@ class PtxProgram:
                 yield replace(variant, pipeline="loads and stores", cluster=axis)
         yield replace(variant, pipeline="loads and stores")
         yield replace(variant, pipeline="loads")
+        yield replace(variant, pipeline="copies")
 
     def forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int
               ) -> Iterator[Form[Self]]:
@@ -242,7 +243,7 @@ class PtxProgram:
 
 _SHARES: dict[Misfit, Callable[[Form[CudaProgram]], bool]] = {
     "arguments": lambda form: form.merged is not None,
-    "loads": lambda form: form.variant.pipeline != "none",
+    "loads": lambda form: form.variant.pipeline in ("loads", "loads and stores"),
     "stores": lambda form: form.variant.pipeline == "loads and stores"}
 """Why a form does not take a launch's arguments: which other forms do not take them either."""
 
@@ -356,7 +357,7 @@ class CudaProgram(PtxProgram):
                 code, _ = one.program.compiled(name, one.variant)
             except NoSchedule as reason:
                 self.reasons[name, one.variant] = str(reason)
-                is_hopeless = one.merged is not None and one.variant.pipeline == "loads"
+                is_hopeless = one.merged is not None and one.variant.pipeline == "copies"
                 return made(number + 1, "arguments" if is_hopeless else misfit)
             try:
                 kernel = one.program.loaded(name, one.variant)

@@ -103,15 +103,19 @@ class Group:
             self._close_open(thread)
 
 
+Copy = tuple[int, int, int, int]
+"""To, from, bytes, and how many of them are read; the others are zero."""
+
+
 class Here(threading.local):
-    """The thread of the GPU that a thread of this process is. stack: an address in its private memory. copies: to, from
-    and bytes of those that are in no group yet. groups: of copies that are under way."""
+    """The thread of the GPU that a thread of this process is. stack: an address in its private memory. copies: those
+    that are in no group yet. groups: of copies that are under way."""
 
     group: Group
     number: int
     stack: int
-    copies: list[tuple[int, int, int]]
-    groups: list[list[tuple[int, int, int]]]
+    copies: list[Copy]
+    groups: list[list[Copy]]
 
     @property
     def lane(self) -> int:

@@ -19,8 +19,8 @@ from coopmat.devices import ARCHITECTURES, USES
 from coopmat.devices.layouts import layout_of
 from coopmat.formats import FORMATS
 from tests.kit.targets.emulated_gpu.code import LOCAL_BYTES
-from tests.kit.targets.emulated_gpu.groups import HERE, WARP
-from tests.kit.targets.emulated_gpu.hopper import HOPPER
+from tests.kit.targets.emulated_gpu.groups import HERE, WARP, Copy
+from tests.kit.targets.emulated_gpu.hopper import HOPPER, arrive
 
 Bits = tuple[int, ...]
 Instruction = Callable[[re.Match[str], Bits], Bits]
@@ -150,11 +150,14 @@ def _approximate(function: Callable[[np.float32], Any]) -> Instruction:
 
 
 def _begin_copy(match: re.Match[str], operands: Bits) -> Bits:
-    """cp.async: the bytes arrive when they are waited for, as late as may be."""
-    to, source = operands
+    """cp.async: the bytes arrive when they are waited for, as late as may be; zeros follow the bytes that are read."""
+    to, source, *size = operands
     width = int(match[1])
-    assert to % width == source % width == 0
-    HERE.copies.append((to, source, width))
+    [read] = size or [width]
+    assert to % width == 0
+    assert read <= width
+    assert source % width == 0 or not read
+    HERE.copies.append((to, source, width, read))
     return ()
 
 
@@ -166,8 +169,27 @@ def _end_copies(match: re.Match[str], _: Bits) -> Bits:
 
 def _wait_for_copies(match: re.Match[str], operands: Bits) -> Bits:
     while len(HERE.groups) > operands[0]:
-        for to, source, width in HERE.groups.pop(0):
-            ctypes.memmove(to, source, width)
+        _arrive(HERE.groups.pop(0))
+    return ()
+
+
+def _arrive(copies: list[Copy]) -> None:
+    for to, source, width, read in copies:
+        ctypes.memmove(to, source, read)
+        ctypes.memset(to + read, 0, width - read)
+
+
+def _wait_for_all_copies(match: re.Match[str], _: Bits) -> Bits:
+    for copies in (*HERE.groups, HERE.copies):
+        _arrive(copies)
+    HERE.groups, HERE.copies = [], []
+    return ()
+
+
+def _arrive_with_copies(match: re.Match[str], operands: Bits) -> Bits:
+    """At a barrier, once the thread's copies are done: here they are now."""
+    _wait_for_all_copies(match, ())
+    arrive(match, operands)
     return ()
 
 
@@ -343,9 +365,11 @@ INSTRUCTIONS: list[tuple[re.Pattern[str], Instruction]] = [(re.compile(pattern),
     (r"idp4a\.(.*)$", _dot),
     (r"prmt$", _permute),
     (r"and\.b32 \$0, \$1, (\d+);$", lambda match, operands: (operands[0] & int(match[1]),)),
-    (r"cp\.async\.c[ag]\.shared\.global\.(\d+)$", _begin_copy),
+    (r"cp\.async\.c[ag]\.shared\.global\.(\d+)(?:\.s)?$", _begin_copy),
     (r"cp\.async\.commit\.group$", _end_copies),
     (r"cp\.async\.wait\.group$", _wait_for_copies),
+    (r"cp\.async\.wait\.all$", _wait_for_all_copies),
+    (r"cp\.async\.mbarrier\.arrive\.noinc\.shared(?P<expects>)(?P<counts>)$", _arrive_with_copies),
     (r"isspacep\.(\w+)$", _is_in_space),
     (r"ex2\.approx(?:\.ftz)?\.f$", _approximate(np.exp2)),
     (r"lg2\.approx(?:\.ftz)?\.f$", _approximate(np.log2)),

@@ -27,14 +27,14 @@ from coopmat.targets.llvm.writer import METADATA, Writer
 ROLES = ("compute", "fetch")
 SIDE = 8  # work-groups of a block of neighbours, along y
 REGISTERS, REGISTER_UNIT = 1 << 16, 8  # of a multiprocessor, and in which threads get them
-FETCHING_REGISTERS, MOST_REGISTERS = 24, 240  # of a thread
+FETCHING_REGISTERS, COPYING_REGISTERS, MOST_REGISTERS = 24, 72, 240  # of a thread
 PAUSE = 32  # nanoseconds between two looks at a counter
 _SHARED = f"ptr addrspace({SHARED})"
 _PARAMETERS = ", ".join([f"ptr {LAUNCH}", *(f"i64 {name}" for name in GROUP), f"ptr {STATE}", f"i1 {EXISTS}"])
 
 
 def threads_of(variant: Variant) -> int:
-    """The threads of a work-group, with a warp group of which one warp fetches, and the others make room."""
+    """The threads of a work-group, with a warp group that fetches: one warp of it, where tensor maps do the work."""
     return math.prod(variant.local_size) + WARP_GROUP
 
 
@@ -42,8 +42,13 @@ def registers_of(variant: Variant) -> int | None:
     """The registers of a computing thread, once those that fetch have given theirs away; None if all have enough."""
     total, threads = math.prod(variant.local_size), threads_of(variant)
     launched = REGISTERS // threads // REGISTER_UNIT * REGISTER_UNIT
-    computing = (launched * threads - FETCHING_REGISTERS * WARP_GROUP) // total // REGISTER_UNIT * REGISTER_UNIT
-    return min(MOST_REGISTERS, computing) if launched < MOST_REGISTERS else None
+    left = launched * threads - fetching_registers(variant) * WARP_GROUP
+    return min(MOST_REGISTERS, left // total // REGISTER_UNIT * REGISTER_UNIT) if launched < MOST_REGISTERS else None
+
+
+def fetching_registers(variant: Variant) -> int:
+    """Those that a thread needs which fetches."""
+    return COPYING_REGISTERS if variant.pipeline == "copies" else FETCHING_REGISTERS
 
 
 def role_function(emitter: Emitter, symbol: str, role: str) -> list[str]:
@@ -103,8 +108,8 @@ class _Kernel:
         end, others = writer.fresh("end")[1:], writer.fresh("others")[1:]
         writer.do(f"br i1 {computes}, label %{labels[0]}, label %{others}")
         writer.label(others)
-        self._set_registers("dec", FETCHING_REGISTERS)
-        fetches = writer.let(f"icmp eq i32 {warp}, {total // WARP}")
+        self._set_registers("dec", fetching_registers(self.variant))
+        fetches = "true" if self.variant.pipeline == "copies" else writer.let(f"icmp eq i32 {warp}, {total // WARP}")
         writer.do(f"br i1 {fetches}, label %{labels[1]}, label %{end}")
         for role, label in zip(ROLES, labels, strict=True):
             writer.label(label)
@@ -136,13 +141,14 @@ class _Kernel:
         return self.writer.call("i32", f"llvm.nvvm.read.ptx.sreg.{name}", [])
 
     def _initialise(self) -> None:
-        """The barriers: at a full one the fetching thread arrives, at an empty one each warp group."""
+        """The barriers: at a full one the fetching threads arrive, at an empty one each warp group."""
+        writers = WARP_GROUP if self.variant.pipeline == "copies" else 1
         readers = math.prod(self.variant.local_size) // WARP_GROUP * (1 if self.axis is None else CLUSTER)
         for ring in {ring.number: ring for ring in self.schedule.rings.values()}.values():
             for number in range(2 * ring.stages):
                 address = self._shared(ring.barriers + number * BARRIER_BYTES)
                 self.writer.call("void", "llvm.nvvm.mbarrier.init.shared", [
-                    (_SHARED, address), ("i32", str(1 if number < ring.stages else readers))], CONVERGENT)
+                    (_SHARED, address), ("i32", str(writers if number < ring.stages else readers))], CONVERGENT)
         if self.lead is not None:
             for group in range(math.prod(self.variant.local_size) // WARP_GROUP):
                 self.writer.do(f"store i32 0, {_SHARED} {self._shared(self.lead.counters + group * COUNTER_BYTES)}")

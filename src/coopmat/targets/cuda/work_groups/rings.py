@@ -86,6 +86,22 @@ class RingPosition:
         self.writer.call("i64", "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", [
             (_SHARED, self.full()), ("i32", str(nbytes))], CONVERGENT)
 
+    def brought(self, by_themselves: str) -> None:
+        """Tell the full barrier that a thread has brought its part; copies under way do once they are done, what a
+        thread has stored itself (``by_themselves``, an i1) it does."""
+        writer = self.writer
+        stored, copied, end = (writer.fresh(name)[1:] for name in ("stored", "copied", "told"))
+        full = [(_SHARED, self.full())]
+        writer.do(f"br i1 {by_themselves}, label %{stored}, label %{copied}")
+        writer.label(stored)
+        writer.call("void", "llvm.nvvm.cp.async.wait.all", [])
+        writer.call("i64", "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", [*full, ("i32", "1")], CONVERGENT)
+        writer.do(f"br label %{end}")
+        writer.label(copied)
+        writer.call("void", "llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", full, CONVERGENT)
+        writer.do(f"br label %{end}")
+        writer.label(end)
+
     def release(self, thread: str) -> None:
         """Tell that a warp group has read the stage. So many threads do as work-groups share tiles, each tells one;
         ``thread``: its number in the warp group, an i32."""

@@ -1,4 +1,4 @@
-"""Matrices in the two roles: what the computing threads do with tiles, and how the fetching warp brings them."""
+"""Matrices in the two roles: what the computing threads do with tiles, and how the fetching ones bring them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.work_groups import wgmma
+from coopmat.targets.cuda.work_groups.copies import TileCopy
 from coopmat.targets.cuda.work_groups.lanes import EXISTS, ComputingLanes, FetchingLanes
 from coopmat.targets.cuda.work_groups.rings import CLUSTER_POINTER, RingPosition
 from coopmat.targets.cuda.work_groups.schedule import (
@@ -67,6 +68,8 @@ class ComputingMatrices(FragmentMatrices):
             position = self._positions[block] = RingPosition(self.role, ring)
             position.read()
             position.wait_until_full()
+            if staged.map is None:  # wgmma reads by another way than threads write
+                self.writer.call("void", "llvm.nvvm.fence.proxy.async.shared_cta", [], CONVERGENT)
         place = self._positions[block].tile(staged.offset)
         address = self.writer.let(f"ptrtoint {_SHARED} {self.role.shared(place)} to i32")
         text = f"tile.{len(self._tiles)}"  # nothing but a multiplication takes it
@@ -201,19 +204,20 @@ class ComputingMatrices(FragmentMatrices):
 
 
 class FetchingMatrices:
-    """The form of matrices of the fetching warp, which has none: it starts the copies of the loads."""
+    """The form of matrices of the fetching threads, which have none: they start the copies of the loads."""
 
     def __init__(self, emitter: Emitter, lanes: FetchingLanes, schedule: Schedule, maps: Sequence[Slot]) -> None:
         self.emitter, self.writer, self.role = emitter, emitter.writer, lanes
         self.schedule, self.maps = schedule, maps
         self._positions: dict[int, RingPosition] = {}
+        self._stored: dict[int, str] = {}  # whether threads have stored elements of a block's tiles, an i1
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """Start the copy of a tile, once its stage is empty."""
         staged = _staged(self.emitter, self.schedule)
         if staged is None:
             return self._none(kind)
-        block, writer = self.emitter.block, self.writer
+        block = self.emitter.block
         ring = self.schedule.rings[block]
         is_first = block not in self._positions
         if is_first:
@@ -221,6 +225,28 @@ class FetchingMatrices:
             position.read()
             position.wait_until_empty()
         position = self._positions[block]
+        if staged.map is None:
+            self._bring(staged, position, access)
+        else:
+            self._fetch(staged, position, access, is_first=is_first)
+        if staged is ring.loads[-1]:
+            if staged.map is None:
+                position.brought(self._stored.pop(block))
+            position.advance()
+        return self._none(kind)
+
+    def _bring(self, staged: StagedLoad, position: RingPosition, access: MatrixAccess) -> None:
+        """Have all threads of the warp group copy a tile."""
+        writer = self.writer
+        thread = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
+        stores = TileCopy(writer, staged.tile, self.role.shared(position.tile(staged.offset)), access.address,
+                          access.stride, access.window, thread).write()
+        block = self.emitter.block
+        self._stored[block] = writer.let(f"or i1 {self._stored.get(block, 'false')}, {stores}")
+
+    def _fetch(self, staged: StagedLoad, position: RingPosition, access: MatrixAccess, *, is_first: bool) -> None:
+        """Have one thread start the copies of a tile by its map."""
+        writer, ring = self.writer, position.ring
         one = writer.call("{ i32, i1 }", "llvm.nvvm.elect.sync", [("i32", "-1")], CONVERGENT)
 
         def copy() -> None:
@@ -229,14 +255,12 @@ class FetchingMatrices:
             self._copy(staged, position, access)
 
         writer.when(writer.let(f"extractvalue {{ i32, i1 }} {one}, 1"), copy)
-        if staged is ring.loads[-1]:
-            position.advance()
-        return self._none(kind)
 
     def _copy(self, staged: StagedLoad, position: RingPosition, access: MatrixAccess) -> None:
         """The copies of a tile's slabs."""
         let = self.writer.let
         line, first = (let(f"trunc i64 {one} to i32") for one in access.window[:2])
+        assert staged.map is not None
         if staged.map.is_turned:
             line, first = first, line
         slot = self.maps[staged.number]

@@ -1,8 +1,9 @@
 """The schedule of a kernel with matrices of work-groups: which loads are a pipeline, and what speaks against one.
 
 What is wanted: every multiplication is one of wgmma, of a B and mostly an A that were loaded in the same block or at
-the kernel's start, by checked loads of memory that a tensor map can describe; and what leads to the loads (addresses,
-branches) is made of arguments, constants and the work-group's position, so that one warp can run ahead of the others.
+the kernel's start, by checked loads, of memory that a tensor map can describe, or else by copies of threads; and what
+leads to the loads (addresses, branches) is made of arguments, constants and the work-group's position, so that those
+who fetch can run ahead of the others.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
-from coopmat.spirv.analysis.types import MatrixType, Type
-from coopmat.spirv.grammar import OPENCL_STD, BuiltIn, CooperativeMatrixOperands, Decoration, Op
+from coopmat.spirv.analysis.types import MatrixType, PointerType, Type
+from coopmat.spirv.grammar import OPENCL_STD, BuiltIn, CooperativeMatrixOperands, Decoration, Op, StorageClass
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module.instruction import Instruction
@@ -117,19 +118,20 @@ class TensorMap:
 
 @dataclass
 class StagedLoad:
-    """A load that is a part of the pipeline. offset: of its tile in a stage. is_shared: the work-groups of a cluster
-    have it in common."""
+    """A load that is a part of the pipeline. map: None where threads bring the tile. number: of the map. offset: of the
+    tile in a stage. is_shared: the work-groups of a cluster have it in common."""
 
     row: Instruction
     kind: MatrixType
     tile: Tile
-    map: TensorMap
-    number: int
+    map: TensorMap | None
+    number: int = 0
     offset: int = 0
     is_shared: bool = False
 
     def share(self) -> None:
         """Have each work-group of a cluster bring its part of every slab, for all."""
+        assert self.map is not None
         self.is_shared = True
         columns, lines = self.map.box
         self.map = replace(self.map, box=(columns, lines // CLUSTER))
@@ -192,7 +194,8 @@ class Schedule:
     @property
     def maps(self) -> list[TensorMap]:
         """Those that the host makes."""
-        return [*(load.map for load in self.loads.values()), *(store.map for store in self.stores)]
+        return [*(load.map for load in self.loads.values() if load.map is not None),
+                *(store.map for store in self.stores)]
 
     def store_of(self, row: Instruction | None) -> StagedStore | None:
         """The store by a tensor map that an instruction is."""
@@ -322,7 +325,7 @@ def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], place: int, row: 
         block = next((number for number, one in enumerate(flat.blocks) if loaded in one.instructions), -1)
         ring = rings.setdefault(block, Ring(block))
         if word not in {load.row.result_id for load in ring.loads}:
-            ring.loads.append(_staged(flat, word, kind, product))
+            ring.loads.append(_staged(flat, word, kind, product, variant))
         if row in flat.blocks[block].instructions:
             ring.last_use = max(ring.last_use, place)
         elif block != 0:
@@ -352,8 +355,8 @@ def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) 
 _OTHER = {Layout.RowMajorKHR: Layout.ColumnMajorKHR, Layout.ColumnMajorKHR: Layout.RowMajorKHR}
 
 
-def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind) -> StagedLoad:
-    """The load of an operand. NoSchedule if it is none that a tensor map can do."""
+def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind, variant: Variant) -> StagedLoad:
+    """The load of an operand. NoSchedule if it is none that the variant's pipeline can do."""
     row = flat.definition(identifier)
     if row.opcode != Op.CooperativeMatrixLoadCheckedINTEL:
         raise NoSchedule("an operand is not what a checked load gives")
@@ -367,13 +370,20 @@ def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind) -> Sta
     size = kind.component.size
     is_turned = not product.mixes and (kind.use == Use.MatrixAKHR) != (order == Layout.RowMajorKHR)
     tile = _tile(kind, _OTHER[Layout(order)] if is_turned else Layout(order), product)
+    if variant.pipeline == "copies":
+        if is_turned:
+            raise NoSchedule("an operand would have to be transposed on the way, which copies do not")
+        at = flat.type_of(pointer)
+        if not isinstance(at, PointerType) or at.storage != StorageClass.CrossWorkgroup:
+            raise NoSchedule("a checked load is not one of global memory")
+        return StagedLoad(row, kind, tile, None)
     if (size << zeros_of(flat, line if is_turned else along)) % MAP_ALIGNMENT:
         raise NoSchedule(f"the first column of a load is not known to be a multiple of {MAP_ALIGNMENT} bytes")
     described = _map(flat, pointer, (width, height, *rest[:1]), product.tensor, size,
                      (tile.line_bytes // size, tile.lines), tile.line_bytes)
     if described is None:
         raise NoSchedule("the base, the stride and the sizes of a checked load are not the kernel's arguments")
-    return StagedLoad(row, kind, tile, replace(described, is_turned=is_turned), 0)
+    return StagedLoad(row, kind, tile, replace(described, is_turned=is_turned))
 
 
 def _map(flat: Flat, pointer: int, sizes: Sequence[int], element: str, element_bytes: int, box: tuple[int, int],
@@ -405,7 +415,8 @@ _PURE = frozenset({
     Op.SConvert, Op.Bitcast, Op.Select, Op.Phi, Op.CompositeExtract, Op.CompositeConstruct, Op.CopyObject, Op.Undef,
     Op.IEqual, Op.INotEqual, Op.SLessThan, Op.SLessThanEqual, Op.SGreaterThan, Op.SGreaterThanEqual, Op.ULessThan,
     Op.ULessThanEqual, Op.UGreaterThan, Op.UGreaterThanEqual, Op.LogicalAnd, Op.LogicalOr, Op.LogicalNot,
-    Op.LogicalEqual, Op.LogicalNotEqual, Op.Load})
+    Op.LogicalEqual, Op.LogicalNotEqual, Op.Load, Op.AccessChain, Op.InBoundsAccessChain, Op.PtrAccessChain,
+    Op.InBoundsPtrAccessChain, Op.PtrCastToGeneric, Op.GenericCastToPtr})
 _POSITIONS = frozenset({BuiltIn.WorkgroupId, BuiltIn.NumWorkgroups, BuiltIn.WorkgroupSize, BuiltIn.GlobalSize,
                         BuiltIn.GlobalOffset, BuiltIn.EnqueuedWorkgroupSize, BuiltIn.WorkDim})
 
