@@ -33,11 +33,10 @@ SHAPES = ((16, 16), (8, 16), (16, 8), (16, 32), (64, 32), (48, 80), (32, 64), (1
 
 def element_of(blocks: Blocks, bits: int, thread: int, register: int, part: int) -> tuple[int, int]:
     """Line of memory, and element of it, that a component of a register comes from."""
-    first, count, steps = next(group for group in blocks.groups if group[0] <= register < group[0] + group[1])
-    number = register - first
-    start = [blocks.places[first][axis] + sum(step[axis] for bit, step in enumerate(steps) if number >> bit & 1)
+    [(registers, steps)] = [group for group in blocks.groups if register in group[0]]
+    number = registers.index(register)
+    start = [blocks.places[registers[0]][axis] + sum(step[axis] for bit, step in enumerate(steps) if number >> bit & 1)
              for axis in (0, 1)]
-    assert 0 <= number < count
     if blocks.is_turned:
         return start[0] + 2 * (thread % 4) + part, start[1] * 8 // bits + thread // 4
     return start[0] + thread // 4, (8 * start[1] + 32 * (thread % 4) + part * bits) // bits
@@ -144,5 +143,14 @@ def test_ptx(type_: str, k: int, orders: tuple[int, int], moves: tuple[str, str]
 
 def test_groups() -> None:
     """Four blocks at once where their places are sums; else fewer."""
-    blocks = Blocks(((0, 0), (8, 0), (0, 16), (8, 16), (0, 32), (8, 32), (16, 0)), False)
-    assert [*blocks.groups] == [(0, 4, ((8, 0), (0, 16))), (4, 2, ((8, 0),)), (6, 1, ())]
+    blocks = Blocks(((0, 0), (8, 0), (0, 16), (8, 16), (0, 32), (8, 32), (16, 0)), False, tuple(range(7)))
+    assert [*blocks.groups] == [((0, 1, 2, 3), ((8, 0), (0, 16))), ((4, 5), ((8, 0),)), ((6,), ())]
+
+
+@pytest.mark.parametrize(("use", "rows", "columns", "steps"), [
+    (A, 64, 32, ((8, 0), (0, 16))), (B, 32, 64, ((8, 0), (0, 16))), (A, 16, 16, ((8, 0), (0, 16)))])
+def test_what_an_instruction_takes_is_loaded_at_once(use: int, rows: int, columns: int, steps: object) -> None:
+    """Of A sixteen rows and two blocks along K, of B two along K and sixteen columns: then ptxas moves no register."""
+    blocks = Blocks.of(MatrixType(FloatType(16), rows, columns, use, 32, "nvidia_gpu_sm_90"), ROW)
+    assert blocks is not None
+    assert {found for _, found in blocks.groups} == {steps}

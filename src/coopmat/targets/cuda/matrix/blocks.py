@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from coopmat.spirv.analysis.types import MatrixType, PointerType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.grammar import StorageClass
 from coopmat.targets.cuda.chips import Chip
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
@@ -30,10 +31,12 @@ Place = tuple[int, int]  # a line of memory, and a byte of it
 @dataclass(frozen=True)
 class Blocks:
     """The blocks that the registers of a warp are. places: where they begin, from where the matrix does. is_turned:
-    whether each lies in memory across the pairs of 16-bit elements that the registers hold."""
+    whether each lies in memory across the pairs of 16-bit elements that the registers hold. order: the registers in the
+    order in which instructions take them."""
 
     places: tuple[Place, ...]
     is_turned: bool
+    order: tuple[int, ...]
 
     @classmethod
     @lru_cache(maxsize=1024)
@@ -49,24 +52,39 @@ class Blocks:
                 or not all(are_neighbours(spread.offsets[first:first + step], axis)
                            for first in range(0, spread.components, step))):
             return None
-        return cls(tuple((offset[1 - order.along], offset[order.along] * fragment.bits // 8)
-                         for offset in spread.offsets[::step]), is_turned)
+        offsets = spread.offsets[::step]
+        return cls(tuple((offset[1 - order.along], offset[order.along] * fragment.bits // 8) for offset in offsets),
+                   is_turned, _order_of_instructions(kind.use, offsets, 4 * step))
 
     @property
-    def groups(self) -> Iterator[tuple[int, int, tuple[Place, ...]]]:
-        """Registers that are moved at once: the first, how many, and the steps from block to block that the bits of a
-        block's number stand for."""
+    def groups(self) -> Iterator[tuple[tuple[int, ...], tuple[Place, ...]]]:
+        """Registers that are moved at once, and the steps from block to block that the bits of a block's number stand
+        for."""
         first = 0
-        while first < len(self.places):
+        while first < len(self.order):
             for count in (MOST_AT_ONCE, 2, 1):
-                some = self.places[first:first + count]
+                registers = self.order[first:first + count]
+                some = [self.places[register] for register in registers]
                 steps = tuple((some[1 << bit][0] - some[0][0], some[1 << bit][1] - some[0][1])
                               for bit in range(count.bit_length() - 1)) if len(some) == count else ()
                 if len(some) == count and all(place == _sum(some[0], steps, number)
                                               for number, place in enumerate(some)):
                     break
-            yield first, count, steps
+            yield registers, steps
             first += count
+
+
+def _order_of_instructions(use: int, offsets: Sequence[tuple[int, int]], along_k: int) -> tuple[int, ...]:
+    """Registers, by their first elements, in the order in which mma.sync takes them: of A two blocks of rows, then the
+    next ones along K; of B two along K, then the next columns. What is loaded at once stays together."""
+    def place(register: int) -> tuple[int, ...]:
+        row, column = offsets[register]
+        if use == Use.MatrixAKHR:
+            return row // (2 * LINES), column // (2 * along_k), column, row
+        return column // (2 * LINES), row // (2 * along_k), column, row
+
+    registers = range(len(offsets))
+    return tuple(registers if use == Use.MatrixAccumulatorKHR else sorted(registers, key=place))
 
 
 def _sum(start: Place, steps: Sequence[Place], number: int) -> Place:
@@ -90,10 +108,11 @@ class BlockMemory(Registers):
 
     def load_blocks(self, kind: MatrixType, access: MatrixAccess, blocks: Blocks) -> Matrix:
         """From local memory, lines aligned to 16 bytes: a thread gives the address of a line (ldmatrix)."""
-        registers: list[str] = []
-        for _, count, address in self._lines(access, blocks):
-            registers += self.loaded_blocks(address, count, is_turned=blocks.is_turned)
-        return self.matrix(kind, [self._of_word(fragment_of(kind), one) for one in registers])
+        words: dict[int, str] = {}
+        for registers, address in self._lines(access, blocks):
+            found = self.loaded_blocks(address, len(registers), is_turned=blocks.is_turned)
+            words |= zip(registers, found, strict=True)
+        return self.matrix(kind, [self._of_word(fragment_of(kind), words[register]) for register in sorted(words)])
 
     def loaded_blocks(self, address: str, count: int, *, is_turned: bool = False) -> list[str]:
         """The words of so many blocks; a thread gives the address of a line in shared memory (ldmatrix)."""
@@ -108,11 +127,12 @@ class BlockMemory(Registers):
         """To local memory, likewise (stmatrix)."""
         fragment = fragment_of(matrix.kind)
         words = [self._word(fragment, register) for register in self.registers(matrix)]
-        for first, count, address in self._lines(access, blocks):
+        for registers, address in self._lines(access, blocks):
+            count = len(registers)
             text = STMATRIX.format(count, ".trans" * blocks.is_turned,
                                    ", ".join(f"${place}" for place in range(1, count + 1)))
             operands = ", ".join([f"ptr addrspace({SHARED}) {address}",
-                                  *(f"i32 {word}" for word in words[first:first + count])])
+                                  *(f"i32 {words[register]}" for register in registers)])
             self.writer.do(f'call void asm sideeffect "{text}", "{",".join(["r"] * (count + 1))},~{{memory}}"'
                            f"({operands}) convergent")
 
@@ -129,20 +149,20 @@ class BlockMemory(Registers):
     def _turned(self, word: str) -> str:
         return self.writer.let(f'call i32 asm sideeffect "{MOVMATRIX}", "=r,r"(i32 {word}) convergent')
 
-    def _lines(self, access: MatrixAccess, blocks: Blocks) -> Iterator[tuple[int, int, str]]:
-        """Of each group of blocks the first register, how many there are, and in shared memory the address of the line
-        that a thread stands for: of the block that its number's upper bits count."""
+    def _lines(self, access: MatrixAccess, blocks: Blocks) -> Iterator[tuple[tuple[int, ...], str]]:
+        """Of each group of blocks the registers, and in shared memory the address of the line that a thread stands for:
+        of the block that its number's upper bits count."""
         emitter = self.emitter
         lane, stride = emitter.lane_number("i64"), Number("i64", access.stride)
         starts: dict[tuple[Place, ...], str] = {}
-        for first, count, steps in blocks.groups:
+        for registers, steps in blocks.groups:
             if steps not in starts:
                 line, byte = self.line_of(lane, steps)
                 starts[steps] = self.in_shared(self.address_of_byte(access.address, line, byte, stride))
-            down, beside = blocks.places[first]
+            down, beside = blocks.places[registers[0]]
             way = add(emitter, multiply(emitter, stride, emitter.constant("i64", down)),
                       emitter.constant("i64", beside))
-            yield first, count, self.writer.let(
+            yield registers, self.writer.let(
                 f"getelementptr i8, ptr addrspace({SHARED}) {starts[steps]}, i64 {way.base}")
 
     def line_of(self, lane: Number, steps: Sequence[Place]) -> Position:

@@ -342,9 +342,9 @@ class _SharedFactor:
         if not self.has_blocks:
             return [(llvm, self._register(line * self.pitch + byte, llvm)) for line, byte in places]
         words: list[str] = []
-        for first, size, steps in Blocks(tuple(places), is_turned=False).groups:
-            line, byte = places[first]
-            words += self.form.loaded_blocks(self._line(steps, line * self.pitch + byte), size)
+        for registers, steps in Blocks(tuple(places), False, tuple(range(len(places)))).groups:
+            line, byte = places[registers[0]]
+            words += self.form.loaded_blocks(self._line(steps, line * self.pitch + byte), len(registers))
         return [(llvm, word if llvm == "i32" else writer.let(f"bitcast i32 {word} to {llvm}")) for word in words]
 
     def _line(self, steps: tuple[Place, ...], offset: int) -> str:
