@@ -17,6 +17,7 @@ from examples import (
     joint_matrix_flash_attention,
     joint_matrix_gemm,
     joint_matrix_quantized,
+    joint_matrix_split_k,
     joint_matrix_tf32,
     joint_matrix_tuned,
     joint_matrix_w4a16,
@@ -31,13 +32,14 @@ MODULES = {  # example: the type of A in the device tables
     joint_matrix_epilogue: "bf16",
     joint_matrix_blocked: "bf16",
     joint_matrix_quantized: "sint8",
+    joint_matrix_split_k: "bf16",
     joint_matrix_convolution: "fp16",
     joint_matrix_w4a16: "fp16",
     joint_matrix_work_group: "bf16",
     joint_matrix_work_group_attention: "fp16",
 }
-ON_CPUS = ("joint_matrix_blocked", "joint_matrix_convolution", "joint_matrix_quantized", "joint_matrix_tuned",
-           "joint_matrix_w4a16", "joint_matrix_work_group", "joint_matrix_work_group_attention")
+ON_CPUS = ("joint_matrix_blocked", "joint_matrix_convolution", "joint_matrix_quantized", "joint_matrix_split_k",
+           "joint_matrix_tuned", "joint_matrix_w4a16", "joint_matrix_work_group", "joint_matrix_work_group_attention")
 """What runs on the CPU if no device is named."""
 
 

@@ -223,7 +223,7 @@ def variants_of(gemm: Gemm, name: str) -> list[Ptx]:
     pytest.param(one, marks=[] if one[0] in ("bf16", "uint8") or one[2] == "fp16" else SLOW) for one in WGMMA], ids=str)
 @pytest.mark.parametrize("rows_of", ["AC", *(pytest.param(one, marks=SLOW) for one in ("ABC", "BC", "C"))])
 def test_work_group_products_on_hopper(formats: tuple[str, str, str], rows_of: str) -> None:
-    """wgmma with tiles that tensor maps bring, as they lie in memory or transposed."""
+    """wgmma with tiles that tensor maps or threads bring, by maps also transposed."""
     gemm = Gemm(formats, (128, 128, 64), 128, rows_of)
     found = variants_of(gemm, "sm_90a")
     k = {"bf16": 16, "fp16": 16, "tf32": 8}.get(formats[0], 32)
@@ -232,11 +232,13 @@ def test_work_group_products_on_hopper(formats: tuple[str, str, str], rows_of: s
         kinds = [{"bf16": "bf16", "fp16": "f16", "tf32": "tf32"}.get(fmt, f"{fmt[0]}8") for fmt in formats[:2]]
         result = {"sint32": "s32", "fp32": "f32", "fp16": "f16"}[formats[2]]
         assert numbers == [f"m64n128k{k}.{result}.{'.'.join(kinds)}"] * (2 * 64 // k)
-        assert "cp.async.bulk.tensor.2d.shared" in one.text
+        way = "cp.async.cg" if one.variant.pipeline == "copies" else "cp.async.bulk.tensor.2d.shared"
+        assert way in one.text
     assert ("cp.async.bulk.tensor.2d.global" in found[0].text) == (len(found) > 1)
     assert "wgmma" not in found[-1].text
     assert "mma.sync" in found[-1].text
     assert len(found) > 1
+    assert found[-2].variant.pipeline == ("copies" if k == 16 or rows_of == "AC" else "loads")
 
 
 @pytest.mark.parametrize("items", [256, pytest.param(384, marks=SLOW)])
