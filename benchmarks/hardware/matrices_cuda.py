@@ -1,9 +1,10 @@
 """Kernels of work-groups on an NVIDIA GPU beside the libraries:
 ``python benchmarks/hardware/matrices_cuda.py [--device cuda:0] [--only WORDS] [--rounds 5]``.
 
-Each line is one kernel and one shape: TFLOP/s of ours and of the peer (medians of rounds in which both take turns on
-the same random data), and the median of the rounds' ratios, peer's time / ours. Needs torch, whose cuBLAS, flash
-attention and cuDNN are the peers. The result is checked before it is timed.
+Each line is one kernel and one shape: operations for each byte of the matrices; TFLOP/s of ours and of the peer
+(medians of rounds in which both take turns on the same random data), and the median of the rounds' ratios, peer's
+time / ours. Needs torch, whose cuBLAS, flash attention and cuDNN are the peers, as is Triton where it is. The result
+is checked before it is timed. roofline.py draws what this prints.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import ctypes
 import datetime
 import functools
+import importlib.util
 import shutil
 import statistics
 import subprocess
@@ -32,11 +34,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import coopmat as cm
 from coopmat.sycl import *
+from examples import joint_matrix_split_k as split_k
 from examples.joint_matrix_work_group_attention import attention_kernel
 
 Run = Callable[[], Any]
-Case = tuple[Run, dict[str, Run], float]
-"""Ours, the peers by name, and the operations of one run."""
 TIMED = 0.015  # seconds in a round
 SHAPES = ((2048,) * 3, (4096,) * 3, (8192,) * 3, (4000, 3000, 5000))
 SMALL = ((512, 512, 8192), (1024,) * 3, (3000,) * 3, (5000, 7000, 4000))
@@ -44,6 +45,16 @@ LARGE = SHAPES[1:3]
 TORCH = {"float32": torch.float32, "bfloat16": torch.bfloat16, "half": torch.float16, "int8": torch.int8,
          "int32": torch.int32}
 TF32_DROPPED = 0x1FFF  # the bits of a float that tf32 does not have
+
+
+@dataclass(frozen=True)
+class Case:
+    """Ours, the peers by name, and the operations of one run; the bytes that have to be read or written."""
+
+    ours: Run
+    peers: dict[str, Run]
+    operations: float
+    nbytes: float
 
 
 @dataclass(frozen=True)
@@ -101,8 +112,11 @@ GEMMS = {
     "fp16 sums": (Gemm(half, half, half), LARGE),
     "s8, B by columns": (Gemm(int8, int32, int32, (128, 256, 128), "B"), LARGE),
     "s8, B by rows": (Gemm(int8, int32, int32, (128, 256, 128)), LARGE),
-    "bf16, small and deep": (Gemm(bfloat16, float32, float32, (128, 128, 64)), SMALL),
 }
+TILES = ((128, 256, 64), (256, 128, 64), (128, 192, 64), (128, 128, 64), (128, 64, 64), (64, 256, 64))
+"""Among which the fastest is looked for, for shapes that fill a GPU badly."""
+PARTS = (1, 2, 4, 8, 16)
+"""Into how many K is cut, likewise."""
 
 
 def random(shape: tuple[int, ...], element: Any) -> torch.Tensor:
@@ -124,8 +138,22 @@ def library_gemm(case: Gemm, a: torch.Tensor, b: torch.Tensor) -> Run:
     return lambda: torch.mm(a, b)
 
 
+def triton_gemm(a: torch.Tensor, b: torch.Tensor, result: torch.dtype) -> dict[str, Run]:
+    """The same by Triton, where it is."""
+    if importlib.util.find_spec("triton") is None:
+        return {}
+    import triton_gemm
+
+    return {"Triton": triton_gemm.run_of(a, b, torch.empty(a.shape[0], b.shape[1], device="cuda", dtype=result))}
+
+
+def bytes_of(*tensors: torch.Tensor) -> float:
+    """Of all of them."""
+    return float(sum(one.numel() * one.element_size() for one in tensors))
+
+
 def gemm_case(queue: Any, case: Gemm, shape: tuple[int, int, int]) -> Case:
-    """Ours, the peers, and the operations of one run."""
+    """Of a kernel of a work-group."""
     m, n, k = shape
     a, b = random((m, k), case.element), random((k, n), case.element)
     own = [one.t().contiguous() if name in case.columns else one for name, one in (("A", a), ("B", b))]
@@ -138,7 +166,56 @@ def gemm_case(queue: Any, case: Gemm, shape: tuple[int, int, int]) -> Case:
     torch.cuda.synchronize()
     for part in (slice(0, 200), slice(m - 200, m)):
         check(c[part], a[part].double() @ b.double(), case.result)
-    return ours, {"cuBLAS": library_gemm(case, a, peer_b)}, 2.0 * m * n * k
+    peers = {"cuBLAS": library_gemm(case, a, peer_b)}
+    if case.element in (bfloat16, half) and case.accumulator is float32:
+        peers |= triton_gemm(a, peer_b, TORCH[str(case.result)])
+    return Case(ours, peers, 2.0 * m * n * k, bytes_of(a, b, c))
+
+
+def tuned_case(queue: Any, shape: tuple[int, int, int]) -> Case:
+    """Of the tile that cm.autotune finds, or of parts of K that a second kernel adds, whichever is faster."""
+    m, n, k = shape
+    a, b = random((m, k), bfloat16), random((k, n), bfloat16)
+    c = torch.full((m, n), -1, device="cuda", dtype=torch.float32)
+    tuned = cm.autotune({"tile": TILES}, cache_dir="off", progress=False)(
+        lambda tile: Gemm(bfloat16, float32, float32, tile).kernel())
+
+    def groups(config: Any, _: Any) -> Any:
+        (tM, tN, _tK) = config["tile"]
+        return nd_range((-(-m // tM), -(-n // tN) * 256), (1, 256))
+
+    queue.parallel_for(groups, tuned, a, b, c, m, n, k).wait()
+    tile = tuned.best()["tile"]
+    runs = {f"{tile}": gemm_case(queue, Gemm(bfloat16, float32, float32, tile), shape).ours}
+    runs |= {f"{parts} parts": found for parts in PARTS if (found := split_run(queue, a, b, c, parts)) is not None}
+    times = {name: seconds(run) for name, run in runs.items()}
+    best = min(times, key=times.__getitem__)
+    runs[best]()
+    torch.cuda.synchronize()
+    check(c if "parts" in best else a.double() @ b.double(), a.double() @ b.double(), float32)
+    print(f"  {shape}: {best} of {', '.join(f'{name} {1e6 * time:.1f} us' for name, time in times.items())}")
+    return Case(runs[best], {"cuBLAS": lambda: torch.mm(a, b, out_dtype=torch.float32),
+                             **triton_gemm(a, b, torch.float32)}, 2.0 * m * n * k, bytes_of(a, b, c))
+
+
+def split_run(queue: Any, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, parts: int) -> Run | None:
+    """The kernels of examples/joint_matrix_split_k.py; None where there is too little of K."""
+    (m, k), n = a.shape, b.shape[1]
+    down, beside, steps = -(-m // split_k.tM), -(-n // split_k.tN), -(-k // (parts * split_k.tK))
+    if parts < 2 or steps < 4:
+        return None
+    rows = down * split_k.tM
+    sums = torch.zeros((parts, rows, n), device="cuda")
+    gemm, add = (cm.build(one, device=queue.device).kernel(one.name) for one in (split_k.gemm, split_k.add))
+    first = queue.prepare(gemm, (beside * split_k.ITEMS, down, parts), (split_k.ITEMS, 1, 1), a, b, sums, m, n, k,
+                          steps, rows, parts)
+    second = queue.prepare(add, (m * n,), (256,), sums, c, rows * n, parts)
+
+    def run() -> None:
+        first()
+        second()
+
+    return run
 
 
 PLAIN = Gemm(bfloat16, float32, bfloat16)
@@ -188,7 +265,8 @@ def fused_case(queue: Any, shape: tuple[int, int, int]) -> Case:
     torch.cuda.synchronize()
     check(c[:200], F.gelu(a[:200].double() @ b.double() + bias.double()), bfloat16)
     short = bias.bfloat16()
-    return runs[0], {"plain": runs[1], "torch": lambda: F.gelu(torch.addmm(short, a, b))}, 2.0 * m * n * k
+    return Case(runs[0], {"plain": runs[1], "torch": lambda: F.gelu(torch.addmm(short, a, b))}, 2.0 * m * n * k,
+                bytes_of(a, b, c))
 
 
 class Wrong(Exception):
@@ -226,7 +304,7 @@ def sub_group_case(queue: Any, name: str, options: tuple[str, ...], tile: tuple[
         stream = torch.cuda.current_stream().cuda_stream
         arguments = [ctypes.c_void_p(one.data_ptr()) for one in (a, b, c)]
         peers["wmma"] = lambda: run(*arguments, m, n, k, ctypes.c_void_p(stream))
-    return ours, peers, 2.0 * m * n * k
+    return Case(ours, peers, 2.0 * m * n * k, bytes_of(a, b, c))
 
 
 @functools.cache
@@ -264,7 +342,8 @@ def attention_case(queue: Any, depth: int, tile: tuple[int, int, int], is_causal
         return run
 
     operations = 4.0 * heads * length * length * depth / (2 if is_causal else 1)
-    return ours, {"flash": peer(SDPBackend.FLASH_ATTENTION), "cuDNN": peer(SDPBackend.CUDNN_ATTENTION)}, operations
+    return Case(ours, {"flash": peer(SDPBackend.FLASH_ATTENTION), "cuDNN": peer(SDPBackend.CUDNN_ATTENTION)},
+                operations, bytes_of(q, k, v, out))
 
 
 ATTENTION = {64: (256, 64, 512), 128: (128, 128, 256)}  # by the depth: rows, keys, work-items
@@ -287,18 +366,18 @@ def seconds(run: Run) -> float:
     return start.elapsed_time(end) * 1e-3 / count
 
 
-def report(name: str, ours: Run, peers: dict[str, Run], operations: float, rounds: int) -> None:
+def report(name: str, case: Case, rounds: int) -> None:
     """Measure by turns, and print a line."""
-    own, others = [], {peer: [] for peer in peers}  # type: ignore[var-annotated]
+    own, others = [], {peer: [] for peer in case.peers}  # type: ignore[var-annotated]
     for _ in range(rounds):
-        own.append(seconds(ours))
-        for peer, run in peers.items():
+        own.append(seconds(case.ours))
+        for peer, run in case.peers.items():
             others[peer].append(seconds(run))
             time.sleep(0.02)
-    texts = [f"{name:<44} {operations / statistics.median(own) / 1e12:7.1f}"]
+    texts = [f"{name:<44} {case.operations / case.nbytes:6.0f} {case.operations / statistics.median(own) / 1e12:7.1f}"]
     for peer, times in others.items():
         ratio = statistics.median(other / mine for other, mine in zip(times, own, strict=True))
-        texts.append(f"{peer} {operations / statistics.median(times) / 1e12:7.1f}  ratio {ratio:.3f}")
+        texts.append(f"{peer} {case.operations / statistics.median(times) / 1e12:7.1f}  ratio {ratio:.3f}")
     print("  ".join(texts), flush=True)
 
 
@@ -307,6 +386,8 @@ def cases(queue: Any) -> Iterator[tuple[str, Callable[[], Case]]]:
     for name, (case, shapes) in GEMMS.items():
         for shape in shapes:
             yield f"{name} {'x'.join(map(str, shape))}", functools.partial(gemm_case, queue, case, shape)
+    for shape in SMALL:
+        yield f"bf16, small and deep {'x'.join(map(str, shape))}", functools.partial(tuned_case, queue, shape)
     for shape in LARGE:
         yield f"bf16, bias and GELU {'x'.join(map(str, shape))}", functools.partial(fused_case, queue, shape)
     for name, (options, tile, items) in SUB_GROUPS.items():
@@ -317,6 +398,12 @@ def cases(queue: Any) -> Iterator[tuple[str, Callable[[], Case]]]:
         for is_causal in (False, True):
             yield (f"attention fp16, depth {depth}{', causal' * is_causal}",
                    functools.partial(attention_case, queue, depth, tile, is_causal))
+
+
+def driver() -> str:
+    """The version of NVIDIA's driver."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")[0] or "unknown"
 
 
 def main() -> None:
@@ -330,12 +417,14 @@ def main() -> None:
     device = cm.device(options.device)
     torch.backends.cuda.matmul.allow_tf32 = True
     queue = cm.Queue(device, stream=torch.cuda.current_stream().cuda_stream)
-    print(f"{datetime.date.today()} {torch.cuda.get_device_name()} torch {torch.__version__}; TFLOP/s, ratio of times")
+    print(f"{datetime.date.today()} {torch.cuda.get_device_name()}, driver {driver()}, torch {torch.__version__}; "
+          "operations a byte, TFLOP/s, ratio of times")
+    print("python " + " ".join(["benchmarks/hardware/matrices_cuda.py", *sys.argv[1:]]))
     wrong = 0
     for line, case in cases(queue):
         if any(word in line for word in words):
             try:
-                report(line, *case(), options.rounds)
+                report(line, case(), options.rounds)
             except (Wrong, cm.Error) as error:
                 wrong += 1
                 print(f"{line:<44} {error}", flush=True)
