@@ -45,6 +45,12 @@ def _ptxas() -> bool:
     return bool(ptxas.executables())
 
 
+def _nvdisasm() -> bool:
+    from coopmat.targets.cuda.assembler import find_disassembler
+
+    return find_disassembler() is not None
+
+
 def _compute_sanitizer() -> bool:
     from tests.kit.oracles import compute_sanitizer
 
@@ -97,6 +103,7 @@ ORACLES = {
     "amx-fp16": (lambda: _processor_has("amx_tile", "amx_fp16"),
                  "Linux on a processor with AMX-FP16, whose instruction the model is compared with: Granite Rapids"),
     "ocloc": (lambda: shutil.which("ocloc") is not None, "Intel's offline compiler: the package intel-ocloc"),
+    "nvdisasm": (_nvdisasm, "NVIDIA's disassembler: pip install nvidia-cuda-nvdisasm"),
     "ptxas": (_ptxas, "NVIDIA's assembler of PTX: pip install nvidia-cuda-nvcc"),
     "llvm-objdump": (_llvm_objdump, "LLVM's disassembler, with AMD's GPUs: the package llvm"),
     "glibc": (lambda: platform.libc_ver()[0] == "glibc", "the GNU C library, whose printf is the reference"),

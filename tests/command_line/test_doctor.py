@@ -60,7 +60,7 @@ def test_gpus() -> None:
         rows = {one.name: one for one in CHECKS["NVIDIA's GPUs"]("NVIDIA's GPUs")}
     assert rows["NVIDIA's GPUs"] == Finding("NVIDIA's GPUs", "ok", "a driver for CUDA 13.0")
     assert rows["cuda:1"] == Finding("cuda:1", "ok", "Fake GPU, sm_90a, 4 multiprocessors, 1 GiB")
-    assert {"libdevice", "cubins"} < set(rows)
+    assert {"libdevice", "cubins", "SASS"} < set(rows)
 
 
 def test_what_the_environment_says_wrongly(tmp_path: Path) -> None:

@@ -179,6 +179,8 @@ def _gpus(name: str) -> Iterator[Finding]:
         yield Finding("libdevice", "absent", str(error))
     made_by = assembler.found()
     yield Finding("cubins", "ok" if made_by else "absent", f"by {made_by}" if made_by else assembler.MISSING)
+    reader = assembler.find_disassembler()
+    yield Finding("SASS", "ok" if reader else "absent", reader or "pip install nvidia-cuda-nvdisasm")
 
 
 def _gpu(found: Device) -> Finding:

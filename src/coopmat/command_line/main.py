@@ -50,6 +50,7 @@ EMITTERS = {
     "asm": lambda program: program.asm.encode(),
     "ptx": lambda program: program.ptx.encode(),
     "cubin": lambda program: program.cubin,
+    "sass": lambda program: program.sass.encode(),
 }
 
 

@@ -148,6 +148,13 @@ class Program:
         there, and where there is no assembler."""
         return self._ptx_program.assembled[0]
 
+    @cached_property
+    def sass(self) -> str:
+        """:attr:`cubin` in the assembly language of the chip. Error as there, and where there is no nvdisasm."""
+        from coopmat.targets.cuda.assembler import disassembled
+
+        return disassembled(self.cubin)
+
     def optimized(self, level: int) -> Program:
         """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes
         of it. Source lines are lost on the way. Error for a program that was given as SPIR-V.

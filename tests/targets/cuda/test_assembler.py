@@ -51,6 +51,27 @@ def test_cubins_by_ptxas() -> None:
         _ = cm.build("kernel void a() {} kernel void b() {}", device="sim:nvidia_gpu_sm_90").cubin
 
 
+@pytest.mark.oracle("ptxas")
+@pytest.mark.oracle("nvdisasm")
+@pytest.mark.usefixtures("without_nvjitlink")
+def test_sass() -> None:
+    program = cm.build(SOURCE, device="sim:nvidia_gpu_sm_90")
+    assert "LDG" in program.sass
+    assert ".text.twice" in program.sass
+
+
+def test_without_a_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembler, "find_disassembler", lambda: None)
+    with pytest.raises(cm.Error, match=r"'pip install nvidia-cuda-nvdisasm' brings it"):
+        assembler.disassembled(b"")
+
+
+@pytest.mark.oracle("nvdisasm")
+def test_what_is_no_machine_code() -> None:
+    with pytest.raises(cm.Error, match="nvdisasm refuses the machine code"):
+        assembler.disassembled(b"nothing")
+
+
 @pytest.mark.usefixtures("without_nvjitlink")
 def test_without_an_assembler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assembler, "find_ptxas", lambda: None)

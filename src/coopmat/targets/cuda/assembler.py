@@ -87,11 +87,37 @@ def _by_nvjitlink(library: Any, texts: Mapping[str, str], chip: Chip) -> tuple[b
 
 
 def find_ptxas() -> str | None:
-    """Where ptxas is: in the wheel nvidia-cuda-nvcc, or on the path; None if it is not here."""
+    """Where ptxas is; None if it is not here."""
+    return _find("ptxas")
+
+
+def find_disassembler() -> str | None:
+    """Where nvdisasm is; None if it is not here."""
+    return _find("nvdisasm")
+
+
+def _find(program: str) -> str | None:
+    """Where a program of the CUDA toolkit is: in one of NVIDIA's wheels, or on the path."""
     found = importlib.util.find_spec("nvidia")
     folders = found.submodule_search_locations if found is not None else None
-    in_wheels = [path for folder in folders or () for path in sorted(Path(folder).glob("*/bin/ptxas"))]
-    return str(in_wheels[0]) if in_wheels else shutil.which("ptxas")
+    in_wheels = [path for folder in folders or () for path in sorted(Path(folder).glob(f"*/bin/{program}"))]
+    return str(in_wheels[0]) if in_wheels else shutil.which(program)
+
+
+def disassembled(code: bytes) -> str:
+    """A cubin in SASS, the assembly language of its chip. Error, with what to install, if there is no nvdisasm, and
+    with its messages if it refuses."""
+    program = find_disassembler()
+    if program is None:
+        raise Error("SASS is what nvdisasm reads in machine code, and nvdisasm is not here: 'pip install "
+                    "nvidia-cuda-nvdisasm' brings it, as does a CUDA toolkit")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "kernels.cubin")
+        source.write_bytes(code)
+        done = subprocess.run([program, "-c", str(source)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Error(f"nvdisasm refuses the machine code: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
 
 
 def _by_ptxas(program: str, texts: Mapping[str, str], chip: Chip) -> tuple[bytes, str]:
