@@ -41,6 +41,11 @@ class Chip:
         """The row of the device tables that it follows."""
         return ARCHITECTURES[self.table]
 
+    @property
+    def has_wgmma(self) -> bool:
+        """Whether warp groups multiply tiles in shared memory, which tensor maps bring."""
+        return self.name == "sm_90a"
+
     def has(self, capability: int) -> bool:
         """Whether it has what a compute capability brought."""
         return self.capability >= capability

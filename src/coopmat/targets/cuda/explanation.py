@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from coopmat.spirv.transform.enlarge.merge import Merged
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import Variant
-from coopmat.targets.cuda.work_groups.schedule import WARP_GROUP, TensorMap
+from coopmat.targets.cuda.work_groups.schedule import WARP_GROUP, TensorMap, fetchers_of
 
 
 def explained(name: str, code: KernelCode, variant: Variant, merged: Merged | None, parameters: Sequence[str],
@@ -29,8 +29,8 @@ def explained(name: str, code: KernelCode, variant: Variant, merged: Merged | No
 
 def _pipeline(code: KernelCode, variant: Variant, parameters: Sequence[str]) -> Iterator[str]:
     loads = [one for one, _ in code.maps if one.way == "loads"]
-    by = f"tensor maps: {_named(loads, parameters)}" if loads else f"{WARP_GROUP} threads with cp.async"
-    yield f"  wgmma, of tiles that are fetched ahead by {by}"
+    by = f"tensor maps: {_named(loads, parameters)}" if loads else f"{fetchers_of(variant)} threads with cp.async"
+    yield f"  {'wgmma' if variant.chip.has_wgmma else 'mma.sync'}, of tiles that are fetched ahead by {by}"
     turned = [one for one in loads if one.is_turned]
     if turned:
         yield f"  transposed in memory first: {_named(turned, parameters)}"

@@ -45,8 +45,8 @@ class Merging:
 
     def of(self, kernel: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int) -> Iterator[Merged]:
         """The merged forms of a kernel, the fastest first. NoMerge, with the reason, if there are none."""
-        if variant.chip.name != "sm_90a":
-            raise NoMerge(f"{variant.chip.name} has no wgmma")
+        if not variant.chip.has(80):
+            raise NoMerge(f"{variant.chip.name} has no asynchronous copies")
         if self._block == (0, 0):
             raise NoMerge(f"{OPTION}block:none")
         if variant.nulls:

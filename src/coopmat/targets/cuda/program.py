@@ -114,11 +114,12 @@ class PtxProgram:
     def pipelines(self, variant: Variant, group_counts: Sequence[int]) -> Iterator[Variant]:
         """Those with pipelines."""
         variant = replace(variant, lead=self.schedule.lead)
-        for axis in (1, 0):
-            if group_counts[axis] > 1:
-                yield replace(variant, pipeline="loads and stores", cluster=axis)
-        yield replace(variant, pipeline="loads and stores")
-        yield replace(variant, pipeline="loads")
+        if self.chip.has_wgmma:
+            for axis in (1, 0):
+                if group_counts[axis] > 1:
+                    yield replace(variant, pipeline="loads and stores", cluster=axis)
+            yield replace(variant, pipeline="loads and stores")
+            yield replace(variant, pipeline="loads")
         yield replace(variant, pipeline="copies")
 
     def forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int

@@ -154,7 +154,7 @@ REASONS = {
                           "the base, the stride and the sizes"),
     "an odd column": (changed((", at, column)", ", at, column + 3)")),
                       "the first column of a load is not known to be a multiple of 16 bytes"),
-    "narrow lines": (Gemm(BF16, (64, 32, 64)).text, "a tile of 64 lines of 64 bytes is none that wgmma reads"),
+    "narrow lines": (Gemm(BF16, (64, 32, 64)).text, "a tile of 64 lines of 64 bytes is none that sm_90a multiplies"),
     "8 bits that are computed": (
         Gemm(S8, (128, 128, 64), 128, "AC").text.replace(MAD, f"{APPLY_A}\n        {MAD}"),
         r"A is neither loaded nor one that wgmma takes from registers \(128x64 int8 matrix"),

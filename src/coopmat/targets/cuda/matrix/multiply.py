@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -132,7 +133,7 @@ class Multiply(Volta):
         in_half = formats[0] == "fp16" and formats[2] == formats[3] == "fp16"
         tiles = _Tiles(self, kind, c, formats, turned, in_half)
         rows, columns = (kind.columns, kind.rows) if turned else (kind.rows, kind.columns)
-        above, beside = (_Factor(self, one, is_a=one is a) for one in ((b, a) if turned else (a, b)))
+        above, beside = (Factor(self, one, is_a=one is a) for one in ((b, a) if turned else (a, b)))
         types = (formats[1], formats[0]) if turned else (formats[0], formats[1])
         for instruction, k in _steps(a.kind.columns, instructions):
             name = instruction.name(_types(instruction, types, in_half), saturates=saturates)
@@ -154,10 +155,19 @@ class Multiply(Volta):
     def _by_shared_tiles(self, kind: MatrixType, operands: Sequence[Matrix], formats: Formats,
                          instructions: Sequence[Instruction], saturates: bool) -> Matrix:
         """A and B lie in local memory, along K, and every warp takes what it needs of them."""
-        a, b, c = operands
+        a, b, _ = operands
+        lane, top, beside = self.warp_of(kind)
+        above = (Factor(self, a, is_a=True) if fragment_of(a.kind).lies_like(fragment_of(kind))
+                 else _SharedFactor(self, a, 0, top, lane))
+        across = _SharedFactor(self, b, 1, beside, lane)
+        self.lanes.barrier(kind.scope)
+        found = self.by_factors(kind, operands, formats, instructions, above, across, saturates=saturates)
+        self.done(kind)
+        return found
+
+    def warp_of(self, kind: MatrixType) -> tuple[Number, Number, Number]:
+        """A thread's number in its warp, and the first row and column of an accumulator that the warp has."""
         emitter = self.emitter
-        in_half = formats[0] == "fp16" and formats[2] == formats[3] == "fp16"
-        tiles = _Tiles(self, kind, c, formats, False, in_half)
         row, column = fragment_of(kind).spread.start(emitter, lane_of(emitter, kind, "i64"))
         lane = emitter.apply("and {t} {0}, {1}", "i64", lane_of(emitter, kind, "i64"),
                              emitter.constant("i64", WARP - 1))
@@ -166,21 +176,25 @@ class Multiply(Volta):
         top = emitter.apply("sub {t} {0}, {1}", "i64", row, quad)
         beside = emitter.apply("sub {t} {0}, {1}", "i64", column, emitter.apply(
             "shl {t} {0}, {1}", "i64", within, emitter.constant("i64", 1)))
-        above: _Factor | _SharedFactor = (
-            _Factor(self, a, is_a=True) if fragment_of(a.kind).lies_like(fragment_of(kind))
-            else _SharedFactor(self, a, 0, top, lane))
-        across = _SharedFactor(self, b, 1, beside, lane)
-        self.lanes.barrier(kind.scope)
-        rows, columns = ({offset[axis] - offset[axis] % step for offset in fragment_of(kind).spread.offsets}
+        return lane, top, beside
+
+    def by_factors(self, kind: MatrixType, operands: Sequence[Matrix], formats: Formats,
+                   instructions: Sequence[Instruction], above: FactorRegisters, across: FactorRegisters, *,
+                   saturates: bool) -> Matrix:
+        """Of a warp's rows of A and columns of B."""
+        in_half = formats[0] == "fp16" and formats[2] == formats[3] == "fp16"
+        tiles = _Tiles(self, kind, operands[2], formats, False, in_half)
+        rows, columns = (sorted({offset[axis] - offset[axis] % step for offset in fragment_of(kind).spread.offsets})
                          for axis, step in ((0, EIGHT), (1, COLUMNS)))
-        for instruction, k in _steps(a.kind.columns, instructions):
+        for instruction, k in _steps(operands[0].kind.columns, instructions):
             name = instruction.name(_types(instruction, formats[:2], in_half), saturates=saturates)
-            right = {place: across.registers(instruction, place, k, COLUMNS) for place in sorted(columns)}
-            for down in sorted(rows)[::instruction.rows // EIGHT]:
-                left = above.registers(instruction, down, k, instruction.rows)
-                for place, factor in right.items():
-                    tiles.update(instruction, name, down, place, [*left, *factor])
-        self.done(kind)
+            left = {down: above.registers(instruction, down, k, instruction.rows)
+                    for down in rows[::instruction.rows // EIGHT]}  # a warp has few rows, and many columns
+            for first in range(0, len(columns), 2):
+                places = columns[first:first + 2]
+                for place, right in zip(places, across.pair(instruction, places, k), strict=True):
+                    for down, factor in left.items():
+                        tiles.update(instruction, name, down, place, [*factor, *right])
         return tiles.matrix()
 
     # --- a thread's own elements ------------------------------------------------------
@@ -282,8 +296,20 @@ def _steps(k: int, instructions: Sequence[Instruction]) -> list[tuple[Instructio
     return found
 
 
-class _Factor:
+class FactorRegisters(ABC):
     """A or B, with registers for instructions."""
+
+    @abstractmethod
+    def registers(self, instruction: Instruction, outer: int, k: int, count: int) -> list[Operand]:
+        """The registers of a tile: ``count`` rows of A or columns of B from ``outer`` on, those from ``k`` on of K."""
+
+    def pair(self, instruction: Instruction, outers: Sequence[int], k: int) -> list[list[Operand]]:
+        """Those of B's tiles from one column on, or from two."""
+        return [self.registers(instruction, outer, k, COLUMNS) for outer in outers]
+
+
+class Factor(FactorRegisters):
+    """Of a matrix that the threads hold so."""
 
     def __init__(self, form: Exchange, matrix: Matrix, *, is_a: bool) -> None:
         self.form = form
@@ -292,7 +318,6 @@ class _Factor:
         self.found = form.registers(matrix)
 
     def registers(self, instruction: Instruction, outer: int, k: int, count: int) -> list[Operand]:
-        """The registers of a tile: ``count`` rows of A or columns of B from ``outer`` on, those from ``k`` on of K."""
         step = 4 * self.fragment.per_register
         return [(instruction.operand, self._register(beside, inner, instruction.operand))
                 for inner in range(k, k + instruction.k, step) for beside in range(outer, outer + count, EIGHT)]
@@ -305,7 +330,7 @@ class _Factor:
         return register if own == llvm else self.form.writer.let(f"bitcast {own} {register} to {llvm}")
 
 
-class _SharedFactor:
+class _SharedFactor(FactorRegisters):
     """A or B of a work-group, in local memory with K along the lines. outer: a warp's first row or column."""
 
     def __init__(self, form: Exchange, matrix: Matrix, axis: int, outer: Number, lane: Number) -> None:
@@ -334,7 +359,6 @@ class _SharedFactor:
         self._lines: dict[tuple[Place, ...], str] = {}
 
     def registers(self, instruction: Instruction, outer: int, k: int, count: int) -> list[Operand]:
-        """The registers of a tile: ``count`` rows of A or columns of B from ``outer`` on, those from ``k`` on of K."""
         each, nbytes = self.fragment.per_register, self.fragment.bits // 8
         places = [(outer + beside, inner * nbytes) for inner in range(k, k + instruction.k, 4 * each)
                   for beside in range(0, count, EIGHT)]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from coopmat.targets.cuda.lanes import SHARED
-from coopmat.targets.cuda.work_groups.schedule import LINES_OF_CORE, WARP_GROUP, Tile
+from coopmat.targets.cuda.work_groups.schedule import LINES_OF_CORE, Tile
 from coopmat.targets.llvm.writer import Operand, Writer
 
 CACHED = {16: "cg", 8: "ca", 4: "ca"}
@@ -32,15 +32,16 @@ class _Place:
 
 
 class TileCopy:
-    """Writes the code that brings a tile, by all threads of a warp group.
+    """Writes the code that brings a tile, by some threads together.
 
     target: where, in shared memory. base, stride: of the matrix, and the bytes from line to line, an i64. window: first
-    line, first element, lines and elements of a line, each an i64. thread: its number in the warp group, an i32.
+    line, first element, lines and elements of a line, each an i64. thread: its number among so many threads, an i32.
     """
 
     def __init__(self, writer: Writer, tile: Tile, target: str, base: str, stride: str, window: tuple[str, ...],
-                 thread: str) -> None:
+                 thread: str, threads: int) -> None:
         let = writer.let
+        self.threads = threads
         self.writer, self.tile, self.target, self.stride, self.thread = writer, tile, target, stride, thread
         self.line, self.first, self.height, self.width = window
         self.base = let(f"addrspacecast ptr {base} to {_FROM}")
@@ -134,33 +135,36 @@ class TileCopy:
         writer, tile = self.writer, self.tile
         let, per_line = writer.let, tile.line_bytes // nbytes
         per_slab = tile.lines * per_line
-        at_once = WARP_GROUP // per_line  # lines
-        if WARP_GROUP % per_line == 0 and per_slab % WARP_GROUP == 0 and at_once % LINES_OF_CORE == 0:
-            own = self._place("0", self.thread, per_line, nbytes)  # all of a thread's are alike in a swizzled line
-            turns = per_slab // WARP_GROUP
+        lines = max(LINES_OF_CORE, self.threads // per_line)  # of a turn, so that places in swizzled lines repeat
+        if self.threads % per_line == 0 and tile.lines % lines == 0:
+            numbers = [let(f"add i32 {self.thread}, {first}") for first in range(0, lines * per_line, self.threads)]
+            own = [self._place("0", number, per_line, nbytes) for number in numbers]
+            turns = tile.lines // lines
 
             def next_lines(number: str) -> None:
                 turn = let(f"trunc i64 {number} to i32")
-                body(self._further(own, let(f"udiv i32 {turn}, {turns}"),
-                                   let(f"mul i32 {let(f'urem i32 {turn}, {turns}')}, {at_once}")))
+                slab = let(f"udiv i32 {turn}, {turns}")
+                line = let(f"mul i32 {let(f'urem i32 {turn}, {turns}')}, {lines}")
+                for one in own:
+                    body(self._further(one, slab, line))
 
             writer.count(turns * tile.slabs, next_lines, unrolls=unrolls)
             return
 
         def turn(number: str) -> None:
-            before = let(f"mul i32 {let(f'trunc i64 {number} to i32')}, {WARP_GROUP}")
+            before = let(f"mul i32 {let(f'trunc i64 {number} to i32')}, {self.threads}")
             at = let(f"add i32 {before}, {self.thread}")
 
             def move() -> None:
                 slab, rest = let(f"udiv i32 {at}, {per_slab}"), let(f"urem i32 {at}, {per_slab}")
                 body(self._place(slab, rest, per_line, nbytes))
 
-            if per_slab * tile.slabs % WARP_GROUP:
+            if per_slab * tile.slabs % self.threads:
                 writer.when(let(f"icmp ult i32 {at}, {per_slab * tile.slabs}"), move)
             else:
                 move()
 
-        writer.count(-(-per_slab * tile.slabs // WARP_GROUP), turn, unrolls=False)
+        writer.count(-(-per_slab * tile.slabs // self.threads), turn, unrolls=False)
 
     def _place(self, slab: str, number: str, per_line: int, nbytes: int) -> _Place:
         """Of a part, by its slab and its number there, each an i32."""

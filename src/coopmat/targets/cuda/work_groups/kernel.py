@@ -19,6 +19,8 @@ from coopmat.targets.cuda.work_groups.schedule import (
     WARP_GROUP,
     Lead,
     Schedule,
+    fetchers_of,
+    unit_of,
 )
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.threads.launch import LAUNCH, WORD_BYTES, LaunchBlock, Slot, Word
@@ -34,14 +36,17 @@ _PARAMETERS = ", ".join([f"ptr {LAUNCH}", *(f"i64 {name}" for name in GROUP), f"
 
 
 def threads_of(variant: Variant) -> int:
-    """The threads of a work-group, with a warp group that fetches: one warp of it, where tensor maps do the work."""
-    return math.prod(variant.local_size) + WARP_GROUP
+    """The threads of a work-group, with those that fetch. Beside warp groups that is one, too, of which only a warp
+    fetches where tensor maps do the work: registers are given away by whole warp groups."""
+    return math.prod(variant.local_size) + unit_of(variant)
 
 
 def registers_of(variant: Variant) -> int | None:
     """The registers of a computing thread, once those that fetch have given theirs away; None if all have enough."""
     total, threads = math.prod(variant.local_size), threads_of(variant)
     launched = REGISTERS // threads // REGISTER_UNIT * REGISTER_UNIT
+    if not variant.chip.has_wgmma:
+        return None
     left = launched * threads - fetching_registers(variant) * WARP_GROUP
     return min(MOST_REGISTERS, left // total // REGISTER_UNIT * REGISTER_UNIT) if launched < MOST_REGISTERS else None
 
@@ -109,7 +114,7 @@ class _Kernel:
         writer.do(f"br i1 {computes}, label %{labels[0]}, label %{others}")
         writer.label(others)
         self._set_registers("dec", fetching_registers(self.variant))
-        fetches = "true" if self.variant.pipeline == "copies" else writer.let(f"icmp eq i32 {warp}, {total // WARP}")
+        fetches = writer.let(f"icmp ult i32 {warp}, {(total + fetchers_of(self.variant)) // WARP}")
         writer.do(f"br i1 {fetches}, label %{labels[1]}, label %{end}")
         for role, label in zip(ROLES, labels, strict=True):
             writer.label(label)
@@ -141,9 +146,9 @@ class _Kernel:
         return self.writer.call("i32", f"llvm.nvvm.read.ptx.sreg.{name}", [])
 
     def _initialise(self) -> None:
-        """The barriers: at a full one the fetching threads arrive, at an empty one each warp group."""
-        writers = WARP_GROUP if self.variant.pipeline == "copies" else 1
-        readers = math.prod(self.variant.local_size) // WARP_GROUP * (1 if self.axis is None else CLUSTER)
+        """The barriers: at a full one the fetching threads arrive, at an empty one each warp group or warp."""
+        writers = fetchers_of(self.variant) if self.variant.pipeline == "copies" else 1
+        readers = math.prod(self.variant.local_size) // unit_of(self.variant) * (1 if self.axis is None else CLUSTER)
         for ring in {ring.number: ring for ring in self.schedule.rings.values()}.values():
             for number in range(2 * ring.stages):
                 address = self._shared(ring.barriers + number * BARRIER_BYTES)
@@ -152,7 +157,8 @@ class _Kernel:
         if self.lead is not None:
             for group in range(math.prod(self.variant.local_size) // WARP_GROUP):
                 self.writer.do(f"store i32 0, {_SHARED} {self._shared(self.lead.counters + group * COUNTER_BYTES)}")
-        self.writer.call("void", "llvm.nvvm.fence.mbarrier_init.release.cluster", [], CONVERGENT)
+        if self.variant.chip.has(90):
+            self.writer.call("void", "llvm.nvvm.fence.mbarrier_init.release.cluster", [], CONVERGENT)
 
     @staticmethod
     def _shared(place: int) -> str:

@@ -68,7 +68,8 @@ class RingPosition:
         again, done = writer.fresh("wait")[1:], writer.fresh("arrived")[1:]
         writer.do(f"br label %{again}")
         writer.label(again)
-        is_over = writer.call("i1", "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", [
+        look = "try" if self.lanes.variant.chip.has(90) else "test"  # the first sleeps until it is so, for some time
+        is_over = writer.call("i1", f"llvm.nvvm.mbarrier.{look}.wait.parity.scope.cta.space.cta", [
             (_SHARED, barrier), ("i32", phase)], CONVERGENT)
         writer.do(f"br i1 {is_over}, label %{done}, label %{again}")
         writer.label(done)
@@ -95,7 +96,7 @@ class RingPosition:
         writer.do(f"br i1 {by_themselves}, label %{stored}, label %{copied}")
         writer.label(stored)
         writer.call("void", "llvm.nvvm.cp.async.wait.all", [])
-        writer.call("i64", "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", [*full, ("i32", "1")], CONVERGENT)
+        writer.call("i64", "llvm.nvvm.mbarrier.arrive.shared", full, CONVERGENT)
         writer.do(f"br label %{end}")
         writer.label(copied)
         writer.call("void", "llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", full, CONVERGENT)
@@ -103,11 +104,10 @@ class RingPosition:
         writer.label(end)
 
     def release(self, thread: str) -> None:
-        """Tell that a warp group has read the stage. So many threads do as work-groups share tiles, each tells one;
-        ``thread``: its number in the warp group, an i32."""
+        """Tell that a warp group, or a warp, has read the stage. So many threads do as work-groups share tiles, each
+        tells one; ``thread``: its number there, an i32."""
         if self.lanes.cluster == 1:
-            self.writer.call("i64", "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", [
-                (_SHARED, self.empty()), ("i32", "1")], CONVERGENT)
+            self.writer.call("i64", "llvm.nvvm.mbarrier.arrive.shared", [(_SHARED, self.empty())], CONVERGENT)
             return
         other = self.writer.call(CLUSTER_POINTER, "llvm.nvvm.mapa.shared.cluster", [
             (_SHARED, self.empty()), ("i32", thread)], CONVERGENT)

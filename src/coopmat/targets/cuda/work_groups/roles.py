@@ -10,6 +10,7 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
+from coopmat.targets.cuda.matrix.multiply import Factor, FactorRegisters, instructions_for
 from coopmat.targets.cuda.work_groups import wgmma
 from coopmat.targets.cuda.work_groups.copies import TileCopy
 from coopmat.targets.cuda.work_groups.lanes import EXISTS, ComputingLanes, FetchingLanes
@@ -23,8 +24,11 @@ from coopmat.targets.cuda.work_groups.schedule import (
     Schedule,
     StagedLoad,
     Tile,
+    fetchers_of,
+    unit_of,
 )
 from coopmat.targets.cuda.work_groups.stores import ChunkedStore
+from coopmat.targets.cuda.work_groups.tiles import TileFactor
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.launch import LAUNCH, Slot
@@ -50,9 +54,10 @@ class ComputingMatrices(FragmentMatrices):
     def __init__(self, emitter: Emitter, lanes: ComputingLanes, schedule: Schedule) -> None:
         super().__init__(emitter, lanes)
         self.role, self.schedule = lanes, schedule
+        self.has_wgmma = lanes.variant.chip.has_wgmma
         self.maps: Sequence[Slot] = ()  # where the tensor maps are, once that is known
         self._positions: dict[int, RingPosition] = {}
-        self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one
+        self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one; where they begin
         self._sums = {("value", one) for one in schedule.sums}  # what their slots begin with
         self._zeros: dict[str, str] = {}  # whether a matrix is zero, whatever its registers hold; an i1
         self._turns = "" if schedule.lead is None else self.writer.slot("i32", initial="0")  # of the lead's ring
@@ -68,12 +73,11 @@ class ComputingMatrices(FragmentMatrices):
             position = self._positions[block] = RingPosition(self.role, ring)
             position.read()
             position.wait_until_full()
-            if staged.map is None:  # wgmma reads by another way than threads write
+            if staged.map is None and self.has_wgmma:  # which reads by another way than threads write
                 self.writer.call("void", "llvm.nvvm.fence.proxy.async.shared_cta", [], CONVERGENT)
-        place = self._positions[block].tile(staged.offset)
-        address = self.writer.let(f"ptrtoint {_SHARED} {self.role.shared(place)} to i32")
+        start = self.role.shared(self._positions[block].tile(staged.offset))
         text = f"tile.{len(self._tiles)}"  # nothing but a multiplication takes it
-        self._tiles[text] = staged, address
+        self._tiles[text] = staged, start
         return Matrix(kind, text)
 
     def store(self, matrix: Matrix, access: MatrixAccess) -> None:
@@ -86,27 +90,48 @@ class ComputingMatrices(FragmentMatrices):
 
     def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: tuple[str, str, str, str], *,
                  saturates: bool) -> Matrix:
-        """``A*B + C``; of tiles by wgmma."""
+        """``A*B + C``; of tiles by wgmma, or by mma.sync."""
         a, b, c = operands
         if b.text not in self._tiles:
             return super().multiply(kind, operands, formats, saturates=saturates)
+        if not self.has_wgmma:
+            return self._by_warps(kind, operands, formats)
         groups = self.lanes.total // WARP_GROUP
-        right, at_b = self._tiles[b.text]
+        right, at_b = self._tile(b)
         found = wgmma.multiply(
             self.writer, KINDS[formats[0], formats[1], formats[3]], super().registers(c), self._a_of_wgmma(a),
-            (wgmma.descriptor(self.writer, at_b, right.tile), right.tile), (kind.columns, a.kind.columns),
+            (self._descriptor(at_b, right), right), (kind.columns, a.kind.columns),
             kind.rows // (ROWS_OF_D * groups), groups, self._zeros.get(c.text, "false"))
         self._after_use()
         return self.matrix(kind, found)
+
+    def _by_warps(self, kind: MatrixType, operands: Sequence[Matrix], formats: tuple[str, str, str, str]) -> Matrix:
+        a, b, _ = operands
+        lane, top, beside = self.warp_of(kind)
+        above: FactorRegisters = Factor(self, a, is_a=True) if a.text not in self._tiles else TileFactor(
+            self, *self._tile(a), top, lane, is_a=True)
+        across = TileFactor(self, *self._tile(b), beside, lane, is_a=False)
+        instructions = instructions_for(formats, self.role.variant.chip)
+        found = self.by_factors(kind, operands, formats, instructions, above, across, saturates=False)
+        self._after_use()
+        return found
+
+    def _tile(self, matrix: Matrix) -> tuple[Tile, str]:
+        staged, start = self._tiles[matrix.text]
+        return staged.tile, start
 
     def _a_of_wgmma(self, a: Matrix) -> tuple[str, Tile] | list[str]:
         """A's descriptor, at the rows of the warp group, or its registers."""
         if a.text not in self._tiles:
             return super().registers(a)
-        left, address = self._tiles[a.text]
+        left, start = self._tile(a)
         group = self.writer.let(f"lshr i32 {self.role.warp()}, 2")
-        down = self.writer.let(f"mul i32 {group}, {wgmma.rows_step(left.tile, ROWS_OF_D)}")
-        return wgmma.descriptor(self.writer, self.writer.let(f"add i32 {address}, {down}"), left.tile), left.tile
+        down = self.writer.let(f"mul i32 {group}, {wgmma.rows_step(left, ROWS_OF_D)}")
+        return self._descriptor(self.writer.let(f"getelementptr i8, {_SHARED} {start}, i32 {down}"), left), left
+
+    def _descriptor(self, start: str, tile: Tile) -> str:
+        """What wgmma takes for a tile that begins there."""
+        return wgmma.descriptor(self.writer, self.writer.let(f"ptrtoint {_SHARED} {start} to i32"), tile)
 
     # --- accumulators that are zero: wgmma has a flag for it, and the registers need no zeros -------------------------
 
@@ -181,7 +206,7 @@ class ComputingMatrices(FragmentMatrices):
 
     def _release(self, position: RingPosition) -> None:
         writer, lead = self.writer, self.schedule.lead
-        thread = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
+        thread = writer.let(f"and i32 {self.role.thread().base}, {unit_of(self.role.variant) - 1}")
         writer.when(writer.let(f"icmp ult i32 {thread}, {self.role.cluster}"), lambda: position.release(thread))
         position.advance()
         if lead is not None and position.ring.number == lead.ring:
@@ -210,6 +235,7 @@ class FetchingMatrices:
         self.emitter, self.writer, self.role = emitter, emitter.writer, lanes
         self.schedule, self.maps = schedule, maps
         self._positions: dict[int, RingPosition] = {}
+        self._begun: dict[int, int] = {}  # loads of a block so far
         self._stored: dict[int, str] = {}  # whether threads have stored elements of a block's tiles, an i1
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
@@ -229,18 +255,19 @@ class FetchingMatrices:
             self._bring(staged, position, access)
         else:
             self._fetch(staged, position, access, is_first=is_first)
-        if staged is ring.loads[-1]:
+        self._begun[block] = self._begun.get(block, 0) + 1
+        if self._begun[block] == len(ring.loads):
             if staged.map is None:
                 position.brought(self._stored.pop(block))
             position.advance()
         return self._none(kind)
 
     def _bring(self, staged: StagedLoad, position: RingPosition, access: MatrixAccess) -> None:
-        """Have all threads of the warp group copy a tile."""
-        writer = self.writer
-        thread = writer.let(f"and i32 {self.role.thread().base}, {WARP_GROUP - 1}")
+        """Have all who fetch copy a tile."""
+        writer, threads = self.writer, fetchers_of(self.role.variant)
+        thread = writer.let(f"sub i32 {self.role.thread().base}, {self.role.total}")
         stores = TileCopy(writer, staged.tile, self.role.shared(position.tile(staged.offset)), access.address,
-                          access.stride, access.window, thread).write()
+                          access.stride, access.window, thread, threads).write()
         block = self.emitter.block
         self._stored[block] = writer.let(f"or i1 {self._stored.get(block, 'false')}, {stores}")
 

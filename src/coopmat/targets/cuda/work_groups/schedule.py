@@ -8,6 +8,7 @@ who fetch can run ahead of the others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -19,7 +20,8 @@ from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.flatten import Flat
-from coopmat.targets.cuda.lanes import Variant
+from coopmat.targets.cuda.chips import Chip
+from coopmat.targets.cuda.lanes import WARP, Variant
 from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.cuda.work_groups.launch_values import LaunchValue, group_axes, launch_value, zeros_of
 from coopmat.targets.llvm.threads.spread import LaneBits
@@ -37,6 +39,7 @@ CHUNK_BYTES = ROWS_OF_D * SWIZZLES[0]
 STORED = {"float32": "FLOAT32", "int32": "INT32", "float16": "FLOAT16", "bf16": "BFLOAT16"}
 """The types of accumulators that leave by tensor maps, and what these call them."""
 FEWEST_STAGES, MOST_STAGES = 2, 8
+MOST_THREADS = 1024  # of a work-group
 TILE_ALIGNMENT = 1024
 
 
@@ -204,12 +207,11 @@ class Schedule:
 
 def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     """The schedule of a kernel. NoSchedule, with the reason, if it has none."""
-    x, y, z = variant.local_size
-    if variant.chip.name != "sm_90a":
-        raise NoSchedule(f"{variant.chip.name} has no wgmma")
-    if x * y * z % WARP_GROUP or x * y * z > 896:
-        raise NoSchedule(f"work-groups of {x * y * z} work-items are no whole warp groups of {WARP_GROUP}, at most "
-                         "seven")
+    total = math.prod(variant.local_size)
+    _check_chip(variant.chip, variant.pipeline)
+    if total % unit_of(variant) or total > MOST_THREADS - WARP_GROUP:
+        raise NoSchedule(f"work-groups of {total} work-items are no whole {unit_of(variant)}s, at most "
+                         f"{MOST_THREADS - WARP_GROUP}")
     rings: dict[int, Ring] = {}
     for block in flat.blocks:
         for place, row in enumerate(block.instructions):
@@ -225,7 +227,7 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     if variant.cluster is not None:
         _share(flat, loads.values(), variant.cluster)
     stores = _stores(flat, len(loads)) if variant.pipeline == "loads and stores" else []
-    warp_groups = x * y * z // WARP_GROUP
+    warp_groups = total // WARP_GROUP if variant.chip.has_wgmma else 1
     staging = CHUNK_BUFFERS * CHUNK_BYTES * warp_groups if stores else 0
     schedule = Schedule(rings, loads, stores, _sums(flat))
     counters = _place(rings, shared_memory - staging - COUNTER_BYTES * warp_groups)
@@ -234,6 +236,24 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     schedule.staging = -(-schedule.staging // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else schedule.staging
     schedule.nbytes = schedule.staging + staging
     return schedule
+
+
+def _check_chip(chip: Chip, pipeline: str) -> None:
+    """Refuse what a chip cannot do."""
+    if not chip.has(80):
+        raise NoSchedule(f"{chip.name} has no asynchronous copies")
+    if pipeline != "copies" and not chip.has_wgmma:
+        raise NoSchedule(f"{chip.name} has no wgmma")
+
+
+def unit_of(variant: Variant) -> int:
+    """The threads that multiply together, and give stages back together: a warp group, or a warp."""
+    return WARP_GROUP if variant.chip.has_wgmma else WARP
+
+
+def fetchers_of(variant: Variant) -> int:
+    """The threads that fetch: a warp group that copies beside others, else a warp."""
+    return WARP_GROUP if variant.pipeline == "copies" and variant.chip.has_wgmma else WARP
 
 
 def _lead(rings: Iterable[Ring], wanted: int | None, warp_groups: int, counters: int) -> Lead | None:
@@ -313,7 +333,7 @@ def _add(flat: Flat, variant: Variant, rings: dict[int, Ring], place: int, row: 
     use = multiply_accumulate_of(a, b, c, d, CooperativeMatrixOperands(row.words[3] if len(row.words) > 3 else 0), row)
     product = KINDS.get((use.formats[0], use.formats[1], use.formats[3]))
     if product is None or use.formats[2] != use.formats[3] or use.saturating:
-        raise NoSchedule(f"wgmma has no {' '.join(use.formats)}")
+        raise NoSchedule(f"no pipeline multiplies {' '.join(use.formats)}")
     _check_shape(variant, a, d, product)
     operands = [(row.words[0], a), (row.words[1], b)]
     if flat.definition(row.words[0]).opcode != Op.CooperativeMatrixLoadCheckedINTEL:
@@ -343,13 +363,17 @@ def _sums(flat: Flat) -> frozenset[int]:
 
 def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) -> None:
     spread = fragment_of(d).spread
+    if a.columns % product.k:
+        raise NoSchedule(f"K = {a.columns} is no multiple of an instruction's {product.k}")
+    if not variant.chip.has_wgmma:
+        if not spread.is_regular or spread.lanes % WARP or d.rows % (2 * LINES_OF_CORE):
+            raise NoSchedule(f"a work-group of {d.work_items} does not share a {d} as warps multiply")
+        return
     warps = d.work_items // 32
     expected = (LaneBits(0, 2, 0, 2), LaneBits(2, 3, 1, 0), LaneBits(5, warps.bit_length() - 1, 16, 0))
     if not spread.is_regular or spread.lane_bits != expected or d.columns > MOST_COLUMNS:
         raise NoSchedule(f"a work-group of {d.work_items} does not share a {d} as wgmma has it: {16 * warps} rows, or "
                          f"a multiple, and at most {MOST_COLUMNS} columns")
-    if a.columns % product.k:
-        raise NoSchedule(f"K = {a.columns} is no multiple of wgmma's {product.k}")
 
 
 _OTHER = {Layout.RowMajorKHR: Layout.ColumnMajorKHR, Layout.ColumnMajorKHR: Layout.RowMajorKHR}
@@ -369,7 +393,7 @@ def _staged(flat: Flat, identifier: int, kind: MatrixType, product: Kind, varian
         raise NoSchedule("the layout of a load is neither row-major nor column-major")
     size = kind.component.size
     is_turned = not product.mixes and (kind.use == Use.MatrixAKHR) != (order == Layout.RowMajorKHR)
-    tile = _tile(kind, _OTHER[Layout(order)] if is_turned else Layout(order), product)
+    tile = _tile(kind, _OTHER[Layout(order)] if is_turned else Layout(order), variant.chip)
     if variant.pipeline == "copies":
         if is_turned:
             raise NoSchedule("an operand would have to be transposed on the way, which copies do not")
@@ -398,14 +422,17 @@ def _map(flat: Flat, pointer: int, sizes: Sequence[int], element: str, element_b
     return TensorMap(parameter, element, element_bytes, width, height, stride, box, line_bytes, way)
 
 
-def _tile(kind: MatrixType, layout: Layout, product: Kind) -> Tile:
+def _tile(kind: MatrixType, layout: Layout, chip: Chip) -> Tile:
     is_a, by_rows = kind.use == Use.MatrixAKHR, layout == Layout.RowMajorKHR
     lines, along = (kind.rows, kind.columns) if by_rows else (kind.columns, kind.rows)
     along_k = is_a == by_rows
     size = kind.component.size
     line_bytes = next((width for width in SWIZZLES if along * size % width == 0), 0)
-    if not line_bytes or (not along_k and line_bytes != SWIZZLES[0]) or lines > MOST_BOX_ROWS or lines % 8:
-        raise NoSchedule(f"a tile of {lines} lines of {along * size} bytes is none that wgmma reads")
+    is_read = line_bytes > 0 and lines % LINES_OF_CORE == 0
+    if chip.has_wgmma:
+        is_read = is_read and (along_k or line_bytes == SWIZZLES[0]) and lines <= MOST_BOX_ROWS
+    if not is_read:
+        raise NoSchedule(f"a tile of {lines} lines of {along * size} bytes is none that {chip.name} multiplies")
     return Tile(lines, along, size, along_k, line_bytes)
 
 
