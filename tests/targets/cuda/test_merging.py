@@ -67,7 +67,8 @@ def test_blocks(groups: tuple[int, int, int], block: tuple[int, int]) -> None:
 
 def test_what_is_not_merged() -> None:
     for options, local, nulls, chip, reason in (
-            (BF16, (32, 1), (), "sm_80", "sm_80 has no wgmma"), (BF16, (32, 1), (1,), "sm_90a", "null pointers"),
+            (BF16, (32, 1), (), "sm_75", "sm_75 has no asynchronous copies"),
+            (BF16, (32, 1), (1,), "sm_90a", "null pointers"),
             (BF16, (16, 4), (), "sm_90a", "not made of sub-groups of 32 along its first axis")):
         program = program_of(options, chip)
         variant = program.variant(program.signatures["gemm"], local, nulls)
@@ -88,6 +89,18 @@ def test_ptx(options: tuple[str, ...]) -> None:
     for one in found:
         made = assembled(one)
         assert made is None or not made.spilled, one
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_89", "sm_120a"])
+def test_ptx_without_wgmma(chip: str) -> None:
+    """Merged as well; a warp copies, the others multiply by mma.sync."""
+    first, *_, last = ptx_of(program_of(BF16, chip), "gemm", (32, 1), group_counts=(200, 200, 1))
+    assert first.variant.pipeline == "copies"
+    assert "mma.sync.aligned.m16n8k16" in first.text
+    assert "ldmatrix" in first.text
+    assert "cp.async.cg" in first.text
+    assert last.variant.pipeline == "none"
+    assembled(first)
 
 
 def test_the_transposing_kernel_is_assembled() -> None:

@@ -29,7 +29,7 @@ from coopmat.targets.llvm.writer import METADATA, Writer
 ROLES = ("compute", "fetch")
 SIDE = 8  # work-groups of a block of neighbours, along y
 REGISTERS, REGISTER_UNIT = 1 << 16, 8  # of a multiprocessor, and in which threads get them
-FETCHING_REGISTERS, COPYING_REGISTERS, MOST_REGISTERS = 24, 72, 240  # of a thread
+FETCHING_REGISTERS, COPYING_REGISTERS, MOST_REGISTERS = 24, 104, 240  # of a thread
 PAUSE = 32  # nanoseconds between two looks at a counter
 _SHARED = f"ptr addrspace({SHARED})"
 _PARAMETERS = ", ".join([f"ptr {LAUNCH}", *(f"i64 {name}" for name in GROUP), f"ptr {STATE}", f"i1 {EXISTS}"])

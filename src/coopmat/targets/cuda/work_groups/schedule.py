@@ -210,8 +210,8 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     total = math.prod(variant.local_size)
     _check_chip(variant.chip, variant.pipeline)
     if total % unit_of(variant) or total > MOST_THREADS - WARP_GROUP:
-        raise NoSchedule(f"work-groups of {total} work-items are no whole {unit_of(variant)}s, at most "
-                         f"{MOST_THREADS - WARP_GROUP}")
+        unit = f"warp groups of {WARP_GROUP}" if variant.chip.has_wgmma else f"warps of {WARP}"
+        raise NoSchedule(f"work-groups of {total} work-items are no whole {unit}, at most {MOST_THREADS - WARP_GROUP}")
     rings: dict[int, Ring] = {}
     for block in flat.blocks:
         for place, row in enumerate(block.instructions):
