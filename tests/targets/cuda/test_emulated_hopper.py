@@ -85,6 +85,41 @@ def test_warp_groups_ahead_of_each_other(turns: int) -> None:
         assert ("ahead of the next" in "\n".join(device.explanation(program.load(device)))) == (turns > 0)
 
 
+def test_warp_groups_in_two_loops() -> None:
+    """Of one turn, and of more turns than there are stages: the second warp group may begin before the first loop would
+    have had its turns."""
+    @kernel(work_group_size=(1, 256))
+    def gemm(item: nd_item[2], A: ptr[const[half]], B: ptr[const[half]], C: ptr[float32], M: int32, N: int32, K: int32,
+             first: int32):
+        g = item.get_group()
+        row, column = g.get_group_id(0) * 128, g.get_group_id(1) * 64
+        a = joint_matrix(work_group, half, use.a, 128, 64, layout.row_major)
+        b = joint_matrix(work_group, half, use.b, 64, 64, layout.row_major)
+        d = joint_matrix(work_group, half, use.a, 128, 128, layout.row_major)
+        e = joint_matrix(work_group, half, use.b, 128, 64, layout.row_major)
+        c = joint_matrix(work_group, float32, use.accumulator, 128, 64)
+        joint_matrix_fill(g, c, 0)
+        for k in range(0, first, 64):
+            joint_matrix_load_checked(g, a, A, K, M, K, row, k)
+            joint_matrix_load_checked(g, b, B, N, K, N, k, column)
+            joint_matrix_mad(g, c, a, b, c)
+        for step in range(0, K - first, 128):
+            joint_matrix_load_checked(g, d, A, K, M, K, row, step + 64)
+            joint_matrix_load_checked(g, e, B, N, K, N, step + 64, column)
+            joint_matrix_mad(g, c, d, e, c)
+        joint_matrix_store_checked(g, c, C, N, layout.row_major, M, N, row, column)
+
+    m, n, k = 640, 64, 64 + 5 * 128
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-8, 8, shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    c = np.full((m, n), -1, np.float32)
+    device = cm.device(gpu.GPU)
+    program = cm.build(gemm, ["-coopmat-schedule=lead:8"], device=device)
+    cm.Queue(device).enqueue(program.kernel("gemm"), (256, 5), (256, 1), a, b, c, m, n, k, 64).wait()
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+    assert "ahead of the next" in "\n".join(device.explanation(program.load(device)))
+
+
 def test_warp_groups_that_meet() -> None:
     """None is ahead where all wait for each other."""
     @kernel(work_group_size=(1, 256))

@@ -44,10 +44,9 @@ class TileCopy:
         self.threads = threads
         self.writer, self.tile, self.target, self.stride, self.thread = writer, tile, target, stride, thread
         self.line, self.first, self.height, self.width = window
-        self.base = let(f"addrspacecast ptr {base} to {_FROM}")
         self.first_byte = let(f"mul i64 {self.first}, {tile.element}")
         way = let(f"add i64 {let(f'mul i64 {self.line}, {stride}')}, {self.first_byte}")
-        self.start = let(f"getelementptr i8, {_FROM} {self.base}, i64 {way}")
+        self.start = let(f"getelementptr i8, {_FROM} {let(f'addrspacecast ptr {base} to {_FROM}')}, i64 {way}")
 
     def write(self) -> str:
         """Write it; whether threads stored elements themselves, which no count of copies tells, an i1."""
@@ -89,11 +88,8 @@ class TileCopy:
         """The copies of chunks: of a whole tile, or of one whose chunks may be short or empty."""
         def copy(place: _Place) -> None:
             operands: list[Operand] = [(_TO, place.target), (_FROM, place.source)]
-            if fills:
-                there = self._bytes_there(place, width)
-                let = self.writer.let
-                source = let(f"select i1 {let(f'icmp eq i32 {there}, 0')}, {_FROM} {self.base}, {_FROM} {place.source}")
-                operands = [(_TO, place.target), (_FROM, source), ("i32", there)]
+            if fills:  # of none, the source only has to be aligned
+                operands.append(("i32", self._bytes_there(place, width)))
             name = f"llvm.nvvm.cp.async.{CACHED[width]}.shared.global.{width}"
             self.writer.call("void", f"{name}.s" if fills else name, operands)
 

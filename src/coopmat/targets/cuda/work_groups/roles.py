@@ -60,7 +60,7 @@ class ComputingMatrices(FragmentMatrices):
         self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one; where they begin
         self._sums = {("value", one) for one in schedule.sums}  # what their slots begin with
         self._zeros: dict[str, str] = {}  # whether a matrix is zero, whatever its registers hold; an i1
-        self._turns = "" if schedule.lead is None else self.writer.slot("i32", initial="0")  # of the lead's ring
+        self._turns = "" if schedule.lead is None else self.writer.slot("i32", initial="0")  # of loops, so far
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory; a tile of a pipeline is waited for, and stays where it is."""
@@ -209,7 +209,7 @@ class ComputingMatrices(FragmentMatrices):
         thread = writer.let(f"and i32 {self.role.thread().base}, {unit_of(self.role.variant) - 1}")
         writer.when(writer.let(f"icmp ult i32 {thread}, {self.role.cluster}"), lambda: position.release(thread))
         position.advance()
-        if lead is not None and position.ring.number == lead.ring:
+        if lead is not None and not position.ring.is_held:
             turns = writer.let(f"add i32 {writer.let(f'load i32, ptr {self._turns}')}, 1")
             writer.do(f"store i32 {turns}, ptr {self._turns}")
             writer.when(writer.let(f"icmp eq i32 {turns}, {lead.turns}"), lambda: self._take_lead(lead))

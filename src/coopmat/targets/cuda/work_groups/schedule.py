@@ -171,11 +171,11 @@ class StagedStore:
 
 @dataclass(frozen=True)
 class Lead:
-    """By how many turns of a ring each warp group is ahead of the next one, so that one multiplies while another does
-    something else: its epilogue, a softmax. counters: of work-groups in which a warp group has taken its lead; their
-    offset in shared memory, a word for each."""
+    """By how many turns of loops each warp group is ahead of the next one, so that one multiplies while another does
+    something else: its epilogue, a softmax. No more than any ring has stages: who leads needs none that others hold.
+    counters: of work-groups in which a warp group has taken its lead; their offset in shared memory, a word for each.
+    """
 
-    ring: int
     turns: int
     counters: int
 
@@ -258,12 +258,11 @@ def fetchers_of(variant: Variant) -> int:
 
 def _lead(rings: Iterable[Ring], wanted: int | None, warp_groups: int, counters: int) -> Lead | None:
     """The lead of warp groups: so many turns; of None, so many that half of the stages are left for what comes."""
-    turning = [ring for ring in rings if not ring.is_held]
-    if warp_groups == 1 or not turning or wanted == 0:
+    stages = min((ring.stages for ring in rings if not ring.is_held), default=0)
+    if warp_groups == 1 or not stages or wanted == 0:
         return None
-    first = turning[0]
-    turns = first.stages // 2 // (warp_groups - 1) if wanted is None else wanted
-    return Lead(first.number, min(max(turns, 1), first.stages), counters)
+    turns = stages // 2 // (warp_groups - 1) if wanted is None else wanted
+    return Lead(min(max(turns, 1), stages), counters)
 
 
 def _share(flat: Flat, loads: Iterable[StagedLoad], axis: int) -> None:
