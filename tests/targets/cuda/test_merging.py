@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,11 +17,12 @@ import coopmat as cm
 from coopmat.runtime.executable import executable
 from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.transform.enlarge.growth import NoMerge
+from coopmat.spirv.transform.enlarge.merge import Merged
 from coopmat.sycl import kernel
 from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.cuda.chips import CHIPS
 from coopmat.targets.cuda.host import turning
-from coopmat.targets.cuda.merging import Merging
+from coopmat.targets.cuda.merging import Merging, kept
 from coopmat.targets.cuda.program import PtxProgram
 from tests.kit.targets.fake_cuda import FakeDriver, Launch, installed
 from tests.kit.targets.ptx import assembled, ptx_of
@@ -263,3 +265,39 @@ def test_schedules_of_kernels_in_python() -> None:
         assert module.processed == ([] if expected is None else [expected])
         assert not module.validate()
         assert schedule_of(cm.build(module.to_bytes()).module) == schedule_of(module)
+
+
+class Entries(dict[str, bytes]):
+    """A cache."""
+
+    put = dict.__setitem__
+
+
+@pytest.mark.parametrize("options", [BF16, S8, (*BF16, "-coopmat-schedule=block:none")])
+def test_what_the_cache_keeps(options: tuple[str, ...]) -> None:
+    """The forms, or why there are none: the second time nothing is analysed; damaged entries are made again."""
+    program, memory, analysed = program_of(options, "sm_90a"), Entries(), 0
+    variant = program.variant(program.signatures["gemm"], (32, 1))
+
+    def made() -> Iterator[Merged]:
+        nonlocal analysed
+        analysed += 1
+        yield from Merging(program.module).of("gemm", variant, (50, 50, 1), 132)
+
+    def found() -> list[Merged] | str:
+        try:
+            return list(kept(made, memory, str))  # type: ignore[arg-type]
+        except NoMerge as reason:
+            return str(reason)
+
+    def shown(forms: list[Merged] | str) -> object:
+        return forms if isinstance(forms, str) else [(replace(one, module=program.module), one.module.to_bytes())
+                                                     for one in forms]
+
+    first = shown(found())
+    assert first
+    assert shown(found()) == first
+    assert analysed == 1
+    memory["0"] = memory["0"][:3]
+    assert shown(found()) == first
+    assert analysed == 2

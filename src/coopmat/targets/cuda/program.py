@@ -29,7 +29,7 @@ from coopmat.targets.cuda.compilation import LEVEL, has_work_group_matrices, pre
 from coopmat.targets.cuda.explanation import explained
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import WARP, Variant
-from coopmat.targets.cuda.merging import Merging
+from coopmat.targets.cuda.merging import Merging, kept
 from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.cuda.work_groups.launch_values import LaunchValue
 from coopmat.targets.cuda.work_groups.schedule import NoSchedule, TensorMap
@@ -138,7 +138,7 @@ class PtxProgram:
     def _forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int
                ) -> Iterator[Form[Self]]:
         try:
-            for merged in self.merging.of(name, variant, group_counts, multiprocessors):
+            for merged in self._merged_forms(name, variant, group_counts, multiprocessors):
                 content = merged.module.to_bytes()
                 if content not in self._merged:
                     self._merged[content] = self.beside(merged.module)
@@ -150,6 +150,13 @@ class PtxProgram:
             self.reasons[name, variant] = str(reason)
         for one in self.variants(variant, group_counts):
             yield Form(self, one, None)
+
+    def _merged_forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int
+                      ) -> Iterator[Merged]:
+        """The merged forms; they are analysed once, and kept in the cache."""
+        launch = str((tuple(group_counts), multiprocessors))
+        return kept(lambda: self.merging.of(name, variant, group_counts, multiprocessors), self.cache,
+                    lambda number: self.key(name, variant, "merged", launch, str(number)))
 
     def beside(self, module: Module) -> Self:
         """A program of the same kind for another form of the module."""
@@ -366,7 +373,8 @@ class CudaProgram(PtxProgram):
                 raise LaunchError(str(error)) from None
             counts, merged = geometry.group_counts, one.merged
             sizes = geometry if merged is None else _merged_sizes(geometry, merged)
-            plan = Plan(kernel, code, one.program.signatures[name], sizes, one.program.variables,
+            variables = one.program.variables if code.variables else None
+            plan = Plan(kernel, code, one.program.signatures[name], sizes, variables,
                         self.options.printf_limit, lambda misfit: made(number + 1, misfit),
                         None if merged is None else MergedLaunch(merged, counts))
             self._chosen[plan] = one

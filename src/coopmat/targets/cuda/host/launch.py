@@ -90,7 +90,7 @@ class Plan:
     """
 
     def __init__(self, kernel: LoadedKernel, code: KernelCode, signature: KernelSignature, geometry: Geometry,
-                 variables: Variables, printf_limit: int, otherwise: Callable[[Misfit], Plan],
+                 variables: Variables | None, printf_limit: int, otherwise: Callable[[Misfit], Plan],
                  merged: MergedLaunch | None = None) -> None:
         """``otherwise``: makes the plan for arguments that this one does not take, and why."""
         self._make_other, self._merged = otherwise, merged
@@ -108,6 +108,7 @@ class Plan:
         words[Word.DIMENSIONS] = geometry.dimensions
         template = bytearray(words.tobytes())  # variables come after all arguments
         for identifier, slot in code.variables.items():
+            assert variables is not None
             _WORD.pack_into(template, slot.offset, variables.address(identifier))
         self.template = bytes(template)
         self.kinds = ["local" if parameter.kind == "local" else "pointer" if parameter.is_pointer else "value"
