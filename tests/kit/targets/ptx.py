@@ -22,7 +22,7 @@ from coopmat.targets.cuda.chips import CHIPS, Chip
 from coopmat.targets.cuda.kernel import type_table
 from coopmat.targets.cuda.lanes import Variant
 from coopmat.targets.cuda.program import SUB_GROUP_SIZES, PtxProgram
-from coopmat.targets.cuda.work_groups.schedule import NoSchedule
+from coopmat.targets.cuda.work_groups.pipeline import NoSchedule
 from coopmat.targets.llvm.kernel import flattened
 from tests.kit.oracles import ptxas
 

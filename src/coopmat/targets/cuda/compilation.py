@@ -21,7 +21,7 @@ from coopmat.targets.cuda import library
 from coopmat.targets.cuda.chips import TRIPLE
 from coopmat.targets.cuda.kernel import KernelCode, kernel_code, pipelined_code, type_table
 from coopmat.targets.cuda.lanes import Variant
-from coopmat.targets.cuda.work_groups.schedule import NoSchedule
+from coopmat.targets.cuda.work_groups.pipeline import NoSchedule
 from coopmat.targets.llvm.kernel import flattened, traced
 from coopmat.targets.llvm.threads.launch import BlockFull
 

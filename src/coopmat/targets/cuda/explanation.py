@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from coopmat.spirv.transform.enlarge.merge import Merged
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import Variant
-from coopmat.targets.cuda.work_groups.schedule import WARP_GROUP, TensorMap, fetchers_of
+from coopmat.targets.cuda.work_groups.pipeline import WARP_GROUP, TensorMap, fetchers_of
 
 
 def explained(name: str, code: KernelCode, variant: Variant, merged: Merged | None, parameters: Sequence[str],

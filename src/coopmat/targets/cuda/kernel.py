@@ -19,8 +19,9 @@ from coopmat.targets.cuda.mathematics import SINGLE
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.work_groups.kernel import kernel_text, threads_of
 from coopmat.targets.cuda.work_groups.lanes import ComputingLanes, FetchingLanes
+from coopmat.targets.cuda.work_groups.pipeline import Schedule, TensorMap
 from coopmat.targets.cuda.work_groups.roles import ComputingMatrices, FetchingMatrices
-from coopmat.targets.cuda.work_groups.schedule import Schedule, TensorMap, schedule_of
+from coopmat.targets.cuda.work_groups.schedule import schedule_of
 from coopmat.targets.llvm.access import load_value
 from coopmat.targets.llvm.emitter import Emitter, Machine
 from coopmat.targets.llvm.kernel import bind, module_text

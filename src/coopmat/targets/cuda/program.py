@@ -32,7 +32,7 @@ from coopmat.targets.cuda.lanes import WARP, Variant
 from coopmat.targets.cuda.merging import Merging, kept
 from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.cuda.work_groups.launch_values import LaunchValue
-from coopmat.targets.cuda.work_groups.schedule import NoSchedule, TensorMap
+from coopmat.targets.cuda.work_groups.pipeline import NoSchedule, TensorMap
 from coopmat.targets.llvm import saved
 from coopmat.targets.llvm.threads.launch import Slot
 

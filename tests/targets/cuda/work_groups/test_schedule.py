@@ -12,7 +12,7 @@ from coopmat.sycl import kernel
 from coopmat.targets.cuda.chips import CHIPS
 from coopmat.targets.cuda.lanes import Pipeline
 from coopmat.targets.cuda.program import PtxProgram
-from coopmat.targets.cuda.work_groups.schedule import (
+from coopmat.targets.cuda.work_groups.pipeline import (
     BARRIER_BYTES,
     CHUNK_BUFFERS,
     CHUNK_BYTES,
@@ -20,8 +20,8 @@ from coopmat.targets.cuda.work_groups.schedule import (
     TILE_ALIGNMENT,
     NoSchedule,
     Schedule,
-    schedule_of,
 )
+from coopmat.targets.cuda.work_groups.schedule import schedule_of
 from tests.kit.targets.ptx import flat_of
 from tests.kit.targets.work_group_gemm import Gemm
 

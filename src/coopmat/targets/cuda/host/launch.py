@@ -36,7 +36,7 @@ from coopmat.targets.cuda.host.turning import Turn, Turned, turn
 from coopmat.targets.cuda.host.variables import Variables
 from coopmat.targets.cuda.kernel import BLOCK_ALIGNMENT, KernelCode
 from coopmat.targets.cuda.lanes import CudaLanes
-from coopmat.targets.cuda.work_groups.schedule import CLUSTER
+from coopmat.targets.cuda.work_groups.pipeline import CLUSTER
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slot, Word
 

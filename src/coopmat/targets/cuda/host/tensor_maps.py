@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from coopmat.diagnostics import Error
 from coopmat.targets.cuda.host.driver import bindings, call
-from coopmat.targets.cuda.work_groups.schedule import MAP_ALIGNMENT, TensorMap
+from coopmat.targets.cuda.work_groups.pipeline import MAP_ALIGNMENT, TensorMap
 
 BYTES = 128
 MOST_EXTENT, MOST_STRIDE = 1 << 32, 1 << 40  # of a matrix, in elements, and of its lines, in bytes

@@ -19,7 +19,7 @@ from coopmat.targets.cuda.host.driver import bindings, call, failure
 from coopmat.targets.cuda.host.modules import LoadedKernel
 from coopmat.targets.cuda.host.streams import Stream
 from coopmat.targets.cuda.host.tensor_maps import tensor_map
-from coopmat.targets.cuda.work_groups.schedule import MAP_ALIGNMENT, TensorMap
+from coopmat.targets.cuda.work_groups.pipeline import MAP_ALIGNMENT, TensorMap
 from coopmat.targets.llvm.threads.launch import Slot
 
 THREADS = 256

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from coopmat.targets.cuda.lanes import SHARED
-from coopmat.targets.cuda.work_groups.schedule import LINES_OF_CORE, Tile
+from coopmat.targets.cuda.work_groups.pipeline import LINES_OF_CORE, Tile
 from coopmat.targets.llvm.writer import Operand, Writer
 
 CACHED = {16: "cg", 8: "ca", 4: "ca"}

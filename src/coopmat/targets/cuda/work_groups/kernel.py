@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED, WARP, Variant
 from coopmat.targets.cuda.work_groups.lanes import EXISTS, GROUP, ComputingLanes
-from coopmat.targets.cuda.work_groups.rings import STATE
-from coopmat.targets.cuda.work_groups.schedule import (
+from coopmat.targets.cuda.work_groups.pipeline import (
     BARRIER_BYTES,
     CLUSTER,
     COUNTER_BYTES,
@@ -22,6 +21,7 @@ from coopmat.targets.cuda.work_groups.schedule import (
     fetchers_of,
     unit_of,
 )
+from coopmat.targets.cuda.work_groups.rings import STATE
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.threads.launch import LAUNCH, WORD_BYTES, LaunchBlock, Slot, Word
 from coopmat.targets.llvm.writer import METADATA, Writer

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from coopmat.spirv.grammar import Scope
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED, WARP, CudaLanes, Variant
-from coopmat.targets.cuda.work_groups.schedule import CLUSTER, COUNTER_BYTES, Lead
+from coopmat.targets.cuda.work_groups.pipeline import CLUSTER, COUNTER_BYTES, Lead
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.lanes import GroupCopy, Numbers

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
 from coopmat.targets.cuda.work_groups.lanes import RoleLanes
-from coopmat.targets.cuda.work_groups.schedule import BARRIER_BYTES, Ring
+from coopmat.targets.cuda.work_groups.pipeline import BARRIER_BYTES, Ring
 
 _SHARED = f"ptr addrspace({SHARED})"
 CLUSTER_POINTER = "ptr addrspace(7)"

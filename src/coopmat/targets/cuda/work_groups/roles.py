@@ -14,8 +14,7 @@ from coopmat.targets.cuda.matrix.multiply import Factor, FactorRegisters, instru
 from coopmat.targets.cuda.work_groups import wgmma
 from coopmat.targets.cuda.work_groups.copies import TileCopy
 from coopmat.targets.cuda.work_groups.lanes import EXISTS, ComputingLanes, FetchingLanes
-from coopmat.targets.cuda.work_groups.rings import CLUSTER_POINTER, RingPosition
-from coopmat.targets.cuda.work_groups.schedule import (
+from coopmat.targets.cuda.work_groups.pipeline import (
     CLUSTER,
     KINDS,
     ROWS_OF_D,
@@ -27,6 +26,7 @@ from coopmat.targets.cuda.work_groups.schedule import (
     fetchers_of,
     unit_of,
 )
+from coopmat.targets.cuda.work_groups.rings import CLUSTER_POINTER, RingPosition
 from coopmat.targets.cuda.work_groups.stores import ChunkedStore
 from coopmat.targets.cuda.work_groups.tiles import TileFactor
 from coopmat.targets.llvm.emitter import Emitter

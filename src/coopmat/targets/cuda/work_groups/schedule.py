@@ -1,7 +1,7 @@
 """The schedule of a kernel with matrices of work-groups: which loads are a pipeline, and what speaks against one.
 
-What is wanted: every multiplication is one of wgmma, of a B and mostly an A that were loaded in the same block or at
-the kernel's start, by checked loads, of memory that a tensor map can describe, or else by copies of threads; and what
+What is wanted: every multiplication is one of the instructions', of a B and mostly an A that were loaded in the same
+block or at the kernel's start, by checked loads, of memory that a tensor map can describe, or else by copies of threads; and what
 leads to the loads (addresses, branches) is made of arguments, constants and the work-group's position, so that those
 who fetch can run ahead of the others.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
@@ -23,186 +23,38 @@ from coopmat.targets.analysis.flatten import Flat
 from coopmat.targets.cuda.chips import Chip
 from coopmat.targets.cuda.lanes import WARP, Variant
 from coopmat.targets.cuda.matrix.fragments import fragment_of
-from coopmat.targets.cuda.work_groups.launch_values import LaunchValue, group_axes, launch_value, zeros_of
+from coopmat.targets.cuda.work_groups.launch_values import group_axes, launch_value, zeros_of
+from coopmat.targets.cuda.work_groups.pipeline import (
+    BARRIER_BYTES,
+    CHUNK_BUFFERS,
+    CHUNK_BYTES,
+    CLUSTER,
+    COUNTER_BYTES,
+    FEWEST_STAGES,
+    KINDS,
+    LINES_OF_CORE,
+    MAP_ALIGNMENT,
+    MOST_BOX_ROWS,
+    MOST_COLUMNS,
+    MOST_STAGES,
+    MOST_THREADS,
+    ROWS_OF_D,
+    STORED,
+    SWIZZLES,
+    TILE_ALIGNMENT,
+    WARP_GROUP,
+    Kind,
+    Lead,
+    NoSchedule,
+    Ring,
+    Schedule,
+    StagedLoad,
+    StagedStore,
+    TensorMap,
+    Tile,
+    unit_of,
+)
 from coopmat.targets.llvm.threads.spread import LaneBits
-
-WARP_GROUP = 128  # threads that carry out a wgmma together
-SWIZZLES = (128, 64, 32)  # bytes of a line of a tile
-MAP_ALIGNMENT = 16  # bytes: of the address, the stride and the first column that a tensor map takes
-MOST_COLUMNS, ROWS_OF_D = 256, 64  # of a wgmma's D
-MOST_BOX_ROWS = 256
-BARRIER_BYTES, COUNTER_BYTES = 8, 4
-CLUSTER = 2  # work-groups that share tiles
-LINES_OF_CORE = 8  # of a tile, which wgmma reads together
-CHUNK_BUFFERS = 2  # of a warp group, for chunks of results
-CHUNK_BYTES = ROWS_OF_D * SWIZZLES[0]
-STORED = {"float32": "FLOAT32", "int32": "INT32", "float16": "FLOAT16", "bf16": "BFLOAT16"}
-"""The types of accumulators that leave by tensor maps, and what these call them."""
-FEWEST_STAGES, MOST_STAGES = 2, 8
-MOST_THREADS = 1024  # of a work-group
-TILE_ALIGNMENT = 1024
-
-
-class NoSchedule(Exception):
-    """Why a kernel has none."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Products of wgmma. k: of an instruction. letters: PTX's types. mixes: its operands may lie along M or N, too;
-    others are transposed first, where they do. tensor: the type of a tensor map's elements."""
-
-    k: int
-    letters: str
-    accumulator: str
-    mixes: bool
-    tensor: str
-
-
-KINDS: dict[tuple[str, str, str], Kind] = {
-    ("bf16", "bf16", "fp32"): Kind(16, "bf16.bf16", "f32", True, "BFLOAT16"),
-    ("fp16", "fp16", "fp32"): Kind(16, "f16.f16", "f32", True, "FLOAT16"),
-    ("fp16", "fp16", "fp16"): Kind(16, "f16.f16", "f16", True, "FLOAT16"),
-    ("tf32", "tf32", "fp32"): Kind(8, "tf32.tf32", "f32", False, "FLOAT32"),
-    **{(a, b, "sint32"): Kind(32, f"{a[0]}8.{b[0]}8", "s32", False, "UINT8")
-       for a in ("sint8", "uint8") for b in ("sint8", "uint8")},
-}
-"""By the types of A, B and the accumulator: PTX ISA, wgmma.mma_async."""
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A matrix in shared memory, as a tensor map's boxes bring it: lines of at most 128 bytes, swizzled.
-
-    lines: in memory, and along: elements of each. along_k: whether these follow K. line_bytes: of a line in shared
-    memory; longer lines are cut into slabs that follow each other.
-    """
-
-    lines: int
-    along: int
-    element: int
-    along_k: bool
-    line_bytes: int
-
-    @property
-    def slabs(self) -> int:
-        """Parts of the lines."""
-        return self.along * self.element // self.line_bytes
-
-    @property
-    def slab_bytes(self) -> int:
-        return self.lines * self.line_bytes
-
-    @property
-    def nbytes(self) -> int:
-        return self.slabs * self.slab_bytes
-
-
-@dataclass(frozen=True)
-class TensorMap:
-    """What the host makes a tensor map of: a matrix in memory, and the boxes that are copied.
-
-    parameter: of the pointer. element: the type of an element. width, height: elements of a line, and lines. stride:
-    elements from line to line. way: what it is for. is_turned: whether it is of the transposed matrix, which the host
-    makes first: lines become what was along them.
-    """
-
-    parameter: int
-    element: str
-    element_bytes: int
-    width: LaunchValue
-    height: LaunchValue
-    stride: LaunchValue
-    box: tuple[int, int]
-    line_bytes: int
-    way: Literal["loads", "stores"] = "loads"
-    is_turned: bool = False
-
-
-@dataclass
-class StagedLoad:
-    """A load that is a part of the pipeline. map: None where threads bring the tile. number: of the map. offset: of the
-    tile in a stage. is_shared: the work-groups of a cluster have it in common."""
-
-    row: Instruction
-    kind: MatrixType
-    tile: Tile
-    map: TensorMap | None
-    number: int = 0
-    offset: int = 0
-    is_shared: bool = False
-
-    def share(self) -> None:
-        """Have each work-group of a cluster bring its part of every slab, for all."""
-        assert self.map is not None
-        self.is_shared = True
-        columns, lines = self.map.box
-        self.map = replace(self.map, box=(columns, lines // CLUSTER))
-
-
-@dataclass
-class Ring:
-    """The stages of the loads of one block. number: of the ring; blocks whose tiles are alike share one. offset: of the
-    first stage in local memory; barriers: of the first full barrier, which the empty ones follow. is_held: whether
-    other blocks read the tiles, too, which stay until the work-group ends."""
-
-    block: int
-    loads: list[StagedLoad] = field(default_factory=list)
-    is_held: bool = False
-    last_use: int = 0  # the position in the block of the last instruction that reads a tile
-    number: int = 0
-    stages: int = 0
-    offset: int = 0
-    barriers: int = 0
-
-    @property
-    def stage_bytes(self) -> int:
-        return sum(-(-load.tile.nbytes // TILE_ALIGNMENT) * TILE_ALIGNMENT for load in self.loads)
-
-
-@dataclass
-class StagedStore:
-    """A store of an accumulator by way of shared memory. number: of its tensor map."""
-
-    row: Instruction
-    map: TensorMap
-    number: int
-
-
-@dataclass(frozen=True)
-class Lead:
-    """By how many turns of loops each warp group is ahead of the next one, so that one multiplies while another does
-    something else: its epilogue, a softmax. No more than any ring has stages: who leads needs none that others hold.
-    counters: of work-groups in which a warp group has taken its lead; their offset in shared memory, a word for each.
-    """
-
-    turns: int
-    counters: int
-
-
-@dataclass
-class Schedule:
-    """The pipelines of a kernel, by their blocks; the loads by the ids of what they load. stores: those that leave by
-    tensor maps; staging: the offset of their chunks in shared memory. nbytes: of shared memory. sums: the phis that
-    products are added to, and nothing else is done with. lead: None for a single warp group."""
-
-    rings: dict[int, Ring]
-    loads: dict[int, StagedLoad]
-    stores: list[StagedStore]
-    sums: frozenset[int] = frozenset()
-    staging: int = 0
-    nbytes: int = 0
-    lead: Lead | None = None
-
-    @property
-    def maps(self) -> list[TensorMap]:
-        """Those that the host makes."""
-        return [*(load.map for load in self.loads.values() if load.map is not None),
-                *(store.map for store in self.stores)]
-
-    def store_of(self, row: Instruction | None) -> StagedStore | None:
-        """The store by a tensor map that an instruction is."""
-        return next((one for one in self.stores if one.row is row), None)
 
 
 def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
@@ -244,16 +96,6 @@ def _check_chip(chip: Chip, pipeline: str) -> None:
         raise NoSchedule(f"{chip.name} has no asynchronous copies")
     if pipeline != "copies" and not chip.has_wgmma:
         raise NoSchedule(f"{chip.name} has no wgmma")
-
-
-def unit_of(variant: Variant) -> int:
-    """The threads that multiply together, and give stages back together: a warp group, or a warp."""
-    return WARP_GROUP if variant.chip.has_wgmma else WARP
-
-
-def fetchers_of(variant: Variant) -> int:
-    """The threads that fetch: a warp group that copies beside others, else a warp."""
-    return WARP_GROUP if variant.pipeline == "copies" and variant.chip.has_wgmma else WARP
 
 
 def _lead(rings: Iterable[Ring], wanted: int | None, warp_groups: int, counters: int) -> Lead | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED
 from coopmat.targets.cuda.matrix.registers import Registers
 from coopmat.targets.cuda.work_groups.lanes import COMPUTING_BARRIER, EXISTS, RoleLanes
-from coopmat.targets.cuda.work_groups.schedule import CHUNK_BUFFERS, CHUNK_BYTES, ROWS_OF_D, SWIZZLES, WARP_GROUP
+from coopmat.targets.cuda.work_groups.pipeline import CHUNK_BUFFERS, CHUNK_BYTES, ROWS_OF_D, SWIZZLES, WARP_GROUP
 from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.threads.launch import LAUNCH, Slot
 from coopmat.targets.llvm.values import Matrix, Number

@@ -12,7 +12,7 @@ from coopmat.targets.cuda.lanes import SHARED
 from coopmat.targets.cuda.matrix.blocks import BlockMemory
 from coopmat.targets.cuda.matrix.multiply import COLUMNS, EIGHT, FactorRegisters, Instruction
 from coopmat.targets.cuda.work_groups.copies import CELL_BITS, LINE_BITS
-from coopmat.targets.cuda.work_groups.schedule import Tile
+from coopmat.targets.cuda.work_groups.pipeline import Tile
 from coopmat.targets.llvm.values import Number
 from coopmat.targets.llvm.writer import Operand
 

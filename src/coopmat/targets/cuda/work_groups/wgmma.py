@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coopmat.targets.cuda.work_groups.schedule import LINES_OF_CORE, ROWS_OF_D, Kind, Tile
+from coopmat.targets.cuda.work_groups.pipeline import LINES_OF_CORE, ROWS_OF_D, Kind, Tile
 from coopmat.targets.llvm.writer import Writer
 
 UNIT = 16  # bytes: of addresses and offsets in descriptors
