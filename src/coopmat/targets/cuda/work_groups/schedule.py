@@ -1,9 +1,9 @@
 """The schedule of a kernel with matrices of work-groups: which loads are a pipeline, and what speaks against one.
 
 What is wanted: every multiplication is one of the instructions', of a B and mostly an A that were loaded in the same
-block or at the kernel's start, by checked loads, of memory that a tensor map can describe, or else by copies of threads; and what
-leads to the loads (addresses, branches) is made of arguments, constants and the work-group's position, so that those
-who fetch can run ahead of the others.
+block or at the kernel's start, by checked loads, of memory that a tensor map can describe, or else by copies of
+threads; and what leads to the loads (addresses, branches) is made of arguments, constants and the work-group's
+position, so that those who fetch can run ahead of the others.
 """
 
 from __future__ import annotations
