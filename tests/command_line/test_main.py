@@ -176,7 +176,7 @@ ARRAYS = ("--arg", "zeros:int8:8x32", "--arg", "zeros:int8:32x16", "--arg", "zer
     (("run", GEMM, "--global"), "(see `coopmat run --help`)"),
     (("cache", "--size"), "(see `coopmat cache --help`)"),
     (("compile", GEMM, "-O", "high"), "(see `coopmat compile --help`)"),
-    (("compile", GEMM, "-o", "x", "--emit", "sass"), "cannot emit 'sass'"),
+    (("compile", GEMM, "-o", "x", "--emit", "elf"), "cannot emit 'elf'"),
     (("check", GEMM, "-Wno-such-thing", "-Q"), "unknown option '-Q'"),
     (("devices", "sim:none"), "no device 'sim:none'"),
     (("frobnicate",), "No such command 'frobnicate'. (see `coopmat --help`)"),
