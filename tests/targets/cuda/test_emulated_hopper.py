@@ -70,7 +70,7 @@ def test_work_groups(formats: tuple[str, str, str], tile: tuple[int, int, int], 
     Product(Gemm(formats, tile, items, rows_of), sizes).compare("ordinary", 1)
 
 
-@pytest.mark.parametrize("turns", [0, 1, 8])
+@pytest.mark.parametrize("turns", [8, *(pytest.param(one, marks=pytest.mark.slow) for one in (0, 1))])
 def test_warp_groups_ahead_of_each_other(turns: int) -> None:
     """Two of them, in more work-groups than run at once, of less and more turns than the lead."""
     for depth in (16, 208):
