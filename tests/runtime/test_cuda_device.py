@@ -339,7 +339,7 @@ def test_prepared_launches(gpu: FakeDriver, queue: cm.Queue, program: cm.Program
     launch()
     start = len(gpu.calls)
     launch()
-    assert sorted(gpu.calls[start:]) == ["cuCtxGetCurrent", *["cuCtxSetCurrent"] * 2]
+    assert sorted(gpu.calls[start:]) == ["cuCtxGetCurrent", *["cuCtxSetCurrent"] * 2, "cuLaunchKernelEx"]
     event = launch()
     event.wait()
     assert event.is_complete

@@ -13,8 +13,7 @@ PIPELINES = {"none": "none", "copies": "copies", "loads": "loads", "stores": "lo
 CLUSTERS = {"none": None, "x": 0, "y": 1}
 """What it calls clusters, and the axis of each."""
 _BLOCK = re.compile(r"([1-9]\d{0,3})x([1-9]\d{0,3})")
-_LEAD = re.compile(r"[0-8]")
-FORM = "block:none|ROWSxCOLUMNS, pipeline:none|copies|loads|stores, cluster:none|x|y, lead:0...8, separated by commas"
+FORM = "block:none|ROWSxCOLUMNS, pipeline:none|copies|loads|stores, cluster:none|x|y, separated by commas"
 
 
 @dataclass(frozen=True)
@@ -22,14 +21,12 @@ class ScheduleOptions:
     """What is fixed; None: it is chosen.
 
     block: rows and columns of the blocks that work-groups are merged to; (0, 0): they are not. pipeline: one of
-    :data:`PIPELINES`. cluster: one of :data:`CLUSTERS`. lead: turns of a pipeline by which a warp group is ahead of the
-    next one.
+    :data:`PIPELINES`. cluster: one of :data:`CLUSTERS`.
     """
 
     block: tuple[int, int] | None = None
     pipeline: str | None = None
     cluster: str | None = None
-    lead: int | None = None
 
     @classmethod
     def parse(cls, text: str) -> ScheduleOptions:
@@ -38,8 +35,7 @@ class ScheduleOptions:
         for item in text.split(","):
             name, colon, value = item.partition(":")
             known = {"block": _block(value), "pipeline": value if value in PIPELINES else None,
-                     "cluster": value if value in CLUSTERS else None,
-                     "lead": int(value) if _LEAD.fullmatch(value) else None}
+                     "cluster": value if value in CLUSTERS else None}
             if not colon or known.get(name) is None or name in found:
                 raise Error(f"invalid item '{item}' in '{OPTION}{text}': it takes {FORM}")
             found[name] = known[name]

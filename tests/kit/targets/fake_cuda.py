@@ -11,7 +11,7 @@ import ctypes
 import re
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from types import ModuleType
@@ -61,6 +61,26 @@ class CUmemLocation:
     type, id = "", 0
 
 
+class CUlaunchConfig:
+    """What a launch needs, as its attributes."""
+
+    gridDimX = gridDimY = gridDimZ = blockDimX = blockDimY = blockDimZ = sharedMemBytes = hStream = numAttrs = 0
+    attrs: Sequence[CUlaunchAttribute] = ()
+
+
+class CUlaunchAttribute:
+    """A wish of a launch."""
+
+    def __init__(self) -> None:
+        self.id, self.value = "", CUlaunchAttributeValue()
+
+
+class CUlaunchAttributeValue:
+    """Its value."""
+
+    programmaticStreamSerializationAllowed = 0
+
+
 class Event:
     """token: of the last record."""
 
@@ -79,7 +99,7 @@ class Function:
     """A kernel of a module that was loaded: its name and the bytes of its block of parameters."""
 
     def __init__(self, ptx: str, symbol: str) -> None:
-        self.symbol = symbol
+        self.ptx, self.symbol = ptx, symbol
         found = re.search(rf"\.entry {symbol}\(\s*\.param .*?\[(\d+)\]", ptx)
         assert found is not None, symbol
         self.nbytes = int(found[1])
@@ -139,7 +159,8 @@ class FakeDriver(ModuleType):
     """See above. kernels: the functions by their symbols. calls: the names of what was called. gpus: how many."""
 
     CUresult, CUstream, CUmemLocation = CUresult, CUstream, CUmemLocation
-    CUmemLocationType = _Names()
+    CUmemLocationType, CUlaunchAttributeID = _Names(), _Names()
+    CUlaunchConfig, CUlaunchAttribute = CUlaunchConfig, CUlaunchAttribute
     CUdevice_attribute, CUfunction_attribute, CUpointer_attribute = _Names(), _Names(), _Names()
     CUjit_option, CUjitInputType, CUstreamCaptureMode = _Names(), _Names(), _Names()
     CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapInterleave = _Names(), _Names(), _Names()
@@ -334,6 +355,9 @@ class FakeDriver(ModuleType):
         return (CUresult.CUDA_SUCCESS,)
 
     def cuLaunchKernel(self, function: Function, *given: Any) -> tuple:
+        return self._launch(function, given)
+
+    def _launch(self, function: Function, given: Sequence[Any]) -> tuple:
         grid, group, shared, stream, parameters = given[:3], given[3:6], given[6], given[7], given[8]
         block = ctypes.string_at(ctypes.c_void_p.from_address(parameters).value or 0, function.nbytes)
         started = Launch(block, grid, group, shared)
@@ -346,6 +370,16 @@ class FakeDriver(ModuleType):
                 self.status = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
 
         return self._submit(stream, run)
+
+    def cuLaunchKernelEx(self, config: CUlaunchConfig, function: Function, parameters: int, extra: int) -> tuple:
+        """Of a kernel that may begin before others have ended, and has to wait for them itself."""
+        one, = config.attrs
+        assert one.id == "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION"
+        assert one.value.programmaticStreamSerializationAllowed == config.numAttrs == 1
+        assert "griddepcontrol.wait" in function.ptx
+        return self._launch(function, (
+            config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX, config.blockDimY, config.blockDimZ,
+            config.sharedMemBytes, config.hStream, parameters))
 
     # --- streams, events, graphs ---
 

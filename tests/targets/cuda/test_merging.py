@@ -227,7 +227,7 @@ def test_explanations(gpu: FakeDriver) -> None:
 @pytest.mark.parametrize(("schedule", "said", "not_said"), [
     ("block:none", "no pipeline", "neighbouring"), ("block:64x128", "4 x 8 neighbouring|8 x 4 neighbouring", "8 x 8"),
     ("cluster:none", "fetched ahead", "clusters"), ("cluster:x", "clusters of 2 work-groups along x", "along y"),
-    ("pipeline:loads", "fetched ahead", "results leave"), ("pipeline:copies,lead:0", "cp.async", "ahead of the next"),
+    ("pipeline:loads", "fetched ahead", "results leave"), ("pipeline:copies", "cp.async", "tensor maps"),
     ("block:128x128,cluster:y", "8 x 8 .*\n.*\n.*along y", "along x"),
     ("block:none,pipeline:none", "no pipeline", "neighbouring")])
 def test_schedules(gpu: FakeDriver, schedule: str, said: str, not_said: str) -> None:

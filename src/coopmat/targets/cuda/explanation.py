@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from coopmat.spirv.transform.enlarge.merge import Merged
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import Variant
-from coopmat.targets.cuda.work_groups.pipeline import WARP_GROUP, TensorMap, fetchers_of
+from coopmat.targets.cuda.work_groups.pipeline import TensorMap, fetchers_of
 
 
 def explained(name: str, code: KernelCode, variant: Variant, merged: Merged | None, parameters: Sequence[str],
@@ -36,8 +36,6 @@ def _pipeline(code: KernelCode, variant: Variant, parameters: Sequence[str]) -> 
         yield f"  transposed in memory first: {_named(turned, parameters)}"
     if variant.cluster is not None:
         yield f"  clusters of 2 work-groups along {'xyz'[variant.cluster]} fetch together what they have in common"
-    if code.lead:
-        yield f"  each warp group of {WARP_GROUP} threads is {code.lead} tiles ahead of the next one"
     stores = [one for one, _ in code.maps if one.way == "stores"]
     if stores:
         yield f"  results leave by tensor maps: {_named(stores, parameters)}"

@@ -17,6 +17,7 @@ from coopmat.targets.cuda.families import HANDLERS
 from coopmat.targets.cuda.lanes import LOCAL_MEMORY, SHARED, CudaLanes, Variant
 from coopmat.targets.cuda.mathematics import SINGLE
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
+from coopmat.targets.cuda.succession import let_next_begin, wait_for_previous
 from coopmat.targets.cuda.work_groups.kernel import kernel_text, threads_of
 from coopmat.targets.cuda.work_groups.lanes import ComputingLanes, FetchingLanes
 from coopmat.targets.cuda.work_groups.pipeline import Schedule, TensorMap
@@ -40,12 +41,12 @@ TENSOR_MAP_BYTES = 128
 class KernelCode:
     """IR of a kernel, and what the host must know to run it.
 
-    symbol: the function's name. threads: of a work-group. maps: the tensor maps that the host makes, and where it puts
-    them. is_persistent: whether a work-group does several of the launch's. cluster: the axis along which two work-
-    groups share tiles. lead: the turns by which each warp group is ahead of the next one. parameters: where each
-    argument goes; a pointer takes 8 bytes, local memory its offset in the work-group's. variables: those of the
-    module by id, whose addresses the host puts there. block_bytes: of the launch's words and arguments.
-    local_bytes: the kernel's own local memory. prints: the calls of printf. assertions: what each failed one says.
+    symbol: the function's name. threads: of a work-group. maps: the tensor maps that the host makes, and where it
+    puts them. is_persistent: whether a work-group does several of the launch's. cluster: the axis along which two
+    work-groups share tiles. parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset
+    in the work-group's. variables: those of the module by id, whose addresses the host puts there. block_bytes: of
+    the launch's words and arguments. local_bytes: the kernel's own local memory. prints: the calls of printf.
+    assertions: what each failed one says.
     """
 
     ir: str
@@ -59,7 +60,6 @@ class KernelCode:
     threads: int
     maps: tuple[tuple[TensorMap, Slot], ...] = ()
     cluster: int | None = None
-    lead: int = 0
     is_persistent: bool = False
 
 
@@ -77,6 +77,9 @@ def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Kernel
     assertions = Assertions(lanes)
     if emitter.flat.has_assertions:
         emitter.checks = assertions
+    with emitter.writer.in_entry():
+        let_next_begin(emitter.writer, variant.chip)
+        wait_for_previous(emitter.writer, variant.chip)
     arguments = _Arguments(emitter, lanes.block, variant.nulls)
     _write(emitter, entry, arguments)
     block, symbol = lanes.block, symbol_of(entry.name)
@@ -114,7 +117,7 @@ def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Ker
                        BLOCK_ALIGNMENT)
     return KernelCode(text, symbol_of(entry.name), tuple(arguments.slots), block.variables, other.block.nbytes,
                       block.local_bytes, [], [], threads_of(variant), maps, variant.cluster,
-                      0 if schedule.lead is None or lanes.meets else schedule.lead.turns, is_persistent=True)
+                      is_persistent=True)
 
 
 def _computing(emitter: Emitter, variant: Variant, schedule: Schedule) -> tuple[ComputingLanes, ComputingMatrices]:

@@ -40,8 +40,7 @@ class Variant:
     """What code is made for. chip: the GPU. local_size: the work-items of a work-group. sub_group_size: 32, or part of
     a warp. nulls: the positions of arguments that are null pointers. pipeline: whether tiles of work-groups are
     fetched ahead, by copies of threads or by tensor maps, and whether results leave by these, too (work_groups/).
-    cluster: the axis along which two work-groups share tiles, if they do. lead: the turns of a pipeline by which
-    each warp group is ahead of the next one; None: as many as seem good."""
+    cluster: the axis along which two work-groups share tiles, if they do."""
 
     chip: Chip
     local_size: tuple[int, int, int]
@@ -49,7 +48,6 @@ class Variant:
     nulls: tuple[int, ...] = ()
     pipeline: Pipeline = "none"
     cluster: int | None = None
-    lead: int | None = None
 
 
 class CudaLanes(ThreadLanes):

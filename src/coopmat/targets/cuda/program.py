@@ -113,7 +113,6 @@ class PtxProgram:
 
     def pipelines(self, variant: Variant, group_counts: Sequence[int]) -> Iterator[Variant]:
         """Those with pipelines."""
-        variant = replace(variant, lead=self.schedule.lead)
         if self.chip.has_wgmma:
             for axis in (1, 0):
                 if group_counts[axis] > 1:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -45,12 +44,6 @@ def register(match: re.Match[str], _: Bits) -> Bits:
 
 def _barrier(match: re.Match[str], operands: Bits) -> Bits:
     HERE.group.meet(("barrier", operands[0]), range(HERE.group.count), HERE.number, None, lambda _: {})
-    return ()
-
-
-def _sleep(match: re.Match[str], operands: Bits) -> Bits:
-    """Longer than asked for: others have to do what is waited for."""
-    time.sleep(1e-3)
     return ()
 
 
@@ -359,7 +352,7 @@ INSTRUCTIONS: list[tuple[re.Pattern[str], Instruction]] = [(re.compile(pattern),
     (r"barrier\.cta\.sync\.aligned\.count$", _counting_barrier),
     (r"bar\.warp\.sync$", _warp_barrier),
     (r"activemask", _here),
-    (r"nanosleep", _sleep),
+    (r"griddepcontrol", lambda match, operands: ()),
     (r"vote\.ballot\.sync$", _ballot),
     (r"shfl\.sync\.idx\.i32$", _shuffle),
     (r"idp4a\.(.*)$", _dot),

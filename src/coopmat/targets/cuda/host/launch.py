@@ -27,10 +27,11 @@ from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
 from coopmat.targets.cuda.host.allocations import Allocation, reachable
 from coopmat.targets.cuda.host.context import Context
-from coopmat.targets.cuda.host.driver import bindings, failure
+from coopmat.targets.cuda.host.driver import failure
 from coopmat.targets.cuda.host.memory import Blocks, Copies
 from coopmat.targets.cuda.host.modules import LoadedKernel
 from coopmat.targets.cuda.host.streams import Mark, Stream
+from coopmat.targets.cuda.host.submission import early_submission, submission
 from coopmat.targets.cuda.host.tensor_maps import sizes_of, tensor_map
 from coopmat.targets.cuda.host.turning import Turn, Turned, turn
 from coopmat.targets.cuda.host.variables import Variables
@@ -184,20 +185,19 @@ class Plan:
         plan = ready.plan
         if copied or not self.is_plain or len(plan.parts) > 1:
             return None
-        parameter = ctypes.c_void_p(ctypes.addressof(ready.block))
-        (_, counts), = plan.parts
-        given = (plan.kernel.function, *counts, *plan.threads, ready.shared, stream.handle,
-                 ctypes.addressof(parameter), 0)
-        submit, shown = bindings().cuLaunchKernel, self.shown
+        (_, grid), = plan.parts
+        submit = early_submission(self.context, plan.kernel.function, grid, plan.threads, ready.shared, stream,
+                                  ready.block)
+        shown = self.shown
         targets = [Allocation(self.context, "device", one.nbytes, BLOCK_ALIGNMENT) for one in ready.turns]
         for one, target in zip(ready.turns, targets, strict=True):
             one.describe(ready.block, target.start)
 
-        def run(_keep: Any = (ready, parameter, arguments)) -> None:
+        def run(_keep: Any = (ready, arguments)) -> None:
             stream.launched(shown)
             for one, target in zip(ready.turns, targets, strict=True):
                 one.submit(self.context, stream, target.start)
-            status, = submit(*given)
+            status, = submit()
             if status:
                 raise failure(status, self.what)
 
@@ -346,16 +346,14 @@ class Ready:
     def submit(self, stream: Stream) -> tuple[Mark, Mark] | None:
         """Launch all parts of the grid; the marks around them."""
         plan, block = self.plan, self.block
-        parameter = ctypes.c_void_p(ctypes.addressof(block))
         stream.launched(plan.shown)
         start = None if stream.is_capturing else stream.mark()
         turned = Turned(plan.context, self.turns, block, stream)
-        for first, counts in plan.parts:
+        for first, grid in plan.parts:
             if any(first):
                 for axis, group in enumerate(first):
                     _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, group)
-            status, = bindings().cuLaunchKernel(plan.kernel.function, *counts, *plan.threads, self.shared,
-                                                stream.handle, ctypes.addressof(parameter), 0)
+            status, = submission(plan.kernel.function, grid, plan.threads, self.shared, stream, block)()
             if status:
                 raise failure(status, plan.what)
         turned.free()

@@ -10,13 +10,12 @@ import math
 from collections.abc import Sequence
 
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED, WARP, Variant
-from coopmat.targets.cuda.work_groups.lanes import EXISTS, GROUP, ComputingLanes
+from coopmat.targets.cuda.succession import let_next_begin, wait_for_previous
+from coopmat.targets.cuda.work_groups.lanes import EXISTS, GROUP
 from coopmat.targets.cuda.work_groups.pipeline import (
     BARRIER_BYTES,
     CLUSTER,
-    COUNTER_BYTES,
     WARP_GROUP,
-    Lead,
     Schedule,
     fetchers_of,
     unit_of,
@@ -30,7 +29,6 @@ ROLES = ("compute", "fetch")
 SIDE = 8  # work-groups of a block of neighbours, along y
 REGISTERS, REGISTER_UNIT = 1 << 16, 8  # of a multiprocessor, and in which threads get them
 FETCHING_REGISTERS, COPYING_REGISTERS, MOST_REGISTERS = 24, 104, 240  # of a thread
-PAUSE = 32  # nanoseconds between two looks at a counter
 _SHARED = f"ptr addrspace({SHARED})"
 _PARAMETERS = ", ".join([f"ptr {LAUNCH}", *(f"i64 {name}" for name in GROUP), f"ptr {STATE}", f"i1 {EXISTS}"])
 
@@ -67,9 +65,7 @@ def kernel_text(emitters: Sequence[Emitter], symbol: str, variant: Variant, sche
                 block: LaunchBlock, alignment: int) -> str:
     """The module with a kernel. maps: where its tensor maps are."""
     writer = Writer()
-    lanes = emitters[0].execution
-    assert isinstance(lanes, ComputingLanes)
-    _Kernel(writer, lanes, symbol, variant, schedule, maps).write()
+    _Kernel(writer, symbol, variant, schedule, maps).write()
     declared: dict[str, str] = {}
     helpers: dict[str, str] = {}
     for one in (*(emitter.writer for emitter in emitters), writer):
@@ -91,21 +87,22 @@ def kernel_text(emitters: Sequence[Emitter], symbol: str, variant: Variant, sche
 class _Kernel:
     """Writes the kernel's own function."""
 
-    def __init__(self, writer: Writer, computing: ComputingLanes, symbol: str, variant: Variant, schedule: Schedule,
+    def __init__(self, writer: Writer, symbol: str, variant: Variant, schedule: Schedule,
                  maps: Sequence[Slot]) -> None:
         self.writer, self.symbol, self.variant, self.schedule, self.maps = writer, symbol, variant, schedule, maps
         self.axis = variant.cluster
-        self.lead = None if computing.meets else schedule.lead  # who meets cannot be ahead
 
     def write(self) -> None:
         """Set up the barriers, and part into roles."""
         writer, total = self.writer, math.prod(self.variant.local_size)
+        let_next_begin(writer, self.variant.chip)
         thread = self._register("tid.x")
         for slot in self.maps:
             address = writer.let(f"getelementptr i8, ptr {LAUNCH}, i64 {slot.offset}")
             writer.do(f'call void asm sideeffect "prefetch.tensormap [$0];", "l"(ptr {address})')
         writer.when(writer.let(f"icmp eq i32 {thread}, 0"), self._initialise)
         self._meet(".aligned")
+        wait_for_previous(writer, self.variant.chip)
         warp = writer.call("i32", "llvm.nvvm.shfl.sync.idx.i32", [
             ("i32", "-1"), ("i32", writer.let(f"lshr i32 {thread}, 5")), ("i32", "0"), ("i32", "31")], CONVERGENT)
         computes = writer.let(f"icmp ult i32 {warp}, {total // WARP}")
@@ -154,34 +151,12 @@ class _Kernel:
                 address = self._shared(ring.barriers + number * BARRIER_BYTES)
                 self.writer.call("void", "llvm.nvvm.mbarrier.init.shared", [
                     (_SHARED, address), ("i32", str(writers if number < ring.stages else readers))], CONVERGENT)
-        if self.lead is not None:
-            for group in range(math.prod(self.variant.local_size) // WARP_GROUP):
-                self.writer.do(f"store i32 0, {_SHARED} {self._shared(self.lead.counters + group * COUNTER_BYTES)}")
         if self.variant.chip.has(90):
             self.writer.call("void", "llvm.nvvm.fence.mbarrier_init.release.cluster", [], CONVERGENT)
 
     @staticmethod
     def _shared(place: int) -> str:
         return f"getelementptr (i8, {_SHARED} @local_memory, i32 {place})"
-
-    def _follow(self, lead: Lead, ordinal: str) -> None:
-        """Wait, in all warp groups but the first one, until the one before has taken its lead in a work-group."""
-        writer, let = self.writer, self.writer.let
-        thread = self._register("tid.x")
-        warp_group = writer.call("i32", "llvm.nvvm.shfl.sync.idx.i32", [
-            ("i32", "-1"), ("i32", let(f"lshr i32 {thread}, {WARP_GROUP.bit_length() - 1}")), ("i32", "0"),
-            ("i32", "31")], CONVERGENT)
-        look, wait, done = (writer.fresh(name)[1:] for name in ("look", "wait", "follows"))
-        place = let(f"getelementptr i8, {_SHARED} {self._shared(lead.counters - COUNTER_BYTES)}, i32 "
-                    f"{let(f'mul i32 {warp_group}, {COUNTER_BYTES}')}")
-        writer.do(f"br i1 {let(f'icmp eq i32 {warp_group}, 0')}, label %{done}, label %{look}")
-        writer.label(look)
-        led = let(f"load volatile i32, {_SHARED} {place}")
-        writer.do(f"br i1 {let(f'icmp ugt i32 {led}, {ordinal}')}, label %{done}, label %{wait}")
-        writer.label(wait)
-        writer.call("void", "llvm.nvvm.nanosleep", [("i32", str(PAUSE))])
-        writer.do(f"br label %{look}")
-        writer.label(done)
 
     def _loop(self, role: str) -> None:
         """A role's work-groups, one after the other: a round of them for all multiprocessors, then the next one, each
@@ -195,9 +170,8 @@ class _Kernel:
         total = let(f"mul i32 {plane}, {counts[2]}")
         kind = "ctaid.x" if self.axis is None else "clusterid.x"
         first, step = self._register(kind), self._register(f"n{kind}")
-        start, own, turn = (writer.slot("i32") for _ in range(3))
+        start, own = (writer.slot("i32") for _ in range(2))
         writer.do(f"store i32 0, ptr {start}")
-        writer.do(f"store i32 0, ptr {turn}")
         writer.do(f"store i32 {first}, ptr {own}")
         again, body, done = (writer.fresh(name)[1:] for name in ("again", "group", "done"))
         writer.do(f"br label %{again}")
@@ -209,10 +183,6 @@ class _Kernel:
         place, exists = [*self._position(number, counts, plane)], "true"
         if self.axis is not None:
             place[self.axis], exists = self._of_cluster(place[self.axis], real[self.axis])
-        if role == ROLES[0] and self.lead is not None:
-            ordinal = let(f"load i32, ptr {turn}")
-            self._follow(self.lead, ordinal)
-            writer.do(f"store i32 {let(f'add i32 {ordinal}, 1')}, ptr {turn}")
         position = [let(f"zext i32 {one} to i64") for one in place]
         operands = ", ".join([f"ptr {LAUNCH}", *(f"i64 {one}" for one in position), f"ptr {state}", f"i1 {exists}"])
         writer.do(f"call void @{self.symbol}.{role}({operands})")

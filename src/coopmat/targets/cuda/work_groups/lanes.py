@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from coopmat.spirv.grammar import Scope
 from coopmat.targets.cuda.lanes import CONVERGENT, SHARED, WARP, CudaLanes, Variant
-from coopmat.targets.cuda.work_groups.pipeline import CLUSTER, COUNTER_BYTES, Lead
+from coopmat.targets.cuda.work_groups.pipeline import CLUSTER
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.lanes import GroupCopy, Numbers
@@ -34,11 +34,6 @@ class RoleLanes(CudaLanes):
     def thread(self) -> Number:
         """The number of a thread."""
         return self._register("tid.x")
-
-    def counter(self, lead: Lead, warp_group: str) -> str:
-        """The address of a warp group's counter, by its number, an i32."""
-        return self.shared(self.writer.let(
-            f"add i32 {self.writer.let(f'mul i32 {warp_group}, {COUNTER_BYTES}')}, {lead.counters}"))
 
     def warp(self) -> str:
         """The number of the warp, of which the compiler knows that its threads have it alike."""
@@ -80,9 +75,7 @@ class RoleLanes(CudaLanes):
 
 
 class ComputingLanes(RoleLanes):
-    """The threads that compute. meets: whether they wait for each other."""
-
-    meets = False
+    """The threads that compute."""
 
     def store(self, pointer: Number, number: Number, alignment: int, *, volatile: bool = False) -> None:
         """Write a number, if the work-group exists."""
@@ -110,7 +103,6 @@ class ComputingLanes(RoleLanes):
         if scope != Scope.Workgroup:
             super().barrier(scope)
             return
-        self.meets = True
         self.writer.call("void", "llvm.nvvm.barrier.cta.sync.aligned.count", [
             ("i32", str(COMPUTING_BARRIER)), ("i32", str(self.total))], CONVERGENT)
 

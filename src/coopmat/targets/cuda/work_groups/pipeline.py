@@ -16,7 +16,7 @@ SWIZZLES = (128, 64, 32)  # bytes of a line of a tile
 MAP_ALIGNMENT = 16  # bytes: of the address, the stride and the first column that a tensor map takes
 MOST_COLUMNS, ROWS_OF_D = 256, 64  # of a wgmma's D
 MOST_BOX_ROWS = 256
-BARRIER_BYTES, COUNTER_BYTES = 8, 4
+BARRIER_BYTES = 8
 CLUSTER = 2  # work-groups that share tiles
 LINES_OF_CORE = 8  # of a tile, which wgmma reads together
 CHUNK_BUFFERS = 2  # of a warp group, for chunks of results
@@ -154,22 +154,11 @@ class StagedStore:
     number: int
 
 
-@dataclass(frozen=True)
-class Lead:
-    """By how many turns of loops each warp group is ahead of the next one, so that one multiplies while another does
-    something else: its epilogue, a softmax. No more than any ring has stages: who leads needs none that others hold.
-    counters: of work-groups in which a warp group has taken its lead; their offset in shared memory, a word for each.
-    """
-
-    turns: int
-    counters: int
-
-
 @dataclass
 class Schedule:
     """The pipelines of a kernel, by their blocks; the loads by the ids of what they load. stores: those that leave by
     tensor maps; staging: the offset of their chunks in shared memory. nbytes: of shared memory. sums: the phis that
-    products are added to, and nothing else is done with. lead: None for a single warp group."""
+    products are added to, and nothing else is done with."""
 
     rings: dict[int, Ring]
     loads: dict[int, StagedLoad]
@@ -177,7 +166,6 @@ class Schedule:
     sums: frozenset[int] = frozenset()
     staging: int = 0
     nbytes: int = 0
-    lead: Lead | None = None
 
     @property
     def maps(self) -> list[TensorMap]:

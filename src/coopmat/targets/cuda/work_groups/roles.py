@@ -19,7 +19,6 @@ from coopmat.targets.cuda.work_groups.pipeline import (
     KINDS,
     ROWS_OF_D,
     WARP_GROUP,
-    Lead,
     Schedule,
     StagedLoad,
     Tile,
@@ -60,7 +59,6 @@ class ComputingMatrices(FragmentMatrices):
         self._tiles: dict[str, tuple[StagedLoad, str]] = {}  # by the operand that stands for one; where they begin
         self._sums = {("value", one) for one in schedule.sums}  # what their slots begin with
         self._zeros: dict[str, str] = {}  # whether a matrix is zero, whatever its registers hold; an i1
-        self._turns = "" if schedule.lead is None else self.writer.slot("i32", initial="0")  # of loops, so far
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory; a tile of a pipeline is waited for, and stays where it is."""
@@ -199,33 +197,12 @@ class ComputingMatrices(FragmentMatrices):
         for position in self._positions.values():
             if position.ring.is_held:
                 self._release(position)
-        lead = self.schedule.lead
-        if lead is not None:
-            turns = self.writer.let(f"load i32, ptr {self._turns}")
-            self.writer.when(self.writer.let(f"icmp slt i32 {turns}, {lead.turns}"), lambda: self._take_lead(lead))
 
     def _release(self, position: RingPosition) -> None:
-        writer, lead = self.writer, self.schedule.lead
+        writer = self.writer
         thread = writer.let(f"and i32 {self.role.thread().base}, {unit_of(self.role.variant) - 1}")
         writer.when(writer.let(f"icmp ult i32 {thread}, {self.role.cluster}"), lambda: position.release(thread))
         position.advance()
-        if lead is not None and not position.ring.is_held:
-            turns = writer.let(f"add i32 {writer.let(f'load i32, ptr {self._turns}')}, 1")
-            writer.do(f"store i32 {turns}, ptr {self._turns}")
-            writer.when(writer.let(f"icmp eq i32 {turns}, {lead.turns}"), lambda: self._take_lead(lead))
-
-    def _take_lead(self, lead: Lead) -> None:
-        """Let the next warp group begin with this work-group."""
-        writer = self.writer
-        thread = self.role.thread().base
-        own = self.role.counter(lead, writer.let(f"lshr i32 {self.role.warp()}, 2"))
-
-        def count() -> None:
-            value = writer.let(f"add i32 {writer.let(f'load i32, {_SHARED} {own}')}, 1")
-            writer.do(f"store volatile i32 {value}, {_SHARED} {own}")
-
-        is_first = writer.let(f"icmp eq i32 {writer.let(f'and i32 {thread}, {WARP_GROUP - 1}')}, 0")
-        writer.when(is_first, count)
 
 
 class FetchingMatrices:

@@ -29,7 +29,6 @@ from coopmat.targets.cuda.work_groups.pipeline import (
     CHUNK_BUFFERS,
     CHUNK_BYTES,
     CLUSTER,
-    COUNTER_BYTES,
     FEWEST_STAGES,
     KINDS,
     LINES_OF_CORE,
@@ -44,7 +43,6 @@ from coopmat.targets.cuda.work_groups.pipeline import (
     TILE_ALIGNMENT,
     WARP_GROUP,
     Kind,
-    Lead,
     NoSchedule,
     Ring,
     Schedule,
@@ -82,10 +80,8 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     warp_groups = total // WARP_GROUP if variant.chip.has_wgmma else 1
     staging = CHUNK_BUFFERS * CHUNK_BYTES * warp_groups if stores else 0
     schedule = Schedule(rings, loads, stores, _sums(flat))
-    counters = _place(rings, shared_memory - staging - COUNTER_BYTES * warp_groups)
-    schedule.lead = _lead(rings.values(), variant.lead, warp_groups, counters)
-    schedule.staging = counters + COUNTER_BYTES * warp_groups
-    schedule.staging = -(-schedule.staging // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else schedule.staging
+    end = _place(rings, shared_memory - staging)
+    schedule.staging = -(-end // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else end
     schedule.nbytes = schedule.staging + staging
     return schedule
 
@@ -96,15 +92,6 @@ def _check_chip(chip: Chip, pipeline: str) -> None:
         raise NoSchedule(f"{chip.name} has no asynchronous copies")
     if pipeline != "copies" and not chip.has_wgmma:
         raise NoSchedule(f"{chip.name} has no wgmma")
-
-
-def _lead(rings: Iterable[Ring], wanted: int | None, warp_groups: int, counters: int) -> Lead | None:
-    """The lead of warp groups: so many turns; of None, so many that half of the stages are left for what comes."""
-    stages = min((ring.stages for ring in rings if not ring.is_held), default=0)
-    if warp_groups == 1 or not stages or wanted == 0:
-        return None
-    turns = stages // 2 // (warp_groups - 1) if wanted is None else wanted
-    return Lead(min(max(turns, 1), stages), counters)
 
 
 def _share(flat: Flat, loads: Iterable[StagedLoad], axis: int) -> None:
