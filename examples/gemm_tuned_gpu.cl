@@ -18,9 +18,17 @@
 #endif
 #ifndef TM
 #define TM 128
+#endif
+#ifndef TN
 #define TN 256
+#endif
+#ifndef TK
 #define TK 32
+#endif
+#ifndef WM
 #define WM 64
+#endif
+#ifndef WN
 #define WN 64
 #endif
 #ifndef ITEMS

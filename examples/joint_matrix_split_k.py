@@ -33,12 +33,13 @@ def gemm(item: nd_item[3], A: ptr[const[bfloat16]], B: ptr[const[bfloat16]], sum
 
 
 @kernel
-def add(item: nd_item[1], sums: ptr[const[float32]], C: ptr[float32], size: int, parts: int):
+def add(item: nd_item[1], sums: ptr[const[float32]], C: ptr[float32], count: int, size: int, parts: int):
     i = item.get_global_id(0)
-    total = 0.0
-    for part in range(parts):
-        total += sums[part * size + i]
-    C[i] = total
+    if i < count:
+        total = 0.0
+        for part in range(parts):
+            total += sums[part * size + i]
+        C[i] = total
 
 
 def main(arguments: list[str]) -> int:
@@ -53,7 +54,7 @@ def main(arguments: list[str]) -> int:
     sums, C = np.zeros((parts, rows, N), np.float32), np.zeros((M, N), np.float32)
     G, L = (parts, down, beside * ITEMS), (1, 1, ITEMS)
     q.parallel_for(nd_range(G, L), gemm, A, B, sums, M, N, K, steps, rows, parts)
-    q.parallel_for(nd_range(M * N), add, sums, C, rows * N, parts).wait()
+    q.parallel_for(nd_range(M * N), add, sums, C, M * N, rows * N, parts).wait()
 
     exact = A.astype(np.float64) @ B.astype(np.float64)
     is_right = np.allclose(C, exact, rtol=1e-4, atol=1e-4)

@@ -95,8 +95,8 @@ def test_blocks_of_64_rows_belong_to_warp_groups_in_turn(groups: int) -> None:
 
 
 @pytest.mark.parametrize(("use", "rows", "columns", "threads"), [
-    ("a", 64, 64, 128), ("b", 64, 64, 128), ("accumulator", 64, 64, 100), ("accumulator", 64, 64, 96),
+    ("a", 64, 64, 128), ("b", 64, 64, 128), ("accumulator", 64, 64, 100), ("accumulator", 48, 64, 384),
     ("accumulator", 60, 64, 128), ("accumulator", 64, 60, 128)])
 def test_others_have_none(use: Use, rows: int, columns: int, threads: int) -> None:
-    """A and B, warps that are no power of two, parts of tiles."""
+    """A and B, three warps down and four across, parts of warps and of tiles."""
     assert work_group_fragment(use, format_of("fp32"), rows, columns, threads) is None

@@ -120,6 +120,24 @@ def test_graphs(queue: cm.Queue, program: cm.Program) -> None:
     assert (memory.to_host() == 23).all()
 
 
+def test_prepared_launches_follow_each_other(queue: cm.Queue) -> None:
+    """The next one's work-groups may begin early: they read what the last ones of those before have written."""
+    program = cm.build("kernel void turn(global const int *from, global int *to) { size_t i = get_global_id(0), n = "
+                       "get_global_size(0); int slow = 0; for (int j = 0; j < (int)(i / 64 % 7) * 50; j++) slow += "
+                       "to[(i + j) % n] & 0; to[n - 1 - i] = from[i] * 3 + 1 + slow; }", device=queue.device)
+    count, rounds = 132 * 2048 * 2, 200
+    memories = [cm.malloc_device[np.int32](count, queue) for _ in range(2)]
+    queue.copy(np.arange(count, dtype=np.int32), memories[0], count).wait()
+    both = [queue.prepare(program.kernel("turn"), count, 256, *order) for order in (memories, memories[::-1])]
+    for _ in range(rounds // 2):
+        both[0]()
+        both[1]()
+    expected = np.arange(count, dtype=np.uint32)
+    for _ in range(rounds):
+        expected = (expected * np.uint32(3) + np.uint32(1))[::-1]
+    np.testing.assert_array_equal(memories[0].to_host().view(np.uint32), expected)
+
+
 def test_prepared_launches_take_few_microseconds(queue: cm.Queue, program: cm.Program) -> None:
     memory = cm.malloc_device[np.int32](256, queue)
     launch = queue.prepare(program.kernel("add"), 256, 256, memory, 1)

@@ -180,7 +180,7 @@ def _gpus(name: str) -> Iterator[Finding]:
     made_by = assembler.found()
     yield Finding("cubins", "ok" if made_by else "absent", f"by {made_by}" if made_by else assembler.MISSING)
     reader = assembler.find_disassembler()
-    yield Finding("SASS", "ok" if reader else "absent", reader or "pip install nvidia-cuda-nvdisasm")
+    yield Finding("SASS", "ok" if reader else "absent", reader or assembler.TO_DISASSEMBLE)
 
 
 def _gpu(found: Device) -> Finding:

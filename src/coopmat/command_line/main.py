@@ -29,6 +29,7 @@ from coopmat.command_line.options import (
 from coopmat.diagnostics import Diagnostic, Error, render
 from coopmat.runtime import Device, Kernel, Program, Queue, device, devices
 from coopmat.runtime.building import make_program
+from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.support.cache import find_cache
 from coopmat.support.files import check_output, read_input, write_output
 from coopmat.support.terminal import console, progress, table
@@ -52,6 +53,8 @@ EMITTERS = {
     "cubin": lambda program: program.cubin,
     "sass": lambda program: program.sass.encode(),
 }
+OF_CHIPS = ("ptx", "cubin", "sass")
+"""What real chips run."""
 
 
 def main() -> None:
@@ -194,7 +197,10 @@ def compile_file(
     if emit not in EMITTERS:
         raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
     check_output(output, file)
-    program = _build(file, build_options(context), device(device_name or "sim:generic"), cache_dir, linked, values)
+    target = device(device_name or "sim:generic")
+    if emit in OF_CHIPS and isinstance(target, SimulatedDevice):
+        target = target.real()
+    program = _build(file, build_options(context), target, cache_dir, linked, values)
     made = program.optimized(level) if level else program
     _print_warnings(made.warnings[len(program.warnings):])
     write_output(output, EMITTERS[emit](made))

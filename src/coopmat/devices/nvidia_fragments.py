@@ -8,6 +8,8 @@ on an H200 by benchmarks/hardware/wmma_fragments.py, and agree with what is publ
 
 from __future__ import annotations
 
+import math
+
 from coopmat.devices.instructions import Shape
 from coopmat.devices.lane_layout import LaneLayout, Step, Steps, placed, spread
 from coopmat.devices.operands import Use, shape_of
@@ -54,10 +56,12 @@ def work_group_fragment(use: Use, fmt: Format, rows: int, columns: int, threads:
     wgmma has them; where there are more warps than that, the others are beside them. An A of 16 bits lies like it, as
     wgmma takes it from registers, if no warps are beside each other. None for other matrices."""
     warps, rest = divmod(threads, 32)
-    if use == "b" or rest or warps & warps - 1 or rows % 16 or columns % 8:
+    if use == "b" or rest or rows % 16 or columns % 8:
         return None
-    above = min(warps, rows // 16 & -(rows // 16))
+    above = math.gcd(warps, rows // 16)
     beside = warps // above
+    if above & above - 1 and beside > 1:
+        return None
     if use == "a" and (fmt.bits != 16 or columns % 16 or beside > 1):
         return None
     lanes = [Step(4, 0, 2), Step(8, 1, 0), Step(above, 16, 0), Step(beside, 0, 8)]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from coopmat.support.native import NativeCode
 
 Array = NDArray[np.float64]
 
@@ -72,13 +73,14 @@ def _chain() -> Callable[..., None]:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3)
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, reloc="pic")
     module = llvm.parse_assembly(_SOURCE)
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     passes.getModulePassManager().run(module, passes)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    prototype: Any = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
-    function: Callable[..., None] = prototype(engine.get_function_address("chain"))
-    function.engine = engine  # type: ignore[attr-defined]  # which owns the code
-    return function
+    code = NativeCode(machine.emit_object(module))
+    function = code.function("chain", *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
+
+    def chain(*given: int, _code: NativeCode = code) -> None:  # which owns the function
+        function(*given)
+
+    return chain

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coopmat.devices import DeviceDescription
@@ -30,6 +31,11 @@ class SimulatedDevice(Device):
     def with_options(self, options: SimulatorOptions) -> SimulatedDevice:
         """The device with other options."""
         return SimulatedDevice(self.description, options)
+
+    def real(self) -> SimulatedDevice:
+        """The device that code for the real chip is made for: there, large matrices are multiplied in parts, as are
+        those of types that the chip does not know."""
+        return SimulatedDevice(replace(self.description, combinations=(), any_combination=True), self.options)
 
     def timer(self) -> Timer:
         """Times the simulation by this machine's clock."""

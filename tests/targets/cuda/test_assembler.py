@@ -10,6 +10,7 @@ import coopmat as cm
 from coopmat.targets.cuda import assembler
 from coopmat.targets.cuda.assembler import Resources, resources
 from tests.kit.command_line import coopmat, failure
+from tests.kit.paths import EXAMPLES
 from tests.kit.targets.fake_cuda import installed
 
 SOURCE = "kernel void twice(global float *p) { p[get_global_id(0)] *= 2; }"
@@ -101,3 +102,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert coopmat(*given, "--device", "sim:nvidia_gpu_sm_80").returncode == 0
     assert ".target sm_80" in (tmp_path / "twice.ptx").read_text()
     assert "the device 'sim:generic' is no NVIDIA GPU" in failure(*given)
+    large = ("compile", EXAMPLES / "gemm_tuned_gpu.cl", "-o", tmp_path / "gemm", "--device", "sim:nvidia_gpu_sm_80")
+    assert "does not support" in failure(*large)  # the simulator has the chip's own matrices
+    assert coopmat(*large, "--emit", "ptx").returncode == 0
+    assert "mma.sync.aligned.m16n8k16" in (tmp_path / "gemm").read_text()

@@ -63,6 +63,7 @@ def test_kernels_of_sub_groups(name: str, options: tuple[str, ...], tile: int, s
     (("fp16", "fp16", "fp32"), (64, 64, 32), 128, "C", (64, 128, 40)),
     (("tf32", "tf32", "fp32"), (64, 128, 32), 128, "ABC", (68, 132, 36)),  # B is transposed first
     (("uint8", "sint8", "sint32"), (64, 128, 64), 128, "BC", (80, 144, 80)),  # both are
+    (("bf16", "bf16", "fp32"), (192, 96, 64), 384, "ABC", (200, 104, 72)),  # B's last slab is half empty
 ])
 def test_work_groups(formats: tuple[str, str, str], tile: tuple[int, int, int], items: int, rows_of: str,
                      sizes: tuple[int, int, int]) -> None:

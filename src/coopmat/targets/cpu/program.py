@@ -15,6 +15,7 @@ from coopmat.spirv.module.malformed import well_formed
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
+from coopmat.support.native import NativeCode
 from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.base.dump import wanted_stages
 from coopmat.targets.base.geometry import Geometry
@@ -24,7 +25,6 @@ from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.host import saved
 from coopmat.targets.cpu.host.launch import CompiledKernel, Plan
-from coopmat.targets.cpu.host.native import NativeCode
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.multiply_as import check_models

@@ -18,6 +18,7 @@ from coopmat.targets.cuda.chips import Chip
 
 MISSING = ("machine code for NVIDIA's GPUs is made of PTX by nvJitLink ('pip install coopmat[cuda]' brings it) or by "
            "ptxas ('pip install nvidia-cuda-nvcc', or a CUDA toolkit on the path); neither is here")
+TO_DISASSEMBLE = "pip install nvidia-cuda-nvdisasm"
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def disassembled(code: bytes) -> str:
     with its messages if it refuses."""
     program = find_disassembler()
     if program is None:
-        raise Error("SASS is what nvdisasm reads in machine code, and nvdisasm is not here: 'pip install "
-                    "nvidia-cuda-nvdisasm' brings it, as does a CUDA toolkit")
+        raise Error("SASS is what nvdisasm reads in machine code, and nvdisasm is not here: "
+                    f"'{TO_DISASSEMBLE}' brings it, as does a CUDA toolkit")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "kernels.cubin")
         source.write_bytes(code)

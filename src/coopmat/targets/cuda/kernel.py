@@ -18,9 +18,9 @@ from coopmat.targets.cuda.lanes import LOCAL_MEMORY, SHARED, CudaLanes, Variant
 from coopmat.targets.cuda.mathematics import SINGLE
 from coopmat.targets.cuda.matrix.form import FragmentMatrices
 from coopmat.targets.cuda.succession import let_next_begin, wait_for_previous
-from coopmat.targets.cuda.work_groups.kernel import kernel_text, threads_of
+from coopmat.targets.cuda.work_groups.kernel import kernel_text
 from coopmat.targets.cuda.work_groups.lanes import ComputingLanes, FetchingLanes
-from coopmat.targets.cuda.work_groups.pipeline import Schedule, TensorMap
+from coopmat.targets.cuda.work_groups.pipeline import Schedule, TensorMap, threads_of
 from coopmat.targets.cuda.work_groups.roles import ComputingMatrices, FetchingMatrices
 from coopmat.targets.cuda.work_groups.schedule import schedule_of
 from coopmat.targets.llvm.access import load_value

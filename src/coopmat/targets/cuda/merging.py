@@ -99,12 +99,13 @@ def kept(made: Callable[[], Iterator[Merged]], cache: Cache, key: Callable[[int]
     source: Iterator[Merged] | None = None
     for number in itertools.count():
         content = cache.get(key(number))
-        if content is None or _read(content) is None:
+        found = None if content is None else _read(content)
+        if found is None:
             if source is None:
                 source = itertools.islice(made(), number, None)
             content = _next(source)
             cache.put(key(number), content)
-        found = _read(content)
+            found = _read(content)
         if not isinstance(found, Merged):
             if found:
                 raise NoMerge(found)

@@ -114,6 +114,16 @@ class Writer:
         if count:
             self.repeat(count, [], turn, unrolls=unrolls)
 
+    def all_of(self, first: str, *others: str) -> str:
+        """Whether all of some conditions hold, each an i1."""
+        for one in others:
+            first = one if first == "true" else self.let(f"and i1 {first}, {one}")
+        return first
+
+    def of_word(self, llvm: str, word: str) -> str:
+        """The bits of an i32 as a type of 32 bits."""
+        return word if llvm == "i32" else self.let(f"bitcast i32 {word} to {llvm}")
+
     def slot(self, llvm: str, *, align: int = 0, initial: str | None = None) -> str:
         """A stack slot; ``initial`` is what it holds at the start."""
         name = self.fresh("slot")

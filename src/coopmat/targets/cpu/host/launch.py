@@ -18,13 +18,13 @@ import numpy as np
 
 from coopmat.devices import CPU
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.support.native import NativeCode
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
 from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.host.frame import ALIGNMENT, Field
-from coopmat.targets.cpu.host.native import NativeCode
 from coopmat.targets.cpu.host.threads import POOL, aligned
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.llvm.print_buffer import PrintBuffer

@@ -112,7 +112,8 @@ class BlockMemory(Registers):
         for registers, address in self._lines(access, blocks):
             found = self.loaded_blocks(address, len(registers), is_turned=blocks.is_turned)
             words |= zip(registers, found, strict=True)
-        return self.matrix(kind, [self._of_word(fragment_of(kind), words[register]) for register in sorted(words)])
+        llvm = fragment_of(kind).register
+        return self.matrix(kind, [self.writer.of_word(llvm, words[register]) for register in sorted(words)])
 
     def loaded_blocks(self, address: str, count: int, *, is_turned: bool = False) -> list[str]:
         """The words of so many blocks; a thread gives the address of a line in shared memory (ldmatrix)."""
@@ -225,10 +226,6 @@ class BlockMemory(Registers):
     def in_shared(self, address: str) -> str:
         """A generic address as one of shared memory."""
         return self.writer.let(f"addrspacecast ptr {address} to ptr addrspace({SHARED})")
-
-    def _of_word(self, fragment: Fragment, word: str) -> str:
-        """A register of a fragment, by its bits."""
-        return word if fragment.register == "i32" else self.writer.let(f"bitcast i32 {word} to {fragment.register}")
 
     def _word(self, fragment: Fragment, register: str) -> str:
         return register if fragment.register == "i32" else self.writer.let(

@@ -226,54 +226,54 @@ class MatrixMemory(BlockMemory):
     def _load_repeated(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix whose lines are the same memory: each element of a line is loaded once, and is there or not for a
         whole line at once. Both ways to a line hold few registers; to a matrix of them, twice as many as there are."""
-        emitter, fragment, let = self.emitter, fragment_of(kind), self.writer.let
+        emitter, fragment = self.emitter, fragment_of(kind)
         order, start = Order.of(kind, access.layout), fragment.spread.start(emitter, lane_of(emitter, kind, "i64"))
-        first_line, first_place, height, width = (Number("i64", one) for one in access.window)
+        first_line, first_place, height, _ = (Number("i64", one) for one in access.window)
         line, place = self._line_and_place(order, start)
         line, place = add(emitter, line, first_line), add(emitter, place, first_place)
-        size = (kind.rows, kind.columns)[order.along]
-        last = add(emitter, first_place, emitter.constant("i64", size))
-        below = add(emitter, first_line, emitter.constant("i64", (kind.rows, kind.columns)[1 - order.along]))
-        has_lines = self._all(emitter.apply("icmp slt {t} {0}, {1}", "i1", first_line, height),
-                              emitter.apply("icmp sgt {t} {0}, {1}", "i1", below, emitter.constant("i64", 0)))
-        is_whole = self._all(has_lines, emitter.apply("icmp sge {t} {0}, {1}", "i1", first_place,
-                                                      emitter.constant("i64", 0)),
-                             emitter.apply("icmp sle {t} {0}, {1}", "i1", last, width))
+        values = self._line_once(kind, order, access, (line, place))
+        lines = {offset: self._is_below(add(emitter, line, emitter.constant("i64", offset)), height)
+                 for offset in {one[1 - order.along] for one in fragment.spread.offsets}}
+        parts = [(lines[one[1 - order.along]], values[one[order.along]]) for one in fragment.spread.offsets]
+        return self.of_components(kind, [Number(fragment.element, self.writer.let(
+            f"select i1 {is_there.base}, {fragment.element} {value.base}, {fragment.element} {self.zero(kind).base}"))
+            for is_there, value in parts])
+
+    def _line_once(self, kind: MatrixType, order: Order, access: MatrixAccess, start: tuple[Number, Number]
+                   ) -> dict[int, Number]:
+        """A thread's elements of the only line, by their distances from the first one, whose line and place there are
+        ``start``; zeros outside of the window."""
+        emitter, fragment, let = self.emitter, fragment_of(kind), self.writer.let
+        first_line, first_place, height, width = (Number("i64", one) for one in access.window)
+        zero, extents = emitter.constant("i64", 0), (kind.rows, kind.columns)
+        ends = [add(emitter, first, emitter.constant("i64", extent)) for first, extent in (
+            (first_line, extents[1 - order.along]), (first_place, extents[order.along]))]
+        has_lines = self.writer.all_of(emitter.apply("icmp slt {t} {0}, {1}", "i1", first_line, height).base,
+                                       emitter.apply("icmp sgt {t} {0}, {1}", "i1", ends[0], zero).base)
+        is_whole = self.writer.all_of(has_lines, emitter.apply("icmp sge {t} {0}, {1}", "i1", first_place, zero).base,
+                                      emitter.apply("icmp sle {t} {0}, {1}", "i1", ends[1], width).base)
         places = sorted({offset[order.along] for offset in fragment.spread.offsets})
-        address = self.address(access, fragment, (line, place))
+        address = self.address(access, fragment, start)
 
         def element(offset: int) -> str:
             return self._load_one(fragment, let(f"getelementptr i8, ptr {address}, i64 {offset * fragment.bits // 8}"),
                                   None)
 
         def element_if_there(offset: int) -> str:
-            own = add(emitter, place, emitter.constant("i64", offset))
-            is_there = self._all(has_lines, self._is_below(own, width))
+            own = add(emitter, start[1], emitter.constant("i64", offset))
+            is_there = Number("i1", self.writer.all_of(has_lines, self._is_below(own, width).base))
             return self._if(is_there, fragment.element, lambda: element(offset)).base
 
         vector = f"<{len(places)} x {fragment.element}>"
-        found = self._either_value(vector, is_whole.base, *(
+        found = self._either_value(vector, is_whole, *(
             lambda make=make: self._vector(vector, fragment.element, map(make, places))
             for make in (element, element_if_there)))
-        values = {offset: Number(fragment.element, let(f"extractelement {vector} {found}, i32 {number}"))
-                  for number, offset in enumerate(places)}
-        lines = {offset: self._is_below(add(emitter, line, emitter.constant("i64", offset)), height)
-                 for offset in {one[1 - order.along] for one in fragment.spread.offsets}}
-        parts = [(lines[one[1 - order.along]], values[one[order.along]]) for one in fragment.spread.offsets]
-        return self.of_components(kind, [Number(fragment.element, let(
-            f"select i1 {is_there.base}, {fragment.element} {value.base}, {fragment.element} {self.zero(kind).base}"))
-            for is_there, value in parts])
+        return {offset: Number(fragment.element, let(f"extractelement {vector} {found}, i32 {number}"))
+                for number, offset in enumerate(places)}
 
     def _is_below(self, one: Number, limit: Number) -> Number:
         """Whether a number is neither negative nor too large."""
         return self.emitter.apply("icmp ult {t} {0}, {1}", "i1", one, limit)
-
-    def _all(self, *conditions: Number) -> Number:
-        """Whether all hold."""
-        found, *others = (one.base for one in conditions)
-        for one in others:
-            found = self.writer.let(f"and i1 {found}, {one}")
-        return Number("i1", found)
 
     def _vector(self, llvm: str, element: str, texts: Iterable[str]) -> str:
         found = "poison"
@@ -289,14 +289,14 @@ class MatrixMemory(BlockMemory):
         lines, places = (kind.rows, kind.columns)[1 - order.along], (kind.rows, kind.columns)[order.along]
         if order.together > 1:
             lines, places = kind.rows // order.together, kind.columns * order.together
-        found = "true"
+        conditions = []
         for first, limit, size in ((first_line, height, lines), (first_place, width, places)):
             last = add(emitter, first, emitter.constant("i64", size))
-            for condition in (emitter.apply("icmp sge {t} {0}, {1}", "i1", first, emitter.constant("i64", 0)),
-                              emitter.apply("icmp ule {t} {0}, {1}", "i1", last, limit)):
-                found = condition.base if found == "true" else self.writer.let(f"and i1 {found}, {condition.base}")
+            conditions += [emitter.apply("icmp sge {t} {0}, {1}", "i1", first, emitter.constant("i64", 0)).base,
+                           emitter.apply("icmp ule {t} {0}, {1}", "i1", last, limit).base]
         address = self.address(access, fragment, (first_line, first_place))
-        return found, MatrixAccess(access.pointer, address, access.stride, access.layout, access.alignment)
+        return self.writer.all_of(*conditions), MatrixAccess(access.pointer, address, access.stride, access.layout,
+                                                             access.alignment)
 
     # --- choices at run time ----------------------------------------------------------
 

@@ -369,7 +369,7 @@ class _SharedFactor(FactorRegisters):
         for registers, steps in Blocks(tuple(places), False, tuple(range(len(places)))).groups:
             line, byte = places[registers[0]]
             words += self.form.loaded_blocks(self._line(steps, line * self.pitch + byte), len(registers))
-        return [(llvm, word if llvm == "i32" else writer.let(f"bitcast i32 {word} to {llvm}")) for word in words]
+        return [(llvm, writer.of_word(llvm, word)) for word in words]
 
     def _line(self, steps: tuple[Place, ...], offset: int) -> str:
         """The address of the line that a thread gives for blocks from an offset on, in shared memory."""

@@ -42,7 +42,7 @@ class Reductions(Multiply):
     def _is_full(self, kind: MatrixType) -> bool:
         fragment = fragment_of(kind)
         return fragment.spread.is_regular and all(fragment.spread.everywhere) and (
-            fragment.components << fragment.spread.lanes.bit_length() - 1 == kind.rows * kind.columns)
+            fragment.components * fragment.spread.lanes == kind.rows * kind.columns)
 
     def _has_places(self, kind: MatrixType, given: MatrixType, folded: list[int]) -> bool:
         """Whether threads hold the results that they need: those of other columns than they were given, if rows are

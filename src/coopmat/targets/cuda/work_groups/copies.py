@@ -16,8 +16,15 @@ from coopmat.targets.llvm.writer import Operand, Writer
 
 CACHED = {16: "cg", 8: "ca", 4: "ca"}
 """Chunks by their bytes, and in which caches they are kept on their way: 16 bytes pass by the first level."""
-CELL_BITS, LINE_BITS = 4, 7  # of what swizzling exchanges: 16 bytes, by the number of 128 bytes
+CELL, CELL_BITS, LINE_BITS = 16, 4, 7  # of what swizzling exchanges: 16 bytes, by the number of 128 bytes
 _FROM, _TO = "ptr addrspace(1)", f"ptr addrspace({SHARED})"
+
+
+def swizzled(writer: Writer, tile: Tile, place: str) -> str:
+    """Where a byte of a tile lies, by its place in lines and slabs that follow each other, an i32."""
+    let = writer.let
+    cell = let(f"and i32 {let(f'lshr i32 {place}, {LINE_BITS}')}, {tile.line_bytes // CELL - 1}")
+    return let(f"xor i32 {place}, {let(f'shl i32 {cell}, {CELL_BITS}')}")
 
 
 @dataclass(frozen=True)
@@ -53,10 +60,10 @@ class TileCopy:
         writer, tile = self.writer, self.tile
         let = writer.let
         begins = let(f"icmp sge i64 {self.first}, 0")
-        ends = let(f"icmp sle i64 {let(f'add i64 {self.first}, {tile.along}')}, {self.width}")
+        ends = let(f"icmp sle i64 {let(f'add i64 {self.first}, {tile.stored}')}, {self.width}")
         below = let(f"icmp sge i64 {self.line}, 0")
         above = let(f"icmp sle i64 {let(f'add i64 {self.line}, {tile.lines}')}, {self.height}")
-        is_inside = self._all(begins, ends, below, above)
+        is_inside = writer.all_of(begins, ends, below, above)
         mixed = let(f"or i64 {let(f'ptrtoint {_FROM} {self.start} to i64')}, {self.stride}")
         found: list[tuple[str, str]] = []
         end = writer.fresh("brought")[1:]
@@ -70,7 +77,7 @@ class TileCopy:
             fits = let(f"icmp eq i64 {let(f'and i64 {mixed}, {width - 1}')}, 0")
             for fills, condition in ((False, is_inside), (True, begins)):
                 this, other = writer.fresh("chunks")[1:], writer.fresh("else")[1:]
-                writer.do(f"br i1 {self._all(fits, condition)}, label %{this}, label %{other}")
+                writer.do(f"br i1 {writer.all_of(fits, condition)}, label %{this}, label %{other}")
                 writer.label(this)
                 way(lambda width=width, fills=fills: self._chunks(width, fills=fills), "false")  # type: ignore[misc]
                 writer.label(other)
@@ -78,11 +85,10 @@ class TileCopy:
         writer.label(end)
         return let(f"phi i1 {', '.join(f'[ {stores}, %{block} ]' for stores, block in found)}")
 
-    def _all(self, *conditions: str) -> str:
-        found, *others = conditions
-        for one in others:
-            found = self.writer.let(f"and i1 {found}, {one}")
-        return found
+    def _is_line(self, place: _Place) -> str:
+        """Whether the matrix has the line of a place, an i1."""
+        line = self.writer.let(f"add i64 {self.line}, {place.line}")
+        return self.writer.let(f"icmp ult i64 {line}, {self.height}")
 
     def _chunks(self, width: int, *, fills: bool) -> None:
         """The copies of chunks: of a whole tile, or of one whose chunks may be short or empty."""
@@ -98,12 +104,11 @@ class TileCopy:
     def _bytes_there(self, place: _Place, width: int) -> str:
         """How many bytes of a chunk the matrix has, an i32."""
         let = self.writer.let
-        is_line = let(f"icmp ult i64 {let(f'add i64 {self.line}, {place.line}')}, {self.height}")
         left = let(f"sub i64 {let(f'mul i64 {self.width}, {self.tile.element}')}, "
                    f"{let(f'add i64 {self.first_byte}, {place.byte}')}")
         some = self.writer.call("i64", "llvm.smax.i64", [("i64", left), ("i64", "0")])
         most = self.writer.call("i64", "llvm.smin.i64", [("i64", some), ("i64", str(width))])
-        return let(f"trunc i64 {let(f'select i1 {is_line}, i64 {most}, i64 0')} to i32")
+        return let(f"trunc i64 {let(f'select i1 {self._is_line(place)}, i64 {most}, i64 0')} to i32")
 
     def _elements(self) -> None:
         """The loads and stores of elements."""
@@ -111,9 +116,8 @@ class TileCopy:
         llvm, let, writer = f"i{8 * size}", self.writer.let, self.writer
 
         def move(place: _Place) -> None:
-            is_line = let(f"icmp ult i64 {let(f'add i64 {self.line}, {place.line}')}, {self.height}")
             number = let(f"add i64 {self.first}, {let(f'udiv i64 {place.byte}, {size}')}")
-            is_there = self._all(is_line, let(f"icmp ult i64 {number}, {self.width}"))
+            is_there = writer.all_of(self._is_line(place), let(f"icmp ult i64 {number}, {self.width}"))
             before, load, store = writer.block, writer.fresh("load")[1:], writer.fresh("store")[1:]
             writer.do(f"br i1 {is_there}, label %{load}, label %{store}")
             writer.label(load)
@@ -169,13 +173,11 @@ class TileCopy:
         within = let(f"mul i32 {let(f'urem i32 {number}, {per_line}')}, {nbytes}")
         in_slab = let(f"add i32 {let(f'mul i32 {line}, {tile.line_bytes}')}, {within}")
         plain = let(f"add i32 {let(f'mul i32 {slab}, {tile.slab_bytes}')}, {in_slab}")
-        cell = let(f"and i32 {let(f'lshr i32 {plain}, {LINE_BITS}')}, {tile.line_bytes // (1 << CELL_BITS) - 1}")
-        swizzled = let(f"xor i32 {plain}, {let(f'shl i32 {cell}, {CELL_BITS}')}")
         byte = let(f"add i32 {let(f'mul i32 {slab}, {tile.line_bytes}')}, {within}")
         wide_line, wide_byte = (let(f"zext i32 {one} to i64") for one in (line, byte))
         way = let(f"add i64 {let(f'mul i64 {wide_line}, {self.stride}')}, {wide_byte}")
         return _Place(wide_line, wide_byte, let(f"getelementptr i8, {_FROM} {self.start}, i64 {way}"),
-                      let(f"getelementptr i8, {_TO} {self.target}, i32 {swizzled}"))
+                      let(f"getelementptr i8, {_TO} {self.target}, i32 {swizzled(self.writer, tile, plain)}"))
 
     def _further(self, own: _Place, slab: str, line: str) -> _Place:
         """The place so many slabs and lines behind another one, each an i32; lines of which wgmma reads eight."""

@@ -15,9 +15,11 @@ from coopmat.targets.cuda.work_groups.lanes import EXISTS, GROUP
 from coopmat.targets.cuda.work_groups.pipeline import (
     BARRIER_BYTES,
     CLUSTER,
-    WARP_GROUP,
     Schedule,
     fetchers_of,
+    fetching_registers,
+    registers_of,
+    threads_of,
     unit_of,
 )
 from coopmat.targets.cuda.work_groups.rings import STATE
@@ -27,31 +29,8 @@ from coopmat.targets.llvm.writer import METADATA, Writer
 
 ROLES = ("compute", "fetch")
 SIDE = 8  # work-groups of a block of neighbours, along y
-REGISTERS, REGISTER_UNIT = 1 << 16, 8  # of a multiprocessor, and in which threads get them
-FETCHING_REGISTERS, COPYING_REGISTERS, MOST_REGISTERS = 24, 104, 240  # of a thread
 _SHARED = f"ptr addrspace({SHARED})"
 _PARAMETERS = ", ".join([f"ptr {LAUNCH}", *(f"i64 {name}" for name in GROUP), f"ptr {STATE}", f"i1 {EXISTS}"])
-
-
-def threads_of(variant: Variant) -> int:
-    """The threads of a work-group, with those that fetch. Beside warp groups that is one, too, of which only a warp
-    fetches where tensor maps do the work: registers are given away by whole warp groups."""
-    return math.prod(variant.local_size) + unit_of(variant)
-
-
-def registers_of(variant: Variant) -> int | None:
-    """The registers of a computing thread, once those that fetch have given theirs away; None if all have enough."""
-    total, threads = math.prod(variant.local_size), threads_of(variant)
-    launched = REGISTERS // threads // REGISTER_UNIT * REGISTER_UNIT
-    if not variant.chip.has_wgmma:
-        return None
-    left = launched * threads - fetching_registers(variant) * WARP_GROUP
-    return min(MOST_REGISTERS, left // total // REGISTER_UNIT * REGISTER_UNIT) if launched < MOST_REGISTERS else None
-
-
-def fetching_registers(variant: Variant) -> int:
-    """Those that a thread needs which fetches."""
-    return COPYING_REGISTERS if variant.pipeline == "copies" else FETCHING_REGISTERS
 
 
 def role_function(emitter: Emitter, symbol: str, role: str) -> list[str]:

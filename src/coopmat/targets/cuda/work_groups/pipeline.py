@@ -3,6 +3,7 @@ through, and who takes part."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -26,6 +27,9 @@ STORED = {"float32": "FLOAT32", "int32": "INT32", "float16": "FLOAT16", "bf16": 
 FEWEST_STAGES, MOST_STAGES = 2, 8
 MOST_THREADS = 1024  # of a work-group
 TILE_ALIGNMENT = 1024
+REGISTERS, REGISTER_UNIT = 1 << 16, 8  # of a multiprocessor, and in which threads get them
+FETCHING_REGISTERS, COPYING_REGISTERS, MOST_REGISTERS = 24, 104, 240  # of a thread
+OWN_REGISTERS = 28  # of a thread, beside those of a product
 
 
 class NoSchedule(Exception):
@@ -71,8 +75,13 @@ class Tile:
 
     @property
     def slabs(self) -> int:
-        """Parts of the lines."""
-        return self.along * self.element // self.line_bytes
+        """Parts of the lines; the last one may hold more than the tile."""
+        return -(-self.along * self.element // self.line_bytes)
+
+    @property
+    def stored(self) -> int:
+        """Elements of a line in shared memory."""
+        return self.slabs * self.line_bytes // self.element
 
     @property
     def slab_bytes(self) -> int:
@@ -186,3 +195,28 @@ def unit_of(variant: Variant) -> int:
 def fetchers_of(variant: Variant) -> int:
     """The threads that fetch: a warp group that copies beside others, else a warp."""
     return WARP_GROUP if variant.pipeline == "copies" and variant.chip.has_wgmma else WARP
+
+
+def threads_of(variant: Variant) -> int:
+    """The threads of a work-group, with those that fetch. Beside warp groups that is one, too, of which only a warp
+    fetches where tensor maps do the work: registers are given away by whole warp groups."""
+    return math.prod(variant.local_size) + unit_of(variant)
+
+
+def launched_registers(variant: Variant) -> int:
+    """The registers of each thread, before some give theirs away."""
+    return REGISTERS // threads_of(variant) // REGISTER_UNIT * REGISTER_UNIT
+
+
+def registers_of(variant: Variant) -> int | None:
+    """The registers of a computing thread, once those that fetch have given some away; None if none are given away."""
+    launched, fetching = launched_registers(variant), fetching_registers(variant)
+    if not variant.chip.has_wgmma or not fetching <= launched < MOST_REGISTERS:
+        return None
+    left = launched * threads_of(variant) - fetching * WARP_GROUP
+    return min(MOST_REGISTERS, left // math.prod(variant.local_size) // REGISTER_UNIT * REGISTER_UNIT)
+
+
+def fetching_registers(variant: Variant) -> int:
+    """Those that a thread needs which fetches."""
+    return COPYING_REGISTERS if variant.pipeline == "copies" else FETCHING_REGISTERS

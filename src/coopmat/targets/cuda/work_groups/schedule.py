@@ -37,6 +37,7 @@ from coopmat.targets.cuda.work_groups.pipeline import (
     MOST_COLUMNS,
     MOST_STAGES,
     MOST_THREADS,
+    OWN_REGISTERS,
     ROWS_OF_D,
     STORED,
     SWIZZLES,
@@ -50,6 +51,8 @@ from coopmat.targets.cuda.work_groups.pipeline import (
     StagedStore,
     TensorMap,
     Tile,
+    launched_registers,
+    registers_of,
     unit_of,
 )
 from coopmat.targets.llvm.threads.spread import LaneBits
@@ -198,10 +201,14 @@ def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) 
             raise NoSchedule(f"a work-group of {d.work_items} does not share a {d} as warps multiply")
         return
     warps = d.work_items // 32
-    expected = (LaneBits(0, 2, 0, 2), LaneBits(2, 3, 1, 0), LaneBits(5, warps.bit_length() - 1, 16, 0))
+    expected = (LaneBits(0, 2, 0, 2), LaneBits(2, 3, 1, 0), LaneBits(5, (warps - 1).bit_length(), 16, 0))
     if not spread.is_regular or spread.lane_bits != expected or d.columns > MOST_COLUMNS:
         raise NoSchedule(f"a work-group of {d.work_items} does not share a {d} as wgmma has it: {16 * warps} rows, or "
                          f"a multiple, and at most {MOST_COLUMNS} columns")
+    needed, most = fragment_of(d).registers + OWN_REGISTERS, registers_of(variant) or launched_registers(variant)
+    if needed > most:
+        raise NoSchedule(f"a product of {d} takes {needed} registers of each of {d.work_items} work-items, which have "
+                         f"{most} beside those that fetch")
 
 
 _OTHER = {Layout.RowMajorKHR: Layout.ColumnMajorKHR, Layout.ColumnMajorKHR: Layout.RowMajorKHR}
@@ -256,9 +263,9 @@ def _tile(kind: MatrixType, layout: Layout, chip: Chip) -> Tile:
     along_k = is_a == by_rows
     size = kind.component.size
     line_bytes = next((width for width in SWIZZLES if along * size % width == 0), 0)
-    is_read = line_bytes > 0 and lines % LINES_OF_CORE == 0
-    if chip.has_wgmma:
-        is_read = is_read and (along_k or line_bytes == SWIZZLES[0]) and lines <= MOST_BOX_ROWS
+    if chip.has_wgmma and not along_k:
+        line_bytes = SWIZZLES[0]
+    is_read = line_bytes > 0 and lines % LINES_OF_CORE == 0 and (not chip.has_wgmma or lines <= MOST_BOX_ROWS)
     if not is_read:
         raise NoSchedule(f"a tile of {lines} lines of {along * size} bytes is none that {chip.name} multiplies")
     return Tile(lines, along, size, along_k, line_bytes)

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from coopmat.targets.cuda.lanes import SHARED
 from coopmat.targets.cuda.matrix.blocks import BlockMemory
 from coopmat.targets.cuda.matrix.multiply import COLUMNS, EIGHT, FactorRegisters, Instruction
-from coopmat.targets.cuda.work_groups.copies import CELL_BITS, LINE_BITS
+from coopmat.targets.cuda.work_groups.copies import CELL, swizzled
 from coopmat.targets.cuda.work_groups.pipeline import Tile
 from coopmat.targets.llvm.values import Number
 from coopmat.targets.llvm.writer import Operand
 
-CELL = 1 << CELL_BITS  # bytes of a block along a line
 SECOND, THIRD = 3, 4  # the bits of a thread's number that count blocks; those before count lines
 
 
@@ -34,17 +33,13 @@ class TileFactor(FactorRegisters):
     def registers(self, instruction: Instruction, outer: int, k: int, count: int) -> list[Operand]:
         blocks = 2 * count // EIGHT
         words = self.form.loaded_blocks(self._address(outer, k), blocks, is_turned=not self.tile.along_k)
-        return [(instruction.operand, self._of(instruction, word)) for word in words]
+        return [(instruction.operand, self.writer.of_word(instruction.operand, word)) for word in words]
 
     def pair(self, instruction: Instruction, outers: Sequence[int], k: int) -> list[list[Operand]]:
         if len(outers) < 2 or outers[1] != outers[0] + COLUMNS:
             return super().pair(instruction, outers, k)
         found = self.registers(instruction, outers[0], k, 2 * COLUMNS)
         return [found[:2], found[2:]]
-
-    def _of(self, instruction: Instruction, word: str) -> str:
-        return word if instruction.operand == "i32" else self.writer.let(
-            f"bitcast i32 {word} to {instruction.operand}")
 
     def _address(self, outer: int, k: int) -> str:
         """Of the line that a thread stands for, of the blocks from an outer place and one of K on."""
@@ -74,11 +69,8 @@ class TileFactor(FactorRegisters):
             first = let(f"add i32 {let(f'mul i32 {self.outer}, {tile.element}')}, {within}")
             byte = let(f"add i32 {first}, {let(f'mul i32 {across}, {CELL}')}")
         slab, rest = (let(f"{operation} i32 {byte}, {tile.line_bytes}") for operation in ("udiv", "urem"))
-        shift = LINE_BITS - (tile.line_bytes.bit_length() - 1)
-        cell = let(f"and i32 {let(f'lshr i32 {row}, {shift}')}, {tile.line_bytes // CELL - 1}")
-        swizzled = let(f"xor i32 {rest}, {let(f'shl i32 {cell}, {CELL_BITS}')}")
-        way = let(f"add i32 {let(f'mul i32 {down}, {tile.line_bytes}')}, {swizzled}")
-        return let(f"add i32 {way}, {let(f'mul i32 {slab}, {tile.slab_bytes}')}")
+        way = let(f"add i32 {let(f'mul i32 {down}, {tile.line_bytes}')}, {rest}")
+        return swizzled(self.writer, tile, let(f"add i32 {way}, {let(f'mul i32 {slab}, {tile.slab_bytes}')}"))
 
     def _bit(self, bit: int) -> str:
         return self.writer.let(f"and i32 {self.writer.let(f'lshr i32 {self.lane}, {bit}')}, 1")

@@ -54,7 +54,7 @@ class Spread:
     def lane_bits(self) -> tuple[LaneBits, ...]:
         """How a thread's number leads to its first element."""
         found: list[LaneBits] = []
-        for bit in range(self.lanes.bit_length() - 1):
+        for bit in range((self.lanes - 1).bit_length()):
             row, column = (int(part[1 << bit, 0] - part[0, 0]) for part in self.held[:2])
             last = found[-1] if found else None
             if last is not None and (row, column) == (last.rows << last.count, last.columns << last.count):

@@ -1,6 +1,6 @@
-"""Native code in this process: object files that the helper process made, and the functions in them.
+"""Native code in this process: object files, and the functions in them.
 
-LLVM only links here what it has compiled there; the names that code may take from elsewhere are those of
+LLVM only links here what it has compiled before; the names that code may take from elsewhere are those of
 :data:`LIBRARY`, so that nothing is left to be found.
 """
 
@@ -42,7 +42,7 @@ class NativeCode:
         needed = set(undefined_symbols(content))
         unknown = sorted(needed - LIBRARY)
         if unknown:
-            raise Error(f"the compiled kernel needs functions that are not there: {', '.join(unknown)}")
+            raise Error(f"the compiled code needs functions that are not there: {', '.join(unknown)}")
         with _lock:
             import llvmlite.binding as llvm
 
@@ -54,7 +54,7 @@ class NativeCode:
             try:
                 self._library = library.link(self._linker, self._name)  # the code is there as long as this is
             except RuntimeError as error:
-                raise Error(f"the compiled kernel cannot be loaded: {error}") from None
+                raise Error(f"the compiled code cannot be loaded: {error}") from None
 
     def function(self, name: str, *parameters: Any) -> Any:
         """A function that returns nothing; Python's other threads run while it does."""
@@ -62,7 +62,7 @@ class NativeCode:
             try:
                 found = self._linker.lookup(self._name, name)
             except RuntimeError:
-                raise Error(f"the compiled kernel has no function '{name}'") from None
+                raise Error(f"the compiled code has no function '{name}'") from None
             self._found.append(found)
         return ctypes.CFUNCTYPE(None, *parameters)(found[name])
 
