@@ -4,11 +4,12 @@
 // are not. A work-group computes TM x TN elements of C, and each of its sub-groups WM x WN of them, so
 //   global size = (N / TN * ITEMS, M / TM),  local size = (ITEMS, 1),  ITEMS = TM / WM * (TN / WN) * sub-group size.
 //
-// While one block is multiplied, the next one is on its way: every work-item loads its part into registers before the
-// products, and leaves it in the other half of local memory behind them. Lines there are 16 bytes longer than they must
-// be, so that the lines that a sub-group loads at once begin in different banks.
+// While one block is multiplied, the next two are on their way: one goes from every work-item's registers to the other
+// half of local memory, the other one from memory into these registers. Lines in local memory are 16 bytes longer than
+// they must be, so that the lines that a sub-group loads at once begin in different banks.
 //
-// Set with -D: TM, TN, TK, WM, WN, ITEMS, SUB_GROUP_SIZE; IN is an element type of 16 bits, OUT that of C.
+// Set with -D: TM, TN, TK, WM, WN, ITEMS, SUB_GROUP_SIZE; IN is an element type of 16 bits, OUT that of C. As they are, it
+// takes 106 KiB of local memory; with TK=32, half of it.
 
 #ifndef IN
 #define IN half
@@ -17,13 +18,13 @@
 #define OUT float
 #endif
 #ifndef TM
-#define TM 128
+#define TM 256
 #endif
 #ifndef TN
-#define TN 256
+#define TN 128
 #endif
 #ifndef TK
-#define TK 32
+#define TK 64
 #endif
 #ifndef WM
 #define WM 64
@@ -78,30 +79,31 @@ kernel void gemm(global const IN *A, global const IN *B, global OUT *C, int N, i
     global const IN *a_from = A + (size_t)get_group_id(1) * TM * K;
     global const IN *b_from = B + get_group_id(0) * TN;
     uint4 a_parts[PARTS_A], b_parts[PARTS_B];
+    const int last = K - TK;
 
     LOAD(a_parts, PARTS_A, a_from, TK, K)
     LOAD(b_parts, PARTS_B, b_from, TN, N)
     LEAVE(a_parts, PARTS_A, a_blocks[0], TK, LINE_A)
     LEAVE(b_parts, PARTS_B, b_blocks[0], TN, LINE_B)
+    LOAD(a_parts, PARTS_A, a_from + min(TK, last), TK, K)
+    LOAD(b_parts, PARTS_B, b_from + (size_t)min(TK, last) * N, TN, N)
     barrier(CLK_LOCAL_MEM_FENCE);
 
     matrix_c c = coop_mat_init(0);
     for (int k = 0, half_ = 0; k < K; k += TK, half_ ^= 1) {
-        const bool is_last = k + TK == K;
-        if (!is_last) {
-            LOAD(a_parts, PARTS_A, a_from + k + TK, TK, K)
-            LOAD(b_parts, PARTS_B, b_from + (size_t)(k + TK) * N, TN, N)
-        }
         for (int step = 0; step < TK; step += 16) {
             matrix_a a = coop_mat_load(a_blocks[half_] + row * LINE_A + step, ROW_MAJOR, LINE_A);
             matrix_b b = coop_mat_load(b_blocks[half_] + step * LINE_B + column, ROW_MAJOR, LINE_B);
             c = coop_matmul_add(a, b, c, CLK_COOPERATIVE_MATRIX_OPERAND_NONE);
+            if (step == 0) {
+                const int next = min(k + 2 * TK, last);
+                LEAVE(a_parts, PARTS_A, a_blocks[half_ ^ 1], TK, LINE_A)
+                LEAVE(b_parts, PARTS_B, b_blocks[half_ ^ 1], TN, LINE_B)
+                LOAD(a_parts, PARTS_A, a_from + next, TK, K)
+                LOAD(b_parts, PARTS_B, b_from + (size_t)next * N, TN, N)
+            }
         }
-        if (!is_last) {
-            LEAVE(a_parts, PARTS_A, a_blocks[half_ ^ 1], TK, LINE_A)
-            LEAVE(b_parts, PARTS_B, b_blocks[half_ ^ 1], TN, LINE_B)
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
     coop_mat_store(C + ((size_t)get_group_id(1) * TM + row) * N + get_group_id(0) * TN + column, c, ROW_MAJOR, N);
 }

@@ -282,7 +282,7 @@ def check(found: torch.Tensor, exact: torch.Tensor, result: Any) -> None:
 
 TYPES = ("-DIN=half", "-DOUT=float", "-DTM=16", "-DTN=16", "-DTK=16", "-DFLAGS=0")
 SUB_GROUPS = {"gemm": (TYPES, (16, 16), 32), "gemm_blocked": (TYPES, (32, 32), 32),
-              "gemm_tuned_gpu": ((), (128, 256), 256)}
+              "gemm_tuned_gpu": ((), (256, 128), 256)}
 """Examples in OpenCL C: build options, the rows and columns that a work-group computes, and its work-items."""
 
 

@@ -21,6 +21,7 @@ TYPES = (("bf16", "bf16", "fp32"), ("fp16", "fp16", "fp32"), ("fp16", "fp16", "f
 EPILOGUES = ("bias", "scales", "residual", "twice", "relu", "position", "rows")
 WIDEST = {"fp16": 2048}
 """Up to where a type has all integers."""
+MOST_ELEMENTS = 128  # of a sum, that a work-item has
 
 TEXT = """
 @kernel(work_group_size=(1, 1, {items}))
@@ -77,7 +78,8 @@ def choose(seed: int) -> Choice:
     formats = TYPES[rng.integers(len(TYPES))]
     m, n = int(rng.choice([16, 32, 64, 96, 128, 192])), int(rng.choice([16, 32, 48, 64, 96, 112, 128, 160]))
     k = int(rng.choice([32, 64] if "int" in formats[2] else [16, 32, 64]))
-    items = int(rng.choice([one for one in (32, 64, 96, 128, 192, 256, 384) if one <= 2 * m]))
+    items = int(rng.choice([one for one in (32, 64, 96, 128, 192, 256, 384)
+                            if one <= max(2 * m, m * n // MOST_ELEMENTS) and m * n <= MOST_ELEMENTS * one]))
     sizes = tuple(int(rng.integers(1, 2 * extent + 20)) for extent in (m, n, k))
     if rng.integers(3):  # multiples of 16 bytes
         sizes = tuple(-(-one // 16) * 16 for one in sizes)

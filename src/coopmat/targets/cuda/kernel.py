@@ -95,7 +95,17 @@ def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Kernel
 
 def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
     """The IR of a kernel whose tiles are fetched ahead. NoSchedule, with the reason, if that is not possible."""
-    schedule = schedule_of(origins.uses.flat, variant, variant.chip.description.limits.local_memory)
+    most = variant.chip.description.limits.local_memory
+    schedule = schedule_of(origins.uses.flat, variant, most)
+    code = _pipelined(origins, entry, variant, schedule)
+    if code.local_bytes > most:  # what the kernel needs itself is known only now
+        room = most - (code.local_bytes - schedule.nbytes)
+        code = _pipelined(origins, entry, variant, schedule_of(origins.uses.flat, variant, room))
+    return code
+
+
+def _pipelined(origins: Origins, entry: EntryPoint, variant: Variant, schedule: Schedule) -> KernelCode:
+    """The same by a schedule."""
     computing = Emitter(_machine(variant, lambda one: _computing(one, variant, schedule)), origins)
     lanes = computing.execution
     assert isinstance(lanes, ComputingLanes)

@@ -48,7 +48,7 @@ class EmulatedDriver(FakeDriver):
 
     def _run(self, code: Code, launch: Launch) -> None:
         for z, y, x in product(*map(range, reversed(launch.grid))):
-            group = Group(launch.group, launch.grid, (x, y, z), code.local)
+            group = Group(launch.group, launch.grid, (x, y, z), range(code.local, code.local + launch.shared))
             run_group(self.pool, group, code.run, launch.block)
 
 

@@ -30,10 +30,11 @@ class Meeting:
 
 
 class Group:
-    """The threads of a work-group; ``grid`` and ``number``: work-groups along the axes, and which it is."""
+    """The threads of a work-group; ``grid`` and ``number``: work-groups along the axes, and which it is; ``local``: the
+    addresses of its local memory."""
 
     def __init__(self, size: tuple[int, int, int], grid: tuple[int, int, int], number: tuple[int, int, int],
-                 local: int) -> None:
+                 local: range) -> None:
         self.size, self.grid, self.number, self.local = size, grid, number, local
         self.count = size[0] * size[1] * size[2]
         self.failure: Exception | None = None

@@ -33,7 +33,7 @@ def swizzled(offsets: np.ndarray, line_bytes: int) -> np.ndarray:
 
 def shared_memory() -> np.ndarray:
     """The work-group's."""
-    return np.frombuffer((ctypes.c_uint8 * (1 << SHARED_BITS)).from_address(HERE.group.local), np.uint8)
+    return np.frombuffer((ctypes.c_uint8 * (1 << SHARED_BITS)).from_address(HERE.group.local.start), np.uint8)
 
 
 # --- barriers ---------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def copy_box(match: re.Match[str], operands: Bits) -> Bits:
     assert columns * size <= swizzle
     column, line = (one - (1 << 32) if one >> 31 else one for one in (column, line))
     rows, bytes_ = np.indices((lines, columns * size))
-    offsets = swizzled((place - HERE.group.local) + rows * swizzle + bytes_, swizzle)
+    offsets = swizzled((place - HERE.group.local.start) + rows * swizzle + bytes_, swizzle)
     first, last = max(0, -column) * size, min(columns, width - column) * size
     memory = shared_memory()
     if barrier is not None:

@@ -17,7 +17,6 @@ from models import product
 from coopmat.devices import ARCHITECTURES, USES
 from coopmat.devices.layouts import layout_of
 from coopmat.formats import FORMATS
-from tests.kit.targets.emulated_gpu.code import LOCAL_BYTES
 from tests.kit.targets.emulated_gpu.groups import HERE, WARP, Copy
 from tests.kit.targets.emulated_gpu.hopper import HOPPER, arrive
 
@@ -127,7 +126,7 @@ MOST_OF_STACK = 1 << 20
 
 
 def _is_in_space(match: re.Match[str], operands: Bits) -> Bits:
-    is_shared = HERE.group.local <= operands[0] < HERE.group.local + LOCAL_BYTES
+    is_shared = operands[0] in HERE.group.local
     is_local = abs(HERE.stack - operands[0]) < MOST_OF_STACK
     return (int({"shared": is_shared, "local": is_local and not is_shared,
                  "global": not is_shared and not is_local}[match[1]]),)
@@ -235,6 +234,8 @@ def _turn(match: re.Match[str], operands: Bits) -> Bits:
 
 def _halves(address: int) -> np.ndarray:
     assert address % LINE_BYTES == 0, "a line is not aligned"
+    assert address in HERE.group.local, "a line outside of local memory"
+    assert address + LINE_BYTES - 1 in HERE.group.local
     return np.frombuffer(ctypes.string_at(address, LINE_BYTES), np.uint16)
 
 

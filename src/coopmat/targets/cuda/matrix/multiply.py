@@ -157,9 +157,10 @@ class Multiply(Volta):
         """A and B lie in local memory, along K, and every warp takes what it needs of them."""
         a, b, _ = operands
         lane, top, beside = self.warp_of(kind)
+        held = kind.layout.held
         above = (Factor(self, a, is_a=True) if fragment_of(a.kind).lies_like(fragment_of(kind))
-                 else _SharedFactor(self, a, 0, top, lane))
-        across = _SharedFactor(self, b, 1, beside, lane)
+                 else _SharedFactor(self, a, 0, int(held.row.max()) + 1, top, lane))
+        across = _SharedFactor(self, b, 1, int(held.column.max()) + 1, beside, lane)
         self.lanes.barrier(kind.scope)
         found = self.by_factors(kind, operands, formats, instructions, above, across, saturates=saturates)
         self.done(kind)
@@ -331,13 +332,14 @@ class Factor(FactorRegisters):
 
 
 class _SharedFactor(FactorRegisters):
-    """A or B of a work-group, in local memory with K along the lines. outer: a warp's first row or column."""
+    """A or B of a work-group, in local memory with K along the lines. count: rows or columns that warps read, of which
+    the last ones may lie outside of the matrix. outer: a warp's first one."""
 
-    def __init__(self, form: Exchange, matrix: Matrix, axis: int, outer: Number, lane: Number) -> None:
+    def __init__(self, form: Exchange, matrix: Matrix, axis: int, count: int, outer: Number, lane: Number) -> None:
         self.form, self.kind, self.outer, self.lane = form, matrix.kind, outer, lane
         self.fragment = fragment_of(matrix.kind)
         nbytes = self.fragment.bits // 8
-        count, depth = ((self.kind.rows, self.kind.columns), (self.kind.columns, self.kind.rows))[axis]
+        depth = (self.kind.columns, self.kind.rows)[axis]
         self.pitch = depth * nbytes + PADDING
         self.base = form.region(self.kind, count * self.pitch, "ab"[axis])
         emitter, writer = form.emitter, form.writer

@@ -197,7 +197,7 @@ def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) 
     if a.columns % product.k:
         raise NoSchedule(f"K = {a.columns} is no multiple of an instruction's {product.k}")
     if not variant.chip.has_wgmma:
-        if not spread.is_regular or spread.lanes % WARP or d.rows % (2 * LINES_OF_CORE):
+        if not spread.is_regular or spread.lanes % WARP or d.rows % (2 * LINES_OF_CORE) or not all(spread.everywhere):
             raise NoSchedule(f"a work-group of {d.work_items} does not share a {d} as warps multiply")
         return
     warps = d.work_items // 32
