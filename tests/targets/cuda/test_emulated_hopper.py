@@ -34,9 +34,10 @@ def _emulated() -> Iterator[None]:
 @pytest.mark.parametrize(("name", "options", "tile", "sizes", "said"), [
     ("gemm", HALF, 16, (256, 256, 96), ["8 x 8", MERGED, FETCHED, STORED]),
     ("gemm", HALF, 16, (16, 48, 64), [MERGED, FETCHED, STORED]),  # a part of a tile
-    ("gemm_blocked", HALF, 32, (288, 320, 48), ["4 x 2", MERGED, FETCHED, STORED]),
+    ("gemm_blocked", HALF, 32, (288, 320, 48), ["6 x 6", MERGED, FETCHED, STORED]),
     ("gemm", BYTES, 16, (128, 272, 160), [MERGED, "transposed in memory first: B"]),
     ("gemm", (*HALF, "-coopmat-schedule=block:64x256,pipeline:loads"), 16, (64, 256, 32), ["16 x 4", MERGED, FETCHED]),
+    ("gemm", (*HALF, "-coopmat-schedule=block:192x192"), 16, (208, 192, 48), ["12 x 12", MERGED, FETCHED]),
     ("gemm", (*HALF, "-coopmat-schedule=block:none"), 16, (32, 32, 32), ["no pipeline"]),
 ])
 def test_kernels_of_sub_groups(name: str, options: tuple[str, ...], tile: int, sizes: tuple[int, int, int],

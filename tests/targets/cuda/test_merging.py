@@ -82,7 +82,8 @@ def test_what_is_not_merged() -> None:
 
 @pytest.mark.parametrize("options", [BF16, S8, ("-DIN=half", "-DOUT=float", "-DFLAGS=0")], ids=lambda one: one[0])
 def test_ptx(options: tuple[str, ...]) -> None:
-    """Of every form; the merged ones multiply by wgmma, and spill nothing."""
+    """Of every form; the merged ones multiply by wgmma, and spill nothing, but for a few words of addresses where
+    threads of full work-groups copy."""
     program = program_of(options)
     found = ptx_of(program, "gemm", (32, 1), group_counts=(200, 200, 1))
     merged = [one for one in found if one.variant.pipeline != "none"]
@@ -90,7 +91,7 @@ def test_ptx(options: tuple[str, ...]) -> None:
     assert merged
     for one in found:
         made = assembled(one)
-        assert made is None or not made.spilled, one
+        assert made is None or made.spilled <= (32 if one.variant.pipeline == "copies" else 0), one
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "sm_89", "sm_120a"])
@@ -237,7 +238,7 @@ def test_schedules(gpu: FakeDriver, schedule: str, said: str, not_said: str) -> 
 
 
 @pytest.mark.parametrize(("schedule", "reason"), [
-    ("block:96x96", "there are blocks of 128x256, 128x128, 64x256, 64x128"),
+    ("block:96x96", "there are blocks of 128x256, 192x192, 128x192, 128x128, 64x256, 64x128"),
     ("block:none,pipeline:loads", "block:none")])
 def test_schedules_that_there_are_not(gpu: FakeDriver, schedule: str, reason: str) -> None:
     with pytest.raises(cm.Error, match=f"kernel 'gemm'.*-coopmat-schedule=.*{reason}"):

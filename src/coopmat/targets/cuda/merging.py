@@ -26,9 +26,11 @@ from coopmat.targets.llvm import saved
 LINE = 128  # bytes along K that a block takes at once
 TILES = (
     ((128, 256), 256, 1.0),
-    ((128, 128), 256, 0.93),
-    ((64, 256), 128, 0.9),
-    ((64, 128), 128, 0.8),
+    ((192, 192), 384, 1.0),
+    ((128, 192), 256, 0.96),
+    ((128, 128), 256, 0.8),
+    ((64, 256), 128, 0.75),
+    ((64, 128), 128, 0.65),
 )
 """Rows and columns of a block, its work-items, and how fast one is while all multiprocessors are busy, beside the
 first."""

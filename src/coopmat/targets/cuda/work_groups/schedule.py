@@ -52,7 +52,6 @@ from coopmat.targets.cuda.work_groups.pipeline import (
     TensorMap,
     Tile,
     launched_registers,
-    registers_of,
     unit_of,
 )
 from coopmat.targets.llvm.threads.spread import LaneBits
@@ -205,10 +204,10 @@ def _check_shape(variant: Variant, a: MatrixType, d: MatrixType, product: Kind) 
     if not spread.is_regular or spread.lane_bits != expected or d.columns > MOST_COLUMNS:
         raise NoSchedule(f"a work-group of {d.work_items} does not share a {d} as wgmma has it: {16 * warps} rows, or "
                          f"a multiple, and at most {MOST_COLUMNS} columns")
-    needed, most = fragment_of(d).registers + OWN_REGISTERS, registers_of(variant) or launched_registers(variant)
-    if needed > most:
-        raise NoSchedule(f"a product of {d} takes {needed} registers of each of {d.work_items} work-items, which have "
-                         f"{most} beside those that fetch")
+    needed, most = fragment_of(d).registers + OWN_REGISTERS, launched_registers(variant)
+    if needed > most:  # ptxas takes no instruction with more, whatever threads have later
+        raise NoSchedule(f"a product of {d} takes {needed} registers of each of {d.work_items} work-items, which begin "
+                         f"with {most} beside those that fetch")
 
 
 _OTHER = {Layout.RowMajorKHR: Layout.ColumnMajorKHR, Layout.ColumnMajorKHR: Layout.RowMajorKHR}
