@@ -2,9 +2,9 @@
 ``python benchmarks/hardware/matrices_cuda.py [--device cuda:0] [--only WORDS] [--rounds 5]``.
 
 Each line is one kernel and one shape: operations for each byte of the matrices; TFLOP/s of ours and of the peer
-(medians of rounds in which both take turns on the same random data), and the median of the rounds' ratios, peer's
-time / ours. Needs torch, whose cuBLAS, flash attention and cuDNN are the peers, as is Triton where it is. The result
-is checked before it is timed. roofline.py draws what this prints.
+(medians of rounds in which both take turns on the same random data, each from a graph of launches), and the median of
+the rounds' ratios, peer's time / ours. Needs torch, whose cuBLAS, flash attention and cuDNN are the peers, as is Triton
+where it is. The result is checked before it is timed. roofline.py draws what this prints.
 """
 
 from __future__ import annotations
@@ -351,20 +351,38 @@ ATTENTION = {64: (256, 64, 512), 128: (128, 128, 256)}  # by the depth: rows, ke
 
 
 def seconds(run: Run) -> float:
-    """The time of one run, of many in a row."""
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    run()
-    start.record()
-    run()
-    end.record()
-    torch.cuda.synchronize()
-    count = max(3, int(TIMED / max(start.elapsed_time(end) * 1e-3, 1e-6)))
-    start.record()
-    for _ in range(count):
+    """The time of one run, of many in a row: in a graph, so that nobody waits for Python."""
+    if run not in _graphs:
         run()
+        once = elapsed(run)
+        count = min(max(1, int(TIMED / max(once, 1e-6) / REPLAYS)), MOST_IN_GRAPH)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
+            for _ in range(count):
+                run()
+        _graphs[run] = graph.replay, count
+    replay, count = _graphs[run]
+    replay()
+
+    def replays() -> None:
+        for _ in range(REPLAYS):
+            replay()
+
+    return elapsed(replays) / (count * REPLAYS)
+
+
+def elapsed(run: Run) -> float:
+    """The seconds that the GPU takes."""
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    run()
     end.record()
     torch.cuda.synchronize()
-    return start.elapsed_time(end) * 1e-3 / count
+    return start.elapsed_time(end) * 1e-3
+
+
+_graphs: dict[Run, tuple[Run, int]] = {}
+REPLAYS, MOST_IN_GRAPH = 3, 200
 
 
 def report(name: str, case: Case, rounds: int) -> None:
@@ -417,6 +435,7 @@ def main() -> None:
     words = options.only.split(",")
     device = cm.device(options.device)
     torch.backends.cuda.matmul.allow_tf32 = True
+    torch.cuda.set_stream(torch.cuda.Stream())  # graphs take no launches of the default one
     queue = cm.Queue(device, stream=torch.cuda.current_stream().cuda_stream)
     print(f"{datetime.date.today()} {torch.cuda.get_device_name()}, driver {driver()}, torch {torch.__version__}; "
           "operations a byte, TFLOP/s, ratio of times")
@@ -424,6 +443,7 @@ def main() -> None:
     wrong = 0
     for line, case in cases(queue):
         if any(word in line for word in words):
+            _graphs.clear()
             try:
                 report(line, case(), options.rounds)
             except (Wrong, cm.Error) as error:
