@@ -1,13 +1,17 @@
-"""``coopmat run --explain``: what a device chose, and why."""
+"""``--explain`` of ``coopmat run`` and ``compile``: what a device chose, or would, and why."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
+import coopmat as cm
 from coopmat.command_line.main import main
-from tests.kit.command_line import GEMM, coopmat
+from examples.joint_matrix_work_group import gemm
+from tests.kit.command_line import GEMM, coopmat, failure
+from tests.kit.paths import EXAMPLES
 from tests.kit.targets.fake_cuda import installed
 
 TYPES = ("-DIN=half", "-DOUT=float", "-DTM=16", "-DTN=16", "-DTK=16", "-DFLAGS=0")
@@ -44,3 +48,19 @@ def test_devices_that_choose_nothing() -> None:
     found = coopmat("run", GEMM, *TYPES, *SIZES, "--device", "cpu", "--explain")
     assert found.returncode == 0
     assert found.stdout.startswith("gemm on cpu: ")
+
+
+def test_without_a_gpu(tmp_path: Path) -> None:
+    """Of the real chip, whatever is written."""
+    large = ("compile", EXAMPLES / "gemm_tuned_gpu.cl", "-o", tmp_path / "gemm.ptx", "--emit", "ptx", "--explain")
+    done = coopmat(*large, "--device", "sim:nvidia_gpu_sm_90")
+    assert "nothing faster: the program has variables of its own" in done.stdout
+    assert "the device 'sim:generic' is no NVIDIA GPU" in failure(*large[:4], "--explain")
+    said = failure(*large, "--device", "sim:nvidia_gpu_sm_90", "-coopmat-schedule=pipeline:loads")
+    assert "sm_90a does not run kernel 'gemm' as -coopmat-schedule= says: the program has variables of its own" in said
+
+
+def test_a_program_says_what_a_gpu_would_choose() -> None:
+    program = cm.build(gemm, "-coopmat-schedule=pipeline:loads", device="sim:nvidia_gpu_sm_90")
+    assert "wgmma, of tiles that are fetched ahead by tensor maps: A, B" in program.explanation
+    assert program.kernel("gemm").resources.shared > 100_000

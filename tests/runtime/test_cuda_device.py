@@ -16,6 +16,7 @@ import pytest
 
 import coopmat as cm
 from coopmat.support import dlpack
+from tests.kit.paths import EXAMPLES
 from tests.kit.targets.fake_cuda import FakeDriver, IllegalAccess, Launch, at, installed
 
 SOURCE = """
@@ -516,3 +517,12 @@ def test_a_forked_child_is_told_so(queue: cm.Queue, program: cm.Program) -> None
     os.close(writing)
     assert "CUDA was in use before this process was forked" in text
     assert "spawn" in text
+
+
+def test_sub_groups_that_are_not_whole(gpu: FakeDriver, queue: cm.Queue) -> None:
+    """They share no matrices."""
+    program = cm.build((EXAMPLES / "gemm.cl").read_text(), ["-DIN=half", "-DOUT=float", "-DTM=16", "-DTN=16", "-DTK=16",
+                                                           "-DFLAGS=0"], device=queue.device)
+    a, c = np.zeros((16, 16), np.float16), np.zeros((16, 16), np.float32)
+    with pytest.raises(cm.LaunchError, match=r"of 48 work-items a sub-group has 16, which share no matrix: make the"):
+        queue.enqueue(program.kernel("gemm"), (48, 1), (48, 1), a, a, c, 16, 16)

@@ -82,6 +82,11 @@ def test_ragged_product(device: str, tile: tuple[int, int, int], work_items: int
     product(device, tile, TYPES["bf16"], work_items, sizes)
 
 
+def test_any_stride_on_a_simulated_gpu() -> None:
+    """The rule of its wmma is one of sub-groups' matrices."""
+    product("sim:nvidia_gpu_sm_90", (32, 32, 16), TYPES["fp16"], 64, (45, 39, 33), 32)
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(st.tuples(*[st.integers(1, 4).map(lambda number: 16 * number)] * 3), st.sampled_from(sorted(TYPES)),

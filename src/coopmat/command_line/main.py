@@ -188,6 +188,7 @@ def compile_file(
     output: Annotated[Path, typer.Option("-o", metavar="OUT", help="The file to write, or - for standard output.")],
     emit: Annotated[str, typer.Option(metavar="|".join(EMITTERS), help="What to write.")] = "spirv",
     level: Annotated[int, typer.Option("-O", metavar="0..3", help="Optimise by LLVM; 0 is as written.")] = 0,
+    explain: Annotated[bool, typer.Option("--explain", help="Say what an NVIDIA GPU would choose, and why.")] = False,
     device_name: DeviceName = None,
     linked: Linked = None,
     values: Specialized = None,
@@ -198,12 +199,15 @@ def compile_file(
         raise Error(f"cannot emit '{emit}': --emit takes {', '.join(EMITTERS)}")
     check_output(output, file)
     target = device(device_name or "sim:generic")
-    if emit in OF_CHIPS and isinstance(target, SimulatedDevice):
+    if (explain or emit in OF_CHIPS) and isinstance(target, SimulatedDevice):
         target = target.real()
     program = _build(file, build_options(context), target, cache_dir, linked, values)
     made = program.optimized(level) if level else program
     _print_warnings(made.warnings[len(program.warnings):])
+    explanation = made.explanation if explain else ""
     write_output(output, EMITTERS[emit](made))
+    if explain:
+        print(explanation, file=sys.stderr if str(output) == "-" else sys.stdout)
 
 
 # ------------------------------------------------------------------------ SPIR-V modules

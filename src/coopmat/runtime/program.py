@@ -155,6 +155,12 @@ class Program:
 
         return disassembled(self.cubin)
 
+    @cached_property
+    def explanation(self) -> str:
+        """What is chosen for all kernels on an NVIDIA GPU, and why not something faster, in lines; for work-groups as
+        :attr:`ptx`. Error as there."""
+        return "\n".join(self._ptx_program.usual_explanation())
+
     def optimized(self, level: int) -> Program:
         """The program after LLVM's optimiser at ``level`` (0 to 3): its LLVM IR, and the SPIR-V that LLVM makes
         of it. Source lines are lost on the way. Error for a program that was given as SPIR-V.

@@ -88,13 +88,15 @@ def joint_matrix_prefetch(g: Any, ptr: Any, stride: Any, Layout: Any, Properties
 @device_function
 def joint_matrix_load_checked(g: Any, res: Any, src: Any, stride: Any, *rest: Any) -> None:
     """``(g, res, src, stride, [Layout,] height, width, row, col)``: load the part of a height x width matrix at
-    ``src`` that begins at (row, col); elements outside of it are 0 (sycl_ext_intel_matrix)."""
+    ``src`` that begins at (row, col); elements outside of it are 0 (sycl_ext_intel_matrix). That matrix is what lies in
+    memory, its rows a stride apart: the columns of a col_major ``res``, whose own row is then ``col``."""
 
 
 @device_function
 def joint_matrix_store_checked(g: Any, src: Any, dest: Any, stride: Any, *rest: Any) -> None:
     """``(g, src, dest, stride, [Layout,] height, width, row, col)``: store to the part of a height x width matrix
-    at ``dest`` that begins at (row, col); elements outside of it are not written (sycl_ext_intel_matrix)."""
+    at ``dest`` that begins at (row, col); elements outside of it are not written (sycl_ext_intel_matrix). That matrix
+    is what lies in memory, as with :func:`joint_matrix_load_checked`."""
 
 
 @device_function

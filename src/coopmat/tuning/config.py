@@ -130,8 +130,8 @@ def product(ranges: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
     values = {name: _values(name, given) for name, given in ranges.items()}
     count = math.prod(map(len, values.values()))
     if count > MOST_CONFIGURATIONS:
-        raise Error(f"the ranges make {count} configurations; at most {MOST_CONFIGURATIONS} can be tried: leave "
-                    "values out, or list the configurations")
+        raise Error(f"the ranges make more configurations than can be tried, {MOST_CONFIGURATIONS}: leave values out, "
+                    "or list the configurations")
     for chosen in itertools.product(*values.values()):
         yield dict(zip(values, chosen, strict=True))
 
@@ -139,7 +139,7 @@ def product(ranges: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
 def _values(name: Any, given: Any) -> list[Any]:
     if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
         raise Error(f"the range of {name} is a list of values, such as [8, 16]; found {value_text(given)}")
-    return list(given)
+    return list(itertools.islice(given, MOST_CONFIGURATIONS + 1))
 
 
 # ----------------------------------------------------------------------------- identity

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,6 +132,192 @@ def test_warp_groups_that_meet() -> None:
     cm.Queue(device).enqueue(program.kernel("gemm"), (3 * 256, 4), (256, 1), a, b, c, 512, 192, 160).wait()
     np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
     assert FETCHED in "\n".join(device.explanation(program.load(device)))
+
+
+def small(rows: int, columns: int) -> np.ndarray:
+    """Integers of which every sum is exact."""
+    return np.random.default_rng(rows + columns).integers(-8, 8, (rows, columns)).astype(np.float16)
+
+
+def run(what: Any, whole: tuple[int, ...], local: tuple[int, ...], *arguments: Any) -> str:
+    """Launch a kernel; what was chosen."""
+    device = cm.device(gpu.GPU)
+    program = cm.build(what, device=device)
+    (made,) = program.kernels.values()
+    cm.Queue(device).enqueue(made, whole[::-1], local[::-1], *arguments).wait()
+    return "\n".join(device.explanation(program.load(device)))
+
+
+def test_an_order_of_work_groups_of_ones_own() -> None:
+    """By min, max and divisions: bands of two rows of tiles."""
+    @kernel(work_group_size=(128,))
+    def gemm(item: nd_item[1], A: ptr[const[half]], B: ptr[const[half]], C: ptr[float32], M: int32, N: int32, K: int32,
+             down: int32, across: int32):
+        g = item.get_group()
+        number = g.get_group_id(0)
+        band, within = number // (2 * across), number % (2 * across)
+        height = min(2, down - 2 * band)
+        row, column = (2 * band + within % height) * 64, max(within // height, 0) * 32
+        a = joint_matrix(work_group, half, use.a, 64, 32, layout.row_major)
+        b = joint_matrix(work_group, half, use.b, 32, 32, layout.row_major)
+        c = joint_matrix(work_group, float32, use.accumulator, 64, 32)
+        joint_matrix_fill(g, c, 0)
+        for k in range(0, K, 32):
+            joint_matrix_load_checked(g, a, A, K, M, K, row, k)
+            joint_matrix_load_checked(g, b, B, N, K, N, k, column)
+            joint_matrix_mad(g, c, a, b, c)
+        joint_matrix_store_checked(g, c, C, N, layout.row_major, M, N, row, column)
+
+    m, n, k = 180, 72, 40
+    a, b, c = small(m, k), small(k, n), np.full((m, n), -1, np.float32)
+    assert FETCHED in run(gemm, (3 * 3 * 128,), (128,), a, b, c, m, n, k, 3, 3)
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+
+
+WORK_GROUP_GEMM = """
+#define TILE(rows, columns, use) \\
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define ROWS CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+typedef half a_tile TILE(M, 32, A);
+typedef half b_tile TILE(32, 64, B);
+typedef float c_tile TILE(M, 64, ACCUMULATOR);
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void gemm(global const half *A, global const half *B, global float *C, int N, int K)
+{
+    size_t m = get_group_id(1) * M, n = get_group_id(0) * 64;
+    c_tile c = coop_mat_init(0);
+    for (int k = 0; k < K; k += 32) {
+        a_tile a = coop_mat_load(A + m * K + k, ROWS, K);
+        b_tile b = coop_mat_load(B + (size_t)k * N + n, ROWS, N);
+        c = coop_mat_mulAdd(a, b, c);
+    }
+    coop_mat_store(C + m * N + n, c, ROWS, N);
+}
+"""
+
+
+@pytest.mark.parametrize(("rows", "said"), [
+    (64, "wgmma, of tiles that are fetched ahead by tensor maps"),
+    (32, "mma.sync, of tiles that are fetched ahead by 32 threads")])  # which wgmma does not multiply
+def test_opencl_c(rows: int, said: str) -> None:
+    """Whole tiles, which are as large as the launch says."""
+    m, n, k = 2 * rows, 128, 96
+    a, b, c = small(m, k), small(k, n), np.full((m, n), -1, np.float32)
+    device = cm.device(gpu.GPU)
+    program = cm.build(WORK_GROUP_GEMM, f"-DM={rows}", device=device)
+    cm.Queue(device).enqueue(program.kernel("gemm"), (2 * 128, 2), (128, 1), a, b, c, n, k).wait()
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+    assert said in "\n".join(device.explanation(program.load(device)))
+
+
+# ------------------------------------------------------------------ the order of what is done to memory
+
+
+@kernel(work_group_size=(1, 128))
+def chain(item: nd_item[2], H: ptr[const[half]], S: ptr[half], B: ptr[const[half]], C: ptr[float32]):
+    """S = H, a barrier, C = S * B."""
+    g = item.get_group()
+    h = joint_matrix(work_group, half, use.accumulator, 64, 64)
+    a = joint_matrix(work_group, half, use.a, 64, 32, layout.row_major)
+    b = joint_matrix(work_group, half, use.b, 32, 64, layout.row_major)
+    c = joint_matrix(work_group, float32, use.accumulator, 64, 64)
+    joint_matrix_load_checked(g, h, H, 64, layout.row_major, 64, 64, 0, 0)
+    joint_matrix_store_checked(g, h, S, 64, layout.row_major, 64, 64, 0, 0)
+    group_barrier(g)
+    joint_matrix_fill(g, c, 0)
+    for k in range(0, 64, 32):
+        joint_matrix_load_checked(g, a, S, 64, 64, 64, 0, k)
+        joint_matrix_load_checked(g, b, B, 64, 64, 64, k, 0)
+        joint_matrix_mad(g, c, a, b, c)
+    joint_matrix_store_checked(g, c, C, 64, layout.row_major, 64, 64, 0, 0)
+
+
+def test_tiles_that_the_kernel_has_written() -> None:
+    """They are not fetched ahead."""
+    h, b = small(64, 64), small(64, 64)
+    s, c = np.zeros((64, 64), np.float16), np.full((64, 64), -1, np.float32)
+    assert "that the kernel may have written before" in run(chain, (1, 128), (1, 128), h, s, b, c)
+    np.testing.assert_array_equal(c, h.astype(np.float64) @ b.astype(np.float64))
+
+
+@kernel(work_group_size=(1, 128))
+def copied(item: nd_item[2], H: ptr[const[half]], S: ptr[half], A: ptr[const[half]], B: ptr[const[half]],
+           C: ptr[float32]):
+    """S = H, a barrier, C = A * B."""
+    g = item.get_group()
+    h = joint_matrix(work_group, half, use.accumulator, 64, 64)
+    a = joint_matrix(work_group, half, use.a, 64, 32, layout.row_major)
+    b = joint_matrix(work_group, half, use.b, 32, 64, layout.row_major)
+    c = joint_matrix(work_group, float32, use.accumulator, 64, 64)
+    joint_matrix_load_checked(g, h, H, 64, layout.row_major, 64, 64, 0, 0)
+    joint_matrix_store_checked(g, h, S, 64, layout.row_major, 64, 64, 0, 0)
+    group_barrier(g)
+    joint_matrix_fill(g, c, 0)
+    for k in range(0, 64, 32):
+        joint_matrix_load_checked(g, a, A, 64, 64, 64, 0, k)
+        joint_matrix_load_checked(g, b, B, 64, 64, 64, k, 0)
+        joint_matrix_mad(g, c, a, b, c)
+    joint_matrix_store_checked(g, c, C, 64, layout.row_major, 64, 64, 0, 0)
+
+
+@pytest.mark.parametrize("is_one", [False, True])
+def test_arrays_that_may_be_one(is_one: bool) -> None:
+    """What is written and what is fetched are two arguments: a launch says whether they are one array."""
+    h, b = small(64, 64), small(64, 64)
+    s, c = h[::-1].copy(), np.full((64, 64), -1, np.float32)
+    said = run(copied, (1, 128), (1, 128), h, s, s if is_one else h, b, c)
+    assert ("no pipeline" if is_one else FETCHED) in said
+    np.testing.assert_array_equal(c, h.astype(np.float64) @ b.astype(np.float64))
+
+
+def test_results_that_are_read_again() -> None:
+    """They do not leave by tensor maps, which would be later."""
+    @kernel(work_group_size=(1, 128))
+    def twice(item: nd_item[2], A: ptr[const[half]], B: ptr[const[half]], C: ptr[float32]):
+        g = item.get_group()
+        a = joint_matrix(work_group, half, use.a, 64, 32, layout.row_major)
+        b = joint_matrix(work_group, half, use.b, 32, 64, layout.row_major)
+        c = joint_matrix(work_group, float32, use.accumulator, 64, 64)
+        joint_matrix_fill(g, c, 0)
+        for k in range(0, 64, 32):
+            joint_matrix_load_checked(g, a, A, 64, 64, 64, 0, k)
+            joint_matrix_load_checked(g, b, B, 64, 64, 64, k, 0)
+            joint_matrix_mad(g, c, a, b, c)
+        joint_matrix_store_checked(g, c, C, 64, layout.row_major, 64, 64, 0, 0)
+        group_barrier(g)
+        d = joint_matrix(work_group, float32, use.accumulator, 64, 64)
+        joint_matrix_load_checked(g, d, C, 64, layout.row_major, 64, 64, 0, 0)
+        joint_matrix_store_checked(g, d + d, C, 64, layout.row_major, 64, 64, 0, 0)
+
+    a, b, c = small(64, 64), small(64, 64), np.full((64, 64), -1, np.float32)
+    said = run(twice, (1, 128), (1, 128), a, b, c)
+    assert FETCHED in said
+    np.testing.assert_array_equal(c, 2 * (a.astype(np.float64) @ b.astype(np.float64)))
+
+
+def test_tiles_in_local_memory() -> None:
+    """No tensor map describes it."""
+    @kernel(work_group_size=(1, 128))
+    def gemm(item: nd_item[2], A: ptr[const[half]], B: ptr[const[half]], C: ptr[float32], T: local_accessor[half, 1]):
+        g = item.get_group()
+        local_id = item.get_local_id(1)
+        for place in range(local_id, 64 * 64, 128):
+            T[place] = A[place]
+        group_barrier(g)
+        a = joint_matrix(work_group, half, use.a, 64, 32, layout.row_major)
+        b = joint_matrix(work_group, half, use.b, 32, 64, layout.row_major)
+        c = joint_matrix(work_group, float32, use.accumulator, 64, 64)
+        joint_matrix_fill(g, c, 0)
+        for k in range(0, 64, 32):
+            joint_matrix_load_checked(g, a, T, 64, 64, 64, 0, k)
+            joint_matrix_load_checked(g, b, B, 64, 64, 64, k, 0)
+            joint_matrix_mad(g, c, a, b, c)
+        joint_matrix_store_checked(g, c, C, 64, layout.row_major, 64, 64, 0, 0)
+
+    a, b, c = small(64, 64), small(64, 64), np.full((64, 64), -1, np.float32)
+    said = run(gemm, (1, 128), (1, 128), a, b, c, cm.LocalMemory(64 * 64 * 2))
+    assert "no pipeline" in said
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
 
 
 COPIED = "fetched ahead by 128 threads with cp.async"

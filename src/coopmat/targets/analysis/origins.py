@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from coopmat.spirv.analysis.types import PointerType
 from coopmat.spirv.grammar import CHAINS, LIFETIMES, POINTER_CASTS, Op, StorageClass
@@ -71,7 +71,15 @@ class Origins:
                 return None
         return found
 
-    # --- parameters that are only read ------------------------------------------------
+    # --- accesses to global memory ----------------------------------------------------
+
+    def accesses(self, row: Instruction) -> Iterator[tuple[int | None, bool]]:
+        """What an instruction accesses of global memory: where that comes from, and whether it is written."""
+        if row.opcode in DERIVED or row.opcode in (Op.Phi, Op.Select):
+            return
+        for place, used in enumerate(row.words):
+            if self._is_global_pointer(row, used):
+                yield self.of(used), not self._only_reads(row, place)
 
     @cached_property
     def constant_parameters(self) -> frozenset[int]:
@@ -81,12 +89,11 @@ class Origins:
                     if isinstance(types[row.type_id or 0], PointerType)}
         for block in self._flat.blocks:
             for row in block.instructions:
-                for place, used in enumerate(row.words):
-                    if self._is_global_pointer(row, used) and not self._only_reads(row, place):
-                        root = self.of(used)
-                        if root is None:
-                            return frozenset()
-                        constant.discard(root)
+                for root, writes in self.accesses(row):
+                    if writes and root is None:
+                        return frozenset()
+                    if writes:
+                        constant.discard(root or 0)
         return frozenset(constant)
 
     def _only_reads(self, row: Instruction, place: int) -> bool:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ TO_DISASSEMBLE = "pip install nvidia-cuda-nvdisasm"
 @dataclass(frozen=True)
 class Resources:
     """What a kernel takes. registers: of a thread. stack: bytes of a thread's local memory, spilled registers too.
-    spills: bytes of registers that are written there and read from there. shared: bytes of a work-group that the code
-    itself names; the launch adds the kernel's local memory. most_threads: of a work-group; None where no GPU was asked.
+    spills: bytes of registers that are written there and read from there. shared: bytes of a work-group: the kernel's
+    local memory and what its pipeline needs; arguments that are local memory come on top. most_threads: of a
+    work-group; None where no GPU was asked.
     """
 
     registers: int
@@ -33,6 +34,10 @@ class Resources:
     spills: int
     shared: int
     most_threads: int | None = None
+
+    def with_local(self, nbytes: int) -> Resources:
+        """The same with local memory that the launch adds."""
+        return replace(self, shared=self.shared + nbytes)
 
 
 def cubin(texts: Mapping[str, str], chip: Chip) -> tuple[bytes, str]:
@@ -132,7 +137,11 @@ def _by_ptxas(program: str, texts: Mapping[str, str], chip: Chip) -> tuple[bytes
         done = subprocess.run([program, "-v", f"-arch={chip.name}", str(source), "-o", str(target)],
                               capture_output=True, text=True, check=False)
         if done.returncode:
-            raise Error(f"kernel '{kernel}': ptxas refuses the PTX: {done.stderr.strip() or done.stdout.strip()}")
+            said = done.stderr.strip() or done.stdout.strip()
+            if "is not defined for option 'gpu-name'" in said:
+                raise Error(f"{program} does not make code for {chip.name}, but that of another CUDA toolkit may: "
+                            "CUDA 12 knows chips before sm_75 (pip install nvidia-cuda-nvcc-cu12)")
+            raise Error(f"kernel '{kernel}': ptxas refuses the PTX: {said}")
         return target.read_bytes(), done.stderr + done.stdout
 
 

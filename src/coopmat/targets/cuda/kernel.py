@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
-from coopmat.spirv.analysis.types import Type, TypeTable
+from coopmat.spirv.analysis.types import MatrixType, Type, TypeTable
 from coopmat.spirv.module import EntryPoint
+from coopmat.targets.analysis.flatten import Flat
 from coopmat.targets.analysis.large_values import Prepared
 from coopmat.targets.analysis.origins import Origins
 from coopmat.targets.cuda.assertions import Assertions
@@ -35,6 +36,7 @@ from coopmat.targets.llvm.values import Number, Value
 NAME = "the GPU"  # as messages call it
 BLOCK_ALIGNMENT = TENSOR_MAP_ALIGNMENT = 64
 TENSOR_MAP_BYTES = 128
+PREDEFINED = ("WARP_SZ",)  # words of PTX that begin like names
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,12 @@ class KernelCode:
     """IR of a kernel, and what the host must know to run it.
 
     symbol: the function's name. threads: of a work-group. maps: the tensor maps that the host makes, and where it
-    puts them. is_persistent: whether a work-group does several of the launch's. cluster: the axis along which two
-    work-groups share tiles. parameters: where each argument goes; a pointer takes 8 bytes, local memory its offset
-    in the work-group's. variables: those of the module by id, whose addresses the host puts there. block_bytes: of
-    the launch's words and arguments. local_bytes: the kernel's own local memory. prints: the calls of printf.
-    assertions: what each failed one says.
+    puts them. apart: pairs of arguments that must not overlap. is_persistent: whether a work-group does several of
+    the launch's. cluster: the axis along which two work-groups share tiles. parameters: where each argument goes; a
+    pointer takes 8 bytes, local memory its offset in the work-group's. variables: those of the module by id, whose
+    addresses the host puts there. block_bytes: of the launch's words and arguments. local_bytes: the kernel's own
+    local memory. prints: the calls of printf. assertions: what each failed one says. needs_sub_groups: whether they
+    have to be whole.
     """
 
     ir: str
@@ -59,8 +62,10 @@ class KernelCode:
     assertions: list[str]
     threads: int
     maps: tuple[tuple[TensorMap, Slot], ...] = ()
+    apart: tuple[tuple[int, int], ...] = ()
     cluster: int | None = None
     is_persistent: bool = False
+    needs_sub_groups: bool = False
 
 
 def type_table(prepared: Prepared, entry: EntryPoint, variant: Variant) -> TypeTable:
@@ -90,17 +95,23 @@ def kernel_code(origins: Origins, entry: EntryPoint, variant: Variant) -> Kernel
         variables=[f"@{LOCAL_MEMORY} = external addrspace({SHARED}) global [0 x i8], align {LOCAL_ALIGNMENT}"],
         end=[f'attributes #0 = {{ nounwind "nvvm.reqntid"="{sizes}" }}'])
     return KernelCode(text, symbol, tuple(arguments.slots), block.variables, block.nbytes, block.local_bytes,
-                      emitter.prints, assertions.texts, math.prod(variant.local_size))
+                      emitter.prints, assertions.texts, math.prod(variant.local_size),
+                      needs_sub_groups=_has_sub_group_matrices(origins.uses.flat))
+
+
+def _has_sub_group_matrices(flat: Flat) -> bool:
+    kinds = (flat.types[row.type_id] for block in flat.blocks for row in block.instructions if row.type_id is not None)
+    return any(isinstance(kind, MatrixType) and not kind.is_of_work_group for kind in kinds)
 
 
 def pipelined_code(origins: Origins, entry: EntryPoint, variant: Variant) -> KernelCode:
     """The IR of a kernel whose tiles are fetched ahead. NoSchedule, with the reason, if that is not possible."""
     most = variant.chip.description.limits.local_memory
-    schedule = schedule_of(origins.uses.flat, variant, most)
+    schedule = schedule_of(origins, variant, most)
     code = _pipelined(origins, entry, variant, schedule)
     if code.local_bytes > most:  # what the kernel needs itself is known only now
         room = most - (code.local_bytes - schedule.nbytes)
-        code = _pipelined(origins, entry, variant, schedule_of(origins.uses.flat, variant, room))
+        code = _pipelined(origins, entry, variant, schedule_of(origins, variant, room))
     return code
 
 
@@ -126,7 +137,7 @@ def _pipelined(origins: Origins, entry: EntryPoint, variant: Variant, schedule: 
     text = kernel_text((computing, fetching), symbol_of(entry.name), variant, schedule, matrices.maps, other.block,
                        BLOCK_ALIGNMENT)
     return KernelCode(text, symbol_of(entry.name), tuple(arguments.slots), block.variables, other.block.nbytes,
-                      block.local_bytes, [], [], threads_of(variant), maps, variant.cluster,
+                      block.local_bytes, [], [], threads_of(variant), maps, schedule.apart, variant.cluster,
                       is_persistent=True)
 
 
@@ -165,7 +176,8 @@ def _execution(emitter: Emitter, variant: Variant) -> tuple[CudaLanes, FragmentM
 
 def symbol_of(kernel: str) -> str:
     """A kernel's name in PTX, which takes fewer characters than SPIR-V."""
-    return re.sub(r"[^A-Za-z0-9_]", "_", kernel) if re.match(r"[A-Za-z]", kernel) else f"kernel_{_plain(kernel)}"
+    is_own = re.match(r"[A-Za-z]", kernel) and kernel not in PREDEFINED
+    return _plain(kernel) if is_own else f"kernel_{_plain(kernel)}"
 
 
 def _plain(name: str) -> str:

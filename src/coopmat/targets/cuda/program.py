@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import mul
@@ -120,6 +121,8 @@ class PtxProgram:
             yield replace(variant, pipeline="loads and stores")
             yield replace(variant, pipeline="loads")
         yield replace(variant, pipeline="copies")
+        if self.chip.has_wgmma:  # for tiles that it does not multiply
+            yield replace(variant, pipeline="copies", chip=replace(self.chip, is_specific=False))
 
     def forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int
               ) -> Iterator[Form[Self]]:
@@ -131,8 +134,13 @@ class PtxProgram:
                 is_any = True
                 yield form
         if not is_any:
-            reasons = "; ".join(dict.fromkeys(self.reasons.values())) or "it is not among those that it has"
-            raise KernelNotSupported(f"{self.chip.name} does not run kernel '{name}' as {OPTION} says: {reasons}")
+            raise self._refusal(name)
+
+    def _refusal(self, name: str) -> KernelNotSupported:
+        """For a kernel of which no form is what a schedule says."""
+        found = dict.fromkeys(reason for (kernel, _), reason in self.reasons.items() if kernel == name)
+        reasons = "; ".join(found) or "it is not among those that it has"
+        return KernelNotSupported(f"{self.chip.name} does not run kernel '{name}' as {OPTION} says: {reasons}")
 
     def _forms(self, name: str, variant: Variant, group_counts: Sequence[int], multiprocessors: int
                ) -> Iterator[Form[Self]]:
@@ -214,7 +222,22 @@ class PtxProgram:
                 self.reasons[name, form.variant] = str(reason)
             else:
                 return form
-        raise AssertionError(name)
+        raise self._refusal(name)
+
+    def usual_explanation(self) -> list[str]:
+        """What is chosen for such launches of all kernels, and why not something faster."""
+        found: list[str] = []
+        for name in self.signatures:
+            form = self.usual_form(name)
+            code, _ = form.program.compiled(name, form.variant)
+            found += self._explained(name, code, form)
+        return found
+
+    def _explained(self, name: str, code: KernelCode, form: Form[Self]) -> Iterator[str]:
+        names = [parameter.name for parameter in form.program.signatures[name].parameters]
+        refusals = [reason for (kernel, _), reason in self.reasons.items()
+                    if kernel == name and form.variant.pipeline == "none"]
+        return explained(name, code, form.variant, form.merged, names, refusals)
 
     def ptx(self) -> str:
         """The PTX of all kernels as they run in a large launch, for work-groups of the size that each requires, or of
@@ -245,11 +268,12 @@ class PtxProgram:
         """The registers and the memory that a kernel takes, for work-groups as above."""
         form = self.usual_form(name)
         code, _ = form.program.compiled(name, form.variant)
-        return resources(self.assembled[1], code.symbol)
+        return resources(self.assembled[1], code.symbol).with_local(code.local_bytes)
 
 
 _SHARES: dict[Misfit, Callable[[Form[CudaProgram]], bool]] = {
     "arguments": lambda form: form.merged is not None,
+    "overlap": lambda form: form.variant.pipeline != "none",
     "loads": lambda form: form.variant.pipeline in ("loads", "loads and stores"),
     "stores": lambda form: form.variant.pipeline == "loads and stores"}
 """Why a form does not take a launch's arguments: which other forms do not take them either."""
@@ -301,7 +325,7 @@ class CudaProgram(PtxProgram):
 
         form = self.usual_form(name)
         found: Resources = keeps_current(lambda: form.program.loaded(name, form.variant).resources)()
-        return found
+        return found.with_local(form.program.compiled(name, form.variant)[0].local_bytes)
 
     def launch(self, kernel_name: str, global_size: Sequence[int], local_size: Sequence[int],
                arguments: Sequence[Any], global_offset: Sequence[int] | None = None) -> None:
@@ -364,8 +388,13 @@ class CudaProgram(PtxProgram):
                 code, _ = one.program.compiled(name, one.variant)
             except NoSchedule as reason:
                 self.reasons[name, one.variant] = str(reason)
-                is_hopeless = one.merged is not None and one.variant.pipeline == "copies"
+                is_last = one.variant.pipeline == "copies" and not one.variant.chip.has_wgmma
+                is_hopeless = one.merged is not None and is_last
                 return made(number + 1, "arguments" if is_hopeless else misfit)
+            total, size = math.prod(one.variant.local_size), one.variant.sub_group_size
+            if code.needs_sub_groups and total % size:
+                raise LaunchError(f"kernel '{name}': of {total} work-items a sub-group has {total % size}, which share "
+                                  f"no matrix: make the work-group size a multiple of the sub-group size, {size}")
             try:
                 kernel = one.program.loaded(name, one.variant)
             except Error as error:
@@ -386,11 +415,7 @@ class CudaProgram(PtxProgram):
         used = None if self._last is None else self._last.used
         if used is None or used not in self._chosen:
             return []
-        form, name = self._chosen[used], used.signature.name
-        names = [parameter.name for parameter in used.signature.parameters]
-        refusals = [reason for (kernel, _), reason in self.reasons.items()
-                    if kernel == name and form.variant.pipeline == "none"]
-        return list(explained(name, used.code, form.variant, form.merged, names, refusals))
+        return list(self._explained(used.signature.name, used.code, self._chosen[used]))
 
     def _launched(self, name: str, variant: Variant, geometry: Geometry) -> Iterator[Form[CudaProgram]]:
         """The forms of a kernel for a launch. Work-groups are not merged where they do not begin at zero."""

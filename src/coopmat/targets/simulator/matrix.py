@@ -91,9 +91,10 @@ def _access(compiler: FunctionCompiler, row: Instruction, kind: MatrixType, memo
 
 
 def _stride_rule(compiler: FunctionCompiler, kind: MatrixType) -> StrideRule:
-    """The device's rule for matrices of half and float; components of A and B that are floats hold tf32."""
+    """The device's rule for matrices of half and float of sub-groups; components of A and B that are floats hold
+    tf32."""
     device, component = compiler.kernel.device, kind.component
-    if not isinstance(component, FloatType) or component.encoding is not None or (
+    if kind.is_of_work_group or not isinstance(component, FloatType) or component.encoding is not None or (
             component.width == 32 and kind.use != CooperativeMatrixUse.MatrixAccumulatorKHR):
         return StrideRule()
     return StrideRule(device.stride_multiple(f"fp{component.width}"), device.name)

@@ -22,6 +22,7 @@ from coopmat.targets.cuda.work_groups.pipeline import (
     Schedule,
 )
 from coopmat.targets.cuda.work_groups.schedule import schedule_of
+from coopmat.targets.llvm.kernel import traced
 from tests.kit.targets.ptx import flat_of
 from tests.kit.targets.work_group_gemm import Gemm
 
@@ -36,7 +37,7 @@ def scheduled(text: str, *, chip: str = "sm_90a", items: int = 128, pipeline: Pi
     name = next(iter(program.signatures))
     variant = program.variant(program.signatures[name], (items, 1, 1))
     variant = replace(variant, pipeline=pipeline, cluster=cluster)
-    return schedule_of(flat_of(program, variant, name), variant, shared)
+    return schedule_of(traced(flat_of(program, variant, name)), variant, shared)
 
 
 # ------------------------------------------------------------------ kernels that have one
@@ -67,7 +68,7 @@ def test_tiles(gemm: Gemm, tiles: tuple[tuple[int, int, bool, int], ...]) -> Non
 
 
 @pytest.mark.parametrize(("tile", "shared"), [
-    ((64, 32, 32), SHARED), ((128, 128, 64), SHARED), ((128, 128, 64), 99 << 10), ((128, 256, 64), SHARED)], ids=str)
+    ((64, 32, 32), SHARED), ((128, 128, 64), SHARED), ((128, 128, 64), 99 << 10), ((64, 256, 64), SHARED)], ids=str)
 def test_places_in_shared_memory(tile: tuple[int, int, int], shared: int) -> None:
     """As many stages as there is room for; nothing overlaps, tiles lie at multiples of a KiB."""
     found = scheduled(Gemm(BF16, tile, 128, "AC").text, shared=shared, pipeline="loads")
@@ -154,7 +155,8 @@ REASONS = {
                           "the base, the stride and the sizes"),
     "an odd column": (changed((", at, column)", ", at, column + 3)")),
                       "the first column of a load is not known to be a multiple of 16 bytes"),
-    "narrow lines": (Gemm(BF16, (64, 32, 64)).text, "a tile of 64 lines of 64 bytes is none that sm_90a multiplies"),
+    "many lines": (Gemm(BF16, (320, 32, 64), 640).text, "a tile of 320 lines of 128 bytes is none that "),
+    "many registers": (Gemm(BF16, (128, 256, 64)).text, "takes 284 registers of each of 128 work-items, which begin"),
     "8 bits that are computed": (
         Gemm(S8, (128, 128, 64), 128, "AC").text.replace(MAD, f"{APPLY_A}\n        {MAD}"),
         r"A is neither loaded nor one that wgmma takes from registers \(128x64 int8 matrix"),

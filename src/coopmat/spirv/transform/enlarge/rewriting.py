@@ -107,16 +107,17 @@ class Rewriting:
         return value.replaced(atoms)
 
     def _end(self, access: Access, dimension: int) -> Polynomial:
-        """The end of what all work-groups that are merged, and all rounds of loops, reach in a dimension."""
+        """The end of what all work-groups that are merged, or follow each other there, and all rounds of loops reach in
+        a dimension."""
         kind = self.matrices.kind(access.matrix)
         assert kind is not None
-        one = Polynomial.constant(1)
+        one, start = Polynomial.constant(1), access.start(dimension)
         last = {Atom("group", axis): Polynomial.atom("groups", axis) - one
-                for axis, factor in enumerate(self.factors) if factor > 1}
+                for axis, factor in enumerate(self.factors) if factor > 1 or _grows(start, Atom("group", axis))}
         last |= {Atom("round", header): Polynomial.atom("rounds", header) - one for header in self.indices.counters}
-        end = access.start(dimension).replaced(last) + Polynomial.constant((kind.rows, kind.columns)[dimension])
+        end = start.replaced(last) + Polynomial.constant((kind.rows, kind.columns)[dimension])
         self.conditions[Condition(end, 0, MOST)] = None
-        self.conditions[Condition(access.start(dimension), 0, MOST)] = None
+        self.conditions[Condition(start, 0, MOST)] = None
         return end
 
     # --- numbers ----------------------------------------------------------------------------
@@ -214,3 +215,8 @@ class Rewriting:
         header.instructions[-2:-2] = self._rows
         header.instructions[place:place] = counted
         header.instructions[:0] = rows
+
+
+def _grows(value: Polynomial, atom: Atom) -> bool:
+    """Whether a value is so many times a number, which is not negative, and what does not depend on it."""
+    return all(monomial == (atom,) and factor > 0 for monomial, factor in value.terms if atom in monomial)

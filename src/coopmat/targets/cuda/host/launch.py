@@ -41,8 +41,9 @@ from coopmat.targets.cuda.work_groups.pipeline import CLUSTER
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slot, Word
 
-Misfit = Literal["arguments", "loads", "stores"]
-"""What does not fit a plan: the arguments, as its work-groups are merged, or tensor maps of loads or of stores."""
+Misfit = Literal["arguments", "overlap", "loads", "stores"]
+"""What does not fit a plan: the arguments, as its work-groups are merged; that they overlap, where a pipeline needs
+them apart; tensor maps of loads or of stores."""
 _WORD = struct.Struct("<Q")
 MOST_KNOWN = 256  # arguments of which it is kept whether merged work-groups take them
 _BLOCKS: dict[int, Blocks] = {}
@@ -273,9 +274,10 @@ class Plan:
         if shared > self.kernel.shared_limit:
             self._check_local(shared, arguments)
             self.kernel.allow_shared(shared)
-        if is_final and (self.code.maps or self._merged is not None):
+        if is_final and (self.code.maps or self.code.apart or self._merged is not None):
             numbers = self._numbers(words)
-            misfit = self._misfit(block, words, numbers, turns)
+            overlaps = any(_overlap(*((words[place], arguments[place]) for place in pair)) for pair in self.code.apart)
+            misfit = "overlap" if overlaps else self._misfit(block, words, numbers, turns)
             if misfit is not None:
                 return self.other(misfit)._bound(given, copies)
         return Ready(self, block, shared, tuple(turns)), copied
@@ -358,6 +360,13 @@ class Ready:
                 raise failure(status, plan.what)
         turned.free()
         return None if start is None else (start, stream.mark())
+
+
+def _overlap(one: tuple[int, Any], other: tuple[int, Any]) -> bool:
+    """Whether two arrays have memory in common, by their addresses."""
+    (start, array), (other_start, other_array) = one, other
+    return (array is not None and other_array is not None and start < other_start + other_array.nbytes
+            and other_start < start + array.nbytes)
 
 
 def _persistent_groups(code: KernelCode, geometry: Geometry, multiprocessors: int) -> int:

@@ -156,18 +156,19 @@ class Ring:
 
 @dataclass
 class StagedStore:
-    """A store of an accumulator by way of shared memory. number: of its tensor map."""
+    """A store of an accumulator by way of shared memory. number: of its tensor map. waits: for those before it."""
 
     row: Instruction
     map: TensorMap
     number: int
+    waits: bool = False
 
 
 @dataclass
 class Schedule:
     """The pipelines of a kernel, by their blocks; the loads by the ids of what they load. stores: those that leave by
     tensor maps; staging: the offset of their chunks in shared memory. nbytes: of shared memory. sums: the phis that
-    products are added to, and nothing else is done with."""
+    products are added to, and nothing else is done with. apart: pairs of parameters whose memory must not overlap."""
 
     rings: dict[int, Ring]
     loads: dict[int, StagedLoad]
@@ -175,6 +176,7 @@ class Schedule:
     sums: frozenset[int] = frozenset()
     staging: int = 0
     nbytes: int = 0
+    apart: tuple[tuple[int, int], ...] = ()
 
     @property
     def maps(self) -> list[TensorMap]:

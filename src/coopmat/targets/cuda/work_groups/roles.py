@@ -84,7 +84,8 @@ class ComputingMatrices(FragmentMatrices):
         if staged is None:
             self.writer.when(EXISTS, lambda: super(ComputingMatrices, self).store(matrix, access))
         else:
-            ChunkedStore(self, self.role, self.schedule.staging, self.maps[staged.number]).write(matrix, access)
+            store = ChunkedStore(self, self.role, self.schedule.staging, self.maps[staged.number], waits=staged.waits)
+            store.write(matrix, access)
 
     def multiply(self, kind: MatrixType, operands: Sequence[Matrix], formats: tuple[str, str, str, str], *,
                  saturates: bool) -> Matrix:

@@ -20,10 +20,12 @@ from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.flatten import Flat
+from coopmat.targets.analysis.origins import Origins
 from coopmat.targets.cuda.chips import Chip
 from coopmat.targets.cuda.lanes import WARP, Variant
 from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.cuda.work_groups.launch_values import group_axes, launch_value, zeros_of
+from coopmat.targets.cuda.work_groups.memory_order import MemoryOrder
 from coopmat.targets.cuda.work_groups.pipeline import (
     BARRIER_BYTES,
     CHUNK_BUFFERS,
@@ -57,8 +59,9 @@ from coopmat.targets.cuda.work_groups.pipeline import (
 from coopmat.targets.llvm.threads.spread import LaneBits
 
 
-def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
+def schedule_of(origins: Origins, variant: Variant, shared_memory: int) -> Schedule:
     """The schedule of a kernel. NoSchedule, with the reason, if it has none."""
+    flat, order = origins.uses.flat, MemoryOrder(origins)
     total = math.prod(variant.local_size)
     _check_chip(variant.chip, variant.pipeline)
     if total % unit_of(variant) or total > MOST_THREADS - WARP_GROUP:
@@ -75,13 +78,14 @@ def schedule_of(flat: Flat, variant: Variant, shared_memory: int) -> Schedule:
     loads = {load.row.result_id or 0: load for ring in rings.values() for load in ring.loads}
     for number, load in enumerate(loads.values()):
         load.number = number
+        order.check_load(load.row)
     _check_slice(flat, rings)
     if variant.cluster is not None:
         _share(flat, loads.values(), variant.cluster)
-    stores = _stores(flat, len(loads)) if variant.pipeline == "loads and stores" else []
+    stores = _stores(flat, order, len(loads)) if variant.pipeline == "loads and stores" else []
     warp_groups = total // WARP_GROUP if variant.chip.has_wgmma else 1
     staging = CHUNK_BUFFERS * CHUNK_BYTES * warp_groups if stores else 0
-    schedule = Schedule(rings, loads, stores, _sums(flat))
+    schedule = Schedule(rings, loads, stores, _sums(flat), apart=tuple(sorted(order.apart)))
     end = _place(rings, shared_memory - staging)
     schedule.staging = -(-end // TILE_ALIGNMENT) * TILE_ALIGNMENT if stores else end
     schedule.nbytes = schedule.staging + staging
@@ -108,16 +112,16 @@ def _share(flat: Flat, loads: Iterable[StagedLoad], axis: int) -> None:
         load.share()
 
 
-def _stores(flat: Flat, number: int) -> list[StagedStore]:
+def _stores(flat: Flat, order: MemoryOrder, number: int) -> list[StagedStore]:
     """The stores of accumulators that tensor maps can do; their numbers begin with ``number``."""
-    found: list[StagedStore] = []
-    for block in flat.blocks:
-        for row in block.instructions:
-            if row.opcode == Op.CooperativeMatrixStoreCheckedINTEL:
-                described = _stored(flat, row)
-                if described is not None:
-                    found.append(StagedStore(row, described, number + len(found)))
-    return found
+    rows = [row for block in flat.blocks for row in block.instructions
+            if row.opcode == Op.CooperativeMatrixStoreCheckedINTEL]
+    described = [(row, one) for row in rows if (one := _stored(flat, row)) is not None]
+    late = [row for row, _ in described]
+    while not all(order.may_be_late(row, late) for row in late):
+        late = [row for row in late if order.may_be_late(row, late)]
+    return [StagedStore(row, one, number + place, order.is_overtaken(row, late))
+            for place, (row, one) in enumerate(pair for pair in described if pair[0] in late)]
 
 
 def _stored(flat: Flat, row: Instruction) -> TensorMap | None:
@@ -249,6 +253,9 @@ def _map(flat: Flat, pointer: int, sizes: Sequence[int], element: str, element_b
     """The tensor map of a matrix in memory: its base is a parameter; the ids of width, height and stride stand for what
     is known at the launch. None if they do not."""
     parameter = next((place for place, one in enumerate(flat.parameters) if one.result_id == pointer), None)
+    at = flat.type_of(pointer)
+    if not isinstance(at, PointerType) or at.storage != StorageClass.CrossWorkgroup:
+        return None
     values = [value for word in sizes if (value := launch_value(flat, word)) is not None]
     if parameter is None or len(values) < 3:
         return None
@@ -278,6 +285,7 @@ _PURE = frozenset({
     Op.ULessThanEqual, Op.UGreaterThan, Op.UGreaterThanEqual, Op.LogicalAnd, Op.LogicalOr, Op.LogicalNot,
     Op.LogicalEqual, Op.LogicalNotEqual, Op.Load, Op.AccessChain, Op.InBoundsAccessChain, Op.PtrAccessChain,
     Op.InBoundsPtrAccessChain, Op.PtrCastToGeneric, Op.GenericCastToPtr})
+_INTEGER_FUNCTIONS = frozenset(number for name, number in OPENCL_STD.items() if name.startswith(("s_", "u_")))
 _POSITIONS = frozenset({BuiltIn.WorkgroupId, BuiltIn.NumWorkgroups, BuiltIn.WorkgroupSize, BuiltIn.GlobalSize,
                         BuiltIn.GlobalOffset, BuiltIn.EnqueuedWorkgroupSize, BuiltIn.WorkDim})
 
@@ -294,7 +302,8 @@ def _check_slice(flat: Flat, rings: dict[int, Ring]) -> None:
         if row is None or identifier in seen:
             continue
         seen.add(identifier)
-        if row.opcode not in _PURE or (row.opcode == Op.Load and not _is_position(flat, row)):
+        is_pure = row.opcode in _PURE or (row.opcode == Op.ExtInst and row.words[1] in _INTEGER_FUNCTIONS)
+        if not is_pure or (row.opcode == Op.Load and not _is_position(flat, row)):
             raise NoSchedule(f"where the tiles lie depends on {row.name}, not on arguments and the work-group alone")
         wanted += row.ids()
 

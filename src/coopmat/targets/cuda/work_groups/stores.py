@@ -23,9 +23,10 @@ EIGHT = 8  # columns of a block of the accumulator, in which a thread has two ne
 class ChunkedStore:
     """Writes the code of a store. form: takes matrices apart. staging: the offset of the chunks in shared memory."""
 
-    def __init__(self, form: Registers, lanes: RoleLanes, staging: int, described: Slot) -> None:
+    def __init__(self, form: Registers, lanes: RoleLanes, staging: int, described: Slot, *, waits: bool) -> None:
+        """``waits``: for all that has left before."""
         self.form, self.writer, self.lanes = form, form.writer, lanes
-        self.staging, self.described = staging, described
+        self.staging, self.described, self.waits = staging, described, waits
 
     def write(self, matrix: Matrix, access: MatrixAccess) -> None:
         """Store a matrix."""
@@ -41,6 +42,10 @@ class ChunkedStore:
         down = let(f"add i32 {first_row}, {let(f'mul i32 {group}, {ROWS_OF_D}')}")
         leads = let(f"icmp eq i32 {let(f'and i32 {self.lanes.thread().base}, {WARP_GROUP - 1}')}, 0")
         sends = let(f"and i1 {leads}, {EXISTS}")
+        if self.waits:
+            self.writer.when(leads, self._arrive)
+            self.writer.call("void", "llvm.nvvm.barrier.cta.sync.aligned.count", [
+                ("i32", str(COMPUTING_BARRIER)), ("i32", str(self.lanes.total))], CONVERGENT)
         numbers = self.form.components(matrix)
         blocks_per_chunk = LINE // size // EIGHT
         groups = self.lanes.total // WARP_GROUP
@@ -86,6 +91,10 @@ class ChunkedStore:
         """Wait until the other buffer has been read."""
         self.writer.call("void", "llvm.nvvm.cp.async.bulk.wait.group.read", [
             ("i32", str(CHUNK_BUFFERS - 2))], CONVERGENT)
+
+    def _arrive(self) -> None:
+        """Wait until what has left is in memory."""
+        self.writer.call("void", "llvm.nvvm.cp.async.bulk.wait.group", [("i32", "0")], CONVERGENT)
 
     def _send(self, buffer: str, column: str, row: str) -> None:
         let = self.writer.let
