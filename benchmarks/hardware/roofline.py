@@ -71,7 +71,7 @@ def draw(chip: Chip, found: list[Point], target: Path) -> None:
         axes.plot([corner, 1e4], [peak, peak], color="0.4", linewidth=1)
         axes.annotate(f"{kind}: {peak:.0f}", (9.5e3, peak), ha="right", va="bottom", color="0.4", fontsize=8)
     axes.plot([10, top / chip.bandwidth], [10 * chip.bandwidth, top], color="0.4", linewidth=1)
-    axes.annotate(f"memory: {chip.bandwidth} TB/s", (40, 40 * chip.bandwidth), rotation=32, va="bottom", color="0.4",
+    axes.annotate(f"memory: {chip.bandwidth} TB/s", (60, 60 * chip.bandwidth), rotation=32, va="bottom", color="0.4",
                   fontsize=8)
     for number, kind in enumerate(dict.fromkeys(point.kind for point in found)):
         some = [point for point in found if point.kind == kind]
