@@ -52,7 +52,8 @@ def expressions(option: str, text: str, names: Sequence[Any]) -> Callable[[Value
         raise LaunchError(expected)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in names:
-            raise LaunchError(f"{option} {text}: there is no range '{node.id}'; there are {known or 'none'}")
+            raise LaunchError(f"{option} {text}: there is no range '{node.id}'; there are {known or 'none'} "
+                              f"(a macro of -D is none: --range {node.id}=VALUE)")
     parts = tree.elts
     return lambda values: tuple(_value(part, values) for part in parts)
 

@@ -30,7 +30,7 @@ _MAKERS: dict[str, Callable[[], Device]] = {
     **{row.device_name: lambda row=row: SimulatedDevice(row) for row in ARCHITECTURES.values()},  # type: ignore[misc]
 }
 """Every device that is here on any machine, by its name: the real one first."""
-_CUDA = re.compile(r"cuda(?::(\d{1,4}))?")
+_CUDA = re.compile(r"cuda(?::([0-9]{1,4}))?")
 
 
 def devices() -> list[Device]:

@@ -25,7 +25,8 @@ def rebound(function: FunctionType, values: Mapping[str, Any], held: Mapping[str
             known = sorted(rebinding.numbers)
             close = difflib.get_close_matches(str(name), known, n=1)
             hint = f"did you mean '{close[0]}'?" if close else f"it reads {', '.join(known) or 'none'}"
-            raise Error(f"'{function.__name__}' reads no variable {value_text(name)} from around it; {hint}")
+            raise Error(f"'{function.__name__}' reads no variable {value_text(name)} from around it; {hint} (what its "
+                        "decorator was given is fixed: tune a function that makes the kernel)")
     return made
 
 

@@ -44,6 +44,7 @@ from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slo
 Misfit = Literal["arguments", "overlap", "loads", "stores"]
 """What does not fit a plan: the arguments, as its work-groups are merged; that they overlap, where a pipeline needs
 them apart; tensor maps of loads or of stores."""
+OWN_MEMORY = "its variables and the parts of matrices that work-items exchange"
 _WORD = struct.Struct("<Q")
 MOST_KNOWN = 256  # arguments of which it is kept whether merged work-groups take them
 _BLOCKS: dict[int, Blocks] = {}
@@ -316,7 +317,7 @@ class Plan:
         if nbytes > most:
             given = [(arguments[place].nbytes, argument_name(place, self.signature.parameters[place].name))
                      for place, kind in enumerate(self.kinds) if kind == "local"] if arguments else []
-            check_local_memory(self.signature.name, [(self.code.local_bytes, "its variables"), *given],
+            check_local_memory(self.signature.name, [(self.code.local_bytes, OWN_MEMORY), *given],
                                f"cuda:{self.context.ordinal}", most)
 
     def _output(self, blocks: Blocks, block: Any, stream: Stream) -> _Printed | None:
