@@ -82,6 +82,12 @@ def test_ragged_product(device: str, tile: tuple[int, int, int], work_items: int
     product(device, tile, TYPES["bf16"], work_items, sizes)
 
 
+def test_a_wrong_size_is_named_as_it_was_written() -> None:
+    with pytest.raises(cm.LaunchError, match=r"requires work-groups of \(1, 64\), found \(64, 1\)"):
+        cm.Queue("cpu").parallel_for(nd_range((64, 1), (64, 1)), gemm_of(16, 16, 16, TYPES["bf16"], 64),
+                                     *[None] * 3, 1, 1, 1)
+
+
 def test_any_stride_on_a_simulated_gpu() -> None:
     """The rule of its wmma is one of sub-groups' matrices."""
     product("sim:nvidia_gpu_sm_90", (32, 32, 16), TYPES["fp16"], 64, (45, 39, 33), 32)
