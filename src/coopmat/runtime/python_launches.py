@@ -38,7 +38,7 @@ def prepare(device: Device, ranges: Any, kernel: Any, arguments: Sequence[Any],
     sizes = check_sizes(whole, local, device.max_work_group_size)
     required = found.signature.work_group_size
     if part is not None and required is not None and (*local, 1, 1)[:3] != tuple(required):
-        count = max(len(part), *(axis + 1 for axis, size in enumerate(required) if size > 1))  # in SYCL's order
+        count = max([len(part), *(axis + 1 for axis, size in enumerate(required) if size > 1)])  # in SYCL's order
         raise LaunchError(f"kernel '{kernel.name}' requires work-groups of {tuple(required[:count][::-1])}, found "
                           f"{tuple(part)}")
     return found, sizes, kernel.arguments(arguments, named, found.names)
