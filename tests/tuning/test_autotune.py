@@ -241,7 +241,7 @@ def test_what_is_restored_can_be_chosen() -> None:
     (lambda: cm.autotune(5), "a list of coopmat.Config, or a dict"),
     (lambda: cm.autotune([5]), "configs consists of coopmat.Config"),
     (lambda: cm.autotune({"A": 5}), "the range of A is a list of values"),
-    (lambda: cm.autotune({name: range(100) for name in "ABC"}), "1000000 configurations"),
+    (lambda: cm.autotune({name: range(100) for name in "ABC"}), "make more configurations than can be tried, "),
     (lambda: cm.autotune({"A": [1]}, "n"), "a list of names"),
     (lambda: cm.autotune({"A": [1]}, early_stop=0.5), "early_stop"),
     (lambda: cm.autotune({"A": [1]}, kernel="k"), "belong to a source"),

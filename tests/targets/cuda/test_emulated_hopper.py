@@ -210,6 +210,51 @@ def test_opencl_c(rows: int, said: str) -> None:
     assert said in "\n".join(device.explanation(program.load(device)))
 
 
+@pytest.mark.parametrize(("gap", "width"), [(0, 72), (1, 71)])
+def test_an_epilogue_of_many_matrices(gap: int, width: int) -> None:
+    """Each is loaded where it is used, part by part: whole, and what of it there is; a residual of another type."""
+    @kernel(work_group_size=(1, 128))
+    def fused(item: nd_item[2], A: ptr[const[half]], B: ptr[const[half]], bias: ptr[const[float32]],
+              scales: ptr[const[float32]], R: ptr[const[half]], S: ptr[const[float32]], C: ptr[float32], M: int32,
+              N: int32, K: int32, line: int32):
+        g = item.get_group()
+        row, column = g.get_group_id(0) * 64, g.get_group_id(1) * 128
+        a = joint_matrix(work_group, half, use.a, 64, 32, layout.row_major)
+        b = joint_matrix(work_group, half, use.b, 32, 128, layout.row_major)
+        c = joint_matrix(work_group, float32, use.accumulator, 64, 128)
+        joint_matrix_fill(g, c, 0)
+        for k in range(0, K, 32):
+            joint_matrix_load_checked(g, a, A, K, M, K, row, k)
+            joint_matrix_load_checked(g, b, B, line, K, N, k, column)
+            joint_matrix_mad(g, c, a, b, c)
+        x = joint_matrix(work_group, float32, use.accumulator, 64, 128)
+        joint_matrix_load_checked(g, x, bias, 0, layout.row_major, M, N, row, column)
+        c = c + x
+        y = joint_matrix(work_group, float32, use.accumulator, 64, 128)
+        joint_matrix_load_checked(g, y, scales, 0, layout.col_major, N, M, column, row)
+        c = c * y
+        joint_matrix_apply(g, c, lambda x: max(x, 0))
+        z = joint_matrix(work_group, half, use.accumulator, 64, 128)
+        joint_matrix_load_checked(g, z, R, line, layout.row_major, M, N, row, column)
+        w = joint_matrix(work_group, float32, use.accumulator, 64, 128)
+        joint_matrix_copy(g, z, w)
+        c = c - w
+        v = joint_matrix(work_group, float32, use.accumulator, 64, 128)
+        joint_matrix_load_checked(g, v, S, line, layout.row_major, M, N, row, column)
+        joint_matrix_apply(g, v, c, lambda y, x: x + 2 * y)
+        joint_matrix_store_checked(g, c, C, line, layout.row_major, M, N, row, column)
+
+    m, n, k, line = 80, 128 + width, 40, 128 + width + gap
+    a, b, r = small(m, k), small(k, line), small(m, line)
+    bias, scales, s = (small(*one).astype(np.float32) for one in ((1, n), (m, 1), (m, line + 8)))
+    s, c = np.ascontiguousarray(s[:, :line]), np.full((m, line), -1, np.float32)
+    run(fused, (2, 2 * 128), (1, 128), a, b, bias, scales, r, s, c, m, n, k, line)
+    products = a.astype(np.float64) @ b.astype(np.float64)[:, :n]
+    expected = np.maximum((products + bias) * scales, 0) - r[:, :n] + 2 * s[:, :n]
+    np.testing.assert_array_equal(c[:, :n], expected)
+    assert (c[:, n:] == -1).all()
+
+
 # ------------------------------------------------------------------ the order of what is done to memory
 
 

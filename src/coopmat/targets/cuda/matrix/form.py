@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from coopmat.formats import Rounding
@@ -10,6 +10,7 @@ from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import Op
 from coopmat.targets.cuda.lanes import CudaLanes
 from coopmat.targets.cuda.matrix.fragments import fragment_of
+from coopmat.targets.cuda.matrix.late import Late, LateUses, parts
 from coopmat.targets.cuda.matrix.positions import dealt_position, lane_of, positions
 from coopmat.targets.cuda.matrix.reductions import Reductions
 from coopmat.targets.llvm.access import moved
@@ -18,7 +19,11 @@ from coopmat.targets.llvm.arithmetic.elementwise import ELEMENTWISE
 from coopmat.targets.llvm.arithmetic.floats import through_float
 from coopmat.targets.llvm.arithmetic.integers import add, is_bf16, multiply
 from coopmat.targets.llvm.emitter import Emitter
+from coopmat.targets.llvm.matrices import MatrixAccess
 from coopmat.targets.llvm.values import Matrix, Number
+
+_CONSTRAINTS = {"float": "f", "i32": "r", "double": "d", "i64": "l"}
+"""Of inline assembly, by LLVM's types."""
 
 
 class FragmentMatrices(Reductions):
@@ -27,10 +32,66 @@ class FragmentMatrices(Reductions):
     def __init__(self, emitter: Emitter, lanes: CudaLanes) -> None:
         super().__init__(emitter, lanes)
         self._slots: dict[Any, str] = {}
+        self._late: dict[str, Late] = {}  # by what stands for them
+        self._late_uses = LateUses(emitter.flat)
 
     def type(self, kind: MatrixType) -> str:
         """LLVM's type of a thread's part of a matrix."""
         return fragment_of(kind).type
+
+    # --- matrices that are loaded where they are used ---------------------------------
+
+    def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
+        """A matrix in memory."""
+        row = self.emitter.row
+        found = self.late(kind, access) if row is not None and row.result_id in self._late_uses else None
+        return super().load(kind, access) if found is None else self._as_late(found)
+
+    def _as_late(self, found: Late) -> Matrix:
+        text = f"late.{len(self._late)}"  # nothing but its use takes it
+        self._late[text] = found
+        return Matrix(found.kind, text)
+
+    @staticmethod
+    def lie_alike(one: MatrixType, other: MatrixType) -> bool:
+        """Whether threads have the same components of both."""
+        first, second = fragment_of(one).spread, fragment_of(other).spread
+        return first.is_regular == second.is_regular and first.offsets == second.offsets and (
+            not first.is_regular or first.lane_bits == second.lane_bits)
+
+    def in_parts(self, matrices: Sequence[Matrix]) -> Iterator[list[list[Number]]]:
+        """The components of matrices that lie alike, part by part."""
+        late = [self._late.get(one.text) for one in matrices]
+        if not any(late):
+            yield [self.components(one) for one in matrices]
+            return
+        whole = [[] if one is not None else self._computed(self.components(matrix))
+                 for one, matrix in zip(late, matrices, strict=True)]
+        for part in parts(fragment_of(matrices[0].kind).components):
+            yield [numbers[part.start:part.stop] if one is None else one.part(part)
+                   for one, numbers in zip(late, whole, strict=True)]
+
+    def _computed(self, numbers: Sequence[Number]) -> list[Number]:
+        """The same numbers, which are computed here: not where they are used, for which LLVM would keep what they are
+        made of."""
+        constraint = _CONSTRAINTS.get(numbers[0].type)
+        if constraint is None:
+            return list(numbers)
+        found: list[Number] = []
+        for part in parts(len(numbers)):
+            some = numbers[part.start:part.stop]
+            result = f"{{ {', '.join(one.type for one in some)} }}"
+            constraints = ",".join([f"={constraint}"] * len(some) + [str(place) for place in range(len(some))])
+            given = ", ".join(f"{one.type} {one.base}" for one in some)
+            both = self.writer.let(f'call {result} asm sideeffect "", "{constraints}"({given})')
+            found += [Number(one.type, self.writer.let(f"extractvalue {result} {both}, {place}"))
+                      for place, one in enumerate(some)]
+        return found
+
+    def each(self, kind: MatrixType, operands: Sequence[Matrix], function: Callable[..., Number]) -> Matrix:
+        """A function of the components of matrices whose components lie alike."""
+        return self.of_components(kind, [function(*row) for columns in self.in_parts(operands)
+                                         for row in zip(*columns, strict=True)])
 
     # --- places -----------------------------------------------------------------------
 
@@ -118,7 +179,10 @@ class FragmentMatrices(Reductions):
                 number = self.emitter.apply("and {t} {0}, {1}", "i8", number, self.emitter.constant("i8", 15))
             return converted(self.emitter, opcode, number, source, kind.component, rounding, saturates)
 
-        numbers = [of_one(number) for number in self.components(matrix)]
+        late = self._late.get(matrix.text)
+        if late is not None and self.lie_alike(kind, matrix.kind):
+            return self._as_late(Late(kind, lambda part: [of_one(number) for number in late.part(part)]))
+        numbers = [of_one(number) for [column] in self.in_parts([matrix]) for number in column]
         return self._arranged(kind, matrix.kind, numbers)
 
     def _arranged(self, kind: MatrixType, given: MatrixType, numbers: Sequence[Number]) -> Matrix:

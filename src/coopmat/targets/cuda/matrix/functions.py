@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.matrix_functions import straight_body
-from coopmat.targets.cuda.matrix.fragments import fragment_of
 from coopmat.targets.llvm.arithmetic.integers import resized
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.values import Matrix, Number, Value, llvm_type
@@ -44,22 +44,27 @@ class _Function:
     def result(self, kind: MatrixType, operands: tuple[int, ...]) -> Matrix:
         """A matrix of what the function returns for the components of the operands; others are numbers."""
         values = [self.emitter.value(one) for one in operands]
-        columns = [self._components(kind, one) if isinstance(one, Matrix) else None for one, *_ in values]
-        first = columns[0]
-        assert first is not None
-        found = []
-        for number in range(len(first)):
-            arguments: list[Value] = [value if column is None else (column[number],)
-                                      for value, column in zip(values, columns, strict=True)]
-            found.append(self._call(self._place(kind, number) + arguments))
+        matrices = [one for one, *_ in values if isinstance(one, Matrix)]
+        found: list[Number] = []
+        for columns in self._in_parts(kind, matrices):
+            for numbers in zip(*columns, strict=True):
+                components = iter(numbers)
+                arguments: list[Value] = [(next(components),) if isinstance(value[0], Matrix) else value
+                                          for value in values]
+                found.append(self._call(self._place(kind, len(found)) + arguments))
         return self.form.of_components(kind, found)
 
-    def _components(self, kind: MatrixType, matrix: Matrix) -> list[Number]:
-        """The components of an operand, as those of a type lie."""
-        numbers, own, other = self.form.components(matrix), fragment_of(kind).spread, fragment_of(matrix.kind).spread
-        is_alike = own.is_regular == other.is_regular and own.offsets == other.offsets and (
-            not own.is_regular or own.lane_bits == other.lane_bits)
-        return numbers if is_alike else self.form.taken_as(kind, matrix.kind, numbers)
+    def _in_parts(self, kind: MatrixType, matrices: list[Matrix]) -> Iterator[list[list[Number]]]:
+        """The components of operands, as those of a type lie."""
+        form = self.form
+        if all(form.lie_alike(kind, one.kind) for one in matrices):
+            yield from form.in_parts(matrices)
+            return
+        found = []
+        for one in matrices:
+            numbers = [number for [column] in form.in_parts([one]) for number in column]
+            found.append(numbers if form.lie_alike(kind, one.kind) else form.taken_as(kind, one.kind, numbers))
+        yield found
 
     def _place(self, kind: MatrixType, number: int) -> list[Value]:
         """Row and column of a component."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cuda.matrix.blocks import LINE_BYTES, WORD_BYTES, BlockMemory, Blocks
 from coopmat.targets.cuda.matrix.fragments import Fragment, fragment_of
+from coopmat.targets.cuda.matrix.late import Late
 from coopmat.targets.cuda.matrix.orders import Order, Runs
 from coopmat.targets.cuda.matrix.positions import is_element, lane_of, positions
 from coopmat.targets.llvm.arithmetic.integers import add, multiply
@@ -130,13 +131,14 @@ class MatrixMemory(BlockMemory):
 
     # --- element by element -----------------------------------------------------------
 
-    def _elements(self, kind: MatrixType, access: MatrixAccess) -> Iterator[tuple[int, Number, str, str | None]]:
-        """Each component that may hold an element: its number, whether it does, its address, and of 4-bit ones whether
-        it is in the upper half of its byte, an i32."""
+    def _elements(self, kind: MatrixType, access: MatrixAccess, part: range | None = None
+                  ) -> Iterator[tuple[int, Number, str, str | None]]:
+        """Each component, or each of a part, that may hold an element: its number, whether it does, its address, and of
+        4-bit ones whether it is in the upper half of its byte, an i32."""
         emitter, fragment, order = self.emitter, fragment_of(kind), Order.of(kind, access.layout)
         window = [Number("i64", one) for one in access.window]
         for number, position in enumerate(positions(emitter, kind, "i64")):
-            if fragment.spread.nowhere[number]:
+            if fragment.spread.nowhere[number] or (part is not None and number not in part):
                 continue
             exists = (Number("i1", "true") if fragment.spread.everywhere[number] else
                       is_element(emitter, kind, position))
@@ -212,10 +214,46 @@ class MatrixMemory(BlockMemory):
 
     def _load_window(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         if self._repeats(kind, access):
-            return self._load_repeated(kind, access)
+            every = range(fragment_of(kind).components)
+            return self.of_components(kind, self._load_repeated(kind, access, every))
         inside, plain = self._in_window(kind, access)
         return self._chosen(kind, inside, lambda: self._load_whole(kind, plain),
                             lambda: self._load_elements(kind, access))
+
+    def late(self, kind: MatrixType, access: MatrixAccess) -> Late | None:
+        """A matrix that is loaded part by part; None for one whose load needs all threads, or moves single elements."""
+        if access.window and self._repeats(kind, access):
+            return Late(kind, lambda part: self._load_repeated(kind, access, part))
+        runs, blocks, fragment = Runs.of(kind, access.layout), Blocks.of(kind, access.layout), fragment_of(kind)
+        if runs is None or self.is_shared(access) or (blocks is not None and blocks.is_turned):
+            return None
+        inside, plain = self._in_window(kind, access) if access.window else ("true", access)
+        is_wide = self.writer.all_of(inside, self.is_aligned(plain, runs.nbytes))
+        each = runs.count * fragment.per_register  # components of an access
+
+        def load(part: range) -> list[Number]:
+            vector = f"<{len(part)} x {fragment.element}>"
+
+            def wide() -> str:
+                numbers: list[Number] = []
+                for address in self._addresses(kind, plain, runs.offsets[part.start // each:part.stop // each]):
+                    found = self.writer.let(f"load {runs.type}, ptr {address}, align {runs.nbytes}")
+                    registers = [found] if runs.count == 1 else [
+                        self.writer.let(f"extractelement {runs.type} {found}, i32 {place}")
+                        for place in range(runs.count)]
+                    numbers += [one for register in registers for one in self.unpacked(fragment, register)]
+                return self._vector(vector, fragment.element, (one.base for one in numbers))
+
+            def narrow() -> str:
+                return self._vector(vector, fragment.element, (
+                    self._if(exists, fragment.element, lambda address=address: self._load_one(  # type: ignore[misc]
+                        fragment, address, None)).base for _, exists, address, _ in self._elements(kind, access, part)))
+
+            found = self._either_value(vector, is_wide, wide, narrow)
+            return [Number(fragment.element, self.writer.let(f"extractelement {vector} {found}, i32 {place}"))
+                    for place in range(len(part))]
+
+        return Late(kind, load)
 
     def _repeats(self, kind: MatrixType, access: MatrixAccess) -> bool:
         """Whether all lines are the same memory, such as a row of numbers that is added to all rows."""
@@ -223,25 +261,27 @@ class MatrixMemory(BlockMemory):
         return (access.stride == "0" and fragment.bits >= 8 and fragment.spread.is_regular
                 and all(fragment.spread.everywhere) and Order.of(kind, access.layout).together == 1)
 
-    def _load_repeated(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
-        """A matrix whose lines are the same memory: each element of a line is loaded once, and is there or not for a
-        whole line at once. Both ways to a line hold few registers; to a matrix of them, twice as many as there are."""
+    def _load_repeated(self, kind: MatrixType, access: MatrixAccess, part: range) -> list[Number]:
+        """A part of a matrix whose lines are the same memory: each element of a line is loaded once, and is there or
+        not for a whole line at once. Both ways to a line hold few registers; to a matrix of them, twice as many as
+        there are."""
         emitter, fragment = self.emitter, fragment_of(kind)
+        offsets = [fragment.spread.offsets[number] for number in part]
         order, start = Order.of(kind, access.layout), fragment.spread.start(emitter, lane_of(emitter, kind, "i64"))
         first_line, first_place, height, _ = (Number("i64", one) for one in access.window)
         line, place = self._line_and_place(order, start)
         line, place = add(emitter, line, first_line), add(emitter, place, first_place)
-        values = self._line_once(kind, order, access, (line, place))
+        values = self._line_once(kind, order, access, (line, place), sorted({one[order.along] for one in offsets}))
         lines = {offset: self._is_below(add(emitter, line, emitter.constant("i64", offset)), height)
-                 for offset in {one[1 - order.along] for one in fragment.spread.offsets}}
-        parts = [(lines[one[1 - order.along]], values[one[order.along]]) for one in fragment.spread.offsets]
-        return self.of_components(kind, [Number(fragment.element, self.writer.let(
+                 for offset in {one[1 - order.along] for one in offsets}}
+        parts = [(lines[one[1 - order.along]], values[one[order.along]]) for one in offsets]
+        return [Number(fragment.element, self.writer.let(
             f"select i1 {is_there.base}, {fragment.element} {value.base}, {fragment.element} {self.zero(kind).base}"))
-            for is_there, value in parts])
+            for is_there, value in parts]
 
-    def _line_once(self, kind: MatrixType, order: Order, access: MatrixAccess, start: tuple[Number, Number]
-                   ) -> dict[int, Number]:
-        """A thread's elements of the only line, by their distances from the first one, whose line and place there are
+    def _line_once(self, kind: MatrixType, order: Order, access: MatrixAccess, start: tuple[Number, Number],
+                   places: list[int]) -> dict[int, Number]:
+        """A thread's elements of the only line at some distances from the first one, whose line and place there are
         ``start``; zeros outside of the window."""
         emitter, fragment, let = self.emitter, fragment_of(kind), self.writer.let
         first_line, first_place, height, width = (Number("i64", one) for one in access.window)
@@ -252,7 +292,6 @@ class MatrixMemory(BlockMemory):
                                        emitter.apply("icmp sgt {t} {0}, {1}", "i1", ends[0], zero).base)
         is_whole = self.writer.all_of(has_lines, emitter.apply("icmp sge {t} {0}, {1}", "i1", first_place, zero).base,
                                       emitter.apply("icmp sle {t} {0}, {1}", "i1", ends[1], width).base)
-        places = sorted({offset[order.along] for offset in fragment.spread.offsets})
         address = self.address(access, fragment, start)
 
         def element(offset: int) -> str:
