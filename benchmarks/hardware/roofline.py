@@ -1,5 +1,5 @@
 """A roofline picture of what matrices_cuda.py printed:
-``python benchmarks/hardware/roofline.py results/nvidia_h200_matrices.txt ../../docs/images/nvidia_h200.svg``.
+``python benchmarks/hardware/roofline.py results/nvidia_h200_matrices.txt ../../docs/measured/nvidia_h200.svg``.
 
 A kernel cannot be faster than the chip computes, nor than memory brings each byte once; how near each comes is what the
 picture shows. Needs matplotlib (``pip install coopmat[viz]``).
