@@ -278,9 +278,10 @@ def test_variables_of_a_program_keep_their_values() -> None:
         np.testing.assert_array_equal(out, expected)
 
 
-@pytest.mark.parametrize(("loop", "line"), [("while (1);", 3), ("for (;;) {}", 3), ("do p[0]++; while (1);", 3)])
+@pytest.mark.parametrize(("loop", "line"), [
+    ("while (1);", 3), ("for (;;) {}", 3), ("do p[get_local_id(0)]++; while (1);", 3)])
 def test_an_endless_loop_ends_and_names_its_line(loop: str, line: int) -> None:
     device = cm.device("sim:generic", options=cm.SimulatorOptions(step_limit=1000))
     kernel = cm.build(f"kernel void k(global int *p)\n{{\n    {loop}\n}}\n").kernel("k")
     with pytest.raises(cm.SimulationError, match=rf"an endless loop\?.*at <source>:{line}:"):
-        cm.Queue(device).enqueue(kernel, 16, 16, np.zeros(4, np.int32))
+        cm.Queue(device).enqueue(kernel, 16, 16, np.zeros(16, np.int32))

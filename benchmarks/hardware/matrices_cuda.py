@@ -114,7 +114,7 @@ GEMMS = {
     "s8, B by rows": (Gemm(int8, int32, int32, (128, 256, 128)), LARGE),
 }
 TILES = {(128, 256, 64): 256, (256, 128, 64): 256, (192, 192, 64): 384, (128, 192, 64): 256, (128, 128, 64): 256,
-         (128, 64, 64): 256, (64, 256, 64): 128}
+         (128, 64, 64): 256, (128, 64, 128): 256, (64, 256, 64): 128}
 """Among which the fastest is looked for, for shapes that fill a GPU badly, and the work-items of each."""
 PARTS = (2, 4, 8, 16)
 """Into how many K is cut, likewise."""
@@ -222,13 +222,14 @@ def split_run(queue: Any, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, par
 PLAIN = Gemm(bfloat16, float32, bfloat16)
 
 
-def fused_kernel() -> Any:
-    """The plain GEMM with a bias for each column and GELU."""
+def fused_kernel(epilogue: str) -> Any:
+    """The plain GEMM with one of EPILOGUES."""
+    is_scaled, function = "residual" in epilogue, native_gelu if "native" in epilogue else gelu
     (tM, tN, tK), ITEMS = PLAIN.tile, PLAIN.items
 
     @kernel(work_group_size=(1, ITEMS))
     def gemm(item: nd_item[2], A: ptr[const[bfloat16]], B: ptr[const[bfloat16]], bias: ptr[const[float32]],
-             C: ptr[bfloat16], M: int, N: int, K: int):
+             scale: ptr[const[float32]], residual: ptr[const[bfloat16]], C: ptr[bfloat16], M: int, N: int, K: int):
         g = item.get_group()
         m, n = g.get_group_id(0) * tM, g.get_group_id(1) * tN
         tA = joint_matrix(work_group, bfloat16, use.a, tM, tK, layout.row_major)
@@ -241,7 +242,16 @@ def fused_kernel() -> Any:
             joint_matrix_mad(g, tC, tA, tB, tC)
         row = joint_matrix(work_group, float32, use.accumulator, tM, tN)
         joint_matrix_load_checked(g, row, bias, 0, layout.row_major, M, N, m, n)
-        tC = gelu(tC + row)
+        if is_scaled:
+            scales = joint_matrix(work_group, float32, use.accumulator, tM, tN)
+            joint_matrix_load_checked(g, scales, scale, 0, layout.row_major, M, N, m, n)
+            more = joint_matrix(work_group, bfloat16, use.accumulator, tM, tN)
+            joint_matrix_load_checked(g, more, residual, N, layout.row_major, M, N, m, n)
+            added = joint_matrix(work_group, float32, use.accumulator, tM, tN)
+            joint_matrix_copy(g, more, added)
+            tC = function(tC * scales + row) + added
+        else:
+            tC = function(tC + row)
         tD = joint_matrix(work_group, bfloat16, use.accumulator, tM, tN)
         joint_matrix_copy(g, tC, tD)
         joint_matrix_store_checked(g, tD, C, N, layout.row_major, M, N, m, n)
@@ -254,20 +264,41 @@ def gelu(x: Any) -> Any:
     return x * 0.5 * (1.0 + erf(x * 0.7071067811865476))
 
 
-def fused_case(queue: Any, shape: tuple[int, int, int]) -> Case:
-    """A GEMM with its epilogue, beside the same kernel without one and torch's two kernels."""
+def native_gelu(x: Any) -> Any:
+    """GELU by the hyperbolic tangent, as libraries have it, written with two native functions."""
+    return x * native.recip(1.0 + native.exp2(x * (-2.302208198 - 0.1029432397 * x * x)))
+
+
+EPILOGUES = ("bias, GELU", "bias, native GELU", "scales, bias, GELU, residual")
+
+
+def fused_case(queue: Any, epilogue: str, shape: tuple[int, int, int]) -> Case:
+    """A GEMM with its epilogue, beside the same kernel without one and torch's kernels."""
     m, n, k = shape
-    a, b, bias = random((m, k), bfloat16), random((k, n), bfloat16), torch.randn(n, device="cuda")
+    a, b, residual = random((m, k), bfloat16), random((k, n), bfloat16), random((m, n), bfloat16)
+    bias, scale = torch.randn(2, n, device="cuda")
     c = torch.full((m, n), -1, device="cuda", dtype=torch.bfloat16)
     sizes = (-(-n // PLAIN.tile[1]) * PLAIN.items, -(-m // PLAIN.tile[0])), (PLAIN.items, 1)
     runs = [queue.prepare(cm.build(one, device=queue.device).kernel("gemm"), *sizes, a, b, *more, c, m, n, k)
-            for one, more in ((fused_kernel(), (bias,)), (PLAIN.kernel(), ()))]
+            for one, more in ((fused_kernel(epilogue), (bias, scale, residual)), (PLAIN.kernel(), ()))]
     runs[0]()
     torch.cuda.synchronize()
-    check(c[:200], F.gelu(a[:200].double() @ b.double() + bias.double()), bfloat16)
-    short = bias.bfloat16()
-    return Case(runs[0], {"plain": runs[1], "torch": lambda: F.gelu(torch.addmm(short, a, b))}, 2.0 * m * n * k,
-                bytes_of(a, b, c))
+    exact, is_scaled = a[:200].double() @ b.double(), "residual" in epilogue
+    approximate = "tanh" if "native" in epilogue else "none"
+    if is_scaled:
+        exact = F.gelu(exact * scale + bias) + residual[:200]
+    else:
+        exact = F.gelu(exact + bias, approximate=approximate)
+    check(c[:200], exact, bfloat16)
+    short, factors = bias.bfloat16(), scale.bfloat16()
+
+    def peer() -> torch.Tensor:
+        if is_scaled:
+            return F.gelu(torch.addcmul(short, a @ b, factors)) + residual
+        return F.gelu(torch.addmm(short, a, b), approximate=approximate)
+
+    return Case(runs[0], {"plain": runs[1], "torch": peer}, 2.0 * m * n * k,
+                bytes_of(a, b, c, *([residual] if is_scaled else [])))
 
 
 class Wrong(Exception):
@@ -321,10 +352,9 @@ def wmma_library() -> Any:
     return ctypes.CDLL(str(library))
 
 
-def attention_case(queue: Any, depth: int, tile: tuple[int, int, int], is_causal: bool
-                   ) -> Case:
+def attention_case(queue: Any, depth: int, is_causal: bool) -> Case:
     """Flash attention of fp16: batch 4, 16 heads, length 4096."""
-    heads, length, (rows, keys, items) = 64, 4096, tile
+    heads, length, (rows, keys, items) = 64, 4096, ATTENTION
     q, k, v = (random((4, 16, length, depth), half) for _ in range(3))
     out, scale = torch.full_like(q, float("nan")), float(depth**-0.5 * np.log2(np.e))
     built = cm.build(attention_kernel(half, half, rows, keys, depth, items, is_causal), device=queue.device)
@@ -347,7 +377,7 @@ def attention_case(queue: Any, depth: int, tile: tuple[int, int, int], is_causal
                 operations, bytes_of(q, k, v, out))
 
 
-ATTENTION = {64: (256, 64, 512), 128: (128, 128, 256)}  # by the depth: rows, keys, work-items
+ATTENTION = (128, 128, 256)  # rows, keys, work-items
 
 
 def seconds(run: Run) -> float:
@@ -407,16 +437,17 @@ def cases(queue: Any) -> Iterator[tuple[str, Callable[[], Case]]]:
             yield f"{name} {'x'.join(map(str, shape))}", functools.partial(gemm_case, queue, case, shape)
     for shape in SMALL:
         yield f"bf16, small and deep {'x'.join(map(str, shape))}", functools.partial(tuned_case, queue, shape)
-    for shape in LARGE:
-        yield f"bf16, bias and GELU {'x'.join(map(str, shape))}", functools.partial(fused_case, queue, shape)
+    for name in EPILOGUES:
+        for shape in LARGE:
+            yield f"bf16, {name} {'x'.join(map(str, shape))}", functools.partial(fused_case, queue, name, shape)
     for name, (options, tile, items) in SUB_GROUPS.items():
         for shape in LARGE:
             yield (f"sub-groups, {name} {'x'.join(map(str, shape))}",
                    functools.partial(sub_group_case, queue, name, options, tile, items, shape))
-    for depth, tile in ATTENTION.items():
+    for depth in (64, 128):
         for is_causal in (False, True):
             yield (f"attention fp16, depth {depth}{', causal' * is_causal}",
-                   functools.partial(attention_case, queue, depth, tile, is_causal))
+                   functools.partial(attention_case, queue, depth, is_causal))
 
 
 def driver() -> str:

@@ -14,17 +14,22 @@ from coopmat.devices import Combination
 from coopmat.diagnostics import (
     CompileError,
     CompileWarning,
+    DataRace,
+    Deadlock,
     Diagnostic,
     DivergentGroupOperation,
     Error,
     KernelAssertion,
     KernelNotSupported,
     LaunchError,
+    LayoutWarning,
     Misaligned,
     OutOfBounds,
+    SignedOverflowWarning,
     SimulationError,
     SourceLocation,
     UndefinedBehavior,
+    UninitializedData,
     ValidationError,
 )
 from coopmat.numerics import XmxArithmetic, matrix_multiply_accumulate
@@ -37,11 +42,14 @@ from coopmat.targets.simulator import SimulatorOptions
 
 __all__ = [
     "Combination",
+    "Comparison",
     "CompileError",
     "CompileWarning",
     "Config",
     "CpuOptions",
     "CudaOptions",
+    "DataRace",
+    "Deadlock",
     "Device",
     "Diagnostic",
     "DivergentGroupOperation",
@@ -51,19 +59,23 @@ __all__ = [
     "KernelAssertion",
     "KernelNotSupported",
     "LaunchError",
+    "LayoutWarning",
     "LocalMemory",
     "Misaligned",
     "OutOfBounds",
     "Program",
     "Queue",
+    "SignedOverflowWarning",
     "SimulationError",
     "SimulatorOptions",
     "SourceLocation",
     "UndefinedBehavior",
+    "UninitializedData",
     "ValidationError",
     "XmxArithmetic",
     "autotune",
     "build",
+    "compare",
     "device",
     "devices",
     "do_bench",
@@ -79,10 +91,12 @@ __all__ = [
 if TYPE_CHECKING:
     from coopmat import sycl as sycl
     from coopmat import torch as torch
+    from coopmat.comparison import Comparison, compare
     from coopmat.runtime.memory import free, malloc_device, malloc_host, malloc_shared
     from coopmat.tuning import Config, autotune, do_bench
 else:
-    _LATE = {**dict.fromkeys(("Config", "autotune", "do_bench"), "coopmat.tuning"),
+    _LATE = {**dict.fromkeys(("Comparison", "compare"), "coopmat.comparison"),
+             **dict.fromkeys(("Config", "autotune", "do_bench"), "coopmat.tuning"),
              **dict.fromkeys(("free", "malloc_device", "malloc_host", "malloc_shared"), "coopmat.runtime.memory")}
 
     def __getattr__(name: str) -> Any:

@@ -17,7 +17,8 @@ kernel void both(global int *out, local char *given, int last)
 {
     local int own[1024];
     own[get_local_id(0)] = 1;
-    given[last] = 2;
+    if (get_local_id(0) == 0)
+        given[last] = 2;
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = own[get_local_id(0)] + given[last];
 }

@@ -9,7 +9,9 @@ import numpy as np
 
 import coopmat as cm
 
-TARGETS = ("sim:generic", "cpu")
+TARGETS = {"sim:generic": cm.SimulatorOptions(undefined=False, races=False), "cpu": None}
+"""Devices with their options: random operands may be such that a function is
+undefined, and all calls share their local memory."""
 TOLERANCES = {"e": 2e-2, "f": 2e-4, "d": 1e-9, "E": 5e-2}
 """Relative, by the dtype's character (E: bfloat16): targets differ in the last places of inexact functions."""
 TOGETHER = 40

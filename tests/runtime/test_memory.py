@@ -158,3 +158,33 @@ def test_after_free_it_cannot_be_used() -> None:
             q.memset(memory_, 0, 1)
         with pytest.raises(cm.LaunchError, match=r"argument 1 of kernel 'add' \(global char\* out\): malloc_device"):
             q.enqueue(ADD, 16, 16, np.zeros(16, np.int8), memory_, cm.local(64), 1)
+
+
+UNWRITTEN = cm.build("""
+kernel void fill(global float *to, int count) { if (get_global_id(0) < count) to[get_global_id(0)] = 3; }
+kernel void next(global const float *from, global float *to) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }
+""")
+
+
+def test_device_memory_that_nobody_has_written() -> None:
+    """Simulated devices know it: what the host or kernels write is defined, and what is copied as much as it was."""
+    queue, out = cm.Queue("sim:intel_gpu_pvc"), np.zeros(64, np.float32)
+    one, other = (cm.malloc_device[cm.sycl.float32](64, queue) for _ in range(2))
+
+    def reads(memory: object, element: int) -> None:
+        message = rf"element {element} of argument 1 'to' .* on argument 0 'from', of which a part has not been written"
+        with pytest.raises(cm.UninitializedData, match=message):
+            queue.enqueue(UNWRITTEN.kernel("next"), 64, 16, memory, out).wait()
+
+    reads(one, 0)
+    queue.enqueue(UNWRITTEN.kernel("fill"), 64, 16, one, 40).wait()
+    reads(one, 40)
+    reads(one + 0, 40)
+    queue.memcpy(other, one, one.nbytes).wait()
+    reads(other, 40)
+    queue.fill(other + 40, 2.0, 24).wait()
+    queue.enqueue(UNWRITTEN.kernel("next"), 64, 16, other, out).wait()
+    assert out.tolist() == [4.0] * 40 + [3.0] * 24
+    cm.Queue("cpu").enqueue(UNWRITTEN.kernel("fill"), 64, 16, one, 64).wait()
+    queue.enqueue(UNWRITTEN.kernel("next"), 64, 16, one, out).wait()
+    assert out.tolist() == [4.0] * 64

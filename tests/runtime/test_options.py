@@ -39,6 +39,7 @@ from coopmat.support.build_options import LANGUAGES, BuildOptions
      {"warnings": ("-w", "-Wall", "-Wno-shadow", "-Werror", "-Werror=unused", "-Wno-error=unused", "-Wextra",
                    "-Wpedantic", "-Werror=pedantic")}),
     ("-coopmat-schedule=block:128x256,cluster:y", {"schedule": "block:128x256,cluster:y"}),
+    ("-fsanitize=signed-integer-overflow", {"marks_overflow": True}),
     ("-ferror-limit=3", {"error_limit": 3}), ("-Wfatal-errors", {"error_limit": 1}),
     ("-cl-opt-disable -cl-strict-aliasing -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations "
      "-cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt -cl-kernel-arg-info -cl-uniform-work-group-size "
@@ -79,6 +80,8 @@ def test_every_row_of_the_table_has_been_tried() -> None:
     ("-D", "option -D needs a value: -D NAME[=VALUE]"), (("-D", ""), "option -D needs a value: -D NAME[=VALUE]"),
     ("-include", "option -include needs a value: -include FILE"),
     ("-ferror-limit=many", "invalid value 'many' in '-ferror-limit=many': it is a number of errors, 0 for no limit"),
+    ("-fsanitize=address", "invalid value 'address' in '-fsanitize=address': it is signed-integer-overflow; what "
+                           "simulated devices check besides needs no option"),
     ("-x c++", "invalid value 'c++' in '-x c++': kernels are written in OpenCL C, which is '-x cl'"),
     ("-O9", "invalid value in '-O9': the levels are -O0, -O1, -O2 and -O3"),
     ("-MD", "option '-MD' is not supported: dependencies are not written"),

@@ -43,8 +43,9 @@ from coopmat.sycl import (
     sub_group,
     use,
 )
+from tests.kit.lenient import lenient
 
-q = queue("sim:intel_gpu_pvc")
+q = queue(lenient("sim:intel_gpu_pvc"))
 config = SimpleNamespace(rows=3, scale=2.5)
 accumulator = joint_matrix[sub_group, float32, use.accumulator, 8, 16]
 

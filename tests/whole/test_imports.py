@@ -26,7 +26,10 @@ coopmat             the public names
 sycl
 torch               kernels as operators of PyTorch
 tuning
+comparison          one launch on several devices
 runtime
+report              what a launch does and why it is slow, counted on a simulated device
+debugger            what stops, shows and replays kernels on simulated devices
 targets.simulator
 targets.cpu
 targets.cuda
@@ -58,9 +61,10 @@ IMPORT_SYCL = ("coopmat", "probing")
 LARGEST_CIRCLE = 2
 
 NOT_AT_START = (
-    "llvmlite", "typer", "rich", "click", "torch", "cuda", "pyopencl",
-    "coopmat.command_line", "coopmat.probing", "coopmat.sycl", "coopmat.opencl", "coopmat.lowering", "coopmat.tree",
-    "coopmat.llvm", "coopmat.spirv.edit.editor", "coopmat.spirv.edit.linker", "coopmat.spirv.text.assembler",
+    "llvmlite", "typer", "rich", "click", "jinja2", "torch", "cuda", "pyopencl",
+    "coopmat.command_line", "coopmat.comparison", "coopmat.debugger", "coopmat.probing", "coopmat.report",
+    "coopmat.sycl", "coopmat.opencl", "coopmat.lowering", "coopmat.tree", "coopmat.llvm", "coopmat.spirv.edit.editor",
+    "coopmat.spirv.edit.linker", "coopmat.spirv.text.assembler",
     "coopmat.spirv.transform", "coopmat.spirv.validate", "coopmat.targets.cpu.program",
     "coopmat.targets.simulator.kernel", "coopmat.targets.simulator.launch", "coopmat.torch", "coopmat.tuning",
 )

@@ -263,6 +263,7 @@ void twice(c_t *m, int which) {
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __attribute__((intel_reqd_sub_group_size(16)))
 void k(global float *p, global float *q, int n, local float *l) {
     c_t c[3];
+    q += get_group_id(0) * 1280;
     for (int i = 0; i < 3; i++) c[i] = coop_mat_load(p + i, 0, 32);
     s_t s = coop_mat_load(p, 0, 32);
     twice(&c[n], 1);
@@ -290,7 +291,7 @@ void k(global float *p, global float *q, int n, local float *l) {
 def test_matrices_in_variables(device: str, items: int, n: int) -> None:
     """Arrays, structures, pointers, components of chosen matrices, loops; beside matrices of sub-groups."""
     program = cm.build(MIXED, (f"-DITEMS={items}",), device=cm.device(device))
-    p, q = small((33, 32), np.float32), np.zeros(1280, np.float32)
+    p, q = small((33, 32), np.float32), np.zeros(2 * 1280, np.float32)
     cm.Queue(device).enqueue(program.kernel("k"), (2 * items,), (items,), p, q, n, cm.local(2048)).wait()
     c = [np.lib.stride_tricks.as_strided(p.reshape(-1)[i:], (32, 16), (128, 4)).copy() for i in range(3)]
     twice = 2 * c[0][:16]
@@ -299,7 +300,7 @@ def test_matrices_in_variables(device: str, items: int, n: int) -> None:
     total = np.zeros((32, 16))
     for turn in range(n + 2):
         total = (total + c[turn % 3]) * (1 if turn == 1 else 2)
-    np.testing.assert_array_equal(q, np.concatenate([c[n].ravel(), total.ravel(), twice.ravel()]))
+    np.testing.assert_array_equal(q, np.tile(np.concatenate([c[n].ravel(), total.ravel(), twice.ravel()]), 2))
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from coopmat.command_line import bench, doctor, layout, modules, probe, query, transform, tune
+from coopmat.command_line import bench, compare, doctor, layout, modules, probe, query, transform, tune
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_line.options import (
     SOURCES,
@@ -26,12 +26,13 @@ from coopmat.command_line.options import (
     Source,
     build_options,
 )
-from coopmat.diagnostics import Diagnostic, Error, render
+from coopmat.diagnostics import Diagnostic, Error, LaunchError, render
 from coopmat.runtime import Device, Kernel, Program, Queue, device, devices
 from coopmat.runtime.building import make_program
+from coopmat.runtime.debugging import DEFAULT_DEVICE
 from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.support.cache import find_cache
-from coopmat.support.files import check_output, read_input, write_output
+from coopmat.support.files import STANDARD_STREAM, check_output, read_input, write_output
 from coopmat.support.terminal import console, progress, table
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ app.command("probe")(probe.probe)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("tune", cls=BuildCommand)(tune.tune)
+app.command("compare", cls=BuildCommand)(compare.compare)
 
 # --------------------------------------------------------------------- check and compile
 
@@ -252,13 +254,20 @@ def run(
         "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
     bounds: Annotated[bool, typer.Option(help="Report accesses outside of buffers.")] = True,
     explain: Annotated[bool, typer.Option("--explain", help="Say what the device chose, and why.")] = False,
+    report: Annotated[Path | None, typer.Option(
+        metavar="FILE.html|.json|.txt", help="Count what the launch does on a simulated device, and write a report; - "
+        "prints it.")] = None,
+    report_groups: Annotated[int | None, typer.Option(
+        metavar="N", min=1, help="Run and count the first N work-groups only, for --report.")] = None,
     device_name: DeviceName = None,
     linked: Linked = None,
     values: Specialized = None,
     cache_dir: CacheFolder = None,
 ) -> None:
     """Run one kernel on a device, with arguments from the command line and files."""
-    target = device(device_name)
+    if report_groups is not None and report is None:
+        raise LaunchError("--report-groups says how much of a launch is reported: it needs --report")
+    target = device(device_name if report is None else device_name or DEFAULT_DEVICE)
     if any(one.name == "bounds" for one in fields(target.options)):
         target = device(target, options=replace(target.options, bounds=bounds))
     sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size) if local_size else None
@@ -268,12 +277,80 @@ def run(
     arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
                  for index, text in enumerate(argument or ())]
     outputs = parse_outputs(out or [], arguments)
-    with progress(f"running {chosen.name} on {target.name}"):
-        event = Queue(target).enqueue(chosen, *sizes, *arguments).wait()
+    if report is not None:
+        _report(chosen, target, sizes, arguments, report, report_groups)
+    else:
+        with progress(f"running {chosen.name} on {target.name}"):
+            event = Queue(target).enqueue(chosen, *sizes, *arguments).wait()
+        print(f"{chosen.name} on {target.name}: {event.elapsed * 1e3:.1f} ms")
     save_outputs(outputs, arguments)
-    print(f"{chosen.name} on {target.name}: {event.elapsed * 1e3:.1f} ms")
     if explain:
         print(*target.explanation(program.load(target)), sep="\n")
+
+
+def _report(kernel: Kernel, target: Device, sizes: tuple[Any, Any], arguments: list[Any], output: Path,
+            groups: int | None) -> None:
+    """Run a launch, and write or print its report."""
+    from coopmat.report.report import form_of
+
+    if output != STANDARD_STREAM:
+        form_of(output)
+    with progress(f"counting what {kernel.name} does on {target.name}"):
+        found = kernel.report(*sizes, *arguments, device=target, work_groups=groups)
+    if output == STANDARD_STREAM:
+        print(found.text(), end="")
+    else:
+        found.save(output)
+        print(f"{found.kernel} on {found.device}: {output}")
+
+
+@app.command(cls=BuildCommand)
+def debug(
+    context: typer.Context,
+    file: Source,
+    global_size: Annotated[str, typer.Option("--global", metavar="X[,Y[,Z]]", help="Number of work-items.")],
+    kernel: Annotated[str | None, typer.Option(metavar="NAME", help="The kernel, if there are several.")] = None,
+    local_size: Annotated[str | None, typer.Option(
+        "--local", metavar="X[,Y[,Z]]", help="Work-items in a work-group; chosen if it is left out.")] = None,
+    argument: Annotated[list[str] | None, typer.Option(
+        "--arg", metavar="VALUE|null|FILE.npy|zeros:DTYPE:SHAPE|local:BYTES", help="The next argument.")] = None,
+    out: Annotated[list[str] | None, typer.Option(
+        "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
+    script: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="Carry out these commands, one a line; - is standard input.")] = None,
+    bounds: Annotated[bool, typer.Option(help="Report accesses outside of buffers.")] = True,
+    device_name: DeviceName = None,
+    linked: Linked = None,
+    values: Specialized = None,
+    cache_dir: CacheFolder = None,
+) -> None:
+    """Debug one kernel on a simulated device: stop it, look into it, go back."""
+    from coopmat.runtime.debugging import debug as start
+
+    target = device(device_name or DEFAULT_DEVICE)
+    if any(one.name == "bounds" for one in fields(target.options)):
+        target = device(target, options=replace(target.options, bounds=bounds))
+    launch, arguments = _launch(_build(file, build_options(context), target, cache_dir, linked, values), kernel, target,
+                                global_size, local_size, argument)
+    outputs = parse_outputs(out or [], arguments)
+    commands = read_input() if str(script) == "-" else script
+    failed = start(launch, commands)
+    save_outputs(outputs, arguments)
+    if failed:
+        sys.exit(1)
+
+
+def _launch(program: Program, kernel: str | None, target: Device, global_size: str, local_size: str | None,
+            texts: list[str] | None) -> tuple[Any, list[Any]]:
+    """A launch for the debugger, and its arguments, from the command line."""
+    from coopmat.runtime.debugging import launch_of
+
+    sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size) if local_size else None
+    chosen = program.kernel(kernel) if kernel is not None else _only_kernel(program)
+    parameters = chosen.signature.parameters
+    arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
+                 for index, text in enumerate(texts or ())]
+    return launch_of(chosen, target, *sizes, arguments, {}), arguments
 
 
 def _only_kernel(program: Program) -> Kernel:

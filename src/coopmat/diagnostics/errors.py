@@ -55,6 +55,14 @@ class CompileWarning(UserWarning):
     """A warning about a kernel's source, shown where it is built; ``Program.warnings`` has them all."""
 
 
+class LayoutWarning(UserWarning):
+    """A matrix is loaded with another layout than it was stored with."""
+
+
+class SignedOverflowWarning(UserWarning):
+    """The result of signed arithmetic does not fit its type; C leaves that undefined."""
+
+
 class ValidationError(Error):
     """A SPIR-V module is malformed; ``rule`` names the broken rule, ``offset`` the word's byte offset."""
 
@@ -157,5 +165,18 @@ class Misaligned(SimulationError):
     """An access whose address is not a multiple of the alignment that the type needs."""
 
 
+class DataRace(SimulationError):
+    """Two work-items access one place in memory, one of them writes, and nothing orders the two (OpenCL API
+    specification, 3.3.4)."""
+
+
+class Deadlock(SimulationError):
+    """Work-items wait for each other, or for what nobody will store any more: none of them can go on."""
+
+
 class UndefinedBehavior(SimulationError):
     """An operation whose result the specification leaves undefined for these operands."""
+
+
+class UninitializedData(UndefinedBehavior):
+    """Something is decided by data that nobody has written: an address, a branch, a group operation, a result."""

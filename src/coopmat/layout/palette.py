@@ -13,8 +13,8 @@ from dataclasses import dataclass
 COLOURS = 16
 _TURN = 2  # so many colours further begin the next 16 lanes: lanes 16, 32 and 48 apart lie beside each other, too
 
-_HUES = {"blue": "#77aadd", "orange": "#ee8866", "cyan": "#99ddff", "yellow": "#eedd88", "mint": "#44bb99",
-         "pear": "#bbcc33", "pink": "#ffaabb", "olive": "#aaaa00"}
+HUES = {"blue": "#77aadd", "orange": "#ee8866", "cyan": "#99ddff", "yellow": "#eedd88", "mint": "#44bb99",
+        "pear": "#bbcc33", "pink": "#ffaabb", "olive": "#aaaa00"}
 
 
 def colour_of(lane: int) -> int:
@@ -34,7 +34,7 @@ class Scheme:
     def fill(self, index: int) -> str:
         """The colour of the lanes for which :func:`colour_of` gives ``index``."""
         hue, share = self.fills[index]
-        return _mix(_HUES[hue], self.background, share)
+        return _mix(HUES[hue], self.background, share)
 
 
 LIGHT = Scheme("#ffffff", "#1f2328", "#59636e", (

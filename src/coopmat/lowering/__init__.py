@@ -11,12 +11,13 @@ from coopmat.tree.nodes import Program
 __all__ = ["to_llvm_ir", "to_spirv"]
 
 
-def to_spirv(program: Program) -> Module:
-    """The program as a SPIR-V module for the OpenCL environment.
+def to_spirv(program: Program, *, marks_overflow: bool = False) -> Module:
+    """The program as a SPIR-V module for the OpenCL environment. ``marks_overflow``: signed arithmetic is decorated
+    with NoSignedWrap.
 
     Raises :class:`coopmat.diagnostics.CompileError` for what only lowering can see: a call of a function
     without definition, a program-scope initialiser that is not a constant.
     """
-    builder = SpirvBuilder()
+    builder = SpirvBuilder(marks_overflow=marks_overflow)
     lower(program, builder)
     return builder.finish()

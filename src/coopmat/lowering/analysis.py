@@ -56,41 +56,60 @@ _ALWAYS_SAFE = (n.Constant, n.Zero, n.Unary, n.Logical, n.Conditional, n.Select,
                 n.Splat, n.Swizzle, n.WorkItemQuery, n.CurrentValue)
 
 
-def is_speculative(node: n.Expression, initialized: set[n.Variable]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Speculation:
+    """What may be evaluated though its value is not needed.
+
+    ``initialized``: the variables that certainly hold a value. ``is_shift_modular``: a shift by any amount is defined.
+    """
+
+    initialized: set[n.Variable]
+    is_shift_modular: bool
+
+
+def is_speculative(node: n.Expression, rules: Speculation) -> bool:
     """Whether the expression is short and may be evaluated though its value is not needed.
 
-    That leaves out effects, memory that might not be there, values that might not be defined
-    (``initialized`` variables are) and operations that are undefined for some operands.
+    That leaves out effects, memory that might not be there, values that might not be defined and operations that are
+    undefined for some operands.
     """
     parts = list(descendants(node))
-    return len(parts) <= _SPECULATIVE_LIMIT and all(_is_safe(part, initialized) for part in parts)
+    return len(parts) <= _SPECULATIVE_LIMIT and all(_is_safe(part, rules) for part in parts)
 
 
-def branches(node: Node, initialized: set[n.Variable]) -> bool:
+def branches(node: Node, rules: Speculation) -> bool:
     """Whether ``node`` itself is evaluated by branching around what is not needed."""
     match node:
         case n.Logical(right=right):
-            return not is_speculative(right, initialized)
+            return not is_speculative(right, rules)
         case n.Conditional(type=type_, if_true=if_true, if_false=if_false):
             is_plain = isinstance(type_, (t.Scalar, t.Vector, t.Enumeration))
-            return not (is_plain and all(is_speculative(side, initialized) for side in (if_true, if_false)))
+            return not (is_plain and all(is_speculative(side, rules) for side in (if_true, if_false)))
     return isinstance(node, n.StatementExpression)
 
 
-def needs_blocks(node: n.Expression, initialized: set[n.Variable]) -> bool:
+def needs_blocks(node: n.Expression, rules: Speculation) -> bool:
     """Whether evaluating the expression takes more than one basic block."""
-    return any(branches(part, initialized) for part in descendants(node))
+    return any(branches(part, rules) for part in descendants(node))
 
 
-def _is_safe(node: Node, initialized: set[n.Variable]) -> bool:
+def _is_safe(node: Node, rules: Speculation) -> bool:
     match node:
         case n.VariablePlace(variable=variable):
-            return variable in initialized and not variable.volatile
+            return variable in rules.initialized and not variable.volatile
         case n.Load(place=place):
             return isinstance(place, n.VariablePlace)
+        case n.Binary(operator=n.BinaryOperator.SHIFT_LEFT | n.BinaryOperator.SHIFT_RIGHT, left=left, right=right):
+            return rules.is_shift_modular or _is_in_range(right, left.type)
         case n.Binary(operator=operator, left=left):
             is_division = operator in (n.BinaryOperator.DIVIDE, n.BinaryOperator.REMAINDER)
             return not (is_division and left.type.element.is_integer)
         case n.Convert(operand=operand, type=type_, saturate=saturate):
             return saturate or not (operand.type.element.is_float and type_.element.is_integer)
     return isinstance(node, _ALWAYS_SAFE)
+
+
+def _is_in_range(amount: n.Expression, shifted: t.Type) -> bool:
+    """Whether a shift's amount is a constant below the width."""
+    assert isinstance(shifted.element, t.Scalar)
+    return isinstance(amount, n.Constant) and 0 <= amount.value < shifted.element.bits

@@ -187,7 +187,7 @@ class Builder(Protocol):
     def binary(self, operator: BinaryOperator, left: Value, right: Value) -> Value:
         """An operation by component on two scalars or vectors of one type, or (``+ - * /``) matrices.
 
-        Shift amounts are in range and of the left operand's width. On bools: AND, OR, XOR, EQUAL,
+        Shift amounts are of the left operand's width; one out of range is undefined. On bools: AND, OR, XOR, EQUAL,
         NOT_EQUAL. Comparisons give BOOL, or a vector of it. Pointers do not occur.
         """
 

@@ -15,6 +15,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import CompileError, Diagnostic, Message, SourceLocation
+from coopmat.lowering.analysis import Speculation
 from coopmat.lowering.builder import BasicBlock, Builder, LoopMerge, Value
 from coopmat.support.assertions import ASSERTION_FUNCTIONS
 from coopmat.tree import nodes as n
@@ -70,7 +71,9 @@ class Context:
 
     ``values`` holds the parameters that need no memory, ``addresses`` the variables; ``current`` what
     an :class:`~coopmat.tree.nodes.Update` read; ``initialized`` the variables that certainly hold a
-    value wherever they can be named. ``is_open`` tells whether a block is open.
+    value wherever they can be named. ``is_open`` tells whether a block is open. ``is_shift_modular``: in the
+    program's language a shift's amount counts modulo the width (OpenCL C 6.3.j; in C++ one out of range is undefined,
+    and stays in the module as it is).
     """
 
     builder: Builder
@@ -79,6 +82,7 @@ class Context:
     substitutes: dict[n.Function, n.Function]
     addresses: dict[n.Variable, Value]
     values: dict[n.Variable, Value] = field(default_factory=dict)
+    is_shift_modular: bool = True
     initialized: set[n.Variable] = field(default_factory=set)
     current: dict[int, Value] = field(default_factory=dict)  # by id() of the CurrentValue
     labels: dict[str, BasicBlock] = field(default_factory=dict)
@@ -87,6 +91,11 @@ class Context:
     continue_target: BasicBlock | None = None
     is_open: bool = True
     targets: set[BasicBlock] = field(default_factory=set)
+
+    @property
+    def speculation(self) -> Speculation:
+        """What may be evaluated here though its value is not needed."""
+        return Speculation(self.initialized, self.is_shift_modular)
 
     # -- Expressions and statements ------------------------------------------------------
 

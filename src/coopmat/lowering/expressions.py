@@ -130,7 +130,9 @@ def _binary(node: n.Binary, left: Value, context: Context) -> Value:
 
 
 def _shift_amount(node: n.Expression, left: t.Type, context: Context) -> Value:
-    """The amount modulo the width of ``left``'s components, as a value of type ``left``."""
+    """The amount as a value of type ``left``; modulo the width of its components where the language says so."""
+    if not context.is_shift_modular:
+        return convert(context, context.evaluate(node), left)
     assert isinstance(left.element, t.Scalar)
     mask = left.element.bits - 1
     if isinstance(node, n.Constant):
@@ -143,7 +145,7 @@ def _shift_amount(node: n.Expression, left: t.Type, context: Context) -> Value:
 def _(node: n.Logical, context: Context) -> Value:
     left, = context.evaluate_all((node.left,), node)
     builder = context.builder
-    if not branches(node, context.initialized):
+    if not branches(node, context.speculation):
         right, = context.evaluate_all((node.right,), node)
         return builder.binary(Operator.AND if node.is_and else Operator.OR, left, right)
     start = builder.current_block
@@ -163,7 +165,7 @@ def _(node: n.Logical, context: Context) -> Value:
 def _(node: n.Conditional, context: Context) -> Value:
     condition, = context.evaluate_all((node.condition,), node)
     sides = node.if_true, node.if_false
-    if not branches(node, context.initialized):
+    if not branches(node, context.speculation):
         if_true, if_false = context.evaluate_all(sides, node)
         return context.builder.select(condition, if_true, if_false)
     new_block = context.builder.new_block

@@ -136,7 +136,7 @@ def _test(condition: n.Expression, body: BasicBlock, end: BasicBlock, loop: Loop
           context: Context) -> None:
     """Leave the loop unless ``condition`` holds. A header is one block: a condition that takes more than
     one gets blocks of its own."""
-    if needs_blocks(condition, context.initialized):
+    if needs_blocks(condition, context.speculation):
         test = context.builder.new_block("loop.test")
         context.jump(test, loop)
         context.open(test)

@@ -95,7 +95,8 @@ class _Walk:
             raise failure(messages.NOT_CONSTANT, node.location, name=variable.name) from None
 
     def _context(self, function: n.Function, facts: FunctionFacts) -> Context:
-        return Context(self.builder, function, facts, self.substitutes, dict(self.addresses))
+        return Context(self.builder, function, facts, self.substitutes, dict(self.addresses),
+                       is_shift_modular=self.program.language is n.Language.OPENCL_C)
 
     def _function(self, function: n.Function, facts: FunctionFacts) -> None:
         assert function.body is not None

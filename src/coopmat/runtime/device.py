@@ -39,10 +39,12 @@ class Device:
     """A device that kernels can be built for and run on. Get one from :func:`coopmat.device`.
 
     ``name`` is what that function takes; ``options`` are those of its kind of device. ``is_apart``: whether it has
-    memory of its own, beside the host's.
+    memory of its own, beside the host's. ``sees_what_is_written``: whether its launches keep the marks of memory that
+    nobody has written (``support.unwritten``).
     """
 
     is_apart = False
+    sees_what_is_written = False
 
     def __init__(self, description: DeviceDescription, options: Any) -> None:
         self.description = description

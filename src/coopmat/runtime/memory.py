@@ -1,7 +1,8 @@
 """Unified shared memory (SYCL 4.8): malloc_shared, malloc_host, malloc_device, their aligned forms, and free.
 
 Shared memory and the host's are numpy arrays of the type's dtype, aligned to pages. What malloc_device returns is
-for kernels and for a queue's copies only. SYCL leaves new memory undefined; here it is zero. Memory for a GPU is the
+for kernels and for a queue's copies only. SYCL leaves new memory undefined; here it is zero,
+and simulated devices report what depends on memory of malloc_device that nobody has written. Memory for a GPU is the
 driver's: of the GPU, pinned memory of the host, or memory that the driver moves to whoever uses it.
 """
 

@@ -127,6 +127,13 @@ def _schedule(settings: Settings, value: str) -> None:
     settings.values["schedule"] = value
 
 
+def _sanitize(settings: Settings, value: str) -> None:
+    if value != "signed-integer-overflow":
+        raise _wrong(f"invalid value '{value}' in '-fsanitize={value}': it is signed-integer-overflow; what simulated "
+                     "devices check besides needs no option")
+    settings.values["marks_overflow"] = True
+
+
 def _source_language(settings: Settings, value: str) -> None:
     if value != "cl":
         raise _wrong(f"invalid value '{value}' in '-x {value}': kernels are written in OpenCL C, which is '-x cl'")
@@ -196,6 +203,8 @@ MATHEMATICS = (
     Option("-cl-fp32-correctly-rounded-divide-sqrt", Form.FLAG, _permit, "always so in the simulator"),
 )
 TRANSLATION = (
+    Option("-fsanitize=", Form.JOINED, _sanitize, "have simulated devices warn of signed arithmetic that overflows",
+           "signed-integer-overflow"),
     *(Option(name, Form.FLAG, _permit, "the program stays as written unless `coopmat compile -O` optimises it")
       for name in ("-cl-opt-disable", "-cl-strict-aliasing")),
     Option("-O", Form.PREFIX, _optimization, "the same", "0..3"),

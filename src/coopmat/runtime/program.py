@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coopmat.diagnostics import (
@@ -32,6 +33,7 @@ from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 
 if TYPE_CHECKING:
+    from coopmat.report import Report
     from coopmat.targets.cuda.assembler import Resources
     from coopmat.targets.cuda.program import PtxProgram
 
@@ -283,6 +285,40 @@ class Kernel:
             binder(Position(self.name, index, parameter, shown, device)) for index, (parameter, shown)
             in enumerate(zip(self.signature.parameters, self.shown, strict=True))]
         return made
+
+    def debug(self, global_size: Any, local_size: Any, /, *args: Any, script: str | Sequence[str] | Path | None = None,
+              device: Device | str | None = None, **named: Any) -> int:
+        """Debug a launch on a simulated device, by commands that are typed (docs/debugger.md).
+
+        global_size, local_size, args, named: as :meth:`coopmat.Queue.enqueue` takes them. What the kernel has written
+            when the debugger ends is in the arrays.
+        script: commands to carry out instead, in lines of a text or of a file's path.
+        device: a simulated device; by default the one that the program was built for, or ``sim:generic``.
+
+        Returns 1 if a command of the script was wrong, else 0. Raises what enqueue raises before a kernel runs, and
+        LaunchError for a device that is not simulated.
+        """
+        from coopmat.runtime.debugging import debug, launch_of  # imported late: most programs debug nothing
+
+        return debug(launch_of(self, device, global_size, local_size, args, named), script)
+
+    def report(self, global_size: Any, local_size: Any, /, *args: Any, device: Device | str | None = None,
+               work_groups: int | None = None, **named: Any) -> Report:
+        """Run a launch on a simulated device, once, and count what it does (docs/report.md).
+
+        global_size, local_size, args, named: as :meth:`coopmat.Queue.enqueue` takes them; the arrays hold the results.
+        device: a simulated device; by default the one that the program was built for, or ``sim:generic``.
+        work_groups: run and count the first so many work-groups only, where the launch is too large; the arrays then
+            hold what these have written.
+
+        Returns a :class:`coopmat.report.Report`: its numbers, ``.text()``, ``.json()``, ``.html()``, ``.save(path)``.
+        Raises what enqueue and the launch raise, and LaunchError for a device that is not simulated.
+        """
+        from coopmat.report import report_of  # imported late: most programs report nothing
+        from coopmat.runtime.debugging import launch_of
+
+        launch = launch_of(self, device, global_size, local_size, args, named, "launches are reported")
+        return report_of(launch, work_groups)
 
     def __repr__(self) -> str:
         return f"<coopmat.Kernel {self.signature}>"

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error
 from coopmat.runtime.device import Device, LoadedProgram
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
+from coopmat.support.unwritten import marked
 from coopmat.targets import simulator
+from coopmat.targets.base.device_array import Memory
 from coopmat.targets.simulator import SimulatorOptions
 
 if TYPE_CHECKING:
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 
 class SimulatedDevice(Device):
     """A device that the simulator plays: ``options`` are :class:`coopmat.SimulatorOptions`."""
+
+    sees_what_is_written = True
 
     def __init__(self, description: DeviceDescription, options: SimulatorOptions | None = None) -> None:
         super().__init__(description, options if options is not None else SimulatorOptions())
@@ -36,6 +42,12 @@ class SimulatedDevice(Device):
         """The device that code for the real chip is made for: there, large matrices are multiplied in parts, as are
         those of types that the chip does not know."""
         return SimulatedDevice(replace(self.description, combinations=(), any_combination=True), self.options)
+
+    def allocate(self, kind: Literal["device", "host", "shared"], nbytes: int, alignment: int) -> Memory:
+        """Zeroed memory. Of a device's the simulator knows what nobody has written."""
+        memory = super().allocate(kind, nbytes, alignment)
+        is_watched = kind == "device" and self.options.uninitialized
+        return marked(memory) if is_watched and isinstance(memory, np.ndarray) else memory
 
     def timer(self) -> Timer:
         """Times the simulation by this machine's clock."""

@@ -6,17 +6,27 @@ import itertools
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from coopmat.diagnostics import LaunchError, value_text
 from coopmat.runtime.device import Device
-from coopmat.runtime.program import Kernel
+from coopmat.spirv.analysis.kernels import KernelSignature
 
 MAX_GLOBAL_SIZE = 2**32
 CHOSEN_SIZE = 256
 """Work-items that a work-group has at most, if the runtime chooses."""
+
+class Kernel(Protocol):
+    """What sizes are chosen by, of a :class:`coopmat.Kernel`."""
+
+    signature: KernelSignature
+
+    @property
+    def uses_sub_groups(self) -> bool:
+        """Whether it may count on what a sub-group is."""
+
 
 Size = int | Sequence[int]
 Sizes = tuple[int, ...]

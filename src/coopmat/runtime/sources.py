@@ -57,7 +57,8 @@ class OpenCLSource:
             from coopmat import lowering
 
             tree, warnings = self._translation
-            module = scheduled(lowering.to_spirv(tree), self.options.schedule)
+            module = scheduled(lowering.to_spirv(tree, marks_overflow=self.options.marks_overflow),
+                               self.options.schedule)
             found = Compilation(module, warnings, self.files.record(), self.device.can_load(module))
             if not self._depends_on_time():
                 cache.put(self.key, found.to_bytes())
@@ -132,7 +133,9 @@ class PythonSource:
             from coopmat import lowering
 
             tree, warnings = self._translation
-            module = scheduled(lowering.to_spirv(tree), parse_options(self.options).schedule or self.kernel.schedule)
+            options = parse_options(self.options)
+            module = scheduled(lowering.to_spirv(tree, marks_overflow=options.marks_overflow),
+                               options.schedule or self.kernel.schedule)
             found = Compilation(module, warnings, {}, self.device.can_load(module))
             if entry is not None:
                 cache.put(entry, found.to_bytes())

@@ -9,6 +9,7 @@ import numpy as np
 
 from coopmat.diagnostics import Error
 from coopmat.runtime.events import Event
+from coopmat.support.unwritten import copied
 from coopmat.targets.base.device_array import Memory
 
 Sizes = tuple[int, ...]
@@ -65,21 +66,31 @@ class HostStream:
 
     def launch(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Event:
         """See :class:`Stream`."""
-        launcher = kernel.program.load(self.device).launcher(kernel.name, *sizes, arguments)
+        launcher = self._launcher(kernel, sizes, arguments)
         return Event.of(launcher, arguments)
 
     def prepare(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]) -> Prepared:
         """See :class:`Stream`."""
-        launcher = kernel.program.load(self.device).launcher(kernel.name, *sizes, arguments)
+        launcher = self._launcher(kernel, sizes, arguments)
         return lambda: Event.of(launcher, arguments)
+
+    def _launcher(self, kernel: Kernel, sizes: tuple[Sizes, Sizes], arguments: Sequence[Any]
+                  ) -> Callable[[Sequence[Any]], None]:
+        if not self.device.sees_what_is_written:
+            for argument in arguments:
+                if isinstance(argument, np.ndarray) and argument.base is not None:
+                    copied(argument)
+        launcher: Callable[[Sequence[Any]], None] = kernel.program.load(self.device).launcher(kernel.name, *sizes,
+                                                                                              arguments)
+        return launcher
 
     def copy(self, target: Memory, source: Memory, nbytes: int) -> Event:
         """See :class:`Stream`."""
-        return Event.of(lambda: np.copyto(host_bytes(target, nbytes), host_bytes(source, nbytes)))
+        return Event.of(lambda: _copy(host_bytes(target, nbytes), host_bytes(source, nbytes)))
 
     def fill(self, target: Memory, pattern: np.ndarray, count: int) -> Event:
         """See :class:`Stream`."""
-        return Event.of(lambda: np.copyto(host_bytes(target, count * pattern.size).reshape(-1, pattern.size), pattern))
+        return Event.of(lambda: _fill(host_bytes(target, count * pattern.size), pattern))
 
     def prefetch(self, memory: Memory, nbytes: int) -> Event:
         """See :class:`Stream`."""
@@ -97,6 +108,16 @@ class HostStream:
         """See :class:`Stream`."""
         raise Error(f"graphs are of NVIDIA's GPUs; on '{self.device.name}', Queue.prepare gives a launch whose work is "
                     "done once")
+
+
+def _copy(target: np.ndarray, source: np.ndarray) -> None:
+    np.copyto(target, source)
+    copied(target, source)
+
+
+def _fill(target: np.ndarray, pattern: np.ndarray) -> None:
+    np.copyto(target.reshape(-1, pattern.size), pattern)
+    copied(target)
 
 
 def host_bytes(memory: Memory, nbytes: int) -> np.ndarray:

@@ -61,7 +61,8 @@ class BuildOptions:
 
     ``macros`` are -D and -U in order: a name (with parameters, as in ``MAX(a, b)``) and its text, or None where
     it is undefined. ``extensions`` are those of -cl-ext in order, ``all`` among them, and whether they are on.
-    ``warnings`` are the -W options and -w in order. ``schedule`` is what -coopmat-schedule= fixes. ``unused`` are the
+    ``warnings`` are the -W options and -w in order. ``schedule`` is what -coopmat-schedule= fixes. ``marks_overflow``:
+    signed arithmetic says that it must not overflow. ``unused`` are the
     options that were accepted and change nothing here.
     """
 
@@ -75,4 +76,5 @@ class BuildOptions:
     error_limit: int = ERROR_LIMIT
     single_precision_constants: bool = False
     schedule: str | None = None
+    marks_overflow: bool = False
     unused: tuple[str, ...] = ()

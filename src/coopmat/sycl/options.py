@@ -32,7 +32,7 @@ def kernel_options(name: str, *given: Options) -> KernelOptions:
     """The options of the kernel ``name``, later ones over earlier ones. Error for those that only OpenCL C has."""
     found = parse_options([word for options in given for word in split_options(options)])
     allowed = replace(BuildOptions(), macros=found.macros, warnings=found.warnings, error_limit=found.error_limit,
-                      schedule=found.schedule, unused=found.unused)
+                      schedule=found.schedule, marks_overflow=found.marks_overflow, unused=found.unused)
     macros = [macro for macro, _ in found.macros if macro != NDEBUG]
     if macros:
         raise Error(f"kernel '{name}' is written in Python, which has no macros except NDEBUG, which turns assert off; "
@@ -40,6 +40,6 @@ def kernel_options(name: str, *given: Options) -> KernelOptions:
                     "constant in it")
     if found != allowed:
         raise Error(f"kernel '{name}' is written in Python: its options are -DNDEBUG, those of warnings (-W…, -w), "
-                    "-ferror-limit=N and -coopmat-schedule=; the others are OpenCL C's")
+                    "-ferror-limit=N, -fsanitize= and -coopmat-schedule=; the others are OpenCL C's")
     has_assertions = found.macros[-1][1] is None if found.macros else __debug__  # -UNDEBUG turns them on again
     return KernelOptions(has_assertions, found.warnings, found.error_limit, found.schedule)

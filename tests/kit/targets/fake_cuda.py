@@ -272,6 +272,10 @@ class FakeDriver(ModuleType):
 
     cuMemFreeHost = cuMemFree
 
+    def move(self, address: int, device: int) -> None:
+        """Let memory be another GPU's."""
+        self._memory[address] = self._memory[address][0], device
+
     @property
     def allocated(self) -> int:
         """How many allocations there are."""

@@ -16,6 +16,7 @@ from coopmat.runtime.simulated_device import SimulatedDevice
 from coopmat.spirv.module import Module
 from coopmat.support.cache import Cache
 from coopmat.targets.cuda.program import SUB_GROUP_SIZES, CudaProgram
+from coopmat.targets.simulator import SimulatorOptions
 
 GPU = "cuda:0"
 
@@ -45,7 +46,7 @@ class WarpSimulator(SimulatedDevice):
     """``sim:generic`` with the GPU's sizes of sub-groups, of which the first is the default."""
 
     def __init__(self) -> None:
-        super().__init__(replace(describe("generic"), sub_group_sizes=SUB_GROUP_SIZES))
+        super().__init__(replace(describe("generic"), sub_group_sizes=SUB_GROUP_SIZES), SimulatorOptions(races=False))
 
     @property
     def identity(self) -> tuple[Any, ...]:

@@ -49,6 +49,9 @@ VALIDATES = False
 CHECKS_BOUNDS = False
 """Whether kernels on the CPU are checked for accesses outside of buffers (tests/targets/cpu/checks/test_bounds.py)."""
 
+UNCHECKED = SimulatorOptions(undefined=False)
+"""For tests of what an undefined operation gives."""
+
 DTYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16,
           "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16}
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
@@ -179,7 +182,8 @@ def _load_value(name: str) -> list[str]:
 def run(source: Module, arguments: Sequence[object], global_size: int | tuple[int, ...] = 16,
         local_size: int | tuple[int, ...] = 16, *, device: str = "generic",
         options: SimulatorOptions | None = None, **more: object) -> None:
-    """Compile a module for a device and launch its kernel."""
+    """Compile a module for a device and launch its kernel. Work-items may store one value in one place."""
+    options = SimulatorOptions(races="benign-equal") if options is None else options
     programs = {"cpu": lambda: cpu_program(source, _cpu_options(options)), "cuda": lambda: cuda_program(source)}
     simulated = lambda: simulator.compile(source, describe(device), options)  # noqa: E731
     sizes = [(size,) if isinstance(size, int) else size for size in (global_size, local_size)]

@@ -106,9 +106,9 @@ def outcomes(probes: Sequence[Probe]) -> Iterator[str]:
     program = cm.build(source)
     yield from (str(violation) for violation in program.module.validate())
     values, outputs = random_values(), []
-    for name in every_builtin.TARGETS:
+    for name, options in every_builtin.TARGETS.items():
         output = aligned(np.zeros(max(size, 1), np.uint8))
-        device = cm.device(name)
+        device = cm.device(name, options=options)
         cm.Queue(device).enqueue(program.kernel("k"), (WORK_ITEMS,), (WORK_ITEMS,), values.copy(), output).wait()
         outputs.append(output)
     for result in results:

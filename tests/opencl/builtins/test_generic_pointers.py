@@ -46,7 +46,7 @@ def test_global_and_local_pointers_that_casts_made_generic() -> None:
             atomic_add((uint *)(void *)out, 1);
             out[16 + get_local_id(0)] = intel_sub_group_block_read((const uint *)in);
             out[32 + get_local_id(0)] = intel_sub_group_block_read((uint *)l);
-            *(uint *)&out[1] = 7;
+            if (get_local_id(0) == 0) *(uint *)&out[1] = 7;
         }"""
     device = cm.device("sim:generic")
     out, numbers = np.zeros(48, np.uint32), np.arange(16, dtype=np.uint32)

@@ -153,7 +153,7 @@ def test_stores_of_half(run: Run, element: str) -> None:
         row[:, :width] = half_of(values, mode).reshape(-1, width)
         expected.append((name, space, width, row))
     source = (f"kernel void k(global const {element} *in, global ushort *out) {{"
-              f"local long16 shared[1]; long16 own[1]; {' '.join(calls)} }}")
+              f"local long16 shared[1]; long16 own[1] = {{0}}; shared[0] = 0; {' '.join(calls)} }}")
     _, out = run(source, [values, np.zeros((len(calls), 64), np.uint16)])
     for found, (name, space, width, row) in zip(out, expected, strict=True):
         written = found[:row.size].reshape(row.shape)[:, :width]

@@ -9,6 +9,7 @@ import coopmat as cm
 from coopmat import sycl
 from coopmat.spirv import Module
 from coopmat.spirv.transform import passes
+from tests.kit.lenient import lenient
 
 SIZE = 16
 
@@ -19,8 +20,9 @@ def after(source: str, *names: str, options: tuple[str, ...] = ()) -> tuple[Modu
     return module, [str(note) for note in notes]
 
 
-def run(module: Module, *arguments: object) -> None:
-    cm.Queue("sim:generic").enqueue(cm.build(module).kernel("k"), (SIZE,), (SIZE,), *arguments).wait()
+def run(module: Module, *arguments: object, **options: bool) -> None:
+    queue = cm.Queue(lenient("sim:generic", **options))
+    queue.enqueue(cm.build(module).kernel("k"), (SIZE,), (SIZE,), *arguments).wait()
 
 
 RETURNS = """
@@ -128,8 +130,8 @@ def test_constants_are_as_the_simulator_computes_them() -> None:
     source = f"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" \
              f"kernel void k(global double *out) {{ {lines} }}"
     found, expected = np.zeros(SIZE), np.zeros(SIZE)
-    run(after(source, "values", "fold")[0], found)
-    run(cm.build(source).module, expected)
+    run(after(source, "values", "fold")[0], found, undefined=False)
+    run(cm.build(source).module, expected, undefined=False)
     np.testing.assert_array_equal(found, expected)
 
 

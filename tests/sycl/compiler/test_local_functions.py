@@ -25,8 +25,9 @@ from coopmat.sycl import (
     sub_group,
     use,
 )
+from tests.kit.lenient import lenient
 
-q = cm.Queue("sim:intel_gpu_pvc")
+q = cm.Queue(lenient("sim:intel_gpu_pvc"))
 BIAS = np.arange(16, dtype=np.float32)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import coopmat as cm
 from tests.kit.targets import short_kernels
-from tests.kit.targets.short_kernels import DTYPES, evaluate
+from tests.kit.targets.short_kernels import DTYPES, UNCHECKED, evaluate
 from tests.kit.targets.values import floats
 
 RNG = np.random.default_rng(23)
@@ -35,7 +35,7 @@ def both(monkeypatch: pytest.MonkeyPatch, line: str, result: str,
     found = []
     for target in ("cpu", "simulator"):
         monkeypatch.setattr(short_kernels, "TARGET", target)
-        found.append(evaluate(line, result, *operands))
+        found.append(evaluate(line, result, *operands, options=UNCHECKED))
     return found[0], found[1]
 
 

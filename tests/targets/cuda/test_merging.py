@@ -22,8 +22,9 @@ from coopmat.sycl import kernel
 from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.cuda.chips import CHIPS
 from coopmat.targets.cuda.host import turning
-from coopmat.targets.cuda.merging import Merging, kept
+from coopmat.targets.cuda.merging import Merging
 from coopmat.targets.cuda.program import PtxProgram
+from coopmat.targets.llvm.merging import kept
 from tests.kit.targets.fake_cuda import FakeDriver, Launch, installed
 from tests.kit.targets.ptx import assembled, ptx_of
 
@@ -91,7 +92,8 @@ def test_ptx(options: tuple[str, ...]) -> None:
     assert merged
     for one in found:
         made = assembled(one)
-        assert made is None or not made.spilled or one.variant.pipeline == "copies", one
+        may_spill = one.variant.pipeline == "copies" and one.variant.local_size[0] >= 256
+        assert made is None or made.spilled <= (200 if may_spill else 0), one
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "sm_89", "sm_120a"])

@@ -46,6 +46,23 @@ def checked(found: Ptx, *, may_spill: bool = False) -> Ptx:
     return found
 
 
+# ------------------------------------------------------------------ functions
+
+
+@pytest.mark.parametrize(("call", "instructions"), [
+    ("native_exp2(x)", ["ex2.approx.ftz.f32"]), ("native_recip(x)", ["rcp.approx.ftz.f32"]),
+    ("native_divide(y, x)", ["rcp.approx.ftz.f32", "mul.rn.f32"]),
+    ("native_exp(x)", ["mul.rn.f32", "ex2.approx.ftz.f32"]),
+    ("native_tan(x)", ["cos.approx.f32", "mul.rn.f32", "rcp.approx.ftz.f32", "sin.approx.f32"]),
+    ("fmax(x, y)", ["max.f32"])])
+def test_functions_that_are_instructions(call: str, instructions: list[str]) -> None:
+    """Nothing is computed beside them."""
+    source = f"kernel void one(global float *at, float y) {{ float x = *at; *at = {call}; }}"
+    program = PtxProgram(executable(cm.build(source).module), CHIPS["sm_90a"])
+    found, = ptx_of(program, "one", (32,))
+    assert sorted(re.findall(r"^\s+((?:\w+\.)+f32)\s", found.text, re.M)) == sorted(instructions)
+
+
 # ------------------------------------------------------------------ kernels of all kinds
 
 

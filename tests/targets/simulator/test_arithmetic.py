@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from coopmat.diagnostics import UndefinedBehavior
-from tests.kit.targets.short_kernels import evaluate
+from tests.kit.targets.short_kernels import UNCHECKED, evaluate, refuses
 from tests.kit.targets.values import floats, integers, unsigned, wrapped
 
 RNG = np.random.default_rng(7)
@@ -45,7 +45,8 @@ def test_integer_binary(name: str, width: int) -> None:
         a[20], b[20] = np.iinfo(a.dtype).min, -1  # wraps
     function = (BINARY | DIVISIONS)[name]
     expected = wrapped([function(x, y, width) for x, y in zip(a.tolist(), b.tolist(), strict=True)], width)
-    np.testing.assert_array_equal(evaluate(f"Op{name} %i{width} {{0}} {{1}}", f"i{width}", a, b), expected)
+    found = evaluate(f"Op{name} %i{width} {{0}} {{1}}", f"i{width}", a, b, options=UNCHECKED)
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -113,6 +114,47 @@ def test_division_by_zero_names_the_lane(name: str) -> None:
     with pytest.raises(UndefinedBehavior, match="divided by zero") as error:
         evaluate(f"Op{name} %i32 {{0}} {{1}}", "i32", a, b)
     assert (error.value.where.work_group, error.value.where.sub_group, error.value.where.lane) == ((0, 0, 0), 1, 5)
+
+
+@pytest.mark.parametrize(("offset", "count"), [(28, 5), (-1, 2), (3, -1), (33, 0), (0, 33), (2**31 - 1, 2**31 - 1)])
+@pytest.mark.parametrize("name", ["BitFieldSExtract", "BitFieldUExtract"])
+def test_bit_fields_outside_of_the_integer(name: str, offset: int, count: int) -> None:
+    where = [np.full(32, 1, np.int32), np.full(32, 1, np.int32)]
+    for part, value in zip(where, (offset, count), strict=True):
+        part[21] = value
+    with refuses(UndefinedBehavior, f"a bit field of {count} bits from bit {offset} on does not lie"):
+        evaluate(f"Op{name} %i32 {{0}} {{1}} {{2}}", "i32", np.arange(32, dtype=np.int32), *where)
+    evaluate(f"Op{name} %i32 {{0}} {{1}} {{2}}", "i32", np.arange(32, dtype=np.int32), *where, options=UNCHECKED)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["SDiv", "SRem", "SMod"])
+def test_the_smallest_integer_by_minus_one(name: str, width: int) -> None:
+    """Of each width, in the active lane only; its neighbours, and the same bits unsigned, are right."""
+    a = np.full(32, np.iinfo(f"i{width // 8}").min, f"i{width // 8}")
+    b = np.ones_like(a)
+    evaluate(f"Op{name} %i{width} {{0}} {{1}}", f"i{width}", a + 1, -b)
+    evaluate(f"OpUDiv %i{width} {{0}} {{1}}", f"i{width}", a, -b)
+    b[21] = -1
+    with refuses(UndefinedBehavior, f"{a[0]} . -1 overflows") as error:
+        evaluate(f"Op{name} %i{width} {{0}} {{1}}", f"i{width}", a, b)
+    if error is not None:
+        assert (error.value.where.sub_group, error.value.where.lane) == (1, 5)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["ShiftLeftLogical", "ShiftRightArithmetic", "ShiftRightLogical"])
+def test_shifts_out_of_range(name: str, width: int) -> None:
+    """By -1 and by the width, also where the amount is of another type than the base."""
+    base = np.ones(32, f"i{width // 8}")
+    for kind in (np.int8, np.int32, np.int64):
+        for wrong in (-1, width):
+            amount = np.full(32, width - 1, kind)
+            line = f"Op{name} %i{width} {{0}} {{1}}"
+            evaluate(line, f"i{width}", base, amount)
+            amount[21] = wrong
+            with refuses(UndefinedBehavior, f"shifted by {wrong}, which is not from 0 to {width - 1}"):
+                evaluate(line, f"i{width}", base, amount)
 
 
 def test_division_by_zero_in_a_vector_component() -> None:

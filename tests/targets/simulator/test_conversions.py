@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import nullcontext
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.kit.targets.short_kernels import DTYPES, evaluate, module, run
+from coopmat.diagnostics import UndefinedBehavior
+from tests.kit.targets.short_kernels import DTYPES, UNCHECKED, evaluate, module, refuses, run
 from tests.kit.targets.values import floats, integers, unsigned, wrapped
 
 RNG = np.random.default_rng(13)
@@ -82,13 +84,30 @@ def test_float_to_integer(kind: str, signed: bool, mode: str | None) -> None:
         numbers = wide(a).tolist()
         finite = [math.isfinite(x) and low <= to_integer(x, mode) <= high for x in numbers]
         code, result = f"{name} %i{width} {{0}}", f"i{width}"
-        found = evaluate(code, result, a, decorations=decoration(mode))
+        found = evaluate(code, result, a, decorations=decoration(mode), options=UNCHECKED)
         expected = wrapped([to_integer(x, mode) if ok else 0 for x, ok in zip(numbers, finite, strict=True)], width)
         np.testing.assert_array_equal(found[finite], expected[finite])
         clamped = [0 if math.isnan(x) else low if x == -math.inf else high if x == math.inf
                    else min(max(to_integer(x, mode), low), high) for x in numbers]
         found = evaluate(code, result, a, decorations=decoration(mode, saturated=True))
         np.testing.assert_array_equal(found, wrapped(clamped, width))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_numbers_that_no_integer_holds(width: int, signed: bool, mode: str | None) -> None:
+    """A number is refused exactly if what it is rounded to is out of range; saturation refuses none."""
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+    ends = np.array([low, high], np.float64)[:, None] + np.array([-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1])
+    line = f"OpConvertFTo{'S' if signed else 'U'} %i{width} {{0}}"
+    for number in [*np.unique(ends).tolist(), math.nan, math.inf, -math.inf]:
+        is_refused = not math.isfinite(number) or not low <= to_integer(number, mode) <= high
+        a = np.ones(8)
+        a[5] = number
+        with refuses(UndefinedBehavior, "is converted to a") if is_refused else nullcontext():
+            evaluate(line, f"i{width}", a, decorations=decoration(mode))
+        evaluate(line, f"i{width}", a, decorations=decoration(mode, saturated=True))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -11,7 +11,7 @@ import pytest
 from coopmat.diagnostics import DivergentGroupOperation, Error, UndefinedBehavior
 from coopmat.targets.simulator import SimulatorOptions
 from tests.kit.targets import short_kernels
-from tests.kit.targets.short_kernels import DTYPES, evaluate, module, run
+from tests.kit.targets.short_kernels import DTYPES, UNCHECKED, evaluate, module, run
 from tests.kit.targets.values import floats, integers
 
 RNG = np.random.default_rng(3)
@@ -420,7 +420,7 @@ def test_non_uniform_shuffles(name: str, kind: str) -> None:
     operand = RNG.integers(0, 18, COUNT).astype(np.int32)
     seven = "%v3_f16_c7 = OpConstantComposite %v3_f16 %f16_c7 %f16_c7 %f16_c7"
     found = evaluate(where(f"OpGroupNonUniform{name} %{kind} {SUB_GROUP} {{0}} {{1}}", kind, 2), kind, data, operand,
-                     SOME, declarations=seven if kind == "v3_f16" else "")
+                     SOME, declarations=seven if kind == "v3_f16" else "", options=UNCHECKED)
     for i in range(COUNT):
         source = SOURCES[name](i % LANES, int(operand[i]))
         other = i // LANES * LANES + source

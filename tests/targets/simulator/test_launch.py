@@ -157,7 +157,7 @@ def test_sizes_that_do_not_fit(whole: tuple[int, ...], local: tuple[int, ...], m
 
 def test_a_required_work_group_size() -> None:
     source = add_kernel(modes=["LocalSize 8 2 1"])
-    program = simulator.compile(source, describe("generic"))
+    program = simulator.compile(source, describe("generic"), simulator.SimulatorOptions(races=False))
     assert program.kernels["kernel"].required_local_size == (8, 2, 1)
     program.launch("kernel", (16, 2), (8, 2), [np.zeros(16, np.int32), 1])
     with pytest.raises(LaunchError, match=r"requires work-groups of \(8, 2, 1\), found \(16, 1, 1\)"):
@@ -291,7 +291,7 @@ def test_components_of_a_built_in_by_run_time_index() -> None:
         %q = OpPtrAccessChain %g_i64 %out %lx
         OpStore %q %v""")
     out = np.zeros(4, np.int64)
-    run(source, [out, 1], (4, 8), (4, 8))
+    run(source, [out, 1], (4, 8), (4, 8), options=simulator.SimulatorOptions(races=False))
     assert (out == 7).all()
 
 

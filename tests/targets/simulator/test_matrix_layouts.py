@@ -36,7 +36,8 @@ typedef {element} tile __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBG
 __attribute__((reqd_work_group_size({size}, 1, 1)))
 kernel void look(global const {element} *numbers, global {element} *found, global int2 *places, global int *length) {{
     tile m = coop_mat_load(numbers, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, {stride});
-    *length = coop_mat_length(m);
+    if (get_local_id(0) == 0)
+        *length = coop_mat_length(m);
     for (int i = 0; i < coop_mat_length(m); ++i) {{
         found[get_local_id(0) * coop_mat_length(m) + i] = m[i];
         places[get_local_id(0) * coop_mat_length(m) + i] = coop_mat_get_coord(m, i);

@@ -109,7 +109,8 @@ def test_each_sub_group_has_its_own_window_and_the_last_one_wins() -> None:
         %m = OpCompositeConstruct %{TILE} %number
         OpCooperativeMatrixStoreCheckedINTEL %out %x %i32_cm1 %m %i32_c0 %h %w %stride""")
     found = np.full((9, 6), -1, np.float32)
-    run(source, [found, np.int32(9), np.int32(6), np.int64(6)], 64, 64)
+    run(source, [found, np.int32(9), np.int32(6), np.int64(6)], 64, 64,
+        options=SimulatorOptions(races=False))
     expected = np.repeat(np.array([0, 0, 0, 1, 1, 1, 2, 2, 2], np.float32), 6).reshape(9, 6)
     np.testing.assert_array_equal(found, expected)
 

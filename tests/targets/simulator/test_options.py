@@ -25,7 +25,9 @@ COUNT_FOREVER = """
     *(("time_limit", value, "a positive number of seconds, or None") for value in (
         "a", 0, -1.0, float("nan"), float("inf"), True)),
     *(("printf_limit", value, "an integer of at least 0") for value in ("a", None, -1, 2.0, True)),
-    *((name, value, "True or False") for name in ("bounds", "convergence") for value in ("no", 2, None))])
+    ("races", "equal", "True, False or 'benign-equal'"),
+    *((name, value, "True or False") for name in ("bounds", "convergence", "layouts", "undefined")
+      for value in ("no", 2, None))])
 def test_options_of_the_wrong_kind(name: str, value: object, expected: str) -> None:
     with pytest.raises(Error) as error:
         SimulatorOptions(**{name: value})
@@ -48,7 +50,7 @@ def test_limits(options: dict[str, float], message: str) -> None:
     out = np.zeros(1, np.int32)
     start = time.monotonic()
     with pytest.raises(SimulationError, match=message):
-        run(module("g_i32 out", COUNT_FOREVER), [out], 64, options=SimulatorOptions(**options))
+        run(module("g_i32 out", COUNT_FOREVER), [out], 64, options=SimulatorOptions(races=False, **options))
     assert out[0] > 10
     assert time.monotonic() - start < 5
 
@@ -64,6 +66,6 @@ def test_no_limit_stops_a_kernel_that_ends() -> None:
         OpStore %out %i1
         %on = OpSLessThan %bool %i1 %i32_c5000
         OpBranchConditional %on %head %end
-        %end = OpLabel"""), [out], 16, options=SimulatorOptions(time_limit=100))
+        %end = OpLabel"""), [out], 16, options=SimulatorOptions(races=False, time_limit=100))
     assert out[0] == 5000
     assert SimulatorOptions().step_limit > 100 * out[0]

@@ -18,7 +18,7 @@ from coopmat.lowering.builder import BasicBlock, LoopMerge, Value, Window
 from coopmat.lowering.mangling import function_name
 from coopmat.lowering.memory import is_bool, member_index, memory_type, natural_alignment, physical_record
 from coopmat.lowering.spirv.blocks import BlockWriter
-from coopmat.lowering.spirv.operations import BINARY, CONVERT, ROUNDING_MODES, UNARY
+from coopmat.lowering.spirv.operations import BINARY, CONVERT, MAY_OVERFLOW, ROUNDING_MODES, UNARY
 from coopmat.lowering.spirv.types import STORAGE_CLASSES, TypeLowering
 from coopmat.spirv.edit.builder import ModuleBuilder
 from coopmat.spirv.grammar import (
@@ -51,9 +51,11 @@ _UNDEFINED_COMPONENT = 0xFFFFFFFF
 
 
 class SpirvBuilder:
-    """Implements :class:`coopmat.lowering.builder.Builder`; :meth:`finish` gives the module."""
+    """Implements :class:`coopmat.lowering.builder.Builder`; :meth:`finish` gives the module. ``marks_overflow``: signed
+    arithmetic says that it must not overflow."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, marks_overflow: bool = False) -> None:
+        self._marks_overflow = marks_overflow
         self._module = ModuleBuilder()
         self._types = TypeLowering(self._module)
         self._function_ids: dict[Function, int] = {}
@@ -327,11 +329,17 @@ class SpirvBuilder:
     # -- Scalars and vectors -------------------------------------------------------------
 
     def unary(self, operator: UnaryOperator, operand: Value) -> Value:
-        return self._value(UNARY[operator][_kind(operand)], operand.type, operand.handle)
+        return self._arithmetic(UNARY[operator][_kind(operand)], operand.type, operand.handle)
 
     def binary(self, operator: BinaryOperator, left: Value, right: Value) -> Value:
         type_ = _bool_like(left.type) if operator.is_comparison else left.type
-        return self._value(BINARY[operator][_kind(left)], type_, left.handle, right.handle)
+        return self._arithmetic(BINARY[operator][_kind(left)], type_, left.handle, right.handle)
+
+    def _arithmetic(self, op: Op, type_: t.Type, *operands: int) -> Value:
+        result = self._value(op, type_, *operands)
+        if self._marks_overflow and op in MAY_OVERFLOW and _kind(result) == "sint" and not isinstance(type_, t.Matrix):
+            self._module.decorate(result.handle, Decoration.NoSignedWrap)
+        return result
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
         return self._value(Op.Select, if_true.type, condition.handle, if_true.handle, if_false.handle)

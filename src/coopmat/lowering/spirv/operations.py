@@ -47,6 +47,8 @@ CONVERT: dict[tuple[str, str], Op] = {
 }
 """By the kinds of source and target; integers are extended by the source's sign."""
 
+MAY_OVERFLOW = frozenset({Op.IAdd, Op.ISub, Op.IMul, Op.SNegate})
+
 ROUNDING_MODES = {"rte": FPRoundingMode.RTE, "rtz": FPRoundingMode.RTZ, "rtp": FPRoundingMode.RTP,
                   "rtn": FPRoundingMode.RTN}
 
@@ -55,8 +57,8 @@ WITHOUT_LINE = frozenset({Op.Branch, Op.Phi})
 
 CANNOT_FAIL = frozenset({
     *UNARY[U.NEGATE].values(), *UNARY[U.COMPLEMENT].values(), *UNARY[U.NOT].values(),
-    *(op for operator, row in BINARY.items() if operator not in (B.DIVIDE, B.REMAINDER)
-      for op in row.values()),
+    *(op for operator, row in BINARY.items()
+      if operator not in (B.DIVIDE, B.REMAINDER, B.SHIFT_LEFT, B.SHIFT_RIGHT) for op in row.values()),
     Op.FDiv, Op.SConvert, Op.UConvert, Op.FConvert, Op.ConvertSToF, Op.ConvertUToF, Op.Bitcast, Op.Select,
     Op.CompositeConstruct, Op.CompositeExtract, Op.CompositeInsert, Op.VectorShuffle, Op.AccessChain,
     Op.PtrAccessChain, Op.ConvertPtrToU, Op.ConvertUToPtr, Op.PtrCastToGeneric, Op.GenericCastToPtr,

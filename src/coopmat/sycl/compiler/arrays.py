@@ -133,7 +133,9 @@ def _table(f: Compiler, value: Sequence, node: ast.AST) -> n.VariablePlace:
     key = (type_, repr(numbers))
     location = f.location(node)
     if key not in f.unit.tables:
-        variable = n.Variable("table", type_, location, t.AddressSpace.CONSTANT, const=True,
+        list_ = node.value if isinstance(node, ast.Subscript) else None
+        name = list_.id if isinstance(list_, ast.Name) else "table"
+        variable = n.Variable(name, type_, location, t.AddressSpace.CONSTANT, const=True,
                               initializer=constants.fold(_whole(f, value, type_, scalar, node)))
         f.unit.tables[key] = variable
         f.unit.globals.append(variable)

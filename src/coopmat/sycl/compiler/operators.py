@@ -80,13 +80,21 @@ def _in_float(type_: t.Type, make: Callable[[t.Type, list[n.Expression]], n.Expr
 
 
 def _folded(found: n.Expression) -> n.Expression:
-    """A constant in place of an operation on typed constants."""
+    """A constant in place of an operation on typed constants; a shift out of range stays for the simulator to see."""
     operands = [operand for name in ("operand", "left", "right") if (operand := getattr(found, name, None)) is not None]
-    if all(isinstance(operand, n.Constant) for operand in operands):
+    if all(isinstance(operand, n.Constant) for operand in operands) and not _is_undefined_shift(found):
         value = constants.evaluate(found)
         if value is not None and not isinstance(value, tuple):
             return n.Constant(found.type, found.location, value)
     return found
+
+
+def _is_undefined_shift(node: n.Expression) -> bool:
+    match node:
+        case n.Binary(operator=n.BinaryOperator.SHIFT_LEFT | n.BinaryOperator.SHIFT_RIGHT, left=left,
+                      right=n.Constant(value=amount)):
+            return isinstance(left.type, t.Scalar) and not 0 <= amount < left.type.bits
+    return False
 
 
 # ------------------------------------------------------------------ binary operators

@@ -132,7 +132,7 @@ class _Flattener:
         for edge in kept_in_loops(source.blocks):
             leaving, latch = (renames.get(label, label) for label in (source.blocks[one].label for one in edge))
             self.kept.append((last.get(leaving, leaving), latch))
-        return [_with_parents(block, last) for block in result] if last else result
+        return [with_parents(block, last) for block in result] if last else result
 
     def _count(self, source: Function) -> None:
         self.count += 1
@@ -203,7 +203,7 @@ class _Flattener:
         return source_name(self.module.names.get(identifier) or f"%{identifier}")
 
 
-def _with_parents(block: Block, last: dict[int, int]) -> Block:
+def with_parents(block: Block, last: dict[int, int]) -> Block:
     """The block with phis that name the blocks that control really comes from."""
     def changed(row: Instruction) -> Instruction:
         if row.opcode != Op.Phi:

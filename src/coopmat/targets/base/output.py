@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import sys
+from collections.abc import Callable
 
 DEFAULT_PRINTF_LIMIT = 1 << 20  # the least that OpenCL's CL_DEVICE_PRINTF_BUFFER_SIZE may be
 
@@ -21,6 +22,8 @@ class Output:
         self.remark = remark
         self.left = limit
         self.dropped = 0
+        self.show: Callable[[str], None] = self._show
+        """Where the texts go, in place of standard output."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     @property
@@ -39,11 +42,11 @@ class Output:
 
     def write(self, data: bytes) -> None:
         """Print texts that fit; the bytes are UTF-8, what is not is shown as U+FFFD."""
-        self._show(self._decoder.decode(data))
+        self.show(self._decoder.decode(data))
 
     def close(self) -> None:
         """The end of the launch: nothing stays behind, and what was dropped is said in one line."""
-        self._show(self._decoder.decode(b"", final=True))
+        self.show(self._decoder.decode(b"", final=True))
         if sys.stdout is not None:
             sys.stdout.flush()
         if self.is_full and sys.stderr is not None:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from coopmat.spirv.grammar import CONVERSIONS, Op, SourceLanguage
+
+_GROUP_ARITHMETIC = re.compile(r"Group(NonUniform)?([IF](Add|Mul)|[SUF](Min|Max)|(Bitwise|Logical)(And|Or|Xor)).*")
+_SHUFFLE = re.compile(r"(Subgroup|GroupNonUniform)Shuffle.*")
+_BROADCAST = re.compile(r"Group(NonUniform)?Broadcast.*")
+_VOTE = re.compile(r"Group(NonUniform)?(All|Any|AllEqual)(KHR)?")
+_BLOCK_READ = re.compile(r"Subgroup(2D)?Block(Read|Load).*")
+_BLOCK_WRITE = re.compile(r"Subgroup(2D)?Block(Write|Store).*")
 
 AUTHORS_WORDS: dict[int, str] = {
     Op.Load: "use of a matrix",
@@ -33,6 +42,13 @@ AUTHORS_WORDS: dict[int, str] = {
     **dict.fromkeys((Op.FDiv, Op.SDiv, Op.UDiv), "matrix '/'"),
     **dict.fromkeys((Op.FNegate, Op.SNegate), "matrix negation"),
     **dict.fromkeys((*CONVERSIONS, Op.Bitcast), "conversion of a matrix"),
+    **dict.fromkeys((op for op in Op if _GROUP_ARITHMETIC.fullmatch(op.name)), "reduction or scan of a group"),
+    **dict.fromkeys((op for op in Op if _SHUFFLE.fullmatch(op.name)), "shuffle"),
+    **dict.fromkeys((op for op in Op if _BROADCAST.fullmatch(op.name)), "broadcast"),
+    **dict.fromkeys((op for op in Op if _VOTE.fullmatch(op.name)), "vote of a group"),
+    **dict.fromkeys((op for op in Op if _BLOCK_READ.fullmatch(op.name)), "block read"),
+    **dict.fromkeys((op for op in Op if _BLOCK_WRITE.fullmatch(op.name)), "block write"),
+    Op.GroupNonUniformBallot: "ballot",
 }
 """What the author wrote for each instruction that concerns a whole group; on other instructions' values
 (scalars, vectors) no message speaks of the instruction."""

@@ -1,8 +1,8 @@
-"""Dot products of four bytes, added to 32-bit integers, with VPDPBUSD: the bytes of one operand are unsigned there,
-those of the other one signed.
+"""Dot products of four bytes, added to 32-bit integers, with VPDPBUSD, and of two 16-bit integers, with PMADDWD.
 
-Other signs are made of it: 128 is taken from, or added to, the bytes of A by turning their highest bits, and
-:meth:`ByteProducts.excess` is what the sum has too much of then; it depends on B alone.
+VPDPBUSD takes bytes without sign of one operand and bytes with sign of the other one. Other signs are made of it: 128
+is taken from, or added to, the bytes of A by turning their highest bits, and :meth:`ByteProducts.excess` is what the
+sum has too much of then; it depends on B alone.
 """
 
 from __future__ import annotations
@@ -82,3 +82,28 @@ def dot(writer: Writer, total: str, unsigned: str, signed: str, size: int) -> st
     words, octets = f"<{size} x i32>", f"<{4 * size} x i8>"
     a, b = (writer.let(f"bitcast {words} {text} to {octets}") for text in (unsigned, signed))
     return writer.call(words, f"llvm.x86.avx512.vpdpbusd.{32 * size}", [(words, total), (octets, a), (octets, b)])
+
+
+PAIRS = (("avx512bw", 16, "avx512.pmaddw.d.512"), ("avx2", 8, "avx2.pmadd.wd"), ("", 4, "sse2.pmadd.wd"))
+"""Features with PMADDWD, the words that it takes, and the intrinsic."""
+
+
+def add_pairs(numbers: NumberWriter, features: Set[str], total: str, x: str, y: str) -> str:
+    """``total`` plus the dot products of two 16-bit integers with a sign in each word."""
+    count, writer = numbers.size, numbers.writer
+    size, name = next((size, name) for feature, size, name in PAIRS if not feature or feature in features)
+    parts = []
+    for start in range(0, count, size):
+        operands = []
+        for text in (x, y):
+            part = text if size == count else writer.let(
+                f"shufflevector <{count} x i32> {text}, <{count} x i32> poison, <{size} x i32> "
+                f"<{', '.join(f'i32 {start + place}' for place in range(size))}>")
+            operands.append((f"<{2 * size} x i16>", writer.let(f"bitcast <{size} x i32> {part} to <{2 * size} x i16>")))
+        parts.append(writer.call(f"<{size} x i32>", f"llvm.x86.{name}", operands))
+    while len(parts) > 1:
+        order = ", ".join(f"i32 {place}" for place in range(2 * size))
+        parts = [writer.let(f"shufflevector <{size} x i32> {parts[place]}, <{size} x i32> {parts[place + 1]}, "
+                            f"<{2 * size} x i32> <{order}>") for place in range(0, len(parts), 2)]
+        size *= 2
+    return writer.let(f"add <{count} x i32> {total}, {parts[0]}")

@@ -128,7 +128,8 @@ class _Maker:
         text = module_text(
             emitter, _header("leading" if leads else "sub_group"), start=self._start(), versions=versions,
             helpers=[SWITCHING if lanes.waits else "", half_conversions(self.variant.features)],
-            end=[_DISPATCH if leads else "", run_function(lanes.waits), "attributes #0 = { nounwind }"])
+            end=[_DISPATCH if leads else "", run_function(lanes.waits, self.variant.fast),
+                 "attributes #0 = { nounwind }"])
         reused = [place for place, row in enumerate(self.flat.parameters)
                   if row.result_id in self.matrices.kept.parameters]
         return KernelCode(text, tuple(arguments.slots), self.frame.globals, self.frame.argument_bytes,

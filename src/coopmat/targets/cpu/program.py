@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from coopmat.devices import CPU
@@ -12,6 +13,7 @@ from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
+from coopmat.spirv.transform.enlarge.merge import NoMerge
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
@@ -24,12 +26,14 @@ from coopmat.targets.base.validity import Validity
 from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.host import saved
-from coopmat.targets.cpu.host.launch import CompiledKernel, Plan
+from coopmat.targets.cpu.host.launch import CompiledKernel, MergedPlan, Plan
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.multiply_as import check_models
+from coopmat.targets.cpu.merging import MergedForm, Merging
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.passes import LEVEL, Compilation, prepare
+from coopmat.targets.llvm.merging import MergedLaunch
 
 MOST_PLANS = 256
 
@@ -53,7 +57,10 @@ class CpuProgram:
                 check_models(module, self.options.architecture)
         self.signatures = module.kernel_signatures
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[Any, Plan | MergedPlan] = {}
+        self.merging = Merging(module)
+        self.reasons: dict[str, str] = {}  # why kernels were not merged
+        self._merged: dict[bytes, CpuProgram] = {}
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -161,17 +168,50 @@ class CpuProgram:
         return plan.launch
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
-                   global_offset: Sequence[int] | None) -> Plan:
+                   global_offset: Sequence[int] | None) -> Plan | MergedPlan:
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
         signature = self.signatures[name]
         sub_group_size = signature.sub_group_size or CPU.sub_group_sizes[0]
         geometry = Geometry.checked(signature, global_size, local_size, global_offset, sub_group_size)
         variant = self.variant(signature, geometry.local_size, nulls)
-        kernel = self.compile(name, variant)
+        try:
+            if any(geometry.global_offset):
+                raise NoMerge("the first work-item is not number zero")
+            form = self.merged_form(name, variant, geometry)
+        except NoMerge as reason:
+            self.reasons[name] = str(reason)
+            return self._plan(name, variant, geometry)
+        program, counts = self._beside(form.merged.module), geometry.group_counts
+        larger = program.variant(program.signatures[name], form.merged.local_size)
+        sizes = replace(geometry, global_size=_times(form.merged.group_counts(counts), form.merged.local_size),
+                        local_size=form.merged.local_size)
+        return MergedPlan(MergedLaunch(form.merged, counts), signature,
+                          lambda: program._plan(name, replace(larger, step=form.step, fast=form.fast), sizes),
+                          lambda: self._plan(name, variant, geometry))
+
+    def _plan(self, name: str, variant: Variant, geometry: Geometry) -> Plan:
+        """The plan of a variant."""
+        kernel, signature = self.compile(name, variant), self.signatures[name]
         addresses = {slot.offset: self.globals.address(identifier) for identifier, slot in kernel.code.globals.items()}
         checks = Checks(signature, kernel.code.sites, self.globals) if kernel.code.sites else None
         return Plan(kernel, signature, geometry, self.threads, addresses, self.options.printf_limit, checks)
+
+    def merged_form(self, name: str, variant: Variant, geometry: Geometry) -> MergedForm:
+        """The merged form of a kernel for a launch. NoMerge, with the reason, if it has none."""
+        return self.merging.of(name, variant, geometry.local_size, geometry.group_counts, self.threads)
+
+    def _beside(self, module: Module) -> CpuProgram:
+        """A program for another form of the module."""
+        content = module.to_bytes()
+        if content not in self._merged:
+            self._merged[content] = CpuProgram(module, self.features, self.options, self.cache, validates=False)
+        return self._merged[content]
+
+
+def _times(counts: Sequence[int], sizes: Sequence[int]) -> tuple[int, int, int]:
+    x, y, z = (count * size for count, size in zip(counts, sizes, strict=True))
+    return x, y, z
 
 
 def _loaded(code: KernelCode, object_: bytes) -> CompiledKernel:

@@ -9,12 +9,8 @@ from coopmat.llvm.process import client
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.spirv.transform.fold import fold
-from coopmat.spirv.transform.goal import Goal
-from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
-from coopmat.spirv.transform.unroll import unroll
-from coopmat.spirv.transform.values import values
+from coopmat.spirv.transform.without_variables import with_values
 from coopmat.targets.analysis.large_values import Prepared, prepared
 from coopmat.targets.base.dump import dump
 from coopmat.targets.cuda import library
@@ -26,8 +22,6 @@ from coopmat.targets.llvm.kernel import flattened, traced
 from coopmat.targets.llvm.threads.launch import BlockFull
 
 LEVEL = 3  # of LLVM's optimiser
-PASSES = (inline, values, fold)
-"""Of a module with matrices of work-groups."""
 
 
 def prepare(module: Module) -> Prepared:
@@ -35,16 +29,6 @@ def prepare(module: Module) -> Prepared:
     if has_work_group_matrices(module):  # a schedule is made of values
         return prepared(with_values(with_loops(with_values(module), keeps_straight=True)))
     return prepared(with_loops(module, keeps_straight=True))
-
-
-def with_values(module: Module) -> Module:
-    """Values instead of variables, arrays of matrices included, and no calls."""
-    for one in PASSES:
-        module = one(module, Goal(), _unheard)
-    unrolled = unroll(module, Goal(), _unheard)
-    for one in (fold, values, fold) if unrolled is not module else ():
-        unrolled = one(unrolled, Goal(), _unheard)
-    return unrolled
 
 
 def has_work_group_matrices(module: Module) -> bool:
@@ -55,10 +39,6 @@ def has_work_group_matrices(module: Module) -> bool:
 def _is_of_work_group(module: Module, row: Instruction) -> bool:
     scope = module.definition(row.words[1])
     return scope.opcode == Op.Constant and scope.words[0] == Scope.Workgroup
-
-
-def _unheard(text: str) -> None:
-    """What passes tell is not asked for here."""
 
 
 def to_ir(given: Prepared, entry: EntryPoint, variant: Variant) -> KernelCode:

@@ -80,10 +80,10 @@ _POWER = _of_library("pow")
 _LIBRARY = ("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "cospi", "erfc",
             "exp", "exp10", "exp2", "expm1", "hypot", "lgamma", "log", "log10", "log1p", "log2", "pow", "rsqrt", "sin",
             "sinh", "sinpi", "tan", "tanh", "tgamma")
-_APPROXIMATED = {"exp2": "ex2.approx.f", "log2": "lg2.approx.f", "rsqrt": "rsqrt.approx.f", "sqrt": "sqrt.approx.f",
-                 "sin": "sin.approx.f", "cos": "cos.approx.f"}
-_EXP2, _LOG2, _SINE, _COSINE = (_instruction(_APPROXIMATED[name]) for name in ("exp2", "log2", "sin", "cos"))
-_RECIPROCAL = _instruction("rcp.approx.ftz.f")
+_APPROXIMATED = {"exp2": "ex2.approx.ftz.f", "log2": "lg2.approx.f", "recip": "rcp.approx.ftz.f",
+                 "rsqrt": "rsqrt.approx.f", "sqrt": "sqrt.approx.f", "sin": "sin.approx.f", "cos": "cos.approx.f"}
+_EXP2, _LOG2, _SINE, _COSINE, _RECIPROCAL = (
+    _instruction(_APPROXIMATED[name]) for name in ("exp2", "log2", "sin", "cos", "recip"))
 
 SINGLE: dict[str, Formula] = {
     **{name: _of_library(name) for name in _LIBRARY},
@@ -104,6 +104,7 @@ SINGLE |= {
     "native_log": lambda x: _LOG2(x) * math.log(2.0),
     "native_log10": lambda x: _LOG2(x) * math.log10(2.0),
     "native_powr": lambda x, y: _EXP2(_LOG2(x) * y),
-    "native_tan": lambda x: _SINE(x) / _COSINE(x),
+    "native_tan": lambda x: _SINE(x) * _RECIPROCAL(_COSINE(x)),
+    "native_divide": lambda x, y: x * _RECIPROCAL(y),
 }
 """By name; operands that are integers are C's ``int``. What is not here is computed in double."""

@@ -6,22 +6,16 @@ A kernel whose work-groups are sub-groups with a tile each becomes one with matr
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
-from coopmat.spirv.analysis.polynomials import Atom, Polynomial
 from coopmat.spirv.edit.processing import schedule_of
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Module
-from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Quotient
 from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
 from coopmat.spirv.transform.enlarge.pack import packed
-from coopmat.support.cache import Cache
+from coopmat.spirv.transform.without_variables import with_values
 from coopmat.support.schedules import OPTION
-from coopmat.targets.cuda.compilation import with_values
 from coopmat.targets.cuda.lanes import Variant
-from coopmat.targets.llvm import saved
 
 LINE = 128  # bytes along K that a block takes at once
 TILES = (
@@ -86,53 +80,3 @@ class Merging:
             raise NoMerge(f"there are blocks of {known}")
         for (down, across), work_items, _ in sorted(tiles, key=seconds):
             yield neighbours().merged(Block(down, across, depth, (work_items, 1, 1), Scope.Workgroup))
-
-
-# --------------------------------------------------------------------------------------
-# In the cache
-# --------------------------------------------------------------------------------------
-
-_FORM, _REASON, _END = b"form", b"none", b"end."
-
-
-def kept(made: Callable[[], Iterator[Merged]], cache: Cache, key: Callable[[int], str]) -> Iterator[Merged]:
-    """What ``made`` gives, or the NoMerge that it raises, of which the cache keeps each; ``key``: of the first, the
-    second, …"""
-    source: Iterator[Merged] | None = None
-    for number in itertools.count():
-        content = cache.get(key(number))
-        found = None if content is None else _read(content)
-        if found is None:
-            if source is None:
-                source = itertools.islice(made(), number, None)
-            content = _next(source)
-            cache.put(key(number), content)
-            found = _read(content)
-        if not isinstance(found, Merged):
-            if found:
-                raise NoMerge(found)
-            return
-        yield found
-
-
-def _next(source: Iterator[Merged]) -> bytes:
-    """The next one as bytes, or that there is none."""
-    try:
-        found = next(source, None)
-    except NoMerge as reason:
-        return _REASON + str(reason).encode()
-    if found is None:
-        return _END
-    return _FORM + saved.to_bytes(found, found.module.to_bytes(), ("module",))
-
-
-def _read(content: bytes) -> Merged | str | None:
-    """A form, or the reason why there is none, which is empty behind the last one; None for anything else."""
-    kind, rest = content[:len(_FORM)], content[len(_FORM):]
-    if kind == _REASON:
-        return rest.decode(errors="replace")
-    if kind == _END:
-        return ""
-    found = saved.from_bytes(Merged, rest, (Condition, Counter, Quotient, Polynomial, Atom),
-                             module=None) if kind == _FORM else None
-    return None if found is None else replace(found[0], module=Module.from_bytes(found[1]))

@@ -30,11 +30,12 @@ from coopmat.targets.cuda.compilation import LEVEL, has_work_group_matrices, pre
 from coopmat.targets.cuda.explanation import explained
 from coopmat.targets.cuda.kernel import KernelCode
 from coopmat.targets.cuda.lanes import WARP, Variant
-from coopmat.targets.cuda.merging import Merging, kept
+from coopmat.targets.cuda.merging import Merging
 from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.cuda.work_groups.launch_values import LaunchValue
 from coopmat.targets.cuda.work_groups.pipeline import NoSchedule, TensorMap
 from coopmat.targets.llvm import saved
+from coopmat.targets.llvm.merging import MergedLaunch, kept
 from coopmat.targets.llvm.threads.launch import Slot
 
 if TYPE_CHECKING:
@@ -359,7 +360,7 @@ class CudaProgram(PtxProgram):
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
                    global_offset: Sequence[int] | None) -> Plan:
-        from coopmat.targets.cuda.host.launch import MergedLaunch, Plan
+        from coopmat.targets.cuda.host.launch import Plan
 
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")

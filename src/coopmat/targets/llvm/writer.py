@@ -107,12 +107,16 @@ class Writer:
 
     def count(self, count: int, body: Callable[[str], None], *, unrolls: bool = True) -> None:
         """A loop of so many turns, which may be none, that carries nothing."""
+        if count:
+            self.turns(count, body, unrolls=unrolls)
+
+    def turns(self, count: int | str, body: Callable[[str], None], *, unrolls: bool = False) -> None:
+        """A loop of at least one turn that carries nothing."""
         def turn(number: str, carried: list[str]) -> list[str]:
             body(number)
             return carried
 
-        if count:
-            self.repeat(count, [], turn, unrolls=unrolls)
+        self.repeat(count, [], turn, unrolls=unrolls)
 
     def all_of(self, first: str, *others: str) -> str:
         """Whether all of some conditions hold, each an i1."""

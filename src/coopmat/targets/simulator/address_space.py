@@ -10,10 +10,12 @@ offset only, and means the accessing lane's own instance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple, NoReturn
+from functools import partial
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -59,11 +61,13 @@ class BufferRow:
 
 @dataclass
 class Buffer:
-    """A buffer of the running batch: all its instances in one array of bytes."""
+    """A buffer of the running batch: all its instances in one array of bytes. ``watched`` is what the address space's
+    watch knows of it."""
 
     row: BufferRow
     memory: Array
     instances: Array | None  # byte offset of each lane's instance, [S, 1] or [S, L]
+    watched: Any = None
     _views: dict[Any, Array] = field(default_factory=dict)
 
     def view(self, dtype: np.dtype[Any]) -> Array:
@@ -94,10 +98,25 @@ def address_of(number: int, offset: int = 0) -> int:
     return (number << OFFSET_BITS) + BIAS + offset
 
 
+class AccessWatch(Protocol):
+    """What is told of every access but those of matrices and atomics, which tell it themselves."""
+
+    def added(self, buffer: Buffer) -> None:
+        """There is another buffer."""
+
+    def read(self, frame: Frame, part: Part, nbytes: int, size: int, site: Site) -> None:
+        """A load of ``nbytes`` in each lane, of elements of ``size`` bytes."""
+
+    def write(self, frame: Frame, part: Part, value: Array, store: Callable[[], None], site: Site) -> None:
+        """A store of ``[S, L, count]``; ``store`` makes it."""
+
+
 class AddressSpace:
     """All buffers of a batch; buffer numbers count from 1."""
 
-    def __init__(self, sub_groups: int, lanes: int, sub_groups_per_group: int) -> None:
+    def __init__(self, sub_groups: int, lanes: int, sub_groups_per_group: int,
+                 watches: Sequence[AccessWatch] = ()) -> None:
+        self._watches = watches
         self._buffers: list[Buffer] = []
         self._far: dict[int, int] = {}  # the end of an address that was too far away: its offset
         self._groups = (np.arange(sub_groups) // sub_groups_per_group)[:, None]
@@ -116,7 +135,26 @@ class AddressSpace:
             memory = np.zeros(row.nbytes, np.uint8) if row.initial is None else row.initial
         assert memory is not None
         self._buffers.append(Buffer(row, memory, instances))
+        for watch in self._watches:
+            watch.added(self._buffers[-1])
         return address_of(len(self._buffers))
+
+    @property
+    def unwatched(self) -> AddressSpace:
+        """The same memory, for those who look at it: nothing is told of their accesses."""
+        found = copy(self)
+        found._watches = ()
+        return found
+
+    @property
+    def rows(self) -> list[BufferRow]:
+        """What is known of each buffer, in the order of their numbers."""
+        return [buffer.row for buffer in self._buffers]
+
+    @property
+    def contents(self) -> list[Array]:
+        """The bytes of each buffer, of all its instances."""
+        return [buffer.memory for buffer in self._buffers]
 
     def storage_of(self, address: Array) -> Array:
         """The storage class that each address lies in, -1 for none."""
@@ -287,6 +325,9 @@ class AddressSpace:
                       alignment: int, site: Site) -> Array:
         """``count`` consecutive elements per lane: ``[S, L, count]``."""
         parts = self.locate(frame, address, dtype, count, alignment, site, writing=False)
+        for watch in self._watches:
+            for part in parts:
+                watch.read(frame, part, dtype.itemsize * count, dtype.itemsize, site)
         if len(parts) == 1 and parts[0].mask is frame.mask:
             return _gather(parts[0], dtype, count)
         result = np.zeros((*frame.mask.expanded.shape, count), dtype)
@@ -299,7 +340,14 @@ class AddressSpace:
         """Write ``[S, L, count]``; of lanes that write to one address the last one wins."""
         count = value.shape[-1]
         for part in self.locate(frame, address, value.dtype, count, alignment, site, writing=True):
-            _scatter(part, value, count)
+            self.write_part(frame, part, value, site)
+
+    def write_part(self, frame: Frame, part: Part, value: Array, site: Site) -> None:
+        """Write ``[S, L, count]`` where one part of an access goes."""
+        store = partial(_scatter, part, value, value.shape[-1])
+        for watch in self._watches:
+            store = partial(watch.write, frame, part, value, store, site)
+        store()
 
     def read(self, frame: Frame, address: Array, kind: Type, alignment: int, site: Site) -> Value:
         """The value of type ``kind`` in memory at each lane's address."""

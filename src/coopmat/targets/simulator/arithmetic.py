@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.types import MatrixType, Type, VectorType
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
-from coopmat.targets.simulator.convergence import first_active
-from coopmat.targets.simulator.matrix_groups import agreed_value, held
+from coopmat.targets.simulator.matrix_groups import agreed_value
 from coopmat.targets.simulator.state import Frame, Site, Step
-from coopmat.targets.simulator.values import Array, Value, signed, slices_of, unsigned
+from coopmat.targets.simulator.undefined import known, limits, may_be_moved, refuse
+from coopmat.targets.simulator.values import Array, Value, signed, unsigned
 
 Function = Callable[..., Value]
 
@@ -66,36 +67,57 @@ def modulo_signed(a: Array, b: Array) -> Array:
     return a - np.floor_divide(a, b) * b
 
 
-def _division(function: Function) -> Handler:
-    """An integer division: a zero divisor in an active lane is undefined behaviour."""
+def _division(function: Function, symbol: str, is_signed: bool) -> Handler:
+    """An integer division: undefined by zero in an active lane, and where a signed quotient overflows."""
 
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
         site, kind, divisor = compiler.site(row), compiler.result_type(row), compiler.slot(row.words[1])
         result, dividend = compiler.result(row), compiler.slot(row.words[0])
         divide = compute_alike(compiler, row, function)
+        constant = known(compiler, row.words[1])
+        if constant is not None and not _is_doubtful(constant, is_signed):
+            return divide
 
         def execute(frame: Frame) -> None:
             slots = frame.slots
             values = slots[divisor]
-            if values.all():
+            if not _is_doubtful(values, is_signed):
                 divide(frame)
                 return
-            _refuse_zero(frame, site, kind, values)
-            slots[result] = function(slots[dividend], np.where(values == 0, values.dtype.type(1), values))
+            if frame.batch.options.undefined:
+                _refuse_division(frame, site, kind, symbol, is_signed, slots[dividend], values)
+            if values.all():
+                divide(frame)
+            else:
+                slots[result] = function(slots[dividend], np.where(values == 0, values.dtype.type(1), values))
 
         return execute
 
     return handle
 
 
-def _refuse_zero(frame: Frame, site: Site, kind: Type, divisor: Array) -> None:
-    zero = divisor == 0
-    if isinstance(kind, MatrixType):
-        zero = slices_of(kind, zero) & held(frame, kind).valid
-    lanes = zero.any(axis=-1) if isinstance(kind, MatrixType | VectorType) else zero
-    place = first_active(frame, lanes)
-    if place is not None:
-        raise UndefinedBehavior("an integer is divided by zero", site.where(frame, *place))
+def _is_doubtful(divisor: Array, is_signed: bool) -> bool:
+    """Whether a divisor may be one that is undefined: 0, or -1 of a signed division."""
+    if not is_signed:
+        return not divisor.all()
+    return bool((unsigned(divisor + divisor.dtype.type(1)) < 2).any())
+
+
+def _refuse_division(frame: Frame, site: Site, kind: Type, symbol: str, is_signed: bool, a: Array, b: Array) -> None:
+    lowest, highest = limits(8 * a.dtype.itemsize, is_signed)
+    wide, divisor = (a, b) if is_signed else (unsigned(a), unsigned(b))
+
+    def words(x: int, y: int) -> str:
+        if y == 0:
+            return (f"an integer is divided by zero: {x} {symbol} 0; test the divisor before, or let work-items "
+                    "that have none skip the division")
+        return (f"{x} {symbol} -1 overflows: the quotient {-x} is not from {lowest} to {highest}; test for -1 before, "
+                "or divide in a wider type")
+
+    wrong = divisor == 0
+    if is_signed:
+        wrong = wrong | ((divisor == -1) & (wide == lowest))
+    refuse(frame, site, kind, wrong, words, wide, divisor)
 
 
 # --------------------------------------------------------------------------------------
@@ -117,15 +139,55 @@ def shift_amount(shift: Array, base: Array) -> Array:
 
 
 def shift_left(base: Array, shift: Array) -> Array:
+    """The base shifted by amounts modulo its width."""
     return np.left_shift(base, shift_amount(shift, base))
 
 
 def shift_right_arithmetic(base: Array, shift: Array) -> Array:
+    """The same to the right, filled with the sign."""
     return np.right_shift(base, shift_amount(shift, base))
 
 
 def shift_right_logical(base: Array, shift: Array) -> Array:
-    return signed(np.right_shift(unsigned(base), unsigned(shift_amount(shift, base))))
+    """The same to the right, filled with zeros."""
+    return _right_logical(base, shift_amount(shift, base))
+
+
+def _right_logical(base: Array, shift: Array) -> Array:
+    return signed(np.right_shift(unsigned(base), unsigned(shift)))
+
+
+def _shift(function: Function, in_range: Function) -> Handler:
+    """A shift: an amount that is negative, or not below the width, is undefined. ``in_range`` is the function for
+    amounts in range, of the base's type; it spares the modulo, which pays for the test."""
+
+    def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
+        step, kind, site = compiler.compute(row, function, *row.words), compiler.result_type(row), compiler.site(row)
+        base, shift = map(compiler.slot, row.words)
+        width, dtype = 8 * kind.dtype.itemsize, compiler.type_of(row.words[1]).dtype
+        high = dtype.type(-width)
+        constant = known(compiler, row.words[1])
+        if may_be_moved(compiler, row) or (constant is not None and not (constant & high).any()):
+            return step
+        plain = compiler.compute(row, lambda a, b: in_range(a, b.astype(a.dtype, copy=False)), *row.words)
+
+        def execute(frame: Frame) -> None:
+            amount = frame.slots[shift]
+            if not np.count_nonzero(np.bitwise_and(amount, high)):
+                plain(frame)
+                return
+            if frame.batch.options.undefined:
+                refuse(frame, site, kind, (amount & high) != 0, partial(_wrong_shift, width), frame.slots[base], amount)
+            step(frame)
+
+        return execute
+
+    return handle
+
+
+def _wrong_shift(width: int, base: int, amount: int) -> str:
+    return (f"the {width}-bit integer {base} is shifted by {amount}, which is not from 0 to {width - 1}: limit the "
+            f"amount, or write 'amount & {width - 1}' if it is meant modulo {width}")
 
 
 def count_bits(value: Array) -> Array:
@@ -168,10 +230,13 @@ def extract_field_signed(base: Array, offset: Array, count: Array) -> Array:
 
 
 def _field(function: Function) -> Handler:
-    """A bit-field instruction: offset and count are scalars of any integer type."""
+    """A bit-field instruction: offset and count are scalars of any integer type. A field that does not lie in the
+    integer is undefined."""
 
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
-        is_vector = isinstance(compiler.result_type(row), VectorType)
+        kind, site = compiler.result_type(row), compiler.site(row)
+        is_vector, width = isinstance(kind, VectorType), 8 * kind.dtype.itemsize
+        places = [compiler.slot(word) for word in row.words[-2:]]
 
         def apply(*values: Array) -> Array:
             *bases, offset, count = values
@@ -179,9 +244,31 @@ def _field(function: Function) -> Handler:
                 offset, count = offset[..., None], count[..., None]
             return function(*bases, offset.astype(bases[0].dtype), count.astype(bases[0].dtype))
 
-        return compiler.compute(row, apply, *row.words)
+        step = compiler.compute(row, apply, *row.words)
+        constants = [known(compiler, word) for word in row.words[-2:]]
+        if all(constant is not None for constant in constants) and not _is_outside(width, *constants).any():
+            return step
+
+        def execute(frame: Frame) -> None:
+            offset, count = (frame.slots[place] for place in places)
+            if frame.batch.options.undefined and (wrong := _is_outside(width, offset, count)).any():
+                refuse(frame, site, kind.scalar, wrong, partial(_wrong_field, width), offset, count)
+            step(frame)
+
+        return execute
 
     return handle
+
+
+def _is_outside(width: int, offset: Array, count: Array) -> Array:
+    """Where a field does not lie in an integer of ``width`` bits."""
+    outside = [(value < 0) | (value > width) for value in (offset, count)]
+    return outside[0] | outside[1] | (offset.astype(np.int64) + count.astype(np.int64) > width)
+
+
+def _wrong_field(width: int, offset: int, count: int) -> str:
+    return (f"a bit field of {count} bits from bit {offset} on does not lie in an integer of {width} bits: offset and "
+            f"count must not be negative, and together at most {width}")
 
 
 # --------------------------------------------------------------------------------------
@@ -252,12 +339,12 @@ OPERATIONS: dict[int, Handler] = {
     Op.FSub: arithmetic(np.subtract),
     Op.IMul: arithmetic(np.multiply),
     Op.FMul: arithmetic(np.multiply),
-    Op.UDiv: _division(of_unsigned(np.floor_divide)),
-    Op.SDiv: _division(divide_signed),
+    Op.UDiv: _division(of_unsigned(np.floor_divide), "/", is_signed=False),
+    Op.SDiv: _division(divide_signed, "/", is_signed=True),
     Op.FDiv: arithmetic(np.divide),
-    Op.UMod: _division(of_unsigned(np.remainder)),
-    Op.SRem: _division(remainder_signed),
-    Op.SMod: _division(modulo_signed),
+    Op.UMod: _division(of_unsigned(np.remainder), "%", is_signed=False),
+    Op.SRem: _division(remainder_signed, "%", is_signed=True),
+    Op.SMod: _division(modulo_signed, "%", is_signed=True),
     Op.FRem: arithmetic(np.fmod),
     Op.FMod: arithmetic(np.remainder),
     Op.VectorTimesScalar: elementwise(_vector_times_scalar),
@@ -267,9 +354,9 @@ OPERATIONS: dict[int, Handler] = {
     Op.ISubBorrow: elementwise(_subtract_borrow),
     Op.UMulExtended: elementwise(lambda a, b: (a * b, of_unsigned(multiply_high_unsigned)(a, b))),
     Op.SMulExtended: elementwise(lambda a, b: (a * b, multiply_high_signed(a, b))),
-    Op.ShiftLeftLogical: elementwise(shift_left),
-    Op.ShiftRightLogical: elementwise(shift_right_logical),
-    Op.ShiftRightArithmetic: elementwise(shift_right_arithmetic),
+    Op.ShiftLeftLogical: _shift(shift_left, np.left_shift),
+    Op.ShiftRightLogical: _shift(shift_right_logical, _right_logical),
+    Op.ShiftRightArithmetic: _shift(shift_right_arithmetic, np.right_shift),
     Op.BitwiseOr: arithmetic(np.bitwise_or),
     Op.BitwiseXor: arithmetic(np.bitwise_xor),
     Op.BitwiseAnd: _and,

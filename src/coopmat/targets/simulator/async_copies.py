@@ -18,11 +18,16 @@ from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.async_copies import check_events, copied_type, scatters
 from coopmat.targets.analysis.group_scopes import known_scope
 from coopmat.targets.base import out_of_bounds as say
+from coopmat.targets.simulator.address_space import AddressSpace
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import group_uniform_value, require_work_groups
+from coopmat.targets.simulator.definedness.instrument import known_of
 from coopmat.targets.simulator.events import NULL_EVENT, Region, Transfer
 from coopmat.targets.simulator.lanes import GroupRows
+from coopmat.targets.simulator.races.detector import Access
+from coopmat.targets.simulator.races.memory import races_of
 from coopmat.targets.simulator.state import Frame, Site, Step
+from coopmat.targets.simulator.traffic import traffic_of
 from coopmat.targets.simulator.values import Array
 
 MOST_SIZE = (1 << 64) - 1  # of a size_t
@@ -81,10 +86,47 @@ def _begin(frame: Frame, site: Site, group: int, event: int, kind: Type, address
                 _out_of_bounds(frame, site, sub_group, address, fitting, step, size, count, writing)
             count = fitting
         if count:
-            sides.append(_region(frame, sub_group, address, step))
+            sides.append(_region(frame.memory, sub_group, address, step))
+            _count(frame, site, sub_group, address, sides[-1], count, size, writing)
     if count:
         begun = site.where(frame, sub_group, 0)
-        frame.batch.copies.begin(group, event, Transfer(sides[0], sides[1], count, size, begun, site.in_words))
+        destination, source = (_watched(frame, site, sub_group, side, count, size) for side in sides)
+        races = races_of(frame)
+        if races is not None:
+            races.begin_copy(source, destination)
+        frame.batch.copies.begin(group, event, Transfer(sides[0], sides[1], count, size, begun, site.in_words,
+                                                        (source, destination),
+                                                        _marks(frame, sub_group, addresses, steps)))
+
+
+def _count(frame: Frame, site: Site, sub_group: int, address: int, side: Region, count: int, size: int,
+           writing: bool) -> None:
+    """Tell who counts accesses of one side of a copy."""
+    traffic, buffer = traffic_of(frame), frame.memory.buffer_at(address)
+    if traffic is not None and buffer is not None:
+        traffic.elements(buffer, np.full(count, sub_group), side.start + side.step * np.arange(count), size, site,
+                         "copy", writing=writing)
+
+
+def _marks(frame: Frame, sub_group: int, addresses: tuple[int, int],
+           steps: tuple[int, int]) -> tuple[Region, Region] | None:
+    """Source and destination of what is undefined."""
+    known = known_of(frame)
+    if known is None:
+        return None
+    destination, source = (_region(known.memory, sub_group, address, step)
+                           for address, step in zip(addresses, steps, strict=True))
+    return source, destination
+
+
+def _watched(frame: Frame, site: Site, sub_group: int, side: Region, count: int, size: int) -> Access | None:
+    """One side of a copy as it is watched for races."""
+    races = races_of(frame)
+    if races is None or side.watched is None:
+        return None
+    start = side.start + side.step * np.arange(count)
+    agent = np.repeat(races.of_matrix(frame.batch, np.array([sub_group]), None), count)
+    return Access(side.watched, start, size, agent, agent, size, site)
 
 
 def _fitting(frame: Frame, site: Site, sub_group: int, address: int, count: int, step: int, size: int,
@@ -110,14 +152,14 @@ def _out_of_bounds(frame: Frame, site: Site, sub_group: int, address: int, index
                       site.where(frame, sub_group, 0, buffer.row.name, offset // size))
 
 
-def _region(frame: Frame, sub_group: int, address: int, step: int) -> Region:
+def _region(memory: AddressSpace, sub_group: int, address: int, step: int) -> Region:
     """One side of a copy in the memory of a work-group."""
-    buffer = frame.memory.buffer_at(address)
+    buffer = memory.buffer_at(address)
     assert buffer is not None
-    start = frame.memory.offset_in(address)
+    start = memory.offset_in(address)
     if buffer.instances is not None:
         start += int(buffer.instances[sub_group, 0])
-    return Region(buffer.memory, start, step)
+    return Region(buffer.memory, start, step, buffer.watched)
 
 
 # --------------------------------------------------------------------------------------
@@ -153,7 +195,10 @@ def _wait_for(frame: Frame, pointer: Array, count: int, kind: Type, site: Site) 
         events = group_uniform_value(frame, value, site, f"event {index}")
         for group in _active_groups(frame):
             _check_event(frame, group, int(events[group]), site)
-            frame.batch.copies.finish(group, int(events[group]))
+            for transfer in frame.batch.copies.finish(group, int(events[group])):
+                races = races_of(frame)
+                if races is not None:
+                    races.end_copy(*transfer.watched)
 
 
 OPERATIONS: dict[int, Handler] = {

@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from coopmat.spirv.grammar import Op
+from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.address_space import Part
 from coopmat.targets.simulator.arithmetic import of_unsigned
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
+from coopmat.targets.simulator.races.memory import watch_atomic
+from coopmat.targets.simulator.races.ordering import ALL_SEMANTICS
 from coopmat.targets.simulator.state import Frame, Step
+from coopmat.targets.simulator.traffic import traffic_of
 from coopmat.targets.simulator.values import Array
 
 Update = Callable[..., Array]  # (old values, operands...) -> new values
@@ -30,6 +33,8 @@ def _atomic(update: Update | None, operands: slice, *, writes: bool = True,
         slots = [compiler.slot(word) for word in row.words[operands]]
         result = None if row.type_id is None else compiler.result(row)
         gives_bool = row.opcode == Op.AtomicFlagTestAndSet
+        scope, semantics = _constants(compiler, row)
+        loads = row.opcode not in (Op.AtomicStore, Op.AtomicFlagClear)
 
         def execute(frame: Frame) -> None:
             parts = frame.memory.locate(frame, frame.slots[pointer], kind.dtype, 1, kind.size, site,
@@ -39,17 +44,38 @@ def _atomic(update: Update | None, operands: slice, *, writes: bool = True,
             values = [np.broadcast_to(frame.slots[slot], shape) for slot in slots]
             if constant is not None:
                 values.append(np.full(shape, constant, kind.dtype))
+            traffic = traffic_of(frame)
             for part in parts:
+                if traffic is not None:
+                    traffic.atomic(frame, part, kind.size, site)
                 lanes = part.mask.expanded
                 index = np.broadcast_to(part.positions, shape)[lanes]
                 found = _apply(part, index, [value[lanes] for value in values], update)
                 old[lanes] = found
+                for changed, changes in _who_writes(part, old, values, update, writes=writes):
+                    watch_atomic(frame, changed, site, scope, semantics, loads=loads, writes=changes)
             if result is not None:
                 frame.slots[result] = old != 0 if gives_bool else old
 
         return execute
 
     return handle
+
+
+def _constants(compiler: FunctionCompiler, row: Instruction) -> tuple[int, int]:
+    """Scope and memory semantics; the strongest where they are not known before the kernel runs."""
+    scope, semantics = map(compiler.constant, row.words[1:3])
+    return Scope.Device if scope is None else scope, ALL_SEMANTICS if semantics is None else semantics
+
+
+def _who_writes(part: Part, old: Array, values: list[Array], update: Update | None, *,
+                writes: bool) -> list[tuple[Part, bool]]:
+    """The parts of an access by whether they write: a comparison that fails only loads."""
+    if update is not _compare_exchange:
+        return [(part, writes)]
+    succeeds = old == values[1]
+    sides = ((part.mask.select(succeeds), True), (part.mask.select(~succeeds), False))
+    return [(part._replace(mask=mask), is_written) for mask, is_written in sides if not mask.empty]
 
 
 def _apply(part: Part, index: Array, operands: list[Array], update: Update | None) -> Array:

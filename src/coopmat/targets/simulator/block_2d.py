@@ -18,7 +18,9 @@ from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.blocks_2d import ELEMENT_SIZES, UNITS, block_of
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_full_sub_groups, uniform_value
+from coopmat.targets.simulator.races.memory import watch_read
 from coopmat.targets.simulator.state import Frame, Mask, Site, Step
+from coopmat.targets.simulator.traffic import traffic_of
 from coopmat.targets.simulator.values import Array
 
 DTYPES: dict[int, np.dtype[Any]] = {size: np.dtype(f"i{size}") for size in ELEMENT_SIZES}
@@ -131,6 +133,10 @@ def _read(frame: Frame, address: Array, mask: Mask, dtype: np.dtype[Any], site: 
     if mask.empty:
         return result
     for part in frame.memory.locate(frame, address, dtype, 1, dtype.itemsize, site, writing=False, mask=mask):
+        watch_read(frame, part, dtype.itemsize, site)
+        traffic = traffic_of(frame)
+        if traffic is not None:
+            traffic.read(frame, part, dtype.itemsize, dtype.itemsize, site)
         lanes = part.mask.expanded
         result[lanes] = part.view[np.broadcast_to(part.positions, lanes.shape)[lanes]]
     return result
@@ -150,8 +156,7 @@ def _store(compiler: FunctionCompiler, row: Instruction) -> Step:
                 continue
             for part in frame.memory.locate(frame, address, access.dtype, 1, access.dtype.itemsize, site,
                                             writing=True, mask=mask):
-                lanes = part.mask.expanded
-                part.view[np.broadcast_to(part.positions, lanes.shape)[lanes]] = full[..., position][lanes]
+                frame.memory.write_part(frame, part, full[..., position:position + 1], site)
 
     return execute
 

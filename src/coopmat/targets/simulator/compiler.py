@@ -39,6 +39,7 @@ from coopmat.targets.base.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, address_of, member_offsets
 from coopmat.targets.simulator.builtins import check_input, read_input
+from coopmat.targets.simulator.definedness.marks import UNDEFINED, Mark, all_ones
 from coopmat.targets.simulator.matrix_groups import agreed_value, matrix_in, require_group
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.registers import (
@@ -49,10 +50,16 @@ from coopmat.targets.simulator.registers import (
     register_variables,
 )
 from coopmat.targets.simulator.state import Batch, Frame, Site, Step, StepCounter
+from coopmat.targets.simulator.turns.cut import cut
+from coopmat.targets.simulator.turns.loops import users_of
+from coopmat.targets.simulator.turns.places import is_meeting, turns_of
 from coopmat.targets.simulator.unsupported import SimulatedTypes, unsupported
 from coopmat.targets.simulator.values import Array, Value, blend, members_of, scalar, zero
 
 Handler = Callable[["FunctionCompiler", Instruction], "Step | None"]
+Instrument = Callable[["FunctionCompiler", Instruction, "Step | None"], "Step | None"]
+"""What watches a kernel: it gets each instruction with its step, and gives the step that is executed. A terminator
+comes without one; what is given for it is executed before it."""
 Load = Callable[[Frame], Value]
 Store = Callable[[Frame, Value], None]
 
@@ -67,6 +74,7 @@ CONSTANTS = frozenset({Op.Constant, Op.ConstantTrue, Op.ConstantFalse, Op.SpecCo
                        Op.SpecConstantFalse})
 COMPOSITES = frozenset({Op.ConstantComposite, Op.SpecConstantComposite})
 REPLICATED = frozenset({Op.ConstantCompositeReplicateEXT, Op.SpecConstantCompositeReplicateEXT})
+PARTS = frozenset({Op.AccessChain, Op.InBoundsAccessChain, Op.Bitcast})
 NULLS = frozenset({Op.ConstantNull, Op.Undef, Op.PoisonKHR})
 
 
@@ -76,14 +84,18 @@ class KernelCompiler:
     ``kept`` is the memory of the module's global variables, by id, which all its kernels share and which
     lives on between launches. Variables that can be pointed to from there have the same addresses in every
     kernel: they come first, in the module's order. ``arithmetic`` is the model of matrix multiply-accumulate,
-    ``work_group_items`` the size of work-groups where the kernel requires one.
+    ``work_group_items`` the size of work-groups where the kernel requires one; ``instruments`` watch it, the first one
+    nearest to the instruction. ``takes_turns``: its sub-groups wait for each other (``turns``).
     """
 
     def __init__(self, module: Module, kernel: str, sub_group_size: int,
                  handlers: Mapping[int, Handler], device: DeviceDescription,
                  kept: dict[int, Array] | None = None, arithmetic: Model = MODELS[EXACT],
-                 work_group_items: int | None = None) -> None:
+                 work_group_items: int | None = None, instruments: Sequence[Instrument] = (), *,
+                 takes_turns: bool = False) -> None:
         self.module = module
+        self.takes_turns = takes_turns
+        self.instruments = instruments
         self.kernel = kernel
         self.language = next((row.words[0] for row in module.of_opcode(Op.Source)), SourceLanguage.Unknown)
         self.device = device
@@ -97,6 +109,12 @@ class KernelCompiler:
         self._kept = {} if kept is None else kept
         if any(row.words[0] == StorageClass.CrossWorkgroup for row in module.of_opcode(Op.Variable)):
             self._place_shared_variables()
+
+    def taking_turns(self, module: Module) -> KernelCompiler:
+        """A compiler of the same kernel in a module without calls, whose sub-groups wait for each other."""
+        types = self.types
+        return KernelCompiler(module, self.kernel, types.sub_group_size, self.handlers, self.device, self._kept,
+                              self.arithmetic, types.work_group_items, self.instruments, takes_turns=True)
 
     def _place_shared_variables(self) -> None:
         for row in self.module.of_opcode(Op.Variable):
@@ -124,6 +142,8 @@ class KernelCompiler:
             source = self.module.function(identifier)
             if not source.blocks:
                 raise unresolved("function", imported_name(self.module, identifier) or self.name(identifier))
+            if self.takes_turns:
+                source = cut(source, self.module.bound, partial(is_meeting, self))
             self._open.append(identifier)
             self._functions[identifier] = FunctionCompiler(self, source).compile()
             self._open.pop()
@@ -244,6 +264,7 @@ class FunctionCompiler:
         self.registers: set[int] = set()
         self._template: list[Value] = []
         self._slots: dict[int, int] = {}
+        self._undefined: dict[int, Mark] = {}
         self._location: str | None = None
         if source is not None:
             self.registers = register_variables(self.module, self.types, source)
@@ -277,6 +298,9 @@ class FunctionCompiler:
                                       row.offset)
             self._slots[identifier] = len(self._template)
             self._template.append(initial)
+            if row.opcode in (Op.Undef, Op.PoisonKHR) and identifier not in self._local_ids:
+                kind = self.type_of(identifier)
+                self._undefined[self._slots[identifier]] = Mark(all_ones(kind), UNDEFINED)
         return self._slots[identifier]
 
     @cached_property
@@ -286,6 +310,11 @@ class FunctionCompiler:
         rows = [*self.source.parameters, *(row for block in self.source.blocks for row in block.instructions)]
         return {row.result_id for row in rows}
 
+    @cached_property
+    def users(self) -> dict[int | None, list[Instruction]]:
+        """The instructions of the function that use each id."""
+        return users_of(() if self.source is None else self.source.blocks)
+
     def result(self, row: Instruction) -> int:
         """The slot of an instruction's result."""
         assert row.result_id is not None
@@ -293,6 +322,13 @@ class FunctionCompiler:
             self._slots[row.result_id] = len(self._template)
             self._template.append(zero(self.result_type(row)))
         return self._slots[row.result_id]
+
+    def is_only_accessed(self, row: Instruction) -> bool:
+        """Whether a pointer is used by loads and stores alone, of what it points to or of parts of it."""
+        users = self.users.get(row.result_id, [])
+        return bool(users) and all(
+            user.opcode == Op.Load or (user.opcode == Op.Store and user.words[1] != row.result_id)
+            or (user.opcode in PARTS and self.is_only_accessed(user)) for user in users)
 
     def constant(self, identifier: int) -> int | None:
         """The value of an integer constant (unsigned where its type has no sign), or None."""
@@ -455,17 +491,22 @@ class FunctionCompiler:
         parameters = tuple(self.result(parameter) for parameter in source.parameters)
         shared = _used_elsewhere(source)
         blocks = []
+        sites: dict[int, Site] = {}
         for block in source.blocks:
             self._location = line = None
             steps: list[Step] = []
             for row in block.instructions[:-1]:
                 step = self._step(row)
                 line = self._location or line
+                if self.kernel.takes_turns:
+                    sites[id(row)] = self.site(row)
                 if step is not None:
                     steps.append(self._merging(row, step) if row.result_id in shared else step)
             last = block.terminator
             self._note_line(last)
             site = self.site(last)
+            before = self._watched(last, None)
+            steps += [before] if before is not None else []
             blocks.append(control.Block(tuple(steps), self._terminator(block),
                                         replace(site, location=site.location or line)))
         self._location = self._line_of_function()
@@ -474,7 +515,8 @@ class FunctionCompiler:
         for (head,) in flow.successors[len(blocks):]:
             blocks.append(control.Block((), control.branch(control.Edge(flow.place[head])), blocks[head].site))
         return control.Function(self.kernel.function_name(source.id), self._template, parameters,
-                                [blocks[block] for block in flow.order])
+                                [blocks[block] for block in flow.order], self._undefined,
+                                turns_of(self, flow, sites) if sites else None)
 
     @cached_property
     def _number(self) -> dict[int, int]:
@@ -526,7 +568,12 @@ class FunctionCompiler:
         handler = self.kernel.handlers.get(row.opcode)
         if handler is None:
             raise unsupported(row, self._location)
-        return handler(self, row)
+        return self._watched(row, handler(self, row))
+
+    def _watched(self, row: Instruction, step: Step | None) -> Step | None:
+        for instrument in self.kernel.instruments:
+            step = instrument(self, row, step)
+        return step
 
     def _merging(self, row: Instruction, step: Step) -> Step:
         """Keep the result of lanes that wait elsewhere: their value may still be used."""

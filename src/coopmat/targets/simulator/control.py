@@ -6,8 +6,8 @@ there (``spirv.lock_step`` says what that order is and where lanes meet again by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from coopmat.diagnostics import UndefinedBehavior, ValidationError
 from coopmat.spirv.analysis.control_flow import RETURNED, postorder, predecessors_of
 from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.module.malformed import MALFORMED
-from coopmat.targets.simulator.state import Batch, Frame, Mask, Site, Step
+from coopmat.targets.simulator.definedness.marks import Mark, return_mark, take_marks
+from coopmat.targets.simulator.state import RESULT, Batch, Frame, Mask, Site, Step
+from coopmat.targets.simulator.turns.scheduler import Turns, run
 from coopmat.targets.simulator.values import Array, Value, blend
 
 Sides = list[tuple[int, Mask]]
@@ -41,31 +43,33 @@ class Function:
     template: list[Value]
     parameters: tuple[int, ...]
     blocks: list[Block]
+    undefined: dict[int, Mark] = field(default_factory=dict)  # constants of which nothing is defined
+    turns: Turns | None = None  # where sub-groups let others go on, if they wait for each other
 
     def call(self, batch: Batch, mask: Mask, arguments: Sequence[Value]) -> Value:
         """Run one activation for the lanes of ``mask`` and give back what it returns."""
+        return self.call_marked(batch, mask, arguments, {})[0]
+
+    def call_marked(self, batch: Batch, mask: Mask, arguments: Sequence[Value],
+                    marks: Mapping[int, Mark]) -> tuple[Value, Mark | None]:
+        """The same with what is undefined of arguments, by their positions, and of the result."""
         frame = Frame(batch, self.template.copy(), mask)
         for slot, argument in zip(self.parameters, arguments, strict=True):
             frame.slots[slot] = argument
-        self._run(frame)
-        return frame.result
+        if batch.definedness is not None:
+            frame.undefined = {**self.undefined, **{self.parameters[number]: mark for number, mark in marks.items()}}
+        if self.turns is not None:
+            run(self, frame, self.turns)
+        else:
+            self._run(frame)
+        return frame.result, frame.undefined.get(RESULT)
 
     def _run(self, frame: Frame) -> None:
-        blocks, counter = self.blocks, frame.batch.counter
-        waiting: dict[int, Mask] = {}
+        waiting = frame.waiting
         together: Mask | None = None  # who parted when nobody waited, if none of them has returned
         block = 0
         while True:
-            code = blocks[block]
-            try:
-                for step in code.steps:
-                    step(frame)
-                successor = code.next(frame)
-            except MALFORMED as error:
-                place = f" at {code.site.location}" if code.site.location else ""
-                raise ValidationError("operand-type", f"an instruction of function '{self.name}', in the block"
-                                      f"{place}, does not fit its operands: {error}") from error
-            counter.count(frame, code.site)
+            successor = self.execute(block, frame)
             if isinstance(successor, int):
                 if not waiting:
                     if successor == RETURNED:
@@ -86,6 +90,20 @@ class Function:
             frame.merge = bool(waiting)
             if not waiting and together is not None:
                 frame.mask = together  # what is derived from this mask is known already
+
+    def execute(self, block: int, frame: Frame) -> int | Sides:
+        """Run a block for the lanes of the frame's mask; what comes next."""
+        code = self.blocks[block]
+        try:
+            for step in code.steps:
+                step(frame)
+            successor = code.next(frame)
+        except MALFORMED as error:
+            place = f" at {code.site.location}" if code.site.location else ""
+            raise ValidationError("operand-type", f"an instruction of function '{self.name}', in the block"
+                                  f"{place}, does not fit its operands: {error}") from error
+        frame.batch.counter.count(frame, code.site)
+        return successor
 
 
 def _wait(waiting: dict[int, Mask], block: int, mask: Mask) -> None:
@@ -108,6 +126,8 @@ class Edge:
     def take(self, frame: Frame) -> int:
         """Carry out the phi instructions, all at once, for the lanes of the frame's mask."""
         if self.phis:
+            if frame.undefined:
+                take_marks(frame, self.phis)
             slots = frame.slots
             values = [slots[source] for _, source, _ in self.phis]
             for (slot, _, kind), value in zip(self.phis, values, strict=True):
@@ -181,6 +201,8 @@ def return_value(slot: int, kind: Type) -> Successor:
 
     def leave(frame: Frame) -> int:
         value = frame.slots[slot]
+        if frame.undefined:
+            return_mark(frame, slot, kind)
         if frame.result is not None:
             value = blend(kind, frame.mask.lanes, value, frame.result)
         frame.result = value

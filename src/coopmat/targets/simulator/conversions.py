@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import ml_dtypes
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.formats import FORMATS, Rounding, round_to
 from coopmat.spirv.analysis.types import FloatType, IntType, MatrixType, Type
-from coopmat.spirv.grammar import Op, StorageClass
+from coopmat.spirv.grammar import Op, SourceLanguage, StorageClass
 from coopmat.spirv.module import Instruction
 from coopmat.targets.analysis.conversions import is_saturated, is_transposed, rounding_of
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.matrix_groups import dealt, in_layout, whole
 from coopmat.targets.simulator.state import Frame, Step
+from coopmat.targets.simulator.undefined import limits, may_be_moved, refuse
 from coopmat.targets.simulator.values import Array, sign_extend_nibble, unsigned
 
 FLOAT_NAMES = {np.dtype(FORMATS[name].dtype): name for name in ("fp16", "bf16", "fp32", "fp64")}
@@ -77,16 +79,54 @@ def _clamp(value: Array, source: Type, target: Type, from_signed: bool, to_signe
     return from_storage(round_to(number, name, overflow="saturate"), target)
 
 
+ROUNDERS: dict[Rounding, Callable[[Array], Array]] = {"rtz": np.trunc, "rte": np.rint, "rtp": np.ceil, "rtn": np.floor}
+C_NAMES = {8: "char", 16: "short", 32: "int", 64: "long"}
+
+
 def _float_to_integer(signed: bool) -> Handler:
+    """OpConvertFToS and OpConvertFToU: undefined for what is out of range, and for a NaN, but where saturated."""
+
     def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
         kind = compiler.result_type(row).scalar
         identifier = row.result_id or 0
         rounding = rounding_of(compiler.module, identifier, "rtz")
         saturate = is_saturated(compiler.module, identifier)
-        return compiler.compute(
+        step = compiler.compute(
             row, lambda value: to_integer(value, kind, signed, rounding, saturate), row.words[0])
+        assert isinstance(kind, IntType)
+        if saturate or may_be_moved(compiler, row):
+            return step
+        operand, site, source = compiler.slot(row.words[0]), compiler.site(row), compiler.type_of(row.words[0])
+        lowest, highest = limits(kind.width, signed)
+        words = partial(_out_of_range, kind.width, signed, source.count, site.language)
+
+        def execute(frame: Frame) -> None:
+            value = frame.slots[operand]
+            if frame.batch.options.undefined and not _is_within(value, lowest, highest):
+                whole = ROUNDERS[rounding](value.astype(np.float64))
+                refuse(frame, site, source, ~((whole >= lowest) & (whole < highest + 1)), words, value)
+            step(frame)
+
+        return execute
 
     return handle
+
+
+def _is_within(value: Array, lowest: int, highest: int) -> bool:
+    """Whether all numbers are in a range, and none is a NaN."""
+    return float(value.min()) >= lowest and float(value.max()) <= highest
+
+
+def _out_of_range(width: int, is_signed: bool, count: int, language: int, value: float) -> str:
+    """What a conversion to an integer says that has no result."""
+    low, high = limits(width, is_signed)
+    number = "a NaN" if value != value else f"the number {value!r}"
+    remedies = ["limit it before, with clamp" if value == value else "test it with isnan before"]
+    if language == SourceLanguage.OpenCL_C and width in C_NAMES:
+        name = f"{'' if is_signed else 'u'}{C_NAMES[width]}{count if count in (2, 3, 4, 8, 16) else ''}"
+        remedies.append(f"use convert_{name}_sat")
+    return (f"{number} is converted to a {'signed' if is_signed else 'unsigned'} integer of {width} bits, which holds "
+            f"{low} to {high}: {', or '.join(remedies)}")
 
 
 def _integer_to_float(signed: bool) -> Handler:

@@ -82,7 +82,8 @@ def _dot(dot: DotProduct) -> Handler:
             accumulator = values[slots[2]]
             values[result], overflows = saturated_sum(
                 a, b, accumulator if dot.signs[0] else unsigned(accumulator), shape.width)
-            _refuse_overflow(frame, site, overflows, (a, b), Limits.of(shape.width, dot.signs[0]))
+            if frame.batch.options.undefined:
+                _refuse_overflow(frame, site, overflows, (a, b), Limits.of(shape.width, dot.signs[0]))
 
         return execute
 

@@ -7,6 +7,7 @@ one step get the same number.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +19,13 @@ NULL_EVENT = 0
 
 @dataclass(frozen=True)
 class Region:
-    """The elements on one side of a copy: ``start`` is a byte of ``memory``, ``step`` the bytes between elements."""
+    """The elements on one side of a copy: ``start`` is a byte of ``memory``, ``step`` the bytes between elements;
+    ``watched``: for data races."""
 
     memory: Array
     start: int
     step: int
+    watched: Any = None
 
     def elements(self, count: int, size: int) -> Array:
         """``count`` elements of ``size`` bytes, ``[count, size]``; all of them must be in the memory."""
@@ -40,10 +43,13 @@ class Transfer:
     size: int
     begun: Where
     instruction: str  # in the words of messages
+    watched: tuple[Any, Any] = (None, None)  # source and destination, for data races
+    marks: tuple[Region, Region] | None = None  # source and destination, of what is undefined
 
     def make(self) -> None:
         """Move the data."""
-        self.destination.elements(self.count, self.size)[...] = self.source.elements(self.count, self.size)
+        for source, destination in ((self.source, self.destination), *([self.marks] if self.marks else [])):
+            destination.elements(self.count, self.size)[...] = source.elements(self.count, self.size)
 
 
 class PendingCopies:
@@ -66,10 +72,13 @@ class PendingCopies:
         """Add a copy to those of an event."""
         self._waiting.setdefault((group, event), []).append(transfer)
 
-    def finish(self, group: int, event: int) -> None:
-        """Make a work-group's copies of an event; none is left if it has waited for the event before."""
-        for transfer in self._waiting.pop((group, event), ()):
+    def finish(self, group: int, event: int) -> list[Transfer]:
+        """Make a work-group's copies of an event, which are given back; none is left if it has waited for the event
+        before."""
+        found = self._waiting.pop((group, event), [])
+        for transfer in found:
             transfer.make()
+        return found
 
     def check_finished(self) -> None:
         """Raise UndefinedBehavior if a copy is left that was never waited for (OpenCL C 6.15.11)."""

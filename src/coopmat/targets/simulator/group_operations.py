@@ -104,18 +104,18 @@ def chosen_member(rows: GroupRows, position: Array, site: Site) -> Array:
     groups = np.arange(len(active))
     member = choices[groups, first]
     differs = active & (choices != member[:, None])
-    if differs.any():
+    if differs.any() and rows.frame.batch.options.undefined:
         group, other = map(int, np.argwhere(differs)[0])
         raise UndefinedBehavior(
-            f"the work-item that {site.instruction} broadcasts from must be the same for the whole group; one "
+            f"the work-item that {site.in_words} broadcasts from must be the same for the whole group; one "
             f"chooses {member[group]}, another {choices[group, other]}",
             site.where(rows.frame, *rows.place(group, other)))
     safe = np.clip(member, 0, active.shape[1] - 1)
     wrong = active.any(axis=1) & ((member != safe) | ~active[groups, safe])
-    if wrong.any():
+    if wrong.any() and rows.frame.batch.options.undefined:
         group = int(np.argmax(wrong))
         raise UndefinedBehavior(
-            f"{site.instruction} broadcasts from work-item {member[group]}, which takes no part; the group has "
+            f"{site.in_words} broadcasts from work-item {member[group]}, which takes no part; the group has "
             f"{int(active[group].sum())} active work-items of {active.shape[1]}",
             site.where(rows.frame, *rows.place(group, int(first[group]))))
     return safe

@@ -1,7 +1,7 @@
 """Barriers and function calls: what concerns whole groups, or other functions.
 
 Lock-step execution makes a barrier free: when all of its group is there, all earlier accesses of the
-group have happened.
+group have happened. What watches for races is told of it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,13 @@ from coopmat.support.assertions import EXPRESSION, FILE, LINE, LONGEST_EXPRESSIO
 from coopmat.targets.analysis.group_scopes import known_barrier_scope
 from coopmat.targets.simulator.address_space import BufferRow, Extent
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
-from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import require_sub_groups, require_work_groups
+from coopmat.targets.simulator.definedness.instrument import known_of
+from coopmat.targets.simulator.definedness.marks import NOTHING, set_mark
 from coopmat.targets.simulator.printing import string_at
+from coopmat.targets.simulator.races import RaceDetector
+from coopmat.targets.simulator.races.memory import races_of
+from coopmat.targets.simulator.races.ordering import ALL_SEMANTICS
 from coopmat.targets.simulator.state import Frame, Site, Step
 from coopmat.targets.simulator.values import Value
 
@@ -34,8 +38,37 @@ REQUIREMENTS: dict[int, Callable[[Frame, Site], None]] = {
 
 def _barrier(compiler: FunctionCompiler, row: Instruction) -> Step:
     scope, site = known_barrier_scope(compiler.constant(row.words[0]), row.name), compiler.site(row)
-    require = REQUIREMENTS[scope]
-    return lambda frame: require(frame, site)
+    require, semantics = REQUIREMENTS[scope], _semantics(compiler, row.words[2])
+    ordering: dict[int, Callable[[RaceDetector, Frame], None]] = {
+        Op.ControlBarrier: lambda races, frame: races.barrier(frame, scope, semantics),
+        Op.ControlBarrierArriveEXT: lambda races, frame: races.arrive(frame, semantics),
+        Op.ControlBarrierWaitEXT: lambda races, frame: races.wait(frame, semantics)}
+    order = ordering[row.opcode]
+
+    def execute(frame: Frame) -> None:
+        require(frame, site)
+        races = races_of(frame)
+        if races is not None:
+            order(races, frame)
+
+    return execute
+
+
+def _fence(compiler: FunctionCompiler, row: Instruction) -> Step:
+    semantics = _semantics(compiler, row.words[1])
+
+    def execute(frame: Frame) -> None:
+        races = races_of(frame)
+        if races is not None:
+            races.fence(frame, semantics)
+
+    return execute
+
+
+def _semantics(compiler: FunctionCompiler, identifier: int) -> int:
+    """Memory semantics; all of them where they are not known before the kernel runs."""
+    semantics = compiler.constant(identifier)
+    return ALL_SEMANTICS if semantics is None else semantics
 
 
 def _call(compiler: FunctionCompiler, row: Instruction) -> Step:
@@ -46,8 +79,16 @@ def _call(compiler: FunctionCompiler, row: Instruction) -> Step:
     arguments = [_argument(compiler, row, word, parameter.result_id or 0) for word, parameter in
                  zip(row.words[1:], compiler.module.function(row.words[0]).parameters, strict=True)]
 
+    slots = [None if compiler.place(word) is not None else compiler.slot(word) for word in row.words[1:]]
+    kind = compiler.result_type(row)
+
     def execute(frame: Frame) -> None:
-        frame.slots[result] = callee.call(frame.batch, frame.mask, [argument(frame) for argument in arguments])
+        marks = {number: frame.undefined[slot] for number, slot in enumerate(slots)
+                 if slot in frame.undefined} if frame.undefined else {}
+        frame.slots[result], mark = callee.call_marked(frame.batch, frame.mask,
+                                                       [argument(frame) for argument in arguments], marks)
+        if mark is not None or frame.undefined:
+            set_mark(frame, result, kind, *((None, NOTHING) if mark is None else mark))
 
     return execute
 
@@ -86,6 +127,9 @@ def _argument(compiler: FunctionCompiler, row: Instruction, argument: int, param
 
     def copied(frame: Frame) -> Value:
         frame.memory.copy(frame, copy, frame.slots[slot], size, site)
+        known = known_of(frame)
+        if known is not None:
+            known.memory.copy(frame, copy, frame.slots[slot], size, site)
         return copy
 
     return copied
@@ -95,6 +139,6 @@ OPERATIONS: dict[int, Handler] = {
     Op.ControlBarrier: _barrier,
     Op.ControlBarrierArriveEXT: _barrier,
     Op.ControlBarrierWaitEXT: _barrier,
-    Op.MemoryBarrier: nothing,
+    Op.MemoryBarrier: _fence,
     Op.FunctionCall: _call,
 }

@@ -63,7 +63,7 @@ def _shuffle_relative(index_of: Index, lowest: int) -> Handler:
             index = index_of(np.arange(size)[None, :], unsigned(slots[delta]).astype(np.int64))
             _check_range(frame, site, index, lowest * size, (lowest + 2) * size)
             place = index - lowest * size
-            one, two = (shuffled(frame, slots[slot], place - start) for slot, start in ((first, 0), (second, size)))
+            one, two = (shuffled(frame, slots[slot], place % size) for slot in (first, second))
             is_first = (place < size).reshape(*place.shape, *[1] * (one.ndim - 2))
             slots[result] = np.where(is_first, one, two)
 
@@ -74,7 +74,7 @@ def _shuffle_relative(index_of: Index, lowest: int) -> Handler:
 
 def _check_range(frame: Frame, site: Site, index: Array, low: int, high: int) -> None:
     place = first_active(frame, (index < low) | (index >= high))
-    if place is not None:
+    if place is not None and frame.batch.options.undefined:
         found = int(np.broadcast_to(index, frame.mask.expanded.shape)[place])
         raise UndefinedBehavior(f"the shuffle index of {site.instruction} must be from {low} to {high - 1}; "
                                 f"it is {found}", site.where(frame, *place))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import LaunchError
 from coopmat.numerics import Model
@@ -10,6 +12,9 @@ from coopmat.spirv.analysis.types import MatrixType, Type, TypeTable
 from coopmat.spirv.grammar import ExecutionModel, Op
 from coopmat.spirv.module import EntryPoint, Module
 from coopmat.spirv.module.malformed import well_formed
+from coopmat.targets.analysis.flatten import Flat, flatten
+from coopmat.targets.analysis.origins import Origins
+from coopmat.targets.analysis.pointer_uses import PointerUses
 from coopmat.targets.simulator import (
     arithmetic,
     async_copies,
@@ -31,8 +36,13 @@ from coopmat.targets.simulator import (
     relational,
     sub_group_matrix,
 )
-from coopmat.targets.simulator.compiler import Handler, KernelCompiler
-from coopmat.targets.simulator.launch import ByValue, CompiledKernel
+from coopmat.targets.simulator.compiler import Handler, Instrument, KernelCompiler
+from coopmat.targets.simulator.definedness.instrument import definedness
+from coopmat.targets.simulator.launch import ByValue, CompiledKernel, WatchedMemory
+from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.overflow import overflow
+from coopmat.targets.simulator.turns.cut import without_calls
+from coopmat.targets.simulator.turns.loops import waiting_loops
 from coopmat.targets.simulator.values import Array
 
 HANDLERS: dict[int, Handler] = {
@@ -47,10 +57,18 @@ HANDLERS: dict[int, Handler] = {
 VALUES_PER_MATRIX = 4  # of each matrix type, that are alive at once: an estimate for the batch size
 
 
+def checks_of(options: SimulatorOptions) -> list[Instrument]:
+    """The checks that watch each instruction, the first one nearest to it."""
+    checks = {overflow: options.overflow, definedness: bool(options.uninitialized)}
+    return [check for check, is_wanted in checks.items() if is_wanted]
+
+
 def compile_kernel(module: Module, signature: KernelSignature, description: DeviceDescription,
-                   kept: dict[int, Array], arithmetic: Model) -> CompiledKernel:
+                   kept: dict[int, Array], arithmetic: Model, options: SimulatorOptions,
+                   instruments: Sequence[Instrument] = ()) -> CompiledKernel:
     """Compile a kernel and all functions that it calls for its sub-group size; ``kept`` is the memory of the
-    module's global variables, ``arithmetic`` that of matrices."""
+    module's global variables, ``arithmetic`` that of matrices; ``instruments`` watch it beside the checks of the
+    options."""
     size = signature.sub_group_size or description.sub_group_sizes[0]
     if size not in description.sub_group_sizes:
         raise LaunchError(f"kernel '{signature.name}' requires sub-groups of {size}; {description.name} has "
@@ -59,11 +77,24 @@ def compile_kernel(module: Module, signature: KernelSignature, description: Devi
                  if entry.name == signature.name and entry.model == ExecutionModel.Kernel)
     with well_formed(f"kernel '{signature.name}'"):
         compiler = KernelCompiler(module, signature.name, size, HANDLERS, description, kept, arithmetic,
-                                  signature.work_items)
+                                  signature.work_items, [*checks_of(options), *instruments])
         function = compiler.function(entry.function_id)
+        flat = flatten(module, entry.function_id, compiler.types)
+        if waiting_loops(flat.blocks, flat.flow.loops, flat.type_of):
+            compiler = compiler.taking_turns(without_calls(module))
+            function = compiler.function(entry.function_id)
         return CompiledKernel(signature, function, tuple(compiler.buffers),
                               _parameter_types(module, compiler.types, entry), size,
-                              _matrix_bytes(module, compiler.types), description)
+                              _matrix_bytes(module, compiler.types), description, _watched_memory(flat))
+
+
+def _watched_memory(flat: Flat) -> WatchedMemory:
+    """What of a kernel's memory may be written, and whether something may order its accesses but barriers."""
+    constant = Origins(PointerUses(flat)).constant_parameters
+    numbers = {row.result_id: number for number, row in enumerate(flat.parameters)}
+    orders = any(row.name.startswith("OpAtomic") or row.opcode == Op.MemoryBarrier
+                 for block in flat.blocks for row in block.instructions)
+    return WatchedMemory(frozenset(numbers[parameter] for parameter in constant), orders)
 
 
 def _parameter_types(module: Module, types: TypeTable, entry: EntryPoint) -> tuple[Type, ...]:

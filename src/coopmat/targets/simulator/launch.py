@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,20 @@ from coopmat.diagnostics import LaunchError, value_text
 from coopmat.spirv.analysis.kernels import KernelSignature, Parameter
 from coopmat.spirv.analysis.types import PointerType, Type
 from coopmat.spirv.grammar import StorageClass
+from coopmat.support.unwritten import marks_of
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.output import Output
 from coopmat.targets.simulator import control
 from coopmat.targets.simulator.address_space import AddressSpace, BufferRow, Extent, member_offsets
+from coopmat.targets.simulator.definedness.instrument import Definedness
+from coopmat.targets.simulator.layouts import LayoutWatch
 from coopmat.targets.simulator.options import SimulatorOptions
+from coopmat.targets.simulator.races import RaceDetector
+from coopmat.targets.simulator.races.memory import RaceWatch
 from coopmat.targets.simulator.state import Batch, StepCounter
+from coopmat.targets.simulator.traffic import Traffic
 from coopmat.targets.simulator.values import Array, Value, members_of
 
 MOST_SUB_GROUPS = 4096  # in one batch
@@ -30,6 +36,15 @@ MOST_BYTES = 1 << 28  # of local and private memory in one batch
 STORAGES = {"global": StorageClass.CrossWorkgroup, "constant": StorageClass.UniformConstant,
             "local": StorageClass.Workgroup}
 REMARK = ", which returned -1 (the simulator's option printf_limit allows more)"
+
+
+@dataclass(frozen=True)
+class WatchedMemory:
+    """What has to be watched for data races. ``constant``: the positions of the parameters through which the kernel
+    only reads; ``has_atomics``: whether atomics or fences may order something."""
+
+    constant: frozenset[int]
+    has_atomics: bool
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,7 @@ class CompiledKernel:
     sub_group_size: int
     matrix_bytes: int  # that the matrices of one sub-group take at most
     device: DeviceDescription
+    watched: WatchedMemory
 
 
 @dataclass(frozen=True)
@@ -55,8 +71,9 @@ class Argument:
 
 
 def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
-           options: SimulatorOptions) -> None:
-    """Run a kernel over all work-groups. The arrays among the arguments hold the results afterwards.
+           options: SimulatorOptions, traffic: Traffic | None = None, group_limit: int | None = None) -> None:
+    """Run a kernel over all work-groups, or over the first ones. The arrays among the arguments hold the results
+    afterwards. ``traffic`` is told of all accesses to memory.
 
     Raises LaunchError for arguments that do not fit, and a SimulationError for undefined behaviour.
     """
@@ -65,21 +82,70 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
                        kernel.device.limits.local_memory)
     start = time.monotonic()
     size = _groups_per_batch(kernel, geometry, bound)
+    watches = Watches(_race_detector(kernel, geometry, bound, options), traffic, options)
     output = Output(kernel.signature.name, options.printf_limit, REMARK)
+    total = geometry.group_total if group_limit is None else min(group_limit, geometry.group_total)
     try:
-        for first in range(0, geometry.group_total, size):
-            count = min(size, geometry.group_total - first)
-            memory = AddressSpace(count * geometry.sub_groups_per_group, geometry.sub_group_size,
-                                  geometry.sub_groups_per_group)
-            batch = Batch(geometry, first, count, memory, options, StepCounter(options, start), output)
+        for first in range(0, total, size):
+            batch = watches.batch(geometry, first, min(size, total - first), StepCounter(options, start), output)
             for row in kernel.buffers:
-                memory.add(row)
-            values = [_value(memory, argument) for argument in bound]
+                batch.memory.add(row)
+            values = [_value(batch.memory, argument) for argument in bound]
+            if options.uninitialized:
+                batch.definedness = _definedness(batch)
             with np.errstate(all="ignore"):
                 kernel.function.call(batch, batch.existing, values)
             batch.copies.check_finished()
     finally:
         output.close()
+        if watches.races is not None:
+            watches.races.end()
+
+
+@dataclass
+class Watches:
+    """What is told of the accesses of a launch to memory."""
+
+    races: RaceDetector | None
+    traffic: Traffic | None
+    options: SimulatorOptions
+    warned: set[tuple[str | None, str]] = field(default_factory=set)
+
+    def batch(self, geometry: Geometry, first: int, count: int, counter: StepCounter, output: Output) -> Batch:
+        """The ``count`` work-groups from ``first`` on, whose memory is watched."""
+        layouts = LayoutWatch(self.warned) if self.options.layouts else None
+        watches = [RaceWatch(self.races) if self.races is not None else None, layouts, self.traffic]
+        memory = AddressSpace(count * geometry.sub_groups_per_group, geometry.sub_group_size,
+                              geometry.sub_groups_per_group, [watch for watch in watches if watch is not None])
+        batch = Batch(geometry, first, count, memory, self.options, counter, output)
+        batch.races, batch.traffic, batch.layouts, batch.warned = self.races, self.traffic, layouts, self.warned
+        for watch in (self.races, self.traffic):
+            if watch is not None:
+                watch.begin(batch)
+        return batch
+
+
+def _race_detector(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Argument],
+                   options: SimulatorOptions) -> RaceDetector | None:
+    """What watches the memory that a launch may write, if anything does."""
+    if not options.races:
+        return None
+    races = RaceDetector(geometry, options.races, follows_atomics=kernel.watched.has_atomics)
+    arrays = [(argument.memory, number not in kernel.watched.constant) for number, argument in enumerate(arguments)
+              if argument.row is not None and argument.memory is not None and argument.row.writable]
+    arrays += [(row.initial, True) for row in kernel.buffers
+               if row.extent is Extent.LAUNCH and row.writable and row.initial is not None]
+    races.watch(arrays)
+    return races
+
+
+def _definedness(batch: Batch) -> Definedness:
+    """What is not defined of a batch's memory when it begins."""
+    known = Definedness(batch.sub_groups, batch.lanes, batch.sub_groups_per_group,
+                        "decisions" if batch.options.uninitialized == "decisions" else "stores")
+    for row, content in zip(batch.memory.rows, batch.memory.contents, strict=True):
+        known.add(row, marks_of(content) if row.extent is Extent.LAUNCH else None)
+    return known
 
 
 def _local_parts(kernel: CompiledKernel, arguments: Sequence[Argument]) -> list[tuple[int, str]]:

@@ -15,6 +15,7 @@ from coopmat.spirv.grammar import CooperativeMatrixReduce, Op
 from coopmat.spirv.module import Instruction
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.control import Function
+from coopmat.targets.simulator.definedness.marks import NOTHING, Mark, set_mark
 from coopmat.targets.simulator.matrix import matrix_type
 from coopmat.targets.simulator.matrix_groups import count, dealt, held, in_layout, per_group, require_group, whole
 from coopmat.targets.simulator.state import Frame, Step
@@ -96,19 +97,40 @@ def _apply(compiler: FunctionCompiler, row: Instruction) -> Step:
         rows, columns, valid = held(frame, kind)
         values = [slices_of(kind, in_layout(frame, kind, type_, frame.slots[slot]))
                   if isinstance(type_, MatrixType) else frame.slots[slot] for slot, type_ in operands]
-        found = []
+        marks = {number: mark._replace(value=slices_of(kind, in_layout(frame, kind, type_, mark.value))
+                                       if isinstance(type_, MatrixType) else mark.value)
+                 for number, (slot, type_) in enumerate(operands) if (mark := frame.undefined.get(slot)) is not None}
+        found, found_marks = [], []
         for component in range(kind.slice_length):
             here = valid[..., component]
             place = [one[..., component].astype(np.int32) for one in (rows, columns)]
             arguments = [value[..., component] if isinstance(type_, MatrixType) else value
                          for value, (_, type_) in zip(values, operands, strict=True)]
             mask = frame.mask if here.all() else frame.mask.select(here)
-            found.append(callee.call(frame.batch, mask, [*place, *arguments]))
-        shape = (frame.batch.sub_groups, frame.batch.lanes)
-        slices = np.stack([np.broadcast_to(value, shape) for value in found], axis=-1)
-        frame.slots[result] = from_slices(kind, slices)
+            given = {2 + number: mark._replace(value=mark.value[..., component])
+                     if isinstance(operands[number][1], MatrixType) else mark for number, mark in marks.items()}
+            value, mark = callee.call_marked(frame.batch, mask, [*place, *arguments], given)
+            found.append(value)
+            found_marks.append(mark)
+        frame.slots[result] = _of_components(frame, kind, found)
+        _set_marks(frame, result, kind, found_marks)
 
     return execute
+
+
+def _of_components(frame: Frame, kind: MatrixType, found: list[Array]) -> Array:
+    """The value whose work-items have these components."""
+    shape = (frame.batch.sub_groups, frame.batch.lanes)
+    return from_slices(kind, np.stack([np.broadcast_to(value, shape) for value in found], axis=-1))
+
+
+def _set_marks(frame: Frame, slot: int, kind: MatrixType, found: list[Mark | None]) -> None:
+    """What is undefined of a matrix, by the components of its work-items."""
+    marks = [mark for mark in found if mark is not None]
+    if marks or slot in frame.undefined:
+        nothing = np.zeros((1, 1), kind.dtype)
+        value = _of_components(frame, kind, [nothing if mark is None else mark.value for mark in found])
+        set_mark(frame, slot, kind, value, marks[0].origin if marks else NOTHING)
 
 
 OPERATIONS: dict[int, Handler] = {

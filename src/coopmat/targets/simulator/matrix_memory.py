@@ -18,8 +18,11 @@ from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.base import out_of_bounds as say
 from coopmat.targets.base.matrix_grid import Grid, grid_of
 from coopmat.targets.simulator.address_space import BIAS, OFFSET_BITS, Buffer, Extent
+from coopmat.targets.simulator.layouts import layouts_of
 from coopmat.targets.simulator.matrix_groups import acting, count, per_group
+from coopmat.targets.simulator.races.memory import watch_elements
 from coopmat.targets.simulator.state import Frame, Site
+from coopmat.targets.simulator.traffic import traffic_of
 from coopmat.targets.simulator.values import Array, sign_extend_nibble
 
 
@@ -57,6 +60,7 @@ class Tiles:
     grid: Grid
     sub_groups: Array  # their numbers in the batch
     starts: Array
+    layout: int
 
 
 def load_matrix(frame: Frame, access: MatrixAccess, address: Array, layout: Array, stride: Array) -> Array:
@@ -64,6 +68,7 @@ def load_matrix(frame: Frame, access: MatrixAccess, address: Array, layout: Arra
     kind = access.kind
     result, per = None, per_group(frame, kind)
     for tiles in _tiles(frame, access, address, layout, stride):
+        _watch(frame, access, tiles)
         part = _gather(kind, tiles)
         if len(part) == count(frame, kind):
             return part
@@ -82,7 +87,28 @@ def store_matrix(frame: Frame, access: MatrixAccess, matrix: Array, address: Arr
     per = per_group(frame, kind)
     for tiles in _tiles(frame, access, address, layout, stride):
         everywhere = len(matrix) in (1, len(tiles.sub_groups))
+        _watch(frame, access, tiles)
         _scatter(kind, tiles, matrix if everywhere else matrix[tiles.sub_groups // per])
+
+
+def _watch(frame: Frame, access: MatrixAccess, tiles: Tiles) -> None:
+    """Tell what watches memory of each element."""
+    grid, layouts, traffic = tiles.grid, layouts_of(frame), traffic_of(frame)
+    if traffic is not None:
+        traffic.tiles(tiles.buffer, tiles.sub_groups, tiles.starts, grid.offsets, grid.dtype.itemsize, access.site,
+                      writing=access.writing)
+    if layouts is not None and not access.writing and not layouts.knows(tiles.buffer):
+        layouts = None
+    if tiles.buffer.watched is None and layouts is None:
+        return
+    places = grid.offsets.reshape(-1)
+    start = (tiles.starts[:, None] + places).reshape(-1)
+    watch_elements(frame, access.kind, tiles.buffer, np.repeat(tiles.sub_groups, len(places)), start,
+                   grid.dtype.itemsize, access.site, writing=access.writing)
+    if layouts is not None and access.writing:
+        layouts.matrix_stored(tiles.buffer, start, grid.dtype.itemsize, tiles.layout, access.site)
+    elif layouts is not None:
+        layouts.matrix_loaded(frame, tiles.buffer, start, tiles.layout, access.site, tiles.sub_groups)
 
 
 def _tiles(frame: Frame, access: MatrixAccess, address: Array, layout: Array,
@@ -124,7 +150,7 @@ def _checked(frame: Frame, access: MatrixAccess, sub_groups: Array, address: Arr
         sub_groups, offset = sub_groups[inside], offset[inside]
     if len(sub_groups):
         starts = offset if buffer.instances is None else offset + buffer.instances[sub_groups, 0]
-        yield Tiles(buffer, grid, sub_groups, starts)
+        yield Tiles(buffer, grid, sub_groups, starts, layout)
 
 
 def buffer_of(frame: Frame, access: MatrixAccess, address: int, sub_group: int, *,

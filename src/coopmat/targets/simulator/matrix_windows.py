@@ -19,6 +19,7 @@ from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.base.matrix_grid import PACKED_WORD
 from coopmat.targets.base.out_of_bounds import InMemory
 from coopmat.targets.simulator.address_space import BIAS, FARTHEST, OFFSET_BITS, Buffer
+from coopmat.targets.simulator.layouts import layouts_of
 from coopmat.targets.simulator.matrix_groups import acting, count, per_group
 from coopmat.targets.simulator.matrix_memory import (
     MatrixAccess,
@@ -26,7 +27,9 @@ from coopmat.targets.simulator.matrix_memory import (
     check_alignment,
     out_of_bounds,
 )
+from coopmat.targets.simulator.races.memory import watch_elements
 from coopmat.targets.simulator.state import Frame
+from coopmat.targets.simulator.traffic import traffic_of
 from coopmat.targets.simulator.values import Array
 
 
@@ -47,6 +50,7 @@ class _Elements:
     """
 
     buffer: Buffer
+    layout: int
     sub_groups: Array
     inside: Array
     starts: Array
@@ -65,6 +69,7 @@ def load_window(frame: Frame, access: MatrixAccess, address: Array, layout: Arra
     per = per_group(frame, kind)
     result = np.zeros((count(frame, kind), kind.rows, kind.columns), kind.dtype)
     for found in _elements(frame, access, address, layout, stride, window):
+        _watch(frame, access, found)
         view = found.buffer.view(kind.dtype)
         part = np.zeros(found.inside.shape, kind.dtype)
         part[found.inside] = view[found.starts // kind.component.size]
@@ -78,9 +83,27 @@ def store_window(frame: Frame, access: MatrixAccess, matrix: Array, address: Arr
     kind = access.kind
     per = per_group(frame, kind)
     for found in _elements(frame, access, address, layout, stride, window):
+        _watch(frame, access, found)
         part = matrix if len(matrix) == 1 else matrix[found.sub_groups // per]
         view = found.buffer.view(kind.dtype)
         view[found.starts // kind.component.size] = np.broadcast_to(part, found.inside.shape)[found.inside]
+
+
+def _watch(frame: Frame, access: MatrixAccess, found: _Elements) -> None:
+    sub_groups = np.repeat(found.sub_groups, found.inside.sum(axis=(1, 2)))
+    size, layouts = access.kind.component.size, layouts_of(frame)
+    watch_elements(frame, access.kind, found.buffer, sub_groups, found.starts, size, access.site,
+                   writing=access.writing)
+    if layouts is not None and access.writing:
+        layouts.matrix_stored(found.buffer, found.starts, size, found.layout, access.site)
+    elif layouts is not None and layouts.knows(found.buffer):
+        whole = found.inside.all(axis=(1, 2))  # of a part of a matrix nobody knows what the rest was stored with
+        layouts.matrix_loaded(frame, found.buffer, found.starts[np.isin(sub_groups, found.sub_groups[whole])],
+                              found.layout, access.site, found.sub_groups[whole])
+    traffic = traffic_of(frame)
+    if traffic is not None:
+        traffic.elements(found.buffer, sub_groups, found.starts, size, access.site, "matrix",
+                         writing=access.writing)
 
 
 def _elements(frame: Frame, access: MatrixAccess, address: Array, layout: Array, stride: Array,
@@ -157,4 +180,4 @@ def _checked(frame: Frame, access: MatrixAccess, layout: int, sub_groups: Array,
         inside = inside & ~outside
     if buffer.instances is not None:
         starts = starts + buffer.instances[sub_groups, 0][:, None, None]
-    return _Elements(buffer, sub_groups, inside, starts[inside])
+    return _Elements(buffer, layout, sub_groups, inside, starts[inside])

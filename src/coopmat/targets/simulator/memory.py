@@ -6,17 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.diagnostics import OutOfBounds, UndefinedBehavior, ValidationError
 from coopmat.spirv.analysis.types import ArrayType, StructType, Type, round_up
 from coopmat.spirv.grammar import CHAINS, MemorySemantics, Op, StorageClass
 from coopmat.spirv.module import Instruction
+from coopmat.targets.base.out_of_bounds import index_outside
 from coopmat.targets.simulator.address_space import member_offsets
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.composites import nothing
 from coopmat.targets.simulator.convergence import first_active
 from coopmat.targets.simulator.registers import Index, path_type
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.values import scalar, unsigned
+from coopmat.targets.simulator.values import Array, scalar, unsigned
 
 MEMORIES = {StorageClass.Workgroup: int(MemorySemantics.WorkgroupMemory),
             StorageClass.CrossWorkgroup: int(MemorySemantics.CrossWorkgroupMemory)}
@@ -103,15 +104,43 @@ def _chain(compiler: FunctionCompiler, row: Instruction) -> Step | None:
     first = CHAINS[Op(row.opcode)]
     kind = compiler.types.pointee(compiler.type_of(row.words[0]))
     offset, scaled = 0, []
+    limits: list[tuple[int, int]] = []
+    is_final = compiler.is_only_accessed(row)
+    is_whole = compiler.module.definition(row.words[0]).opcode == Op.Variable
     if first == 2:
         scaled.append((row.words[1], element_stride(kind)))
-    for word in row.words[first:]:
+    for place, word in enumerate(row.words[first:]):
         step, stride = _index_step(compiler, kind, word, row)
+        inside = place > 0 or not is_whole  # behind a variable itself there is nothing: its bounds are checked
+        if is_final and inside and isinstance(kind, ArrayType) and kind.length and compiler.constant(word) is None:
+            limits.append((compiler.slot(word), kind.length))
         kind = path_type(kind, [Index(compiler.constant(word))])
         offset += step
         if stride:
             scaled.append((word, stride))
-    return _address_step(compiler, row, offset, scaled)
+    step_to = _address_step(compiler, row, offset, scaled)
+    return step_to if not limits else _limited(compiler, row, limits, step_to)
+
+
+def _limited(compiler: FunctionCompiler, row: Instruction, limits: Sequence[tuple[int, int]], step: Step) -> Step:
+    """The step, after a check that each index lies in its array: what lies behind may be another member."""
+    site, base = compiler.site(row), compiler.slot(row.words[0])
+
+    def execute(frame: Frame) -> None:
+        for slot, length in limits if frame.batch.options.bounds else ():
+            index: Array = frame.slots[slot]
+            if index.min() >= 0 and index.max() < length:
+                continue
+            place = first_active(frame, (index < 0) | (index >= length))
+            if place is not None:
+                element, address = (int(np.broadcast_to(frame.slots[one], frame.mask.expanded.shape)[place])
+                                    for one in (slot, base))
+                buffer = frame.memory.buffer_at(address)
+                raise OutOfBounds(index_outside(element, length),
+                                  site.where(frame, *place, None if buffer is None else buffer.row.name, element))
+        step(frame)
+
+    return execute
 
 
 def _index_step(compiler: FunctionCompiler, kind: Type, word: int, row: Instruction) -> tuple[int, int]:
@@ -144,7 +173,7 @@ def _assume(compiler: FunctionCompiler, row: Instruction) -> Step:
 
     def execute(frame: Frame) -> None:
         place = first_active(frame, ~frame.slots[condition])
-        if place is not None:
+        if place is not None and frame.batch.options.undefined:
             raise UndefinedBehavior("an assumption of the kernel is false", site.where(frame, *place))
 
     return execute

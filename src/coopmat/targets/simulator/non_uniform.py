@@ -1,7 +1,8 @@
 """OpGroupNonUniform*: the operations of those work-items of a sub-group that are there together.
 
-A result that the specification leaves undefined (a shuffle from a work-item that is not there) is
-zero: programs read such values and drop them. A broadcast from there is an error.
+A value that a shuffle reads from a work-item that is not there is undefined. Programs read such values and drop them,
+so that alone is no error: it is zero, and ``frame.absent`` says which lanes have it (see ``definedness``). A broadcast
+from there is an error.
 """
 
 from __future__ import annotations
@@ -173,6 +174,7 @@ def shuffled(frame: Frame, value: Array, source: Array) -> Array:
     found = take_lanes(value, safe, shape)
     if there.all():
         return found
+    frame.absent = (~there, lane)
     return np.where(there.reshape(*shape, *[1] * (value.ndim - 2)), found, np.zeros((), found.dtype))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from coopmat.targets.simulator import opencl_integer, opencl_math, opencl_memory
 from coopmat.targets.simulator.arithmetic import elementwise
 from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.state import Frame, Step
-from coopmat.targets.simulator.values import Array
+from coopmat.targets.simulator.undefined import refuse
+from coopmat.targets.simulator.values import Array, unsigned
 
 SET = "OpenCL.std"
 WITHOUT_EFFECT = "NonSemantic."
@@ -22,6 +24,48 @@ WITHOUT_EFFECT = "NonSemantic."
 def _values(function: Callable[..., Array]) -> Handler:
     """A handler for a function of values only. The words are the set, the number, the operands."""
     return lambda compiler, row: compiler.compute(row, function, *row.words[2:])
+
+
+@dataclass(frozen=True)
+class _Domain:
+    """For which operands a function is undefined (``is_outside``), and what is said then, with their values."""
+
+    is_outside: Callable[..., Array]
+    words: Callable[..., str]
+
+
+_CLAMP = _Domain(
+    lambda value, low, high: low > high,
+    lambda value, low, high: f"clamp between {low} and {high} is undefined: the lower limit must not be above the "
+                             "upper one; exchange them")
+_UNSIGNED_CLAMP = _Domain(lambda *values: _CLAMP.is_outside(*map(unsigned, values)), _CLAMP.words)
+_SMOOTH_STEP = _Domain(
+    lambda low, high, value: ~(low < high) | np.isnan(value),
+    lambda low, high, value: f"smoothstep from {low} to {high} at {value} is undefined: the first edge must be below "
+                             "the second one, and no argument a NaN")
+DOMAINS = {"s_clamp": _CLAMP, "u_clamp": _UNSIGNED_CLAMP, "fclamp": _CLAMP, "smoothstep": _SMOOTH_STEP}
+
+
+def _in_domain(name: str, domain: _Domain) -> Handler:
+    """A handler for a function that is undefined for some operands."""
+
+    def handle(compiler: FunctionCompiler, row: Instruction) -> Step:
+        step, site, kind = FUNCTIONS_OF_VALUES[name](compiler, row), compiler.site(row), compiler.result_type(row)
+        assert step is not None
+        slots = [compiler.slot(operand) for operand in row.words[2:]]
+
+        def execute(frame: Frame) -> None:
+            if frame.batch.options.undefined:
+                values = [frame.slots[slot] for slot in slots]
+                outside = domain.is_outside(*values)
+                if np.count_nonzero(outside):
+                    shown = map(unsigned, values) if name.startswith("u_") else values
+                    refuse(frame, site, kind, outside, domain.words, *shown)
+            step(frame)
+
+        return execute
+
+    return handle
 
 
 def _pair(function: Callable[..., tuple[Array, Array]]) -> Handler:
@@ -64,9 +108,11 @@ def shuffle(*operands: Array) -> Array:
     return np.take_along_axis(source, np.broadcast_to(index, (*shape, mask.shape[-1])), axis=-1)
 
 
+FUNCTIONS_OF_VALUES = {name: _values(function) for table in (opencl_math.FUNCTIONS, opencl_integer.FUNCTIONS)
+                       for name, function in table.items()}
 FUNCTIONS: dict[str, Handler] = {
-    **{name: _values(function) for name, function in opencl_math.FUNCTIONS.items()},
-    **{name: _values(function) for name, function in opencl_integer.FUNCTIONS.items()},
+    **FUNCTIONS_OF_VALUES,
+    **{name: _in_domain(name, domain) for name, domain in DOMAINS.items()},
     **{name: _pair(function) for name, function in opencl_math.PAIRS.items()},
     **opencl_memory.FUNCTIONS,
     "printf": printing.printf,

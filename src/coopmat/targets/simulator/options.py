@@ -19,11 +19,26 @@ DEFAULT_STEP_LIMIT = 1_000_000  # ten to fifteen seconds of an endless loop in a
 class SimulatorOptions:
     """What the simulator checks.
 
+    ``races``: two work-items that access one place in memory, one of them writing, with nothing that orders the two,
+    raise :class:`~coopmat.diagnostics.DataRace`; ``"benign-equal"`` lets stores of what is there already pass.
     ``bounds``: an access outside of its buffer raises :class:`~coopmat.diagnostics.OutOfBounds`;
     without the check such a read gives zero and such a write is dropped.
+    ``uninitialized``: an address, a branch, an operand of a group operation, or a value stored to memory that the host
+    reads, that depends on data that nobody has written raises :class:`~coopmat.diagnostics.UninitializedData`;
+    ``"decisions"`` lets such values be stored, ``"stores"`` is the same as True.
+    ``layouts``: a matrix that is loaded with another layout than all of it was stored with is a
+    :class:`~coopmat.diagnostics.LayoutWarning`.
+    ``overflow``: signed arithmetic that overflows is a :class:`~coopmat.diagnostics.SignedOverflowWarning`, in modules
+    that say that theirs does not (NoSignedWrap), such as those built with ``-fsanitize=signed-integer-overflow``.
     ``convergence``: a group operation that only a part of its group reaches raises
     :class:`~coopmat.diagnostics.DivergentGroupOperation`; without the check the lanes that are
     there carry it out for their whole sub-group.
+    ``undefined``: an operation that its specification leaves undefined for these operands raises
+    :class:`~coopmat.diagnostics.UndefinedBehavior`: integer division by zero or with overflow, shifts, conversions of
+    floating-point numbers to integers, and bit fields out of range, ``clamp`` and ``smoothstep`` with limits in the
+    wrong order, dot products that overflow before they saturate, false assumptions, broadcasts from a work-item that
+    takes no part, and (together with ``uninitialized``) what depends on a value that a shuffle has read from one;
+    without the check such a result is some value.
     ``numerics``: ``"hardware"`` multiplies matrices with the device's own arithmetic, bit for bit (docs/numerics.md);
     ``"exact"`` computes ``A*B + C`` exactly and rounds once.
     ``xmx``: what the documents of Intel's XMX leave open of its arithmetic, for the simulated GPUs that have it
@@ -39,8 +54,13 @@ class SimulatorOptions:
     exact numerics.
     """
 
+    races: bool | Literal["benign-equal"] = True
     bounds: bool = True
+    uninitialized: bool | Literal["stores", "decisions"] = True
     convergence: bool = True
+    layouts: bool = True
+    overflow: bool = True
+    undefined: bool = True
     numerics: Literal["hardware", "exact"] = "hardware"
     xmx: XmxArithmetic | None = None
     step_limit: int = DEFAULT_STEP_LIMIT
@@ -48,9 +68,13 @@ class SimulatorOptions:
     printf_limit: int = DEFAULT_PRINTF_LIMIT
 
     def __post_init__(self) -> None:
-        for name in ("bounds", "convergence"):
+        for name in ("bounds", "convergence", "layouts", "overflow", "undefined"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 self._refuse(name, "True or False")
+        if not isinstance(self.races, bool | np.bool_) and self.races != "benign-equal":
+            self._refuse("races", "True, False or 'benign-equal'")
+        if not isinstance(self.uninitialized, bool | np.bool_) and self.uninitialized not in ("stores", "decisions"):
+            self._refuse("uninitialized", "True, False, 'stores' or 'decisions'")
         if self.numerics not in ("hardware", "exact"):
             self._refuse("numerics", "'hardware' or 'exact'")
         if self.xmx is not None and not isinstance(self.xmx, XmxArithmetic):

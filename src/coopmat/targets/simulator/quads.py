@@ -28,7 +28,7 @@ def _broadcast(compiler: FunctionCompiler, row: Instruction) -> Step:
     def execute(frame: Frame) -> None:
         chosen = unsigned(frame.slots[index]).astype(np.int64)
         place = first_active(frame, chosen >= QUAD)
-        if place is not None:
+        if place is not None and frame.batch.options.undefined:
             raise UndefinedBehavior(f"the index of {site.instruction} must be below {QUAD}; it is "
                                     f"{int(np.broadcast_to(chosen, frame.mask.expanded.shape)[place])}",
                                     site.where(frame, *place))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coopmat.targets.simulator.address_space import AddressSpace
 
 Step = Callable[["Frame"], None]
+RESULT = -1  # in the place of a slot: what a function returns
 
 
 class Mask:
@@ -136,10 +137,13 @@ class Site:
 class Frame:
     """One activation of a function: its values by slot, and which lanes run.
 
-    ``merge``: other lanes of this activation wait elsewhere, so what they hold must be kept.
+    ``merge``: other lanes of this activation wait elsewhere, so what they hold must be kept; ``waiting``: those lanes,
+    by the number of the block that they wait at. ``undefined``: what is not defined of values, by slot, and by RESULT
+    of the result. ``absent``: the lanes whose last shuffle has read from one that takes no part, and the lanes that all
+    have read from.
     """
 
-    __slots__ = ("batch", "mask", "memory", "merge", "result", "slots")
+    __slots__ = ("absent", "batch", "mask", "memory", "merge", "result", "slots", "undefined", "waiting")
 
     def __init__(self, batch: Batch, slots: list[Value], mask: Mask) -> None:
         self.batch = batch
@@ -148,10 +152,19 @@ class Frame:
         self.mask = mask
         self.merge = False
         self.result: Value = None
+        self.undefined: dict[int, Any] = {}  # of Mark
+        self.waiting: dict[int, Mask] = {}
+        self.absent: tuple[Array, Array] | None = None
 
 
 class Batch:
-    """The work-groups that run together, in lock-step: ``first_group`` and the next ones."""
+    """The work-groups that run together, in lock-step: ``first_group`` and the next ones. ``races`` watches their
+    accesses, ``definedness`` knows what nobody has written, if that is wanted."""
+
+    races: Any = None  # a RaceDetector: see races.races_of
+    layouts: Any = None  # a LayoutWatch
+    definedness: Any = None  # a Definedness: see definedness.instrument.known_of
+    traffic: Any = None  # a Traffic: see traffic.traffic_of
 
     def __init__(self, geometry: Geometry, first_group: int, group_count: int, memory: AddressSpace,
                  options: SimulatorOptions, counter: StepCounter, output: Output) -> None:
@@ -167,6 +180,7 @@ class Batch:
         self.lanes = geometry.sub_group_size
         self.inputs: dict[Any, Value] = {}
         self.copies = PendingCopies()
+        self.warned: set[tuple[str | None, str]] = set()  # the warnings of this launch: line, and about what
         self.existing = self._existing_lanes()
 
     def _existing_lanes(self) -> Mask:

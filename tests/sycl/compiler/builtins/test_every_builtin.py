@@ -44,12 +44,12 @@ def outcomes(probes: Sequence[Probe]) -> Iterator[str]:
     program = cm.build(loaded(source)[1]["k"])
     yield from (str(violation) for violation in program.module.validate())
     outputs = []
-    for name in every_builtin.TARGETS:
+    for name, options in every_builtin.TARGETS.items():
         rng = np.random.default_rng(20)
         written = {type_: np.zeros(max(1, counts[type_]) * SLOT, dtype) for type_, dtype in DTYPES.items()}
         arrays = [array for type_, dtype in DTYPES.items()
                   for array in (every_builtin.random_values(dtype, 2 * SLOT, rng), written[type_])]
-        queue = cm.Queue(cm.device(name))
+        queue = cm.Queue(cm.device(name, options=options))
         queue.enqueue(program.kernel("k"), (WORK_ITEMS,), (WORK_ITEMS,), *arrays).wait()
         outputs.append(written)
     for probe, type_, start in places:

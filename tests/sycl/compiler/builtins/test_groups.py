@@ -231,8 +231,11 @@ def test_shuffles_and_broadcasts_move_every_type(element: str) -> None:
         i = item.get_global_id(0)
         sg, g = item.get_sub_group(), item.get_group()
         lane = sg.get_local_id()
-        out[i] = shift_group_left(sg, x[i])
-        out[n + i] = shift_group_right(sg, x[i], 3)
+        left, right, down = shift_group_left(sg, x[i]), shift_group_right(sg, x[i], 3), sg.shuffle_down(x[i], 2)
+        if lane < 15:
+            out[i] = left
+        if lane >= 3:
+            out[n + i] = right
         out[2 * n + i] = permute_group_by_xor(sg, x[i], 5)
         out[3 * n + i] = select_from_group(sg, x[i], (lane * 7 + 1) % 16)
         out[4 * n + i] = group_broadcast(sg, x[i])
@@ -240,7 +243,8 @@ def test_shuffles_and_broadcasts_move_every_type(element: str) -> None:
         out[6 * n + i] = group_broadcast(g, x[i], 33)
         out[7 * n + i] = sg.shuffle(x[i], lane ^ 1)
         out[8 * n + i] = sg.shuffle_xor(x[i], 2)
-        out[9 * n + i] = sg.shuffle_down(x[i], 2)
+        if lane < 14:
+            out[9 * n + i] = down
 
     launch(moves, n, n)
     lanes, members = np.arange(16), x.reshape(4, 16)

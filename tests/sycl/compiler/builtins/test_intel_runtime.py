@@ -117,6 +117,7 @@ def test_moves_and_local_memory() -> None:
         out[4 * ITEMS + i] = group_broadcast(g, x[i], 40)
         left = shift_group_left(sg, x[i])
         out[5 * ITEMS + i] = left if sg.get_local_id() < 15 else 0
+        group_barrier(g)
         ref = atomic_ref[int32, memory_order.relaxed, memory_scope.work_group](own[0])
         old = ref.load()
         while not ref.compare_exchange_strong(old, old + 1):

@@ -21,10 +21,12 @@ from coopmat.targets.base.local_memory import LocalMemory
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.program import CpuProgram
+from coopmat.targets.simulator import SimulatorOptions
 from tests.kit.cases import CASES, Case, copies
 from tests.kit.targets import short_kernels
 
 CHECKED = CpuOptions(bounds=True, threads=1)
+BOUNDS_ALONE = SimulatorOptions(races=False, uninitialized=False, undefined=False)
 ITEMS, GROUP = 64, 32
 PRELUDE = """
 #define I ((int)get_global_id(0))
@@ -78,7 +80,7 @@ def run_both(module: Module, given: Sequence[object], sizes: tuple[int, int] = (
              name: str = "k") -> list[object]:
     """What the simulator and the CPU make of a launch: the first argument afterwards, or the error's text."""
     found: list[object] = []
-    for target in (simulator.compile(module, describe("generic")),
+    for target in (simulator.compile(module, describe("generic"), BOUNDS_ALONE),
                    CpuProgram(module, options=CHECKED, validates=False)):
         copies = [one.copy() if isinstance(one, np.ndarray) else one for one in given]
         try:

@@ -184,7 +184,7 @@ class Indices:
 
     def _shifted(self, row: Instruction) -> Polynomial | None:
         count = self.of(row.words[1]).known
-        return None if count is None or count < 0 else self.of(row.words[0]).scaled(1 << count)
+        return None if count is None or not 0 <= count < ADDRESS_BITS else self.of(row.words[0]).scaled(1 << count)
 
     def _divided(self, row: Instruction) -> Polynomial | None:
         """A division by a constant, of a multiple of it and a rest that lies in between."""

@@ -141,6 +141,20 @@ class Neighbours:
         rows, columns = found
         return rows, columns
 
+    def own_extents(self) -> tuple[int, int]:
+        """Rows and columns of the accumulators of one group; 1 where they do not grow."""
+        found = [1, 1]
+        for place, _, step in self._sums():
+            found[place] = max(found[place], step)
+        rows, columns = found
+        return rows, columns
+
+    def axis_of(self, place: int) -> int:
+        """The axis of the grid along which rows (0) or columns (1) of accumulators grow; the other one's neighbour
+        where they do not."""
+        axes = {one: axis for one, axis, _ in self._sums()}
+        return axes.get(place, 1 - min(axes.get(1 - place, 0), 1))
+
     def _sums(self) -> Iterator[tuple[int, int, int]]:
         """For rows (0) and columns (1) of accumulators: the axis along which they grow, and what a work-group has."""
         for row in self.matrices.products:

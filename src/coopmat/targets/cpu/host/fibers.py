@@ -144,11 +144,27 @@ alone:
 BAND = 8  # rows of work-groups
 
 
-def run_function(waits: bool) -> str:
+_IN_BANDS = f"""  %band = udiv i64 %in.plane, %band.groups
+  %in.band = urem i64 %in.plane, %band.groups
+  %first.row = mul i64 %band, {BAND}
+  %rows.left = sub i64 %ny, %first.row
+  %is.short = icmp ult i64 %rows.left, {BAND}
+  %height = select i1 %is.short, i64 %rows.left, i64 {BAND}
+  %gx = udiv i64 %in.band, %height
+  %in.column = urem i64 %in.band, %height
+  %gy = add i64 %first.row, %in.column"""
+_IN_LINES = {0: """  %gx = urem i64 %in.plane, %nx
+  %gy = udiv i64 %in.plane, %nx""",
+             1: """  %gy = urem i64 %in.plane, %ny
+  %gx = udiv i64 %in.plane, %ny"""}
+
+
+def run_function(waits: bool, fast: int | None = None) -> str:
     """The function that takes work-groups, some at a time, until there are none.
 
     They come in bands of some rows, column by column, so that what neighbours of both dimensions share stays in caches:
-    rows of A and columns of B, where each work-group computes a part of a matrix.
+    rows of A and columns of B, where each work-group computes a part of a matrix. ``fast``: the axis along which they
+    follow each other, instead.
     """
     return f"""
 define void @run(ptr %launch, ptr %arguments, ptr %scratch) nounwind {{
@@ -179,15 +195,7 @@ group:
   %g = phi i64 [ %first, %some ], [ %g.next, %next.group ]
   %gz = udiv i64 %g, %plane
   %in.plane = urem i64 %g, %plane
-  %band = udiv i64 %in.plane, %band.groups
-  %in.band = urem i64 %in.plane, %band.groups
-  %first.row = mul i64 %band, {BAND}
-  %rows.left = sub i64 %ny, %first.row
-  %is.short = icmp ult i64 %rows.left, {BAND}
-  %height = select i1 %is.short, i64 %rows.left, i64 {BAND}
-  %gx = udiv i64 %in.band, %height
-  %in.column = urem i64 %in.band, %height
-  %gy = add i64 %first.row, %in.column
+{_IN_BANDS if fast is None else _IN_LINES[fast]}
 {_TOGETHER if waits else _ALONE}
 next.group:
   %g.next = add i64 %g, 1

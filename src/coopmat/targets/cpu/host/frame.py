@@ -10,6 +10,11 @@ TAG_BYTES = 32  # of each: address, stride, launch and operation; zero at the st
 TILE_BYTES = 1024
 REUSE_BYTES = TILES * (TAG_BYTES + TILE_BYTES)
 """What lies before a thread's local memory: first all tags, then all tiles."""
+PANELS = 128  # of B that a thread keeps (matrix/product/panels.py)
+ENTRY_BYTES = 64  # of each: what it was made of; zero at the start
+PANEL_BYTES = 4 << 20
+KEPT_BYTES = PANEL_BYTES + PANELS * ENTRY_BYTES + REUSE_BYTES
+"""What lies before a thread's local memory in all: panels, their entries, and what is above."""
 
 
 class Field(IntEnum):

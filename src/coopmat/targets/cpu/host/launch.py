@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.host.frame import ALIGNMENT, Field
 from coopmat.targets.cpu.host.threads import POOL, aligned
 from coopmat.targets.cpu.kernel import KernelCode
+from coopmat.targets.llvm.merging import MergedLaunch
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 
 SMALLEST_STACK = 1 << 18  # bytes
@@ -167,6 +168,31 @@ class Plan:
         given = [(arguments[place].nbytes, argument_name(place, self.parameters[place].name))
                  for place, _ in self.locals] if arguments else []
         return [(self.local_bytes, "its variables"), *given]
+
+
+class MergedPlan:
+    """A kernel with sizes whose work-groups are merged where the arguments allow it."""
+
+    def __init__(self, merged: MergedLaunch, signature: KernelSignature, larger: Callable[[], Plan],
+                 usual: Callable[[], Plan]) -> None:
+        """``larger``: makes the plan with merged work-groups; ``usual``: the one without."""
+        self._merged = merged
+        self._parameters = signature.parameters
+        self._make: dict[bool, Callable[[], Plan]] = {True: larger, False: usual}
+        self._plans: dict[bool, Plan] = {}
+
+    def launch(self, arguments: Sequence[Any]) -> None:
+        """Run the kernel; returns when it is done."""
+        is_merged = self._merged.takes(self._numbers(arguments))
+        if is_merged not in self._plans:
+            self._plans[is_merged] = self._make[is_merged]()
+        self._plans[is_merged].launch([*arguments, *self._merged.given] if is_merged else arguments)
+
+    def _numbers(self, arguments: Sequence[Any]) -> tuple[int, ...]:
+        """The arguments that are integers, as such."""
+        return tuple(int.from_bytes(as_bytes(parameter, argument)[:parameter.type.size], "little", signed=True)
+                     if not parameter.is_pointer and parameter.type.kind == "int" else 0
+                     for parameter, argument in zip(self._parameters, arguments, strict=True))
 
 
 def address_of(array: Any) -> int:

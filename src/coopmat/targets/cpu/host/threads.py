@@ -18,7 +18,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from coopmat.support.forks import after_fork
-from coopmat.targets.cpu.host.frame import REUSE_BYTES, TAG_BYTES, TILES
+from coopmat.targets.cpu.host.frame import KEPT_BYTES, PANEL_BYTES, REUSE_BYTES, TAG_BYTES, TILES
 
 ALIGNMENT = 64
 _WOKEN_AT_ONCE = 2
@@ -45,10 +45,10 @@ class Scratch:
 
     def address(self, size: int) -> int:
         """The address of at least ``size`` bytes."""
-        if size > self._memory.size - REUSE_BYTES:
-            self._memory = aligned(REUSE_BYTES + size)
-            self._memory[:TILES * TAG_BYTES] = 0
-            self._address = self._memory.ctypes.data + REUSE_BYTES
+        if size > self._memory.size - KEPT_BYTES:
+            self._memory = aligned(KEPT_BYTES + size)
+            self._memory[PANEL_BYTES:KEPT_BYTES - REUSE_BYTES + TILES * TAG_BYTES] = 0
+            self._address = self._memory.ctypes.data + KEPT_BYTES
         return self._address
 
 

@@ -20,7 +20,9 @@ class Variant:
     sub-group follow each other in the first dimension. bounds: accesses are checked. nulls: the positions of the
     parameters that are null pointers; accesses through those are checked in any case. numerics: how
     floating-point matrices are multiplied and accumulated (the option of CpuOptions). features: those of the processor
-    that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`).
+    that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`). step: of products
+    (:class:`~coopmat.targets.cpu.matrix.operation.Product`). fast: the axis of the grid along which work-groups follow
+    each other; None for bands of rows.
     """
 
     sub_group_size: int
@@ -30,6 +32,8 @@ class Variant:
     nulls: tuple[int, ...] = ()
     numerics: str = HARDWARE
     features: frozenset[str] = frozenset()
+    step: int = 0
+    fast: int | None = None
 
     @property
     def is_checked(self) -> bool:

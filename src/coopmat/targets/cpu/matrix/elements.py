@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import Op
-from coopmat.targets.cpu.matrix.body import Body, Made, is_large, plain_type
+from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type
+from coopmat.targets.cpu.matrix.copies import Copy
 from coopmat.targets.cpu.matrix.memory import is_inside
 from coopmat.targets.cpu.matrix.operation import ChangeUse, Convert, Elementwise, Fill, Inside, Scale
 from coopmat.targets.cpu.matrix.types import element_type
@@ -83,6 +84,9 @@ def change_use(body: Body, operation: ChangeUse) -> Made:
     kind, given = operation.result, operation.operands[0]
     if not operation.transposes:
         return [plain_type(given)], plain_type(kind), body.from_buffer("%0", kind) if is_large(kind) else "%0"
+    if is_large(kind) and is_large(given):
+        Copy(body, kind, RESULT, "%0", str(given.columns * given.component.size), True, True).whole()
+        return [plain_type(given)], plain_type(kind), RESULT
     source, target, element = body.to_buffer("%0", given), body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:

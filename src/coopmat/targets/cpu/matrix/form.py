@@ -12,6 +12,7 @@ from typing import Any
 
 from coopmat.formats import Rounding, format_of
 from coopmat.spirv.analysis.types import MatrixType
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.spirv.grammar import Op
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.lanes.vector import VectorLanes
@@ -158,20 +159,20 @@ class OpaqueMatrices:
 
     def load(self, kind: MatrixType, access: MatrixAccess) -> Matrix:
         """A matrix in memory, or what of it lies in a window."""
-        layout, alignment, size = access.layout, access.alignment, self._size
-        if access.window:
-            inside = operation.LoadWindow(result=kind, layout=layout, alignment=alignment, sub_group_size=size)
-            return Matrix(kind, self._call(inside, _place(access), READS))
         kept = self._kept(kind, access)
-        load = operation.Load(result=kind, layout=layout, alignment=alignment, is_kept=bool(kept), sub_group_size=size)
+        load = (operation.LoadWindow if access.window else operation.Load)(
+            result=kind, layout=access.layout, alignment=access.alignment, is_kept=bool(kept),
+            sub_group_size=self._size)
         return Matrix(kind, self._call(load, [*_place(access), *kept], READS))
 
     def _kept(self, kind: MatrixType, access: MatrixAccess) -> list[Operand]:
-        """The operands by which a load may take a tile that was converted before; empty where it need not, or must
-        not."""
-        if "amx-tile" not in self._variant.features or amx.tile_shape(kind) is None:
-            return []
-        return self.kept.operands(access.pointer) if is_kept(kind, amx.is_direct(kind, access.layout)) else []
+        """The operands by which a load may take what was converted before; empty where it need not, or must not: a tile
+        of A or B, or B of a product."""
+        if "amx-tile" in self._variant.features and amx.tile_shape(kind) is not None:
+            wanted = is_kept(kind, amx.is_direct(kind, access.layout)) and not access.window
+        else:
+            wanted = kind.use == Use.MatrixBKHR
+        return self.kept.operands(access.pointer) if wanted else []
 
     def store(self, matrix: Matrix, access: MatrixAccess) -> None:
         """Write a matrix, or what of it lies in a window."""
@@ -226,8 +227,8 @@ class OpaqueMatrices:
         a, b, c = (one.kind for one in operands)
         if self._variant.numerics == HARDWARE or format_of(formats[3]).is_integer:
             return self._pure(operation.Multiply(
-                result=kind, operands=(a, b, c), formats=formats, saturates=saturates, sub_group_size=self._size),
-                operands)
+                result=kind, operands=(a, b, c), formats=formats, saturates=saturates, step=self._variant.step,
+                sub_group_size=self._size), operands)
         return self._pure(operation.MultiplyAs(
             result=kind, operands=(a, b, c), formats=formats, numerics=self._variant.numerics,
             sub_group_size=self._size), operands)

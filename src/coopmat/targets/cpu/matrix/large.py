@@ -6,7 +6,7 @@ of one block can exchange theirs. Values that are not needed at the same time sh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from coopmat.spirv.analysis.types import MatrixType
@@ -31,12 +31,13 @@ COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
 
 @dataclass
 class _Step:
-    """A line, and the values whose memory it reads and writes."""
+    """A line, and the values whose memory it reads and writes. updates: of those that it reads, the one that may lie
+    where it writes."""
 
     line: Line
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
-    is_copy: bool = False
+    updates: str = ""
 
 
 @dataclass
@@ -56,10 +57,12 @@ class _Steps:
 
 
 class LargeValues:
-    """Rewrites functions. types: the large types, by their text. ``bytes``: the memory that the functions' values need.
+    """Rewrites functions. types: the large types, by their text. updates: the functions whose last operand may lie
+    where their result does. ``bytes``: the memory that the functions' values need.
     """
 
-    def __init__(self, types: Mapping[str, MatrixType]) -> None:
+    def __init__(self, types: Mapping[str, MatrixType], updates: Container[str] = ()) -> None:
+        self._updates = updates
         self.sizes = {name: kind.rows * kind.columns * kind.component.size for name, kind in types.items()}
         self.bytes = 0
         self._has_zeros = False
@@ -133,7 +136,8 @@ class LargeValues:
         if call.result and call.returned in self.sizes:
             self._values[call.result] = self.sizes[call.returned]
             text = f"  call void @{call.function}({', '.join([f'ptr {call.result}', *operands])})"
-            return _Step(Line.of(text), tuple(reads), (call.result,))
+            updated = call.operands[-1].value if call.function in self._updates else ""
+            return _Step(Line.of(text), tuple(reads), (call.result,), updated)
         start = f"{call.result} = " if call.result else ""
         text = f"  {start}call {call.returned} @{call.function}({', '.join(operands)})"
         return _Step(Line.of(text), tuple(reads))
@@ -163,7 +167,7 @@ class LargeValues:
         source = self._memory_of(source) if source == "zeroinitializer" else source
         text = (f"  call void @llvm.memcpy.p0.p0.i64(ptr align 64 {target}, ptr align 64 {source}, i64 {nbytes}, "
                 "i1 false)")
-        return _Step(Line.of(text), (source,), (target,), True)
+        return _Step(Line.of(text), (source,), (target,), source)
 
     def _memory_of(self, value: str) -> str:
         """The address of a value; of a constant, zeros."""
@@ -177,14 +181,28 @@ class LargeValues:
         neighbours = self._neighbours()
         slots: list[int] = []  # bytes of each
         chosen: dict[str, int] = {}
-        for name, nbytes in self._values.items():
-            taken = {chosen[other] for other in neighbours[name] if other in chosen}
+        for group in self._groups(neighbours):
+            taken = {chosen[other] for name in group for other in neighbours[name] if other in chosen}
+            nbytes = max(self._values[name] for name in group)
             number = next((one for one in range(len(slots)) if one not in taken), len(slots))
             slots[number:number + 1] = [max([nbytes, *slots[number:number + 1]])]
-            chosen[name] = number
+            chosen |= dict.fromkeys(group, number)
         self.bytes += sum(slots)
         return [*(f"  %large.{number} = alloca [{nbytes} x i8], align 64" for number, nbytes in enumerate(slots)),
                 *(f"  {name} = getelementptr i8, ptr %large.{number}, i64 0" for name, number in chosen.items())]
+
+    def _groups(self, neighbours: Mapping[str, set[str]]) -> list[list[str]]:
+        """The values in groups that share memory: what is copied, or updated in its place, with what it becomes, where
+        both are not needed at once."""
+        groups = {name: [name] for name in self._values}
+        for steps in self._steps.values():
+            for step in steps.all:
+                for name in self._own(step.writes) if step.updates in self._values else ():
+                    one, other = groups[name], groups[step.updates]
+                    if one is not other and not any(neighbours[member] & set(other) for member in one):
+                        one += other
+                        groups |= dict.fromkeys(other, one)
+        return list({id(group): group for group in groups.values()}.values())
 
     def _neighbours(self) -> dict[str, set[str]]:
         """The values that must not share each one's memory: those that are still needed where it is written, and what
@@ -195,7 +213,7 @@ class LargeValues:
             live = set().union(*(needed[follower] for follower in self._next[label]))
             for step in reversed(steps.all):
                 for name in self._own(step.writes):
-                    found[name] |= (live | (set() if step.is_copy else self._own(step.reads))) - {name}
+                    found[name] |= (live | self._own(step.reads) - {step.updates}) - {name}
                 live = live - self._own(step.writes) | self._own(step.reads)
         for name, others in found.items():
             for other in others:

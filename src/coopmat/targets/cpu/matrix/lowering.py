@@ -11,9 +11,12 @@ from typing import NamedTuple
 from coopmat.targets.cpu.matrix.amx import tile_kinds
 from coopmat.targets.cpu.matrix.body import Features, is_large, plain_type
 from coopmat.targets.cpu.matrix.component_loops import ComponentLoops
+from coopmat.targets.cpu.matrix.fusing import Fusing
 from coopmat.targets.cpu.matrix.large import COPY, LargeValues
-from coopmat.targets.cpu.matrix.operation import Operation
+from coopmat.targets.cpu.matrix.operation import Operation, Product
 from coopmat.targets.cpu.matrix.plain import Definition, definition
+from coopmat.targets.cpu.matrix.product.panels import shared_out
+from coopmat.targets.cpu.matrix.product.product import panel_bytes
 from coopmat.targets.cpu.matrix.tiles import Tiles
 from coopmat.targets.cpu.matrix.types import matrix_type, slot_bytes, slot_type
 from coopmat.targets.llvm.ir_text import Module, declared_name, parse
@@ -36,17 +39,24 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     loops = ComponentLoops(operations)
     for function in module.functions:
         loops.rewrite(function)
-    operations = loops.operations
+    fusing = Fusing(loops.operations, features)
+    for function in module.functions:
+        fusing.rewrite(function)
+    operations = fusing.operations
     types = {matrix_type(kind): kind for operation in operations.values() for kind in operation.kinds}
     module.replace_types({slot_type(kind): f"[{slot_bytes(kind)} x i8]" for kind in types.values()})
     tiles = Tiles(tile_kinds(operations.values(), features), types, operations, features, stay=stay_in_tiles)
-    large = LargeValues({name: kind for name, kind in types.items() if is_large(kind)})
+    updates = {name: operation for name, operation in operations.items() if isinstance(operation, Product)}
+    large = LargeValues({name: kind for name, kind in types.items() if is_large(kind)}, updates)
     for function in module.functions:
         tiles.rewrite(function)
         large.rewrite(function)
     module.replace_types({name: plain_type(kind) for name, kind in types.items()})
     needed = module.called | tiles.keepers.keys()
-    functions = [definition(name, operation, features) for name, operation in operations.items() if name in needed]
+    used = {name: operation for name, operation in operations.items() if name in needed}
+    shares = shared_out({name: nbytes for name in used.keys() & updates.keys()
+                         if (nbytes := panel_bytes(updates[name], features))})
+    functions = [definition(name, operation, features, shares.get(name)) for name, operation in used.items()]
     frame_bytes = max((one.frame_bytes for one in functions), default=0)
     text = "\n".join([str(module), *large.definitions, *_definitions(functions, tiles, module)])
     return Lowered(text, large.bytes + loops.bytes + frame_bytes, tiles.are_used)
@@ -54,7 +64,8 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
 
 def _definitions(functions: Sequence[Definition], tiles: Tiles, module: Module) -> list[str]:
     """The functions that are called, and the declarations that they need and the module lacks."""
-    found = [*(one.text for one in functions), *tiles.definitions]
+    helpers = {name: text for one in functions for name, text in one.helpers.items()}
+    found = [*(one.text for one in functions), *helpers.values(), *tiles.definitions]
     needed = {name: line for one in functions for name, line in one.declarations.items()}
     needed |= {declared_name(line) or "": line for line in [*tiles.declarations, COPY]}
     return [*found, *(line for name, line in needed.items() if name not in module.declared), METADATA]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coopmat.devices.lane_layout import rows_per_word
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
+from coopmat.targets.cpu.matrix.copies import Copy
 from coopmat.targets.cpu.matrix.operation import Load, LoadWindow, Store, StoreWindow
 from coopmat.targets.cpu.matrix.packing import interleaved, separated
 from coopmat.targets.cpu.matrix.types import element_type
@@ -20,7 +23,7 @@ def _is_by_rows(kind: MatrixType, layout: Layout) -> bool:
         layout == Layout.RowMajorKHR or (layout == Layout.PackedINTEL and kind.use == Use.MatrixAKHR))
 
 
-def _together(kind: MatrixType, layout: Layout) -> int:
+def together_in_memory(kind: MatrixType, layout: Layout) -> int:
     """How many rows of B the packed layout interleaves, of elements with bytes of their own; 1 for any other layout."""
     if layout != Layout.PackedINTEL or kind.use != Use.MatrixBKHR or kind.component == IntType(4):
         return 1
@@ -51,8 +54,9 @@ def _offset(body: Body, kind: MatrixType, layout: Layout, row: str, column: str,
 def load(body: Body, operation: Load) -> Made:
     kind, layout = operation.result, operation.layout
     parameters = ["ptr", "i64", *(["ptr", "i64"] if operation.is_kept else [])]  # the last two: see reuse.py
-    if _is_by_rows(kind, layout) and is_large(kind):
-        _copy_rows(body, kind, "%0", "%1", is_load=True)
+    copy = _copy(body, kind, layout, RESULT, "%0", "%1", is_load=True)
+    if copy is not None:
+        copy.whole()
         return parameters, plain_type(kind), RESULT
     if _is_by_rows(kind, layout):
         rows = []
@@ -60,7 +64,7 @@ def load(body: Body, operation: Load) -> Made:
             address = body.writer.line("%0", number, "%1")
             rows.append(body.writer.let(f"load {row_type(kind)}, ptr {address}, align {kind.component.size}"))
         return parameters, plain_type(kind), body.gathered(rows, kind)
-    together = _together(kind, layout)
+    together = together_in_memory(kind, layout)
     if together > 1 and not is_large(kind):
         lines = [body.writer.let(f"load <{kind.columns} x i32>, ptr {body.writer.line('%0', number, '%1')}, align 1")
                  for number in range(kind.rows // together)]
@@ -75,16 +79,13 @@ def load(body: Body, operation: Load) -> Made:
     return parameters, plain_type(kind), body.from_buffer(slot, kind)
 
 
-def _copy_rows(body: Body, kind: MatrixType, base: str, stride: str, *, is_load: bool) -> None:
-    """Copy the rows of a large matrix, the result or the first parameter, between its buffer and other memory."""
-    nbytes = kind.columns * kind.component.size
-
-    def row(number: str) -> None:
-        there = body.writer.line(base, number, stride)
-        here = body.writer.line(RESULT if is_load else "%0", number, nbytes)
-        body.copy(*((here, there) if is_load else (there, here)), nbytes, kind.component.size)
-
-    body.writer.count(kind.rows, row)
+def _copy(body: Body, kind: MatrixType, layout: Layout, here: str, there: str, stride: str, *,
+          is_load: bool) -> Copy | None:
+    """The copy of a large matrix between its buffer and memory; None where it goes element by element."""
+    by_rows = _is_by_rows(kind, layout)
+    if not is_large(kind) or not (by_rows or (layout == Layout.ColumnMajorKHR and kind.component != IntType(4))):
+        return None
+    return Copy(body, kind, here, there, stride, not by_rows, is_load)
 
 
 def _load_element(body: Body, kind: MatrixType, offset: str, upper: str | None) -> str:
@@ -103,15 +104,16 @@ def _load_element(body: Body, kind: MatrixType, offset: str, upper: str | None) 
 def store(body: Body, operation: Store) -> Made:
     kind, layout = operation.operands[0], operation.layout
     parameters = [plain_type(kind), "ptr", "i64"]
-    if _is_by_rows(kind, layout) and is_large(kind):
-        _copy_rows(body, kind, "%1", "%2", is_load=False)
+    copy = _copy(body, kind, layout, "%0", "%1", "%2", is_load=False)
+    if copy is not None:
+        copy.whole()
         return parameters, "void", ""
     if _is_by_rows(kind, layout):
         for number, row in enumerate(body.rows("%0", kind)):
             address = body.writer.line("%1", number, "%2")
             body.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {kind.component.size}")
         return parameters, "void", ""
-    together = _together(kind, layout)
+    together = together_in_memory(kind, layout)
     if together > 1 and not is_large(kind):
         for number, line in enumerate(interleaved(body, body.rows("%0", kind), kind, together)):
             body.writer.do(f"store <{kind.columns} x i32> {line}, ptr {body.writer.line('%1', number, '%2')}, align 1")
@@ -152,6 +154,12 @@ def is_inside(body: Body, row: str, column: str, height: str, width: str) -> str
     return let(f"and i1 {in_rows}, {in_columns}")
 
 
+def _window_start(body: Body, kind: MatrixType, base: str, stride: str, window: Sequence[str]) -> str:
+    """The address of the matrix's first element in memory, where that is there."""
+    offset = body.writer.let(f"mul i64 {window[1]}, {kind.component.size}")
+    return body.address(body.writer.line(base, window[0], stride), "i8", offset)
+
+
 def _window_place(body: Body, kind: MatrixType, layout: Layout, row: str, column: str, first: int) -> tuple[str, str]:
     """Row and column in memory of an element; those of a packed matrix are those of what is packed. The window is
     in the parameters from ``first`` on."""
@@ -175,6 +183,12 @@ def _window_offset(body: Body, kind: MatrixType, row: str, column: str, stride: 
 
 def load_window(body: Body, operation: LoadWindow) -> Made:
     kind, layout = operation.result, operation.layout
+    parameters = ["ptr", *["i64"] * 5, *(["ptr", "i64"] if operation.is_kept else [])]
+    window = [f"%{place}" for place in range(2, 6)]
+    copy = _copy(body, kind, layout, RESULT, _window_start(body, kind, "%0", "%1", window), "%1", is_load=True)
+    if copy is not None:
+        copy.window(window)
+        return parameters, plain_type(kind), RESULT
     slot, element = body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
@@ -189,11 +203,17 @@ def load_window(body: Body, operation: LoadWindow) -> Made:
         body.writer.when(is_inside(body, x, y, "%4", "%5"), take)
 
     body.each_element(kind, move)
-    return ["ptr", *["i64"] * 5], plain_type(kind), body.from_buffer(slot, kind)
+    return parameters, plain_type(kind), body.from_buffer(slot, kind)
 
 
 def store_window(body: Body, operation: StoreWindow) -> Made:
     kind, layout = operation.operands[0], operation.layout
+    parameters = [plain_type(kind), "ptr", *["i64"] * 5]
+    window = [f"%{place}" for place in range(3, 7)]
+    copy = _copy(body, kind, layout, "%0", _window_start(body, kind, "%1", "%2", window), "%2", is_load=False)
+    if copy is not None:
+        copy.window(window)
+        return parameters, "void", ""
     slot = body.to_buffer("%0", kind)
 
     def move(row: str, column: str, number: str) -> None:
@@ -205,4 +225,4 @@ def store_window(body: Body, operation: StoreWindow) -> Made:
         body.writer.when(is_inside(body, x, y, "%5", "%6"), put)
 
     body.each_element(kind, move)
-    return [plain_type(kind), "ptr", *["i64"] * 5], "void", ""
+    return parameters, "void", ""

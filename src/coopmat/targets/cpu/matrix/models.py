@@ -19,8 +19,8 @@ from coopmat.numerics.hardware import Row
 from coopmat.numerics.xmx import STAGES, Chain, XmxArithmetic
 from coopmat.spirv.analysis.types import Type
 from coopmat.targets.cpu.matrix.fixed_point import FRACTION, INFINITY_BITS, quiet_nan
-from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, to_work
 from coopmat.targets.cpu.matrix.rows import DOUBLE, Factors, Forms, Pair
+from coopmat.targets.cpu.matrix.sums import FLOAT_TYPES, to_work
 from coopmat.targets.llvm.arithmetic.conversions import narrowed
 from coopmat.targets.llvm.terms import Term, choose
 from coopmat.targets.llvm.values import Number

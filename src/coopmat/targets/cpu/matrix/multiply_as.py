@@ -15,9 +15,9 @@ from coopmat.spirv.module import Module
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
 from coopmat.targets.cpu.matrix.exact import Exact
 from coopmat.targets.cpu.matrix.models import AsDevice
-from coopmat.targets.cpu.matrix.multiply import FLOAT_TYPES, register_bytes, to_work
 from coopmat.targets.cpu.matrix.operation import Formats, MultiplyAs
 from coopmat.targets.cpu.matrix.rows import ALIGNMENT, BYTES, DOUBLE, Factors, Forms, Rule, alignment_of, pitch_of
+from coopmat.targets.cpu.matrix.sums import FLOAT_TYPES, register_bytes, to_work
 from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.cpu.options import EXACT
 from coopmat.targets.llvm.numbers import NumberWriter

@@ -132,13 +132,14 @@ class Load(Operation):
 
 @dataclass(frozen=True, kw_only=True)
 class LoadWindow(Operation):
-    """As much of a matrix as lies in a window; zeros outside."""
+    """As much of a matrix as lies in a window; zeros outside. is_kept: as of a load."""
 
     name = "load_window"
     result: MatrixType
     operands: tuple[()] = ()
     layout: CooperativeMatrixLayout
     alignment: int
+    is_kept: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,13 +171,43 @@ class StoreWindow(Operation):
 
 @dataclass(frozen=True, kw_only=True)
 class Multiply(Operation):
-    """D = A*B + C in the arithmetic of the processor."""
+    """D = A*B + C in the arithmetic of the processor. step: see :class:`Product`."""
 
     name = "multiply"
     result: MatrixType
     operands: tuple[MatrixType, MatrixType, MatrixType]
     formats: Formats
     saturates: bool
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A load that is a part of a product. is_window: of what lies in a window. is_kept: nothing writes there as long as
+    the launch lasts."""
+
+    layout: CooperativeMatrixLayout
+    is_window: bool
+    is_kept: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Product(Operation):
+    """D = A*B + C of matrices that no single instruction multiplies (:mod:`.product`).
+
+    a, b, c: their types; operands: of those that are matrices, and no loads. sources: the loads of A and B. step: the
+    elements along K that one instruction takes at most; 0: as many as it can.
+    """
+
+    name = "product"
+    result: MatrixType
+    a: MatrixType
+    b: MatrixType
+    c: MatrixType
+    formats: Formats
+    saturates: bool
+    sources: tuple[Source | None, Source | None] = (None, None)
+    step: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

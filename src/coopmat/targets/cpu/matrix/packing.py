@@ -1,37 +1,63 @@
-"""The packed layout of B: rows whose elements share a 32-bit word, interleaved."""
+"""Lines whose elements share words: rows of the packed layout of B, and lines turned by shuffles."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.types import element_type
+from coopmat.targets.llvm.writer import Writer
 
 
 def interleaved(body: Body, rows: list[str], kind: MatrixType, together: int) -> list[str]:
     """Lines of the packed layout: rows that belong together, element by element, as vectors of 32-bit integers."""
-    element, columns, result = element_type(kind), kind.columns, []
-    for first in range(0, kind.rows, together):
-        vectors, length = rows[first:first + together], columns
-        while len(vectors) > 1:  # concatenate, two at a time
-            order = ", ".join(f"i32 {place}" for place in range(2 * length))
-            vectors = [body.writer.let(f"shufflevector <{length} x {element}> {x}, <{length} x {element}> {y}, "
-                                       f"<{2 * length} x i32> <{order}>")
-                       for x, y in zip(vectors[::2], vectors[1::2], strict=True)]
-            length *= 2
-        order = ", ".join(f"i32 {row * columns + column}" for column in range(columns) for row in range(together))
-        mixed = body.writer.let(f"shufflevector <{length} x {element}> {vectors[0]}, <{length} x {element}> poison, "
-                                f"<{length} x i32> <{order}>")
-        result.append(body.writer.let(f"bitcast <{length} x {element}> {mixed} to <{columns} x i32>"))
-    return result
+    return [mixed(body.writer, rows[first:first + together], element_type(kind), kind.columns)
+            for first in range(0, kind.rows, together)]
+
+
+def mixed(writer: Writer, lines: Sequence[str], element: str, count: int) -> str:
+    """Lines of ``count`` elements, element by element, as a vector of 32-bit integers."""
+    vectors, length = list(lines), count
+    while len(vectors) > 1:  # concatenate, two at a time
+        vectors = [shuffled(writer, element, length, x, y, range(2 * length))
+                   for x, y in zip(vectors[::2], vectors[1::2], strict=True)]
+        length *= 2
+    if len(lines) > 1:
+        order = (line * count + place for place in range(count) for line in range(len(lines)))
+        vectors = [shuffled(writer, element, length, vectors[0], "poison", order)]
+    return writer.let(f"bitcast <{length} x {element}> {vectors[0]} to <{count} x i32>")
 
 
 def separated(body: Body, lines: list[str], kind: MatrixType, together: int) -> list[str]:
     """The rows of a matrix whose packed lines are given."""
     element, wide, rows = element_type(kind), kind.columns * together, []
     for line in lines:
-        mixed = body.writer.let(f"bitcast <{kind.columns} x i32> {line} to <{wide} x {element}>")
-        for part in range(together):
-            order = ", ".join(f"i32 {column * together + part}" for column in range(kind.columns))
-            rows.append(body.writer.let(f"shufflevector <{wide} x {element}> {mixed}, <{wide} x {element}> poison, "
-                                        f"<{kind.columns} x i32> <{order}>"))
+        whole = body.writer.let(f"bitcast <{kind.columns} x i32> {line} to <{wide} x {element}>")
+        rows += [shuffled(body.writer, element, wide, whole, "poison", range(part, wide, together))
+                 for part in range(together)]
     return rows
+
+
+def turned(writer: Writer, lines: Sequence[str], word: str) -> list[str]:
+    """As many lines as each has words, a power of two: line i has word i of each."""
+    found, count = list(lines), len(lines)
+    distance = count // 2
+    while distance:
+        for first in range(count):
+            if first & distance:
+                continue
+            pair = found[first], found[first + distance]
+            low = (lane if not lane & distance else count + lane - distance for lane in range(count))
+            high = (lane + distance if not lane & distance else count + lane for lane in range(count))
+            found[first], found[first + distance] = (shuffled(writer, word, count, *pair, order)
+                                                     for order in (low, high))
+        distance //= 2
+    return found
+
+
+def shuffled(writer: Writer, element: str, length: int, x: str, y: str, order: Iterable[int | None]) -> str:
+    """A vector of elements of two vectors of a length, by their numbers; None for any."""
+    places = ["i32 poison" if place is None else f"i32 {place}" for place in order]
+    whole = f"<{length} x {element}>"
+    return writer.let(f"shufflevector {whole} {x}, {whole} {y}, <{len(places)} x i32> <{', '.join(places)}>")

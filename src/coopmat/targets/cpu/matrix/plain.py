@@ -26,6 +26,7 @@ from coopmat.targets.cpu.matrix.operation import (
     Multiply,
     MultiplyAs,
     Operation,
+    Product,
     Publish,
     Reduce,
     Scale,
@@ -33,6 +34,8 @@ from coopmat.targets.cpu.matrix.operation import (
     StoreWindow,
     ToMemory,
 )
+from coopmat.targets.cpu.matrix.product.panels import Share
+from coopmat.targets.cpu.matrix.product.product import product
 from coopmat.targets.llvm.values import size_of
 
 MOST_INLINED = 4096  # elements
@@ -40,31 +43,38 @@ MOST_INLINED = 4096  # elements
 
 @dataclass(frozen=True)
 class Definition:
-    """A function for an operation, the declarations of what it calls, by name, and the bytes of its frame."""
+    """A function for an operation, the declarations of what it calls, and helpers, by name, and the bytes of its
+    frame."""
 
     text: str
     declarations: dict[str, str]
+    helpers: dict[str, str]
     frame_bytes: int
 
 
-def definition(name: str, operation: Operation, features: Features) -> Definition:
-    """The function that stands for an operation."""
+def definition(name: str, operation: Operation, features: Features, share: Share | None = None) -> Definition:
+    """The function that stands for an operation. ``share``: a product's part of what a thread keeps."""
     body = Body(features)
-    parameters, result, returned = BODIES[type(operation)](body, operation)
+    if isinstance(operation, Product):
+        parameters, result, returned = product(body, operation, share)
+    else:
+        parameters, result, returned = BODIES[type(operation)](body, operation)
     named = [f"{llvm} %{place}" for place, llvm in enumerate(parameters)]
     if operation.result is not None and is_large(operation.result):
-        result, named = "void", [f"ptr noalias {RESULT}", *named]
+        alone = "" if isinstance(operation, Product) else "noalias "  # C may lie where D does
+        result, named = "void", [f"ptr {alone}{RESULT}", *named]
     end = f"ret {result} {returned}" if result != "void" else "ret void"
     # Large operations stay calls: their loops are many.
     manner = "noinline" if _is_long(operation) else "alwaysinline"
     text = "\n".join([f"define internal {result} @{name}({', '.join(named)}) {manner} nounwind {{", "entry:",
-                      *body.writer.entry, *body.writer.lines, f"  {end}", "}", *body.writer.helpers.values()])
-    return Definition(text, body.writer.declarations, sum(map(size_of, body.writer.slots)))
+                      *body.writer.entry, *body.writer.lines, f"  {end}", "}"])
+    return Definition(text, body.writer.declarations, body.writer.helpers, sum(map(size_of, body.writer.slots)))
 
 
 def _is_long(operation: Operation) -> bool:
     """Whether the code of an operation is long."""
-    return any(is_large(kind) or kind.rows * kind.columns > MOST_INLINED for kind in operation.kinds)
+    return isinstance(operation, Product) or any(
+        is_large(kind) or kind.rows * kind.columns > MOST_INLINED for kind in operation.kinds)
 
 
 BODIES: dict[type[Operation], Callable[[Body, Any], Made]] = {

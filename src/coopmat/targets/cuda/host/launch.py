@@ -18,7 +18,6 @@ import numpy as np
 
 from coopmat.diagnostics import KernelAssertion, LaunchError, Where
 from coopmat.spirv.analysis.kernels import KernelSignature
-from coopmat.spirv.transform.enlarge.merge import Merged
 from coopmat.support.forks import ForkSafeLock
 from coopmat.targets.base.device_array import DeviceArray
 from coopmat.targets.base.geometry import Geometry
@@ -31,13 +30,14 @@ from coopmat.targets.cuda.host.driver import failure
 from coopmat.targets.cuda.host.memory import Blocks, Copies
 from coopmat.targets.cuda.host.modules import LoadedKernel
 from coopmat.targets.cuda.host.streams import Mark, Stream
-from coopmat.targets.cuda.host.submission import early_submission, submission
+from coopmat.targets.cuda.host.submission import early_submission, submit
 from coopmat.targets.cuda.host.tensor_maps import sizes_of, tensor_map
 from coopmat.targets.cuda.host.turning import Turn, Turned, turn
 from coopmat.targets.cuda.host.variables import Variables
 from coopmat.targets.cuda.kernel import BLOCK_ALIGNMENT, KernelCode
 from coopmat.targets.cuda.lanes import CudaLanes
 from coopmat.targets.cuda.work_groups.pipeline import CLUSTER
+from coopmat.targets.llvm.merging import MergedLaunch
 from coopmat.targets.llvm.print_buffer import PrintBuffer
 from coopmat.targets.llvm.threads.launch import LOCAL_ALIGNMENT, WORD_BYTES, Slot, Word
 
@@ -46,7 +46,6 @@ Misfit = Literal["arguments", "overlap", "loads", "stores"]
 them apart; tensor maps of loads or of stores."""
 OWN_MEMORY = "its variables and the parts of matrices that work-items exchange"
 _WORD = struct.Struct("<Q")
-MOST_KNOWN = 256  # arguments of which it is kept whether merged work-groups take them
 _BLOCKS: dict[int, Blocks] = {}
 _STREAMS: dict[int, Stream] = {}
 _LOCK = ForkSafeLock(threading.RLock)
@@ -65,23 +64,6 @@ def blocks_of(context: Context) -> Blocks:
     """The memory of a GPU."""
     with _LOCK:
         return _BLOCKS.setdefault(context.ordinal, Blocks(context))
-
-
-class MergedLaunch:
-    """A launch whose work-groups are merged. given: the arguments behind the kernel's own."""
-
-    def __init__(self, merged: Merged, group_counts: Sequence[int]) -> None:
-        self.merged, self.group_counts = merged, tuple(group_counts)
-        self.given = [count.to_bytes(WORD_BYTES, "little") for count in merged.given(group_counts)]
-        self._known: dict[tuple[int, ...], bool] = {}
-
-    def takes(self, numbers: tuple[int, ...]) -> bool:
-        """Whether the kernel may be launched with arguments that are these numbers."""
-        if numbers not in self._known:
-            if len(self._known) > MOST_KNOWN:
-                self._known.clear()
-            self._known[numbers] = self.merged.takes(numbers, self.group_counts)
-        return self._known[numbers]
 
 
 class Plan:
@@ -188,8 +170,8 @@ class Plan:
         if copied or not self.is_plain or len(plan.parts) > 1:
             return None
         (_, grid), = plan.parts
-        submit = early_submission(self.context, plan.kernel.function, grid, plan.threads, ready.shared, stream,
-                                  ready.block)
+        again = early_submission(self.context, plan.kernel.function, grid, plan.threads, ready.shared, stream,
+                                 ready.block)
         shown = self.shown
         targets = [Allocation(self.context, "device", one.nbytes, BLOCK_ALIGNMENT) for one in ready.turns]
         for one, target in zip(ready.turns, targets, strict=True):
@@ -199,7 +181,7 @@ class Plan:
             stream.launched(shown)
             for one, target in zip(ready.turns, targets, strict=True):
                 one.submit(self.context, stream, target.start)
-            status, = submit()
+            status, = again()
             if status:
                 raise failure(status, self.what)
 
@@ -356,7 +338,7 @@ class Ready:
             if any(first):
                 for axis, group in enumerate(first):
                     _WORD.pack_into(block, (Word.FIRST_GROUP + axis) * WORD_BYTES, group)
-            status, = submission(plan.kernel.function, grid, plan.threads, self.shared, stream, block)()
+            status, = submit(plan.kernel.function, grid, plan.threads, self.shared, stream, block)
             if status:
                 raise failure(status, plan.what)
         turned.free()

@@ -18,25 +18,19 @@ Submission = Callable[[], Any]
 """What submits a launch, in a thread that uses the context; the driver's status, in a tuple."""
 
 
-def submission(function: Any, grid: Sequence[int], threads: Sequence[int], shared: int, stream: Stream,
-               block: Any) -> Submission:
-    """A launch of a function of the driver's. grid: work-groups along each axis; threads: of a work-group; shared:
-    bytes of shared memory; block: the launch's words and arguments, which have to stay."""
+def submit(function: Any, grid: Sequence[int], threads: Sequence[int], shared: int, stream: Stream, block: Any) -> Any:
+    """Launch a function of the driver's; its status, in a tuple. grid: work-groups along each axis; threads: of a
+    work-group; shared: bytes of shared memory; block: the launch's words and arguments."""
     parameter = ctypes.c_void_p(ctypes.addressof(block))
-    submit = functools.partial(bindings().cuLaunchKernel, function, *grid, *threads, shared, stream.handle)
-
-    def run() -> Any:
-        return submit(ctypes.addressof(parameter), 0)
-
-    return run
+    return bindings().cuLaunchKernel(function, *grid, *threads, shared, stream.handle, ctypes.addressof(parameter), 0)
 
 
 def early_submission(context: Context, function: Any, grid: Sequence[int], threads: Sequence[int], shared: int,
                      stream: Stream, block: Any) -> Submission:
-    """The same of a kernel that waits itself for those before it, if the GPU and its driver let it begin before they
-    have ended."""
+    """The same, as often as wanted, of a kernel that waits itself for those before it: it begins before they have
+    ended, if the GPU and its driver allow that. The block has to stay."""
     if not context.chip.has(FIRST) or driver_version() < CAPTURING_DRIVER:
-        return submission(function, grid, threads, shared, stream, block)
+        return functools.partial(submit, function, grid, threads, shared, stream, block)
     driver = bindings()
     allowed = driver.CUlaunchAttribute()
     allowed.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION

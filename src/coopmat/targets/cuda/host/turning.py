@@ -18,7 +18,7 @@ from coopmat.targets.cuda.host.context import Context
 from coopmat.targets.cuda.host.driver import call, failure
 from coopmat.targets.cuda.host.modules import LoadedKernel
 from coopmat.targets.cuda.host.streams import Stream
-from coopmat.targets.cuda.host.submission import submission
+from coopmat.targets.cuda.host.submission import submit
 from coopmat.targets.cuda.host.tensor_maps import tensor_map
 from coopmat.targets.cuda.work_groups.pipeline import MAP_ALIGNMENT, TensorMap
 from coopmat.targets.llvm.threads.launch import Slot
@@ -65,7 +65,7 @@ class Turn:
         kernel = _kernel(context, size)
         block = (ctypes.c_uint64 * len(WORDS))(self.address, target, self.width, self.height, self.stride, self.line)
         across, down = (-(-extent // tile_of(size)) for extent in (self.width, self.height))
-        status, = submission(kernel.function, (across, down, 1), (THREADS, 1, 1), 0, stream, block)()
+        status, = submit(kernel.function, (across, down, 1), (THREADS, 1, 1), 0, stream, block)
         if status:
             raise failure(status, "the transposition of an argument")
 

@@ -25,8 +25,8 @@ FEWEST = 2 * AT_ONCE  # components of a thread for which it is worth while
 _ENDS = frozenset({Op.CooperativeMatrixPerElementOpEXT, Op.MatrixTimesScalar, *(Op[name] for name in ELEMENTWISE)})
 _ALSO = frozenset({*_ENDS, *LOADS, *LINES, Op.FConvert, Op.ConvertSToF, Op.ConvertUToF, Op.ConvertFToS, Op.ConvertFToU,
                    Op.SConvert, Op.UConvert, Op.Bitcast, Op.CompositeConstruct, Op.CompositeExtract, Op.Load,
-                   Op.AccessChain, Op.InBoundsAccessChain, Op.PtrAccessChain, Op.InBoundsPtrAccessChain, Op.IAdd,
-                   Op.ISub, Op.IMul, Op.FAdd, Op.FSub, Op.FMul, Op.FDiv, Op.FNegate, Op.CopyObject, Op.Undef})
+                   Op.AccessChain, Op.InBoundsAccessChain, Op.PtrAccessChain, Op.InBoundsPtrAccessChain, Op.CopyObject,
+                   Op.Undef})
 """What may stand between a load and its use."""
 
 

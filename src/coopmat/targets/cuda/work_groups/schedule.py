@@ -61,7 +61,7 @@ from coopmat.targets.llvm.threads.spread import LaneBits
 
 def schedule_of(origins: Origins, variant: Variant, shared_memory: int) -> Schedule:
     """The schedule of a kernel. NoSchedule, with the reason, if it has none."""
-    flat, order = origins.uses.flat, MemoryOrder(origins)
+    flat = origins.uses.flat
     total = math.prod(variant.local_size)
     _check_chip(variant.chip, variant.pipeline)
     if total % unit_of(variant) or total > MOST_THREADS - WARP_GROUP:
@@ -75,6 +75,7 @@ def schedule_of(origins: Origins, variant: Variant, shared_memory: int) -> Sched
                 _add(flat, variant, rings, place, row)
     if not rings:
         raise NoSchedule("there is no multiplication of matrices of a work-group")
+    order = MemoryOrder(origins)
     loads = {load.row.result_id or 0: load for ring in rings.values() for load in ring.loads}
     for number, load in enumerate(loads.values()):
         load.number = number

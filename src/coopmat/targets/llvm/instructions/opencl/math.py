@@ -62,6 +62,17 @@ def _real(name: str) -> Handler:
     return handle
 
 
+def _direct(name: str) -> Handler:
+    """A handler for a function that is computed in its own type, or by the machine's approximation of it."""
+    exact = in_own_type(_OWN[name])
+
+    def handle(emitter: Emitter, row: Instruction) -> Value | None:
+        single = emitter.machine.single.get(name) if emitter.result_type(row).scalar == SINGLE else None
+        return exact(emitter, row) if single is None else in_precision(SINGLE, single)(emitter, row)
+
+    return handle
+
+
 def on_vectors(formula: Callable[..., tuple[Term, ...]]) -> Handler:
     """A handler for a formula of vectors of doubles: tuples of their components."""
 
@@ -339,7 +350,7 @@ FUNCTIONS: dict[str, Handler] = {
     **{name: _real(name) for name in REAL},
     **{name: on_vectors(formula) for name, formula in GEOMETRY.items()},
     **{name: _rounding(name) for name in ("ceil", "floor", "rint", "round", "trunc")},
-    **{name: in_own_type(formula) for name, formula in _OWN.items()},
+    **{name: _direct(name) for name in _OWN},
     **{name: in_pairs(formula) for name, formula in _PAIRS.items()},
     "fma": _fma, "mad": _fma,
 }

@@ -1,0 +1,120 @@
+"""Multiply-accumulates that no single instruction does become products (:mod:`.product`), which take their operands
+from the memory that the kernel would have loaded them from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coopmat.spirv.analysis.types import IntType
+from coopmat.targets.cpu.matrix.amx import instruction_of
+from coopmat.targets.cpu.matrix.body import Features, is_large
+from coopmat.targets.cpu.matrix.operation import (
+    Load,
+    LoadWindow,
+    Multiply,
+    Operation,
+    Product,
+    Publish,
+    Source,
+    Store,
+    StoreWindow,
+    ToMemory,
+)
+from coopmat.targets.cpu.matrix.product.unit import unit_of
+from coopmat.targets.llvm.ir_text import Block, CallLine, Function, Line
+
+_WRITES = (Publish, Store, StoreWindow, ToMemory)
+_WRITING_OPCODES = frozenset({"store", "fence", "atomicrmw", "cmpxchg"})
+_WRITING_INTRINSICS = ("llvm.mem", "llvm.masked.s", "llvm.masked.compressstore", "llvm.vp.s")
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A load in the block at hand: its line's number, and what it does."""
+
+    line: int
+    operation: Load | LoadWindow
+    call: CallLine
+
+
+class Fusing:
+    """Rewrites functions. ``operations``: what calls stand for, by name, with those that it writes."""
+
+    def __init__(self, operations: Mapping[str, Operation], features: Features) -> None:
+        self.operations = dict(operations)
+        self._features = features
+        self._names: dict[Operation, str] = {}
+
+    def rewrite(self, function: Function) -> None:
+        """Put products into a function."""
+        if not any(self._takes(self._operation(line)) for line in function.lines):
+            return
+        for block in function.blocks.values():
+            self._rewrite_block(block)
+        used = {name for line in function.lines for name in line.used}
+        for block in function.blocks.values():
+            block.lines = [line for line in block.lines if line.result in used
+                           or not isinstance(self._operation(line), Load | LoadWindow)]
+
+    def _rewrite_block(self, block: Block) -> None:
+        loads: dict[str, _Found] = {}
+        for number, line in enumerate(block.lines):
+            operation = self._operation(line)
+            if isinstance(operation, Load | LoadWindow) and line.call:
+                loads[line.result] = _Found(number, operation, line.call)
+            elif isinstance(operation, Multiply) and self._takes(operation) and line.call:
+                block.lines[number] = self._product(operation, line.call, loads)
+            elif self._writes(line, operation):
+                loads.clear()
+
+    def _operation(self, line: Line) -> Operation | None:
+        return self.operations.get(line.call.function) if line.call else None
+
+    def _takes(self, operation: Operation | None) -> bool:
+        """Whether a multiply-accumulate becomes a product."""
+        if not isinstance(operation, Multiply) or instruction_of(operation, self._features):
+            return False
+        return any(map(is_large, operation.kinds)) or unit_of(
+            operation.formats, operation.saturates, self._features).kind == "tiles"
+
+    def _writes(self, line: Line, operation: Operation | None) -> bool:
+        """Whether a line may write to memory."""
+        if operation is not None:
+            return isinstance(operation, _WRITES)
+        if line.call is None:
+            return line.opcode in _WRITING_OPCODES or line.opcode == "call"
+        name = line.call.function
+        return not name.startswith("llvm.") or name.startswith(_WRITING_INTRINSICS)
+
+    def _product(self, operation: Multiply, call: CallLine, loads: Mapping[str, _Found]) -> Line:
+        """The call of a product instead of that of a multiply-accumulate."""
+        a, b, c = operation.operands
+        operands: list[str] = []
+        sources: list[Source | None] = []
+        kinds = []
+        for kind, operand in zip((a, b), call.operands, strict=False):
+            found = loads.get(operand.value)
+            if found is None or not _is_plain(found.operation):
+                sources.append(None)
+                kinds.append(kind)
+                operands.append(str(operand))
+                continue
+            load = found.operation
+            sources.append(Source(load.layout, isinstance(load, LoadWindow), load.is_kept))
+            operands += map(str, found.call.operands)
+        made = Product(result=operation.result, a=a, b=b, c=c, operands=(*kinds, c), formats=operation.formats,
+                       saturates=operation.saturates, sources=(sources[0], sources[1]), step=operation.step,
+                       sub_group_size=operation.sub_group_size)
+        name = self._names.setdefault(made, f"matrix.{made.name}.{len(self._names)}")
+        self.operations[name] = made
+        text = ", ".join([*operands, str(call.operands[2])])
+        return Line.of(f"  {call.result} = call {call.returned} @{name}({text})")
+
+
+def _is_plain(load: Load | LoadWindow) -> bool:
+    """Whether elements lie in bytes of their own."""
+    return load.result.component != IntType(4)
+
+

@@ -1,0 +1,267 @@
+"""Blocks of a product whose sums stay in registers over K, and the loops over them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from coopmat.formats import Format
+from coopmat.spirv.analysis.types import MatrixType
+from coopmat.targets.cpu.byte_products import ByteProducts, Signs, add_pairs
+from coopmat.targets.cpu.matrix.amx import TILE
+from coopmat.targets.cpu.matrix.body import Body
+from coopmat.targets.cpu.matrix.packing import shuffled
+from coopmat.targets.cpu.matrix.product.unit import LINE, Unit
+from coopmat.targets.cpu.matrix.sums import add_product, from_work, register_bytes, to_work
+from coopmat.targets.cpu.matrix.types import element_type
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.values import Number
+
+
+@dataclass(frozen=True)
+class Panel:
+    """An operand in tiles. base: the first one's address. line, tile, strip: bytes from one to the next, each an i64.
+    excess: the offset of a strip's line of that; negative if it has none."""
+
+    base: str
+    line: str
+    tile: str
+    strip: str
+    excess: int = -1
+
+
+@dataclass(frozen=True)
+class Sums:
+    """C or D in memory, by rows."""
+
+    kind: MatrixType
+    fmt: Format
+    base: str
+
+    @property
+    def pitch(self) -> int:
+        """The bytes from row to row."""
+        return self.kind.columns * self.kind.component.size
+
+
+@dataclass(frozen=True)
+class Blocks(ABC):
+    """A product of strips. words: of a tile along K; tiles: how many there are along K, an i64, at least one."""
+
+    body: Body
+    unit: Unit
+    words: int
+    signs: Signs
+    a: Panel
+    b: Panel
+    c: Sums
+    d: Sums
+    tiles: str
+    is_saturating: bool
+
+    # --- loops ------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """The whole product: for some strips of B all rows of A, a block at a time."""
+        rows, columns = self.d.kind.rows, self.d.kind.columns
+        down, across = self.sizes(rows, columns)
+
+        def blocks_of_rows(n: str, width: int) -> None:
+            _in_parts(self.body, rows, down, lambda m, height: self.block(m, height, n, width))
+
+        _in_parts(self.body, columns, across, blocks_of_rows)
+
+    @abstractmethod
+    def sizes(self, rows: int, columns: int) -> tuple[int, int]:
+        """Rows and columns of a block."""
+
+    @abstractmethod
+    def block(self, m: str, height: int, n: str, width: int) -> None:
+        """The block from row ``m`` and column ``n`` on."""
+
+    # --- places -----------------------------------------------------------------------------
+
+    def strip_of(self, panel: Panel, first: str, number: int) -> str:
+        """The address of a strip, some strips behind the one of a row or column."""
+        writer = self.body.writer
+        place = writer.let(f"udiv i64 {first}, {self.unit.lanes}")
+        return writer.line(panel.base, writer.let(f"add i64 {place}, {number}"), panel.strip)
+
+    def place(self, sums: Sums, m: str, row: int, n: str, column: int) -> str:
+        """The address of an element of C or D."""
+        writer = self.body.writer
+        line = writer.line(sums.base, writer.let(f"add i64 {m}, {row}"), sums.pitch)
+        return self.body.address(line, element_type(sums.kind), writer.let(f"add i64 {n}, {column}"))
+
+    def parts(self, extent: int) -> list[tuple[int, int]]:
+        """An extent strip by strip: where each begins, and how much of it there is."""
+        return [(first, min(self.unit.lanes, extent - first)) for first in range(0, extent, self.unit.lanes)]
+
+
+def _in_parts(body: Body, count: int, size: int, part: Callable[[str, int], None]) -> None:
+    """A loop over parts of a size, and what remains: ``part`` gets where one begins, and its size."""
+    whole, rest = divmod(count, size)
+    body.writer.count(whole, lambda number: part(body.writer.let(f"mul i64 {number}, {size}"), size), unrolls=False)
+    if rest:
+        part(str(whole * size), rest)
+
+
+# --------------------------------------------------------------------------------------
+# AMX
+# --------------------------------------------------------------------------------------
+
+
+class TileBlocks(Blocks):
+    """Blocks of four tiles of sums."""
+
+    def sizes(self, rows: int, columns: int) -> tuple[int, int]:
+        """Two by two strips; four beside each other where there are no two in the other direction."""
+        lanes = self.unit.lanes
+        if rows <= lanes:
+            return lanes, 4 * lanes
+        if columns <= lanes:
+            return 4 * lanes, lanes
+        return 2 * lanes, 2 * lanes
+
+    def block(self, m: str, height: int, n: str, width: int) -> None:
+        """Tiles are loaded where a product is the first one that takes them."""
+        writer = self.body.writer
+        down, across = self.parts(height), self.parts(width)
+        a = [self.strip_of(self.a, m, number) for number in range(len(down))]
+        b = [self.strip_of(self.b, n, number) for number in range(len(across))]
+        places = [(row, column) for row in range(len(down)) for column in range(len(across))]
+
+        def step(tile: str, sums: list[str]) -> list[str]:
+            found = list(sums)
+            loaded_a: dict[int, str] = {}
+            loaded_b: dict[int, str] = {}
+            for number, (row, column) in enumerate(places):
+                if column not in loaded_b:
+                    loaded_b[column] = self._load(self.words, across[column][1],
+                                                  writer.line(b[column], tile, self.b.tile), self.b.line)
+                if row not in loaded_a:
+                    loaded_a[row] = self._load(down[row][1], self.words, writer.line(a[row], tile, self.a.tile),
+                                               self.a.line)
+                found[number] = writer.call(TILE, f"llvm.x86.{self.unit.instruction}.internal", [
+                    *_shorts(down[row][1], 4 * across[column][1], 4 * self.words), (TILE, found[number]),
+                    (TILE, loaded_a[row]), (TILE, loaded_b[column])])
+            return found
+
+        start = [(TILE, self._load(down[row][1], across[column][1],
+                                   self.place(self.c, m, down[row][0], n, across[column][0]), str(self.c.pitch)))
+                 for row, column in places]
+        sums = writer.repeat(self.tiles, start, step, unrolls=False)
+        for (row, column), total in zip(places, sums, strict=True):
+            writer.call("void", "llvm.x86.tilestored64.internal", [
+                *_shorts(down[row][1], 4 * across[column][1]),
+                ("ptr", self.place(self.d, m, down[row][0], n, across[column][0])), ("i64", str(self.d.pitch)),
+                (TILE, total)])
+
+    def _load(self, rows: int, words: int, address: str, pitch: str) -> str:
+        return self.body.writer.call(TILE, "llvm.x86.tileloadd64.internal", [
+            *_shorts(rows, 4 * words), ("ptr", address), ("i64", pitch)])
+
+
+def _shorts(*numbers: int) -> list[tuple[str, str]]:
+    return [("i16", str(number)) for number in numbers]
+
+
+# --------------------------------------------------------------------------------------
+# Vectors
+# --------------------------------------------------------------------------------------
+
+SHAPES = {64: (8, 2), 32: (6, 1), 16: (2, 1)}
+"""By the bytes of a register: the rows of a block, and its strips of columns."""
+
+
+class VectorBlocks(Blocks):
+    """Blocks of vectors of sums: a word of A meets those of all columns of a strip."""
+
+    def sizes(self, rows: int, columns: int) -> tuple[int, int]:
+        """What the registers hold, and a number of rows that is a part of a strip."""
+        down, strips = SHAPES[register_bytes(self.body.features)]
+        while self.unit.lanes % down:
+            down -= 1
+        return down, strips * self.unit.lanes
+
+    def block(self, m: str, height: int, n: str, width: int) -> None:
+        """K in tiles; the words of one stand in the code one after the other."""
+        writer, unit = self.body.writer, self.unit
+        numbers, across = NumberWriter(writer, unit.lanes), self.parts(width)
+        first = writer.let(f"urem i64 {m}, {unit.lanes}")
+        a = writer.line(self.strip_of(self.a, m, 0), first, self.a.line)
+        b = [self.strip_of(self.b, n, number) for number in range(len(across))]
+        total = numbers.vector(unit.total)
+
+        def step(tile: str, sums: list[str]) -> list[str]:
+            found = list(sums)
+            a_tile = writer.line(a, tile, self.a.tile)
+            b_tiles = [writer.line(strip, tile, self.b.tile) for strip in b]
+            rows = [writer.line(a_tile, row, self.a.line) for row in range(height)]
+            for word in range(self.words):
+                factors = [writer.let(f"load {numbers.vector(unit.word)}, ptr "
+                                      f"{self.body.address(one, 'i8', word * LINE)}, align {LINE}") for one in b_tiles]
+                for row, line in enumerate(rows):
+                    one = writer.let(f"load {unit.word}, ptr {self.body.address(line, unit.word, word)}")
+                    for place, factor in enumerate(factors):
+                        number = row * len(across) + place
+                        found[number] = self._added(numbers, found[number], one, factor)
+            return found
+
+        start = [(total, self._start(numbers, m, row, n, part, strip)) for row in range(height)
+                 for part, strip in zip(across, b, strict=True)]
+        sums = writer.repeat(self.tiles, start, step, unrolls=False)
+        for number, text in enumerate(sums):
+            row, column = divmod(number, len(across))
+            self._store(numbers, text, m, row, n, across[column])
+
+    def _added(self, numbers: NumberWriter, total: str, word: str, factor: str) -> str:
+        """Sums plus the products of a word of A."""
+        unit, writer = self.unit, self.body.writer
+        if unit.kind == "numbers":
+            return numbers.lanes(add_product(self.body.features, numbers, Number(unit.word, lanes=total),
+                                             Number(unit.word, lanes=numbers.splat(unit.word, word)),
+                                             Number(unit.word, lanes=factor)))
+        words = numbers.splat("i32", word)
+        if unit.kind == "bytes":
+            return ByteProducts(numbers, self.body.features).accumulated(total, words, factor, unit.lanes, self.signs)
+        if unit.kind == "shorts":
+            return add_pairs(numbers, self.body.features, total, words, factor)
+        vector, pairs = numbers.vector("float"), f"<{2 * unit.lanes} x bfloat>"
+        x, y = (writer.let(f"bitcast {numbers.vector('i32')} {one} to {pairs}") for one in (words, factor))
+        return writer.call(vector, "llvm.x86.avx512bf16.dpbf16ps.512", [(vector, total), (pairs, x), (pairs, y)])
+
+    def _start(self, numbers: NumberWriter, m: str, row: int, n: str, part: tuple[int, int], strip: str) -> str:
+        """What the sums of a row begin with."""
+        writer, unit, (column, width) = self.body.writer, self.unit, part
+        element = element_type(self.c.kind)
+        text = writer.let(f"load <{width} x {element}>, ptr {self.place(self.c, m, row, n, column)}, align "
+                          f"{self.c.kind.component.size}")
+        if width < unit.lanes:
+            order = [*range(width), *[None] * (unit.lanes - width)]
+            text = shuffled(writer, element, width, text, "zeroinitializer", order)
+        if unit.kind == "numbers":
+            return numbers.lanes(to_work(numbers, Number(element, lanes=text), self.c.fmt, unit.total))
+        if self.b.excess < 0:
+            return text
+        excess = writer.let(f"load <16 x i32>, ptr {self.body.address(strip, 'i8', self.b.excess)}, align {LINE}")
+        return writer.let(f"sub <16 x i32> {text}, {excess}")
+
+    def _store(self, numbers: NumberWriter, text: str, m: str, row: int, n: str, part: tuple[int, int]) -> None:
+        writer, unit, (column, width) = self.body.writer, self.unit, part
+        element = element_type(self.d.kind)
+        if unit.kind == "numbers":
+            text = numbers.lanes(from_work(numbers, Number(unit.total, lanes=text), self.d.fmt, self.d.kind,
+                                           self.is_saturating))
+        if width < unit.lanes:
+            text = shuffled(writer, element, unit.lanes, text, "poison", range(width))
+        writer.do(f"store <{width} x {element}> {text}, ptr {self.place(self.d, m, row, n, column)}, align "
+                  f"{self.d.kind.component.size}")
+
+
+def blocks_of(unit: Unit) -> Callable[..., Blocks]:
+    """What multiplies the strips of a unit."""
+    return TileBlocks if unit.kind == "tiles" else VectorBlocks
+
+

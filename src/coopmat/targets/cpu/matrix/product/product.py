@@ -1,0 +1,138 @@
+"""``D = A*B + C`` from memory to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coopmat.formats import format_of
+from coopmat.spirv.analysis.types import MatrixType
+from coopmat.targets.cpu.matrix.body import Body, Made, plain_type
+from coopmat.targets.cpu.matrix.operation import Product, Source
+from coopmat.targets.cpu.matrix.product.blocks import Panel, Sums, blocks_of
+from coopmat.targets.cpu.matrix.product.panels import Share, kept
+from coopmat.targets.cpu.matrix.product.source import Lines, in_matrix, in_memory
+from coopmat.targets.cpu.matrix.product.strips import Strips
+from coopmat.targets.cpu.matrix.product.unit import LINE, unit_of
+
+WINDOW = 4  # parameters of a window: first row, first column, height and width
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """Where A or B comes from: its parameters' types and names. keeper: the names of those by which it may be kept."""
+
+    kind: MatrixType
+    source: Source | None
+    types: list[str]
+    names: list[str]
+
+    @property
+    def keeper(self) -> list[str]:
+        return self.names[-2:] if self.source is not None and self.source.is_kept else []
+
+    def lines(self, body: Body, name: str) -> Lines:
+        """Its lines in memory; ``name``: of the format of its elements."""
+        fmt = format_of(name)
+        if self.source is None:
+            return in_matrix(body, self.kind, fmt, self.names[0])
+        return in_memory(body, self.kind, fmt, self.source, self.names)
+
+
+def _operands(operation: Product) -> list[_Operand]:
+    """A and B."""
+    found, count = [], 0
+    for kind, source in zip((operation.a, operation.b), operation.sources, strict=True):
+        types = [plain_type(kind)] if source is None else [
+            "ptr", "i64", *["i64"] * (WINDOW * source.is_window), *(["ptr", "i64"] if source.is_kept else [])]
+        found.append(_Operand(kind, source, types, [f"%{count + place}" for place in range(len(types))]))
+        count += len(types)
+    return found
+
+
+def panel_bytes(operation: Product, features: frozenset[str]) -> int:
+    """The bytes of a panel of B that may be kept; 0 if none may."""
+    if operation.sources[1] is None or not operation.sources[1].is_kept:
+        return 0
+    body = Body(features)
+    return _strips(operation, body, 1, _operands(operation)[1].lines(body, operation.formats[1])).nbytes
+
+
+def product(body: Body, operation: Product, share: Share | None = None) -> Made:
+    """The body of a product. ``share``: its part of what a thread keeps."""
+    a, b = _operands(operation)
+    a_strips = _strips(operation, body, 0, a.lines(body, operation.formats[0]))
+    b_strips = _strips(operation, body, 1, b.lines(body, operation.formats[1]))
+    c_name = f"%{len(a.types) + len(b.types)}"
+    c = Sums(operation.c, format_of(operation.formats[2]), body.to_buffer(c_name, operation.c))
+    d = Sums(operation.result, format_of(operation.formats[3]), body.result(operation.result))
+    panels = (_panel_of_a(body, a_strips), _panel_of_b(body, b_strips, b.keeper, share))
+    unit = b_strips.unit
+    blocks_of(unit)(body, unit, b_strips.words, b_strips.signs, *panels, c, d, _tiles(body, a_strips, b_strips),
+                    operation.saturates).write()
+    return [*a.types, *b.types, plain_type(operation.c)], plain_type(operation.result), body.from_buffer(
+        d.base, operation.result)
+
+
+def _strips(operation: Product, body: Body, place: int, lines: Lines) -> Strips:
+    unit = unit_of(operation.formats, operation.saturates, body.features)
+    words = unit.lanes
+    if unit.kind == "tiles" and operation.step:
+        words = min(words, -(-operation.step // unit.together))
+    a, b = (format_of(name).is_signed for name in operation.formats[:2])
+    return Strips(unit, lines, words, (a, b))
+
+
+def _buffer(body: Body, strips: Strips) -> str:
+    return body.writer.slot(f"[{strips.nbytes} x i8]", align=LINE)
+
+
+def _panel_of_a(body: Body, strips: Strips) -> Panel:
+    """The strips of A: lines of memory where they are as the unit takes them, and all there; else a copy."""
+    writer, lines = body.writer, strips.lines
+    own = _buffer(body, strips)
+    if not strips.are_lines:
+        strips.write(body, own)
+        return Panel(own, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes))
+    conditions = [writer.let(f"icmp eq i64 {found}, {wanted}") for bounds, size in (
+        (lines.lines, lines.kind.rows), (lines.elements, lines.kind.columns))
+        for found, wanted in zip(bounds, ("0", str(size)), strict=True)]
+    is_whole = writer.all_of("true", *conditions)
+    part = writer.let(f"xor i1 {is_whole}, true")
+    writer.when(part, lambda: strips.write(body, own))
+
+    def chosen(llvm: str, there: str, here: str | int) -> str:
+        return writer.let(f"select i1 {is_whole}, {llvm} {there}, {llvm} {here}")
+
+    strip = writer.let(f"mul i64 {lines.stride}, {strips.unit.lanes}")
+    return Panel(chosen("ptr", lines.base, own), chosen("i64", lines.stride, LINE),
+                 chosen("i64", str(strips.elements * lines.size), strips.tile_bytes),
+                 chosen("i64", strip, strips.strip_bytes))
+
+
+def _panel_of_b(body: Body, strips: Strips, keeper: Sequence[str], share: Share | None) -> Panel:
+    """The strips of B."""
+    if keeper and share is not None:
+        lines = strips.lines
+        address = body.writer.let(f"ptrtoint ptr {lines.base} to i64")
+        key = [address, lines.stride, keeper[1], *lines.lines, *lines.elements]
+        base = kept(body, share, keeper[0], key, lambda place: strips.write(body, place),
+                    lambda: _buffer(body, strips))
+    else:
+        base = _buffer(body, strips)
+        strips.write(body, base)
+    excess = strips.tiles * strips.tile_bytes if strips.has_excess else -1
+    return Panel(base, str(LINE), str(strips.tile_bytes), str(strips.strip_bytes), excess)
+
+
+def _tiles(body: Body, a: Strips, b: Strips) -> str:
+    """How many tiles along K there is something in, at least one."""
+    writer = body.writer
+    ends = [strips.lines.elements[1] if strips.lines.order == "along" else strips.lines.lines[1] for strips in (a, b)]
+    scale = [1, 1 if b.lines.order != "packed" else b.unit.together]
+    counts = [end if factor == 1 else writer.let(f"mul i64 {end}, {factor}")
+              for end, factor in zip(ends, scale, strict=True)]
+    most = writer.call("i64", "llvm.smax.i64", [("i64", one) for one in counts])
+    up = writer.let(f"add i64 {most}, {a.elements - 1}")
+    tiles = writer.let(f"sdiv i64 {up}, {a.elements}")
+    return writer.call("i64", "llvm.smax.i64", [("i64", tiles), ("i64", "1")])

@@ -1,0 +1,235 @@
+"""Operands in strips: lines of 64 bytes in the order in which a unit takes them.
+
+A strip is as many rows of A, or columns of B, as a line has words. Along K it is cut into tiles. A tile of A has a line
+for each row, with words along K; one of B has a line for each word along K, with those of all columns. A unit of bytes
+wants a line more in each strip of B: what its sums have too much of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coopmat.spirv.grammar import CooperativeMatrixUse as Use
+from coopmat.targets.cpu.byte_products import ByteProducts, Signs
+from coopmat.targets.cpu.matrix.body import Body
+from coopmat.targets.cpu.matrix.copies import Range
+from coopmat.targets.cpu.matrix.packing import mixed, shuffled, turned
+from coopmat.targets.cpu.matrix.product.source import Lines
+from coopmat.targets.cpu.matrix.product.unit import LINE, Unit
+from coopmat.targets.cpu.matrix.sums import to_work
+from coopmat.targets.llvm.numbers import NumberWriter
+from coopmat.targets.llvm.values import Number
+
+
+@dataclass(frozen=True)
+class Strips:
+    """The strips of an operand. words: of a tile along K. signs: of the elements of A and B."""
+
+    unit: Unit
+    lines: Lines
+    words: int
+    signs: Signs
+
+    @property
+    def is_a(self) -> bool:
+        return self.lines.kind.use == Use.MatrixAKHR
+
+    @property
+    def extent(self) -> int:
+        """The rows of A, or the columns of B."""
+        return self.lines.kind.rows if self.is_a else self.lines.kind.columns
+
+    @property
+    def depth(self) -> int:
+        """The elements along K."""
+        return self.lines.kind.columns if self.is_a else self.lines.kind.rows
+
+    @property
+    def elements(self) -> int:
+        """Elements along K of a tile."""
+        return self.words * self.unit.together
+
+    @property
+    def count(self) -> int:
+        """How many strips there are; the last one may be a part of one."""
+        return -(-self.extent // self.unit.lanes)
+
+    @property
+    def tiles(self) -> int:
+        """How many tiles a strip has."""
+        return -(-self.depth // self.elements)
+
+    @property
+    def tile_bytes(self) -> int:
+        return LINE * (self.unit.lanes if self.is_a else self.words)
+
+    @property
+    def has_excess(self) -> bool:
+        """Whether a strip ends with what sums have too much of."""
+        return not self.is_a and self.unit.kind == "bytes" and self.signs[0] == self.signs[1]
+
+    @property
+    def strip_bytes(self) -> int:
+        return self.tiles * self.tile_bytes + LINE * self.has_excess
+
+    @property
+    def nbytes(self) -> int:
+        return self.count * self.strip_bytes
+
+    @property
+    def are_lines(self) -> bool:
+        """Whether memory has the lines of tiles of A as they are."""
+        return (self.is_a and self.lines.order == "along" and self.unit.kind == "tiles"
+                and self.depth % self.elements == 0)
+
+    def write(self, body: Body, target: str) -> None:
+        """Put the operand into strips."""
+        _Filling(body, self, target).done()
+
+
+class _Filling:
+    """Writes the code that fills strips."""
+
+    def __init__(self, body: Body, strips: Strips, target: str) -> None:
+        self.body, self.writer = body, body.writer
+        self.strips, self.target = strips, target
+        self.lines, self.unit = strips.lines, strips.unit
+        lanes, words, elements = self.unit.lanes, strips.words, strips.elements
+        self.count, self.length = {  # lines of memory that a tile is made of, and elements of each
+            "along": (lanes, elements), "across": (elements, lanes), "packed": (words, lanes * self.unit.together),
+        }[self.lines.order]
+        self.pitch = max(LINE, self.length * self.lines.size)  # of a tile's lines that are not all there
+        self.edge = ""
+
+    def done(self) -> None:
+        """Fill all strips, in the order in which memory has the lines."""
+        writer, strips = self.writer, self.strips
+        if strips.has_excess:
+            writer.count(strips.count, lambda strip: writer.do(
+                f"store <16 x i32> zeroinitializer, ptr {self._excess(strip)}, align {LINE}"))
+        counts = strips.count, strips.tiles
+        if self.lines.order == "along":
+            writer.count(counts[0], lambda strip: writer.count(
+                counts[1], lambda tile: self._tile(strip, tile), unrolls=False), unrolls=False)
+        else:
+            writer.count(counts[1], lambda tile: writer.count(
+                counts[0], lambda strip: self._tile(strip, tile), unrolls=False), unrolls=False)
+
+    def _excess(self, strip: str) -> str:
+        return self.body.address(self._strip(strip), "i8", self.strips.tiles * self.strips.tile_bytes)
+
+    def _strip(self, strip: str) -> str:
+        return self.writer.line(self.target, strip, self.strips.strip_bytes)
+
+    # --- a tile -----------------------------------------------------------------------------
+
+    def _tile(self, strip: str, tile: str) -> None:
+        """Fill a tile."""
+        places = (strip, tile) if self.lines.order == "along" else (tile, strip)
+        first, start = (self.writer.let(f"mul i64 {place}, {size}")
+                        for place, size in zip(places, (self.count, self.length), strict=True))
+        source, stride = self._whole(first, start)
+        lines = self._words(source, stride)
+        if self.strips.is_a != (self.lines.order == "along"):
+            lines = self._turned(lines)
+        self._store(strip, tile, lines)
+
+    def _whole(self, first: str, start: str) -> tuple[str, str]:
+        """The address and the stride of a tile's lines; of a copy with zeros where not all of it is there."""
+        writer, size = self.writer, self.lines.size
+        conditions = []
+        for place, count, found in ((first, self.count, self.lines.lines), (start, self.length, self.lines.elements)):
+            end = writer.let(f"add i64 {place}, {count}")
+            conditions += [writer.let(f"icmp sge i64 {place}, {found[0]}"),
+                           writer.let(f"icmp sle i64 {end}, {found[1]}")]
+        is_whole = writer.all_of("true", *conditions)
+        there = writer.line(self.lines.base, first, self.lines.stride)
+        there = self.body.address(there, "i8", writer.let(f"mul i64 {start}, {size}"))
+        part = writer.let(f"xor i1 {is_whole}, true")
+        if not self.edge:
+            self.edge = writer.slot(f"[{self.count * self.pitch} x i8]", align=LINE)
+        writer.when(part, lambda: self._copy(first, start))
+        return (writer.let(f"select i1 {is_whole}, ptr {there}, ptr {self.edge}"),
+                writer.let(f"select i1 {is_whole}, i64 {self.lines.stride}, i64 {self.pitch}"))
+
+    def _copy(self, first: str, start: str) -> None:
+        """Copy what is there of a tile's lines."""
+        writer, size = self.writer, self.lines.size
+        self.body.clear(self.edge, self.count * self.pitch)
+        low, high = self._part(self.lines.elements, start, self.length)
+        top, bottom = self._part(self.lines.lines, first, self.count)
+        width = writer.let(f"sub i64 {high}, {low}")
+        nbytes = writer.let(f"mul i64 {width}, {size}")
+        offset = writer.let(f"mul i64 {low}, {size}")
+        here = writer.let(f"sub i64 {low}, {start}")
+        skipped = writer.let(f"mul i64 {here}, {size}")
+
+        def line(number: str) -> None:
+            place = writer.let(f"add i64 {top}, {number}")
+            there = self.body.address(writer.line(self.lines.base, place, self.lines.stride), "i8", offset)
+            target = writer.line(self.edge, writer.let(f"sub i64 {place}, {first}"), self.pitch)
+            writer.call("void", "llvm.memcpy.p0.p0.i64", [
+                ("ptr", self.body.address(target, "i8", skipped)), ("ptr", there), ("i64", nbytes), ("i1", "false")])
+
+        height = writer.let(f"sub i64 {bottom}, {top}")
+        is_some = writer.all_of(writer.let(f"icmp sgt i64 {width}, 0"), writer.let(f"icmp sgt i64 {height}, 0"))
+        writer.when(is_some, lambda: writer.turns(height, line))
+
+    def _part(self, there: Range, start: str, count: int) -> tuple[str, str]:
+        """Of what begins at a place, the first one that is there, and the end."""
+        end = self.writer.let(f"add i64 {start}, {count}")
+        return (self.writer.call("i64", "llvm.smax.i64", [("i64", start), ("i64", there[0])]),
+                self.writer.call("i64", "llvm.smin.i64", [("i64", end), ("i64", there[1])]))
+
+    # --- words ------------------------------------------------------------------------------
+
+    def _words(self, source: str, stride: str) -> list[str]:
+        """The lines of memory as words: for each row or column those along K, or for each word those across K."""
+        writer, lines = self.writer, self.lines
+        vector, align = f"<{self.length} x {lines.element}>", lines.size
+        found = [writer.let(f"load {vector}, ptr {writer.line(source, number, stride)}, align {align}")
+                 for number in range(self.count)]
+        if self.unit.kind == "numbers":
+            numbers = NumberWriter(writer, self.length)
+            return [numbers.lanes(to_work(numbers, Number(lines.element, lanes=line), lines.fmt, self.unit.word))
+                    for line in found]
+        element = lines.element
+        if self.unit.kind == "shorts":
+            numbers, element = NumberWriter(writer, self.length), "i16"
+            found = [numbers.lanes(to_work(numbers, Number(lines.element, lanes=line), lines.fmt, "i16"))
+                     for line in found]
+        if lines.order == "across":
+            together = self.unit.together
+            return [mixed(writer, found[first:first + together], element, self.length)
+                    for first in range(0, self.count, together)]
+        words = self.length // self.unit.together
+        return [writer.let(f"bitcast <{self.length} x {element}> {line} to <{words} x i32>") for line in found]
+
+    def _turned(self, lines: Sequence[str]) -> list[str]:
+        """Lines across K of lines along it, or the other way round."""
+        lanes, words, word = self.unit.lanes, self.strips.words, self.unit.word
+        if words < lanes and self.lines.order == "along":
+            lines = [shuffled(self.writer, word, words, line, "poison",
+                              [*range(words), *[None] * (lanes - words)]) for line in lines]
+        found = turned(self.writer, [*lines, *["poison"] * (lanes - len(lines))], word)
+        return found[:words] if self.lines.order == "along" else found
+
+    def _store(self, strip: str, tile: str, lines: Sequence[str]) -> None:
+        """Put the lines of a tile where they belong."""
+        writer, strips, unit = self.writer, self.strips, self.unit
+        numbers = NumberWriter(writer, unit.lanes)
+        bytes_ = ByteProducts(numbers, self.body.features)
+        if unit.kind == "bytes" and strips.is_a:
+            lines = [numbers.lanes(bytes_.turned(Number("i32", lanes=line), strips.signs)) for line in lines]
+        target = writer.line(self._strip(strip), tile, strips.tile_bytes)
+        width = strips.words if strips.is_a and self.lines.order == "along" else unit.lanes
+        for number, line in enumerate(lines):
+            writer.do(f"store <{width} x {unit.word}> {line}, ptr {self.body.address(target, 'i8', number * LINE)}, "
+                      f"align {LINE}")
+        if strips.has_excess:
+            address = self._excess(strip)
+            total = writer.let(f"load <16 x i32>, ptr {address}, align {LINE}")
+            for line in lines:
+                total = bytes_.excess(total, line, unit.lanes, strips.signs)
+            writer.do(f"store <16 x i32> {total}, ptr {address}, align {LINE}")

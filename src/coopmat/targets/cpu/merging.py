@@ -1,0 +1,179 @@
+"""Blocks of work-groups instead of single ones: which a kernel of sub-groups is merged to, for one launch.
+
+A kernel whose sub-groups have a tile each becomes one with matrices of as many rows and columns as several of them
+have together (spirv/transform/enlarge/), and of as much of K as caches hold: what matrix/product/ is for. The order of
+sums stays, and so do results, bit for bit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.matrix_uses import multiply_accumulate_of
+from coopmat.spirv.analysis.types import MatrixType, TypeTable
+from coopmat.spirv.edit.processing import schedule_of
+from coopmat.spirv.grammar import CooperativeMatrixOperands, Op, Scope
+from coopmat.spirv.module import Module
+from coopmat.spirv.transform.enlarge.merge import Block, Merged, Neighbours, NoMerge
+from coopmat.spirv.transform.enlarge.pack import packed
+from coopmat.spirv.transform.without_variables import with_values
+from coopmat.support.schedules import OPTION
+from coopmat.targets.cpu.lanes.masks import Variant
+from coopmat.targets.cpu.matrix.product.unit import LINE, Unit, unit_of
+from coopmat.targets.cpu.options import HARDWARE
+
+VARIABLE = "COOPMAT_MERGE"
+SHAPES = (
+    ((128, 256), 1.0),
+    ((128, 128), 0.95),
+    ((64, 128), 0.87),
+    ((64, 64), 0.8),
+    ((32, 64), 0.7),
+    ((32, 32), 0.6),
+)
+"""Rows and columns of a block, and how fast one is, beside the first."""
+DEPTHS = {"tiles": 512, "bytes": 256, "pairs": 256, "shorts": 256, "numbers": 256}
+"""Words along K that a block takes at once: two strips of B of so many stay in the nearest caches."""
+
+
+@dataclass(frozen=True)
+class _Depth:
+    """Along K: the elements that the kernel's own products have, and as a block takes them; those that one instruction
+    must take at most, so that sums stay what they are, 0 for any number."""
+
+    own: int
+    block: int
+    step: int
+
+
+@dataclass(frozen=True)
+class MergedForm:
+    """A kernel of merged work-groups. step: see :class:`~.matrix.operation.Product`. fast: the axis along which
+    work-groups follow each other that share columns of B."""
+
+    merged: Merged
+    step: int
+    fast: int
+
+
+class Merging:
+    """The merged forms of a module's kernels."""
+
+    def __init__(self, module: Module) -> None:
+        self._given = module
+        self._block = schedule_of(module).block
+        self._module: Module | None = None
+
+    @property
+    def module(self) -> Module:
+        """The module with values instead of variables."""
+        if self._module is None:
+            self._module = with_values(self._given)
+        return self._module
+
+    def of(self, kernel: str, variant: Variant, local_size: Sequence[int], group_counts: Sequence[int], threads: int,
+           environment: Mapping[str, str] = os.environ) -> MergedForm:
+        """The fastest merged form of a kernel. NoMerge, with the reason, if there is none."""
+        wish = _wish(environment)
+        self._check(variant, wish)
+        module, conditions = packed(self.module, kernel, local_size, variant.sub_group_size)
+        found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions)
+        if found.scope == Scope.Workgroup:
+            raise NoMerge("its matrices are those of work-groups, which are as large as their author wants")
+        depth = _depth(self.module, found, variant)
+        own = found.own_extents()
+        rows, columns = self._shape(found.extents(group_counts), own, threads, wish)
+        if (rows, columns) == own and depth.block == depth.own:
+            raise NoMerge("a block of work-groups would be one work-group")
+        merged = found.merged(Block(rows, columns, depth.block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
+        return MergedForm(merged, depth.step, found.axis_of(0))
+
+    def _check(self, variant: Variant, wish: tuple[int, int] | None) -> None:
+        """Refuse what is not asked for, or not worth it."""
+        if self._block == (0, 0):
+            raise NoMerge(f"{OPTION}block:none")
+        if wish == (0, 0):
+            raise NoMerge(f"{VARIABLE}=0")
+        if variant.is_checked:
+            raise NoMerge("accesses are checked one by one")
+        if variant.numerics != HARDWARE:
+            raise NoMerge(f"products have the numerics '{variant.numerics}'")
+        if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
+            raise NoMerge("it multiplies no matrices")
+
+    def _shape(self, extents: tuple[int, int], own: tuple[int, int], threads: int, wish: tuple[int, int] | None
+               ) -> tuple[int, int]:
+        """Rows and columns of a block: what is asked for, or what takes the least time."""
+        if wish is not None:
+            return own[0] * wish[0], own[1] * wish[1]
+        if self._block is not None:
+            return self._block
+
+        def seconds(shape: tuple[tuple[int, int], float]) -> float:
+            """The time that a launch takes with a shape, in some unit."""
+            sizes, speed = shape
+            count = 1
+            for extent, size in zip(extents, sizes, strict=True):
+                count *= -(-extent // size)
+            return -(-count // threads) * sizes[0] * sizes[1] / speed
+
+        fitting = [(_multiples(sizes, own), speed) for sizes, speed in SHAPES]
+        return min(fitting, key=seconds)[0]
+
+
+def _multiples(sizes: tuple[int, int], own: tuple[int, int]) -> tuple[int, int]:
+    """Rows and columns that are whole numbers of tiles."""
+    rows, columns = (max(1, size // tile) * tile for size, tile in zip(sizes, own, strict=True))
+    return rows, columns
+
+
+def _depth(module: Module, found: Neighbours, variant: Variant) -> _Depth:
+    """How much of K a block takes."""
+    units, depths = set(), set()
+    types = TypeTable(module, variant.sub_group_size)
+    for row in module.of_opcode(Op.CooperativeMatrixMulAddKHR):
+        a, b, c, d = (_kind(types, module, word) for word in (*row.words[:3], row.result_id or 0))
+        use = multiply_accumulate_of(a, b, c, d, CooperativeMatrixOperands(row.words[3] if len(row.words) > 3 else 0),
+                                     row)
+        units.add(unit_of(use.formats, use.saturating, variant.features))
+        depths.add(a.columns)
+    if len(units) != 1 or len(depths) != 1:
+        raise NoMerge("its products are of different types or of different K")
+    (unit,), (own,) = units, depths
+    block = max(own, DEPTHS[unit.kind] * unit.together // own * own)
+    return _Depth(own, block, _step(unit, own))
+
+
+def _kind(types: TypeTable, module: Module, identifier: int) -> MatrixType:
+    kind = types[module.definition(identifier).type_id or 0]
+    assert isinstance(kind, MatrixType)
+    return kind
+
+
+def _step(unit: Unit, own: int) -> int:
+    """Tiles of floating-point numbers add up the products of one instruction by themselves."""
+    if unit.kind != "tiles" or unit.total != "float":
+        return 0
+    most = LINE // unit.word_bytes * unit.together
+    if own > most and own % most:
+        raise NoMerge(f"of its K of {own} an instruction takes {most}, and at the end of each less")
+    return min(own, most)
+
+
+def _wish(environment: Mapping[str, str]) -> tuple[int, int] | None:
+    """How many work-groups become one down and across, as COOPMAT_MERGE says; (0, 0) for none. Error for anything that
+    it cannot be."""
+    text = environment.get(VARIABLE, "").strip()
+    if not text:
+        return None
+    if text == "0":
+        return 0, 0
+    found = re.fullmatch(r"([1-9]\d{0,2})x([1-9]\d{0,2})", text)
+    if found is None:
+        raise Error(f"{VARIABLE}: expected 0, or how many work-groups become one down and across, such as 4x4; found "
+                    f"'{text}'")
+    return int(found[1]), int(found[2])
