@@ -146,7 +146,11 @@ class Body:
         for number, row in enumerate(rows):
             address = self.writer.let(f"getelementptr {vector}, ptr {slot}, i64 {number}")
             self.writer.do(f"store {vector} {row}, ptr {address}")
-        return self.writer.let(f'call ptr asm sideeffect "", "=r,0,~{{memory}}"(ptr {slot})')
+        return self.hidden(slot)
+
+    def hidden(self, address: str) -> str:
+        """An address of which LLVM does not know where it leads, nor that another place in the code has the same."""
+        return self.writer.let(f'call ptr asm sideeffect "", "=r,0,~{{memory}}"(ptr {address})')
 
     def from_buffer(self, slot: str, kind: MatrixType) -> str:
         """The matrix whose elements are in a buffer."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from coopmat.spirv.analysis.types import IntType
 from coopmat.targets.cpu.matrix.amx import instruction_of
 from coopmat.targets.cpu.matrix.body import Features, is_large
+from coopmat.targets.cpu.matrix.memory import together_in_memory
 from coopmat.targets.cpu.matrix.operation import (
     Load,
     LoadWindow,
@@ -22,7 +23,7 @@ from coopmat.targets.cpu.matrix.operation import (
     StoreWindow,
     ToMemory,
 )
-from coopmat.targets.cpu.matrix.product.unit import unit_of
+from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
 from coopmat.targets.llvm.ir_text import Block, CallLine, Function, Line
 
 _WRITES = (Publish, Store, StoreWindow, ToMemory)
@@ -74,10 +75,12 @@ class Fusing:
 
     def _takes(self, operation: Operation | None) -> bool:
         """Whether a multiply-accumulate becomes a product."""
-        if not isinstance(operation, Multiply) or instruction_of(operation, self._features):
+        if not isinstance(operation, Multiply):
             return False
-        return any(map(is_large, operation.kinds)) or unit_of(
-            operation.formats, operation.saturates, self._features).kind == "tiles"
+        if any(map(is_large, operation.kinds)):
+            return True
+        unit = unit_of(operation.formats, operation.saturates, self._features)
+        return unit.kind == "tiles" and not instruction_of(operation, self._features)
 
     def _writes(self, line: Line, operation: Operation | None) -> bool:
         """Whether a line may write to memory."""
@@ -91,12 +94,13 @@ class Fusing:
     def _product(self, operation: Multiply, call: CallLine, loads: Mapping[str, _Found]) -> Line:
         """The call of a product instead of that of a multiply-accumulate."""
         a, b, c = operation.operands
+        unit = unit_of(operation.formats, operation.saturates, self._features)
         operands: list[str] = []
         sources: list[Source | None] = []
         kinds = []
         for kind, operand in zip((a, b), call.operands, strict=False):
             found = loads.get(operand.value)
-            if found is None or not _is_plain(found.operation):
+            if found is None or not _is_plain(found.operation, unit):
                 sources.append(None)
                 kinds.append(kind)
                 operands.append(str(operand))
@@ -113,8 +117,9 @@ class Fusing:
         return Line.of(f"  {call.result} = call {call.returned} @{name}({text})")
 
 
-def _is_plain(load: Load | LoadWindow) -> bool:
-    """Whether elements lie in bytes of their own."""
-    return load.result.component != IntType(4)
+def _is_plain(load: Load | LoadWindow, unit: Unit) -> bool:
+    """Whether elements lie in bytes of their own, and one by one or as the unit takes them."""
+    kind = load.result
+    return kind.component != IntType(4) and together_in_memory(kind, load.layout) in (1, unit.together)
 
 

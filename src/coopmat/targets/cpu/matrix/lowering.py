@@ -46,16 +46,17 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     types = {matrix_type(kind): kind for operation in operations.values() for kind in operation.kinds}
     module.replace_types({slot_type(kind): f"[{slot_bytes(kind)} x i8]" for kind in types.values()})
     tiles = Tiles(tile_kinds(operations.values(), features), types, operations, features, stay=stay_in_tiles)
-    updates = {name: operation for name, operation in operations.items() if isinstance(operation, Product)}
-    large = LargeValues({name: kind for name, kind in types.items() if is_large(kind)}, updates)
+    products = {name: operation for name, operation in operations.items() if isinstance(operation, Product)}
+    large = LargeValues({name: kind for name, kind in types.items() if is_large(kind)},
+                        [name for name, product in products.items() if product.updates])
     for function in module.functions:
         tiles.rewrite(function)
         large.rewrite(function)
     module.replace_types({name: plain_type(kind) for name, kind in types.items()})
     needed = module.called | tiles.keepers.keys()
     used = {name: operation for name, operation in operations.items() if name in needed}
-    shares = shared_out({name: nbytes for name in used.keys() & updates.keys()
-                         if (nbytes := panel_bytes(updates[name], features))})
+    shares = shared_out({name: nbytes for name in used.keys() & products.keys()
+                         if (nbytes := panel_bytes(products[name], features))})
     functions = [definition(name, operation, features, shares.get(name)) for name, operation in used.items()]
     frame_bytes = max((one.frame_bytes for one in functions), default=0)
     text = "\n".join([str(module), *large.definitions, *_definitions(functions, tiles, module)])

@@ -209,6 +209,11 @@ class Product(Operation):
     sources: tuple[Source | None, Source | None] = (None, None)
     step: int = 0
 
+    @property
+    def updates(self) -> bool:
+        """Whether D may lie where C does."""
+        return self.result.component.size == self.c.component.size
+
 
 @dataclass(frozen=True, kw_only=True)
 class MultiplyAs(Operation):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from coopmat.formats import Format
 from coopmat.spirv.analysis.types import MatrixType
@@ -46,6 +47,21 @@ class Sums:
 
 
 @dataclass(frozen=True)
+class Region:
+    """Rows or columns of the same size, one behind the other."""
+
+    first: int
+    size: int
+    count: int
+
+    def each(self, body: Body, part: Callable[[str], None]) -> None:
+        """A loop; ``part`` gets where one begins, an i64."""
+        writer = body.writer
+        writer.count(self.count, lambda number: part(
+            writer.let(f"add i64 {self.first}, {writer.let(f'mul i64 {number}, {self.size}')}")), unrolls=False)
+
+
+@dataclass(frozen=True)
 class Blocks(ABC):
     """A product of strips. words: of a tile along K; tiles: how many there are along K, an i64, at least one."""
 
@@ -66,11 +82,13 @@ class Blocks(ABC):
         """The whole product: for some strips of B all rows of A, a block at a time."""
         rows, columns = self.d.kind.rows, self.d.kind.columns
         down, across = self.sizes(rows, columns)
+        for n in _regions(columns, across):
+            for m in _regions(rows, down):
+                self.blocks(m, n)
 
-        def blocks_of_rows(n: str, width: int) -> None:
-            _in_parts(self.body, rows, down, lambda m, height: self.block(m, height, n, width))
-
-        _in_parts(self.body, columns, across, blocks_of_rows)
+    def blocks(self, m: Region, n: Region) -> None:
+        """Blocks of one size."""
+        n.each(self.body, lambda column: m.each(self.body, lambda row: self.block(row, m.size, column, n.size)))
 
     @abstractmethod
     def sizes(self, rows: int, columns: int) -> tuple[int, int]:
@@ -99,12 +117,10 @@ class Blocks(ABC):
         return [(first, min(self.unit.lanes, extent - first)) for first in range(0, extent, self.unit.lanes)]
 
 
-def _in_parts(body: Body, count: int, size: int, part: Callable[[str, int], None]) -> None:
-    """A loop over parts of a size, and what remains: ``part`` gets where one begins, and its size."""
-    whole, rest = divmod(count, size)
-    body.writer.count(whole, lambda number: part(body.writer.let(f"mul i64 {number}, {size}"), size), unrolls=False)
-    if rest:
-        part(str(whole * size), rest)
+def _regions(extent: int, size: int) -> list[Region]:
+    """Parts of a size, and what remains."""
+    whole, rest = divmod(extent, size)
+    return [one for one in (Region(0, size, whole), Region(whole * size, rest, 1)) if one.size and one.count]
 
 
 # --------------------------------------------------------------------------------------
@@ -124,12 +140,32 @@ class TileBlocks(Blocks):
             return 4 * lanes, lanes
         return 2 * lanes, 2 * lanes
 
+    def blocks(self, m: Region, n: Region) -> None:
+        """Blocks of one size, in a function of their own: there a register has the same shape throughout."""
+        panels = self.a, self.b
+        given = [("ptr", one.base) for one in (*panels, self.c, self.d)] + [
+            ("i64", found) for one in panels for found in (one.line, one.tile, one.strip)] + [("i64", self.tiles)]
+        names = [f"%{number}" for number in range(len(given))]
+        body = Body(self.body.features)
+        a, b = (Panel(base, line, tile, strip) for base, (line, tile, strip) in zip(names[:2], (names[4:7], names[7:10]), strict=True))
+        inner = replace(self, body=body, a=a, b=b, c=replace(self.c, base=names[2]), d=replace(self.d, base=names[3]),
+                        tiles=names[10])
+        super(TileBlocks, inner).blocks(m, n)
+        lines = "\n".join([*body.writer.entry, *body.writer.lines])
+        name = f"matrix.blocks.{sha256(lines.encode()).hexdigest()[:16]}"
+        parameters = ", ".join(f"{llvm} {name}" for (llvm, _), name in zip(given, names, strict=True))
+        self.body.writer.helper(name, f"define internal void @{name}({parameters}) noinline nounwind {{\nentry:\n"
+                                      f"{lines}\n  ret void\n}}")
+        self.body.writer.declarations |= body.writer.declarations
+        self.body.writer.call("void", name, given)
+
     def block(self, m: str, height: int, n: str, width: int) -> None:
-        """Tiles are loaded where a product is the first one that takes them."""
+        """Tiles are loaded where a product is the first one that takes them: all eight are in use, and none that LLVM
+        keeps from another block has room."""
         writer = self.body.writer
         down, across = self.parts(height), self.parts(width)
-        a = [self.strip_of(self.a, m, number) for number in range(len(down))]
-        b = [self.strip_of(self.b, n, number) for number in range(len(across))]
+        a = [self.body.hidden(self.strip_of(self.a, m, number)) for number in range(len(down))]
+        b = [self.body.hidden(self.strip_of(self.b, n, number)) for number in range(len(across))]
         places = [(row, column) for row in range(len(down)) for column in range(len(across))]
 
         def step(tile: str, sums: list[str]) -> list[str]:
