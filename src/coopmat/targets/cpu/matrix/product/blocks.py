@@ -147,7 +147,8 @@ class TileBlocks(Blocks):
             ("i64", found) for one in panels for found in (one.line, one.tile, one.strip)] + [("i64", self.tiles)]
         names = [f"%{number}" for number in range(len(given))]
         body = Body(self.body.features)
-        a, b = (Panel(base, line, tile, strip) for base, (line, tile, strip) in zip(names[:2], (names[4:7], names[7:10]), strict=True))
+        a, b = (Panel(base, line, tile, strip) for base, (line, tile, strip) in
+                zip(names[:2], (names[4:7], names[7:10]), strict=True))
         inner = replace(self, body=body, a=a, b=b, c=replace(self.c, base=names[2]), d=replace(self.d, base=names[3]),
                         tiles=names[10])
         super(TileBlocks, inner).blocks(m, n)
