@@ -69,6 +69,13 @@ class CpuDevice(Device):
             check(module, self.description)
         return CpuProgram(module, self.features, self.options, cache)
 
+    def explanation(self, program: LoadedProgram) -> list[str]:
+        """What was chosen for the last launch of a program: merged work-groups, units that multiply, and why not."""
+        from coopmat.targets.cpu.program import CpuProgram
+
+        assert isinstance(program, CpuProgram)
+        return program.explanation()
+
     def timer(self) -> Timer:
         """Times by this machine's clock; the buffer that empties the caches is larger than the last of them."""
         from coopmat.runtime.timing import cpu_timer

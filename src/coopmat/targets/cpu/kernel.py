@@ -46,6 +46,7 @@ class KernelCode:
     memory. waits: whether sub-groups wait for each other. matrices: the matrix operations by the names of the functions
     that stand for them. sites: the accesses that are checked. prints: the calls of printf (print_buffer.PrintCall).
     reused: the parameters whose matrices may be kept as tiles. has_loops: it may take any time.
+    notes: what became of matrix products, in words.
     """
 
     ir: str
@@ -60,6 +61,7 @@ class KernelCode:
     prints: list[PrintCall]
     reused: list[int]
     has_loops: bool
+    notes: tuple[str, ...] = ()
 
 
 def type_table(prepared: Prepared, entry: EntryPoint, variant: Variant) -> TypeTable:

@@ -23,6 +23,7 @@ from coopmat.spirv.transform.enlarge.pack import packed
 from coopmat.spirv.transform.without_variables import with_values
 from coopmat.support.schedules import OPTION
 from coopmat.targets.cpu.lanes.masks import Variant
+from coopmat.targets.cpu.matrix.body import Features
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit, unit_of
 from coopmat.targets.cpu.options import HARDWARE
 
@@ -61,10 +62,10 @@ class MergedForm:
 
 
 class Merging:
-    """The merged forms of a module's kernels."""
+    """The merged forms of a module's kernels, on a processor with these features."""
 
-    def __init__(self, module: Module) -> None:
-        self._given = module
+    def __init__(self, module: Module, features: Features) -> None:
+        self._given, self._features = module, features
         self._block = schedule_of(module).block
         self._module: Module | None = None
 
@@ -84,7 +85,7 @@ class Merging:
         found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions)
         if found.scope == Scope.Workgroup:
             raise NoMerge("its matrices are those of work-groups, which are as large as their author wants")
-        depth = _depth(self.module, found, variant)
+        depth = _depth(self.module, variant, self._features)
         own = found.own_extents()
         rows, columns = self._shape(found.extents(group_counts), own, threads, wish)
         if (rows, columns) == own and depth.block == depth.own:
@@ -131,7 +132,7 @@ def _multiples(sizes: tuple[int, int], own: tuple[int, int]) -> tuple[int, int]:
     return rows, columns
 
 
-def _depth(module: Module, found: Neighbours, variant: Variant) -> _Depth:
+def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
     """How much of K a block takes."""
     units, depths = set(), set()
     types = TypeTable(module, variant.sub_group_size)
@@ -139,7 +140,7 @@ def _depth(module: Module, found: Neighbours, variant: Variant) -> _Depth:
         a, b, c, d = (_kind(types, module, word) for word in (*row.words[:3], row.result_id or 0))
         use = multiply_accumulate_of(a, b, c, d, CooperativeMatrixOperands(row.words[3] if len(row.words) > 3 else 0),
                                      row)
-        units.add(unit_of(use.formats, use.saturating, variant.features))
+        units.add(unit_of(use.formats, use.saturating, features))
         depths.add(a.columns)
     if len(units) != 1 or len(depths) != 1:
         raise NoMerge("its products are of different types or of different K")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import platform
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,8 @@ from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.global_memory import GlobalMemory
 from coopmat.targets.base.validity import Validity
 from coopmat.targets.cpu.checks.table import Checks
+from coopmat.targets.cpu.combinations import architecture_of
+from coopmat.targets.cpu.explanation import explained, places
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.host import saved
 from coopmat.targets.cpu.host.launch import CompiledKernel, MergedPlan, Plan
@@ -57,9 +60,9 @@ class CpuProgram:
                 check_models(module, self.options.architecture)
         self.signatures = module.kernel_signatures
         self._compiled: dict[tuple[str, Variant], CompiledKernel] = {}
-        self._plans: dict[Any, Plan | MergedPlan] = {}
-        self.merging = Merging(module)
-        self.reasons: dict[str, str] = {}  # why kernels were not merged
+        self._plans: dict[Any, tuple[Plan | MergedPlan, MergedForm | str]] = {}  # and why there is no merged form
+        self.merging = Merging(module, self.features.used)
+        self._last: tuple[Plan | MergedPlan, MergedForm | str] | None = None
         self._merged: dict[bytes, CpuProgram] = {}
 
     @cached_property
@@ -165,10 +168,26 @@ class CpuProgram:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             plan = self._plans[chosen] = self._made_plan(*chosen)
-        return plan.launch
+        self._last = plan
+        return plan[0].launch
+
+    def explanation(self) -> list[str]:
+        """What was chosen for the last launch, and why not something faster; empty before the first one."""
+        if self._last is None:
+            return []
+        plan, form = self._last
+        used = plan.used if isinstance(plan, MergedPlan) else plan
+        if used is None:
+            return []
+        if isinstance(plan, MergedPlan) and not plan.is_merged:
+            form = "its arguments do not allow it"
+        size = self.signatures[used.name].sub_group_size or CPU.sub_group_sizes[0]
+        processor = architecture_of(self.features.used, platform.machine())
+        return [*explained(used.name, used, size, processor, form), *places(self.module, used.name)]
 
     def _made_plan(self, name: str, global_size: Sequence[int], local_size: Sequence[int], nulls: tuple[int, ...],
-                   global_offset: Sequence[int] | None) -> Plan | MergedPlan:
+                   global_offset: Sequence[int] | None) -> tuple[Plan | MergedPlan, MergedForm | str]:
+        """What launches a kernel, and its merged form, or why there is none."""
         if name not in self.signatures:
             raise LaunchError(f"there is no kernel '{name}'; the kernels are {', '.join(self.signatures)}")
         signature = self.signatures[name]
@@ -180,15 +199,14 @@ class CpuProgram:
                 raise NoMerge("the first work-item is not number zero")
             form = self.merged_form(name, variant, geometry)
         except NoMerge as reason:
-            self.reasons[name] = str(reason)
-            return self._plan(name, variant, geometry)
+            return self._plan(name, variant, geometry), str(reason)
         program, counts = self._beside(form.merged.module), geometry.group_counts
         larger = program.variant(program.signatures[name], form.merged.local_size)
         sizes = replace(geometry, global_size=_times(form.merged.group_counts(counts), form.merged.local_size),
                         local_size=form.merged.local_size)
         return MergedPlan(MergedLaunch(form.merged, counts), signature,
                           lambda: program._plan(name, replace(larger, step=form.step, fast=form.fast), sizes),
-                          lambda: self._plan(name, variant, geometry))
+                          lambda: self._plan(name, variant, geometry)), form
 
     def _plan(self, name: str, variant: Variant, geometry: Geometry) -> Plan:
         """The plan of a variant."""

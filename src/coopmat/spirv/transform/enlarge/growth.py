@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from coopmat.spirv.analysis.places import place_of
 from coopmat.spirv.analysis.polynomials import Atom
 from coopmat.spirv.analysis.types import MatrixType, TypeTable
 from coopmat.spirv.edit.functions import FunctionEditor
@@ -24,6 +25,12 @@ CONSTANTS = frozenset({Op.ConstantNull, Op.ConstantComposite, Op.Undef})
 
 class NoMerge(Exception):
     """Why work-groups cannot be merged."""
+
+
+def no_merge(editor: FunctionEditor, row: Instruction, reason: str) -> NoMerge:
+    """Why they cannot, and the line of the source where it stands, if the module tells."""
+    place = place_of(editor.module, row)
+    return NoMerge(reason if place is None else f"{reason} ({place.file.name}:{place.line})")
 
 
 class Matrices:
@@ -60,25 +67,25 @@ class Matrices:
             try:
                 self.accesses.append(access_of(self.indices, row))
             except NotRegular as reason:
-                raise NoMerge(str(reason)) from None
+                raise no_merge(self.editor, row, str(reason)) from None
         elif row.opcode == Op.CooperativeMatrixMulAddKHR:
             a, b, c = row.words[:3]
             if self.is_constant(a) or self.is_constant(b):
-                raise NoMerge("a product is of a constant matrix")
+                raise no_merge(self.editor, row, "a product is of a constant matrix")
             self.dimensions.product(result, a, b, None if self.is_constant(c) else c)
             self.products.append(row)
         elif self.kind(result) is None and not used:
             self._check_other(row)
         elif row.opcode == Op.CooperativeMatrixPerElementOpEXT:
             if uses_position(self.editor, row.words[1]):
-                raise NoMerge("a function of elements depends on their row or column")
+                raise no_merge(self.editor, row, "a function of elements depends on their row or column")
             for word in used:
                 self.dimensions.alike(result, word)
         elif self.kind(result) is not None and row.opcode in ELEMENTWISE and not turns(self.editor, row):
             for word in used:
                 self.dimensions.alike(result, word)
         else:
-            raise NoMerge(f"a matrix is used by {row.name}")
+            raise no_merge(self.editor, row, f"a matrix is used by {row.name}")
 
     def _check_other(self, row: Instruction) -> None:
         """Refuse what has other effects than on matrices, or takes the work-items of a group together."""
@@ -87,9 +94,9 @@ class Matrices:
                 row.opcode == Op.ExtInst and self.editor.module.instruction_sets.get(row.words[0]) == "OpenCL.std"
                 and any(self._is_pointer(word) for word in row.words[2:])) or name.startswith((
                     "Atomic", "Group", "Subgroup", "ControlBarrier", "MemoryBarrier")):
-            raise NoMerge(f"it has other effects than on matrices ({row.name})")
+            raise no_merge(self.editor, row, f"it has other effects than on matrices ({row.name})")
         if row.opcode == Op.Variable and row.words[0] != StorageClass.Input:
-            raise NoMerge("it has variables in memory")
+            raise no_merge(self.editor, row, "it has variables in memory")
 
     def _is_pointer(self, identifier: int) -> bool:
         return self.editor.component(self.editor.type_of(identifier)).opcode == Op.TypePointer

@@ -22,7 +22,7 @@ from coopmat.spirv.edit.functions import FunctionEditor, with_words
 from coopmat.spirv.grammar import BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
-from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, scope_of
+from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
 from coopmat.spirv.transform.enlarge.indices import Condition, Counter, Indices, Quotient
 from coopmat.spirv.transform.enlarge.rewriting import Rewriting
 from coopmat.spirv.transform.facts import Facts
@@ -251,9 +251,11 @@ class Neighbours:
         for row in self.body.rows():
             builtin = self.indices.builtin(row)
             if builtin is not None and row.result_id not in writer.own:
-                raise NoMerge(f"something else than where its matrices lie depends on {builtin.name}")
+                raise no_merge(self.editor, row,
+                               f"something else than where its matrices lie depends on {builtin.name}")
         for header in rounds:
             for row in self.body.block(header).instructions:
                 if row.opcode == Op.Phi and row.result_id not in writer.own and row.result_id not in (
                         self.matrices.declared):
-                    raise NoMerge("something else than where its matrices lie depends on how often a loop has run")
+                    raise no_merge(self.editor, row,
+                                   "something else than where its matrices lie depends on how often a loop has run")

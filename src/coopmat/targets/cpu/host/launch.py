@@ -180,13 +180,16 @@ class MergedPlan:
         self._parameters = signature.parameters
         self._make: dict[bool, Callable[[], Plan]] = {True: larger, False: usual}
         self._plans: dict[bool, Plan] = {}
+        self.used: Plan | None = None
+        self.is_merged = False
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
         is_merged = self._merged.takes(self._numbers(arguments))
         if is_merged not in self._plans:
             self._plans[is_merged] = self._make[is_merged]()
-        self._plans[is_merged].launch([*arguments, *self._merged.given] if is_merged else arguments)
+        self.used, self.is_merged = self._plans[is_merged], is_merged
+        self.used.launch([*arguments, *self._merged.given] if is_merged else arguments)
 
     def _numbers(self, arguments: Sequence[Any]) -> tuple[int, ...]:
         """The arguments that are integers, as such."""

@@ -19,16 +19,19 @@ from coopmat.targets.cpu.matrix.product.panels import shared_out
 from coopmat.targets.cpu.matrix.product.product import panel_bytes
 from coopmat.targets.cpu.matrix.tiles import Tiles
 from coopmat.targets.cpu.matrix.types import matrix_type, slot_bytes, slot_type
+from coopmat.targets.cpu.matrix.words import noted
 from coopmat.targets.llvm.ir_text import Module, declared_name, parse
 from coopmat.targets.llvm.writer import METADATA
 
 
 class Lowered(NamedTuple):
-    """IR without matrices, the bytes that large ones need on a sub-group's stack, and whether any are in tiles."""
+    """IR without matrices, the bytes that large ones need on a sub-group's stack, whether any are in tiles, and what
+    became of products, in words."""
 
     ir: str
     stack_bytes: int
     uses_tiles: bool
+    notes: tuple[str, ...]
 
 
 def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, stay_in_tiles: bool = True) -> Lowered:
@@ -43,6 +46,7 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     for function in module.functions:
         fusing.rewrite(function)
     operations = fusing.operations
+    notes = noted([operations[name] for name in sorted(operations.keys() & module.called)], features)
     types = {matrix_type(kind): kind for operation in operations.values() for kind in operation.kinds}
     module.replace_types({slot_type(kind): f"[{slot_bytes(kind)} x i8]" for kind in types.values()})
     tiles = Tiles(tile_kinds(operations.values(), features), types, operations, features, stay=stay_in_tiles)
@@ -60,7 +64,7 @@ def lower(ir: str, operations: Mapping[str, Operation], features: Features, *, s
     functions = [definition(name, operation, features, shares.get(name)) for name, operation in used.items()]
     frame_bytes = max((one.frame_bytes for one in functions), default=0)
     text = "\n".join([str(module), *large.definitions, *_definitions(functions, tiles, module)])
-    return Lowered(text, large.bytes + loops.bytes + frame_bytes, tiles.are_used)
+    return Lowered(text, large.bytes + loops.bytes + frame_bytes, tiles.are_used, notes)
 
 
 def _definitions(functions: Sequence[Definition], tiles: Tiles, module: Module) -> list[str]:

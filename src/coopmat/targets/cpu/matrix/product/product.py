@@ -58,6 +58,13 @@ def panel_bytes(operation: Product, features: frozenset[str]) -> int:
     return _strips(operation, body, 1, _operands(operation)[1].lines(body, operation.formats[1])).nbytes
 
 
+def reads_lines(operation: Product, body: Body) -> tuple[bool, bool]:
+    """Whether A and B are read where they lie, wherever all of them is there."""
+    a, b = (_strips(operation, body, place, one.lines(body, operation.formats[place])).are_lines
+            for place, one in enumerate(_operands(operation)))
+    return a, b
+
+
 def product(body: Body, operation: Product, share: Share | None = None) -> Made:
     """The body of a product. ``share``: its part of what a thread keeps."""
     a, b = _operands(operation)

@@ -1,0 +1,33 @@
+"""What was chosen for a launch on the CPU, and why not something faster, in lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coopmat.spirv.analysis.places import place_of, reachable_instructions
+from coopmat.spirv.grammar import Op
+from coopmat.spirv.module import Module
+from coopmat.targets.cpu.host.launch import Plan
+from coopmat.targets.cpu.merging import MergedForm
+
+
+def explained(name: str, plan: Plan, sub_group_size: int, processor: str, form: MergedForm | str) -> Iterator[str]:
+    """The lines of a kernel. form: the merged one that ran, or why it did not."""
+    threads = f"{plan.threads} thread{'s' if plan.threads > 1 else ''}"
+    yield f"{name}: sub-groups of {sub_group_size} work-items on {processor}, {plan.groups} work-groups on {threads}"
+    if isinstance(form, str):
+        yield f"  not merged: {form}"
+    else:
+        blocks = " x ".join(str(factor) for factor in form.merged.factors[:2])
+        yield f"  merged: {blocks} neighbouring work-groups are one, with matrices as large as all of theirs"
+    for note in plan.kernel.code.notes:
+        yield f"  {note}"
+
+
+def places(module: Module, kernel: str) -> Iterator[str]:
+    """Where the products of a kernel stand in its source, if the module tells."""
+    found = [place_of(module, row) for row in reachable_instructions(module, kernel)
+             if row.opcode == Op.CooperativeMatrixMulAddKHR]
+    lines = dict.fromkeys(f"{one.file.name}:{one.line}" for one in found if one is not None)
+    if lines:
+        yield f"  multiplied at {', '.join(lines)}"

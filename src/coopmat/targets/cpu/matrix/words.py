@@ -1,0 +1,64 @@
+"""What became of matrix products, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from coopmat.targets.cpu.matrix.amx import instruction_of
+from coopmat.targets.cpu.matrix.body import Body, Features, is_large
+from coopmat.targets.cpu.matrix.operation import Multiply, MultiplyAs, Operation, Product
+from coopmat.targets.cpu.matrix.product.product import reads_lines
+from coopmat.targets.cpu.matrix.product.unit import Unit, unit_of
+
+UNITS = {
+    "tiles": "AMX ({}), with sums in two by two tiles over all of K",
+    "bytes": "dot products of four bytes, with sums in registers over all of K",
+    "pairs": "dot products of two bf16 numbers, with sums in registers over all of K",
+    "shorts": "dot products of two 16-bit integers, with sums in registers over all of K",
+    "numbers": "multiplications and additions of {}, with sums in registers over all of K",
+}
+"""By the kind of a unit; the instruction or the type of numbers stands in it."""
+
+
+def noted(operations: Iterable[Operation], features: Features) -> tuple[str, ...]:
+    """A line for each kind of product, and for how its operands come."""
+    found: dict[str, None] = {}
+    for operation in operations:
+        for line in _lines(operation, features):
+            found[line] = None
+    return tuple(found)
+
+
+def _lines(operation: Operation, features: Features) -> Iterator[str]:
+    if isinstance(operation, Product):
+        unit = unit_of(operation.formats, operation.saturates, features)
+        size = f"{operation.result.rows}x{operation.result.columns}x{operation.a.columns}"
+        yield f"products of {size}, {_formats(operation.formats)}: {_unit(unit)}"
+        if is_large(operation.result):
+            yield f"  C, {operation.result.rows}x{operation.result.columns}, lies in memory between products"
+        for name, source, is_in_lines in zip("AB", operation.sources, reads_lines(operation, Body(features)),
+                                             strict=True):
+            if source is None:
+                yield f"  {name}: a matrix of the kernel, packed for each product"
+            elif is_in_lines:
+                yield f"  {name}: read where it lies"
+            elif source.is_kept and name == "B":
+                yield f"  {name}: packed once by each thread, and kept for blocks that share it"
+            else:
+                yield f"  {name}: packed for each block"
+    elif isinstance(operation, Multiply | MultiplyAs):
+        a, b, _ = operation.operands
+        size = f"{a.rows}x{b.columns}x{a.columns}"
+        instruction = instruction_of(operation, features)
+        how = (f"the numerics '{operation.numerics}'" if isinstance(operation, MultiplyAs)
+               else f"one instruction of AMX ({instruction})" if instruction else "vectors")
+        yield f"products of {size}, {_formats(operation.formats)}: {how}"
+
+
+def _unit(unit: Unit) -> str:
+    return UNITS[unit.kind].format(unit.instruction or unit.word)
+
+
+def _formats(formats: tuple[str, str, str, str]) -> str:
+    a, b, c, d = formats
+    return f"{a if a == b else f'{a} and {b}'} to {d if c == d else f'{c} and {d}'}"
