@@ -108,13 +108,24 @@ class _Filling:
         if strips.has_excess:
             writer.count(strips.count, lambda strip: writer.do(
                 f"store <16 x i32> zeroinitializer, ptr {self._excess(strip)}, align {LINE}"))
-        counts = strips.count, strips.tiles
         if self.lines.order == "along":
-            writer.count(counts[0], lambda strip: writer.count(
-                counts[1], lambda tile: self._tile(strip, tile), unrolls=False), unrolls=False)
-        else:
-            writer.count(counts[1], lambda tile: writer.count(
-                counts[0], lambda strip: self._tile(strip, tile), unrolls=False), unrolls=False)
+            writer.count(strips.count, lambda strip: writer.count(
+                strips.tiles, lambda tile: self._tile(strip, tile), unrolls=False), unrolls=False)
+            return
+        beside = max(1, LINE // (self.length * self.lines.size))  # strips that share lines of the caches
+        whole, rest = divmod(strips.count, beside)
+
+        def across(tile: str) -> None:
+            writer.count(whole, lambda number: self._beside(writer.let(f"mul i64 {number}, {beside}"), beside, tile),
+                         unrolls=False)
+            self._beside(str(whole * beside), rest, tile)
+
+        writer.count(strips.tiles, across, unrolls=False)
+
+    def _beside(self, first: str, count: int, tile: str) -> None:
+        """Fill the same tile of strips beside each other."""
+        for number in range(count):
+            self._tile(self.writer.let(f"add i64 {first}, {number}"), tile)
 
     def _excess(self, strip: str) -> str:
         return self.body.address(self._strip(strip), "i8", self.strips.tiles * self.strips.tile_bytes)
