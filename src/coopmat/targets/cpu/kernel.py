@@ -2,7 +2,8 @@
 
 ``run(launch, arguments, scratch)`` takes work-groups until there are none left; several threads may run it at once.
 ``scratch`` is the thread's own: local memory of one work-group, and stacks for its sub-groups where they wait for each
-other at barriers (host/fibers.py).
+other at barriers (host/fibers.py). Where races are looked for, ``run(launch, arguments, fiber)`` lets one sub-group go
+on instead (host/pauses.py).
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from coopmat.targets.cpu.families import HANDLERS
 from coopmat.targets.cpu.frame import Frame, Slot
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.host.fibers import SWITCHING, run_function
+from coopmat.targets.cpu.host.pauses import PAUSING, RUN
 from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
+from coopmat.targets.cpu.lanes.pauses import pausing
 from coopmat.targets.cpu.lanes.vector import VectorLanes
 from coopmat.targets.cpu.matrix.operation import Operation
 from coopmat.targets.cpu.matrix.work_groups import GroupMatrices
@@ -106,7 +109,7 @@ class _Maker:
         self.variant = variant
         self.assumptions = assumptions
         self.emitter = Emitter(Machine(
-            NAME, HANDLERS, self._execution, variant.sub_group_size, variant.sub_group_size), origins)
+            NAME, pausing(HANDLERS) if variant.pauses else HANDLERS, self._execution, variant.sub_group_size, variant.sub_group_size), origins)
         self.flat = self.emitter.flat
         self.described = self.flat.module.kernel_signatures[entry.name].parameters
         self.frame = self.lanes.frame
@@ -129,14 +132,23 @@ class _Maker:
         versions = {_header("following"): self.matrices.following} if leads else {}
         text = module_text(
             emitter, _header("leading" if leads else "sub_group"), start=self._start(), versions=versions,
-            helpers=[SWITCHING if lanes.waits else "", half_conversions(self.variant.features)],
-            end=[_DISPATCH if leads else "", run_function(lanes.waits, self.variant.fast),
-                 "attributes #0 = { nounwind }"])
+            helpers=[self._switching(), half_conversions(self.variant.features)],
+            end=[_DISPATCH if leads else "", self._run(), "attributes #0 = { nounwind }"])
         reused = [place for place, row in enumerate(self.flat.parameters)
                   if row.result_id in self.matrices.kept.parameters]
         return KernelCode(text, tuple(arguments.slots), self.frame.globals, self.frame.argument_bytes,
                           self.frame.local_bytes, self.frame.stack_bytes, lanes.waits, self.matrices.operations,
                           self.sites, emitter.prints, reused, lanes.layout.has_loops)
+
+    def _switching(self) -> str:
+        """How sub-groups leave their place to others."""
+        if self.variant.pauses:
+            return PAUSING
+        return SWITCHING if self.lanes.waits else ""
+
+    def _run(self) -> str:
+        """What the host calls."""
+        return RUN if self.variant.pauses else run_function(self.lanes.waits, self.variant.fast)
 
     def _start(self) -> list[str]:
         """The first lines: which work-items exist."""

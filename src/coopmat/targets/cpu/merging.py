@@ -101,6 +101,8 @@ class Merging:
             raise NoMerge(f"{VARIABLE}=0")
         if variant.is_checked:
             raise NoMerge("accesses are checked one by one")
+        if variant.pauses:
+            raise NoMerge("races between sub-groups are looked for")
         if variant.numerics != HARDWARE:
             raise NoMerge(f"products have the numerics '{variant.numerics}'")
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):

@@ -27,6 +27,9 @@ class CpuOptions:
     ``numerics``: ``"hardware"`` multiplies matrices with the processor's own instructions; ``"exact"`` computes
     ``A*B + C`` exactly and rounds once; the name of an architecture, such as ``"nvidia_gpu_sm_90"``, computes as that
     device does, bit for bit (docs/numerics.md).
+    ``races``: each launch runs a second time, with sub-groups and work-groups interleaved in a random order on one
+    thread; results that differ raise :class:`~coopmat.diagnostics.DataRace` (docs/checking.md).
+    ``seed``: of that order.
     ``threads``: how many threads share the work-groups of a launch; None for COOPMAT_NUM_THREADS, else one for each
     core that this process may use.
     ``printf_limit``: the bytes that printf may write in one launch; what does not fit is dropped.
@@ -36,12 +39,17 @@ class CpuOptions:
 
     bounds: bool = False
     numerics: str = HARDWARE
+    races: bool = False
+    seed: int = 0
     threads: int | None = None
     printf_limit: int = DEFAULT_PRINTF_LIMIT
 
     def __post_init__(self) -> None:
-        if not isinstance(self.bounds, bool | np.bool_):
-            self._refuse("bounds", "True or False")
+        for name in ("bounds", "races"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                self._refuse(name, "True or False")
+        if not _is_integer(self.seed) or self.seed < 0:
+            self._refuse("seed", "an integer of at least 0")
         if not isinstance(self.numerics, str) or self.numerics not in (HARDWARE, EXACT, *ROWS):
             self._refuse("numerics", f"{HARDWARE!r}, {EXACT!r} or an architecture ({', '.join(ROWS)})")
         if self.threads is not None and not (_is_integer(self.threads) and 1 <= self.threads <= MOST_THREADS):

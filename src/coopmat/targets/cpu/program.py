@@ -30,6 +30,7 @@ from coopmat.targets.cpu.explanation import explained, places
 from coopmat.targets.cpu.features import OF_EMISSION, CpuFeatures, cpu_features
 from coopmat.targets.cpu.host import saved
 from coopmat.targets.cpu.host.launch import CompiledKernel, MergedPlan, Plan
+from coopmat.targets.cpu.host.races import RacePlan
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.multiply_as import check_models
@@ -129,7 +130,8 @@ class CpuProgram:
             total *= count
         is_straight = local_size[0] % size == 0 or total == local_size[0]
         return Variant(size, total % size == 0, is_straight, bounds=bool(self.options.bounds), nulls=nulls,
-                       numerics=self.options.numerics, features=self.features.used & OF_EMISSION)
+                       numerics=self.options.numerics, features=self.features.used & OF_EMISSION,
+                       pauses=bool(self.options.races))
 
     def assembly(self) -> str:
         """The assembly language of every kernel, for work-groups of whole sub-groups, or of the size that it requires.
@@ -213,6 +215,8 @@ class CpuProgram:
         kernel, signature = self.compile(name, variant), self.signatures[name]
         addresses = {slot.offset: self.globals.address(identifier) for identifier, slot in kernel.code.globals.items()}
         checks = Checks(signature, kernel.code.sites, self.globals) if kernel.code.sites else None
+        if variant.pauses:
+            return RacePlan(kernel, signature, geometry, addresses, self.options, checks, self.globals)
         return Plan(kernel, signature, geometry, self.threads, addresses, self.options.printf_limit, checks)
 
     def merged_form(self, name: str, variant: Variant, geometry: Geometry) -> MergedForm:

@@ -17,34 +17,37 @@ _FIRST = {"r15": "i64 0", "r14": "i64 0", "r13": "i64 0", "r12": "ptr @fiber_mai
           "return": "ptr @begin_stack"}
 """What lies on a new stack, from its top: what switch_stack takes off, and where it returns to."""
 
-_MEMBERS = {"gx": "i64", "gy": "i64", "gz": "i64", "sg": "i64", "launch": "ptr", "arguments": "ptr", "scratch": "ptr",
-            "shared": "ptr", "next": "ptr"}
+MEMBERS = {"gx": "i64", "gy": "i64", "gz": "i64", "sg": "i64", "launch": "ptr", "arguments": "ptr", "scratch": "ptr",
+           "shared": "ptr", "next": "ptr"}
 """Of a fiber, behind its stack pointer: group and sub-group, what they all share, and the next one."""
+FIBER = f"%fiber = type {{ ptr, {', '.join(MEMBERS.values())} }}"
 
 
 def _member(name: str) -> str:
-    return f"  %{name}.at = getelementptr %fiber, ptr %fiber, i64 0, i32 {1 + list(_MEMBERS).index(name)}"
+    return f"  %{name}.at = getelementptr %fiber, ptr %fiber, i64 0, i32 {1 + list(MEMBERS).index(name)}"
 
 
-def _load_members(*names: str) -> str:
-    return "\n".join([*map(_member, names), *(f"  %{name} = load {_MEMBERS[name]}, ptr %{name}.at" for name in names)])
+def load_members(*names: str) -> str:
+    """Load members of %fiber."""
+    return "\n".join([*map(_member, names), *(f"  %{name} = load {MEMBERS[name]}, ptr %{name}.at" for name in names)])
 
 
 def _store_members() -> str:
-    return "\n".join(f"{_member(name)}\n  store {llvm} %{name}, ptr %{name}.at" for name, llvm in _MEMBERS.items())
+    return "\n".join(f"{_member(name)}\n  store {llvm} %{name}, ptr %{name}.at" for name, llvm in MEMBERS.items())
 
 
-def _store_first() -> str:
+def store_first() -> str:
+    """Put what a new stack begins with at %top."""
     return "\n".join(f"  %{name}.at = getelementptr i64, ptr %top, i64 {place}\n  store {operand}, ptr %{name}.at"
                      for place, (name, operand) in enumerate(_FIRST.items()))
 
 
-def _word(name: str, place: int) -> str:
+def load_word(name: str, place: int) -> str:
     """Load a word of the launch."""
     return f"  %{name}.at = getelementptr i64, ptr %launch, i64 {place}\n  %{name} = load i64, ptr %{name}.at"
 
 
-SWITCHING = rf"""
+SWITCH = rf"""
 ; Save what a function keeps for its caller, and the stack pointer at %from; take the stack at %to.
 define internal void @switch_stack(ptr %from, ptr %to) naked noinline nounwind {{
   call void asm sideeffect "{_SWITCH}", "~{{memory}}"()
@@ -57,13 +60,15 @@ define internal void @begin_stack() naked noinline nounwind {{
   unreachable
 }}
 
-%fiber = type {{ ptr, {", ".join(_MEMBERS.values())} }}
+{FIBER}
+"""
 
+SWITCHING = rf"""{SWITCH}
 define internal void @barrier(ptr %fiber) noinline nounwind {{
   %alone = icmp eq ptr %fiber, null
   br i1 %alone, label %done, label %wait
 wait:
-{_load_members("next")}
+{load_members("next")}
   call void @switch_stack(ptr %fiber, ptr %next)
   br label %done
 done:
@@ -71,7 +76,7 @@ done:
 }}
 
 define internal void @fiber_main(ptr %fiber) noinline nounwind {{
-{_load_members(*_MEMBERS)}
+{load_members(*MEMBERS)}
   call void @sub_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 %sg, ptr %fiber)
   %running.at = getelementptr i64, ptr %shared, i64 1
   %running = load i64, ptr %running.at
@@ -91,8 +96,8 @@ leave:
 define internal void @work_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz,
                                  i64 %count) noinline nounwind {{
 entry:
-{_word("bytes", Field.LOCAL_BYTES)}
-{_word("stack", Field.STACK_BYTES)}
+{load_word("bytes", Field.LOCAL_BYTES)}
+{load_word("stack", Field.STACK_BYTES)}
   %shared = getelementptr i8, ptr %scratch, i64 %bytes
   %stacks = getelementptr i8, ptr %shared, i64 64
   %running.at = getelementptr i64, ptr %shared, i64 1
@@ -109,7 +114,7 @@ prepare:
   %next = getelementptr i8, ptr %stacks, i64 %next.offset
   %end = getelementptr i8, ptr %fiber, i64 %stack
   %top = getelementptr i8, ptr %end, i64 -120
-{_store_first()}
+{store_first()}
   store ptr %top, ptr %fiber
 {_store_members()}
   br i1 %is.last, label %start, label %prepare
@@ -169,14 +174,14 @@ def run_function(waits: bool, fast: int | None = None) -> str:
     return f"""
 define void @run(ptr %launch, ptr %arguments, ptr %scratch) nounwind {{
 entry:
-{_word("nx", Field.GROUPS)}
-{_word("ny", Field.GROUPS + 1)}
+{load_word("nx", Field.GROUPS)}
+{load_word("ny", Field.GROUPS + 1)}
   %plane = mul i64 %nx, %ny
   %band.groups = mul i64 %nx, {BAND}
-{_word("total", Field.TOTAL)}
+{load_word("total", Field.TOTAL)}
   %taken.at = getelementptr i64, ptr %launch, i64 {Field.NEXT}
-{_word("chunk", Field.CHUNK)}
-{_word("count", Field.SUB_GROUPS)}
+{load_word("chunk", Field.CHUNK)}
+{load_word("count", Field.SUB_GROUPS)}
   %stop.at = getelementptr i64, ptr %launch, i64 {Field.STOP}
   br label %take
 take:

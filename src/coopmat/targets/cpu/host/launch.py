@@ -36,7 +36,7 @@ MOST_TAKEN = 64  # work-groups at once
 MOST_IN_MAIN = 4096  # work-groups of a kernel without loops that Python's main thread runs itself
 WORTH_WAKING = 50_000  # nanoseconds of work; for less, one thread is done before another has begun
 WORD_BYTES = 8
-_WORDS_BYTES = -(-Field.COUNT * WORD_BYTES // ALIGNMENT) * ALIGNMENT
+WORDS_BYTES = -(-Field.COUNT * WORD_BYTES // ALIGNMENT) * ALIGNMENT
 
 
 @dataclass
@@ -95,13 +95,13 @@ class Plan:
         self.local_bytes = -(-code.local_bytes // ALIGNMENT) * ALIGNMENT  # without arguments
         check_local_memory(self.name, self._local_parts(), CPU.device_name, CPU.limits.local_memory)
         self.stack_bytes = int(words[Field.STACK_BYTES] * words[Field.SUB_GROUPS]) if code.waits else 0
-        self.size = _WORDS_BYTES + code.argument_bytes + 16
+        self.size = WORDS_BYTES + code.argument_bytes + 16
         template = bytearray(self.size)
         template[:words.nbytes] = words.tobytes()
         for offset, address in addresses.items():
-            _WORD.pack_into(template, _WORDS_BYTES + offset, address)
+            _WORD.pack_into(template, WORDS_BYTES + offset, address)
         self.template = bytes(template)
-        slots = [(place, _WORDS_BYTES + slot.offset, slot.size, parameter) for place, (slot, parameter)
+        slots = [(place, WORDS_BYTES + slot.offset, slot.size, parameter) for place, (slot, parameter)
                  in enumerate(zip(code.parameters, signature.parameters, strict=True))]
         self.locals = [(place, offset) for place, offset, _, parameter in slots if parameter.kind == "local"]
         self.pointers = [(place, offset) for place, offset, _, parameter in slots
@@ -113,6 +113,15 @@ class Plan:
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
+        self._run(arguments, self._share)
+
+    def _share(self, frame: LaunchFrame, scratch: int) -> None:
+        """Take work-groups until there are none left."""
+        self.run(frame.address, frame.address + WORDS_BYTES, scratch)
+
+    def _run(self, arguments: Sequence[Any], share: Callable[[LaunchFrame, int], object], *, shows: bool = True
+             ) -> None:
+        """Run the kernel once. ``share``: what each thread does, with memory of its own. ``shows``: what it prints."""
         try:
             frame = self._frames.pop()
         except IndexError:
@@ -121,7 +130,6 @@ class Plan:
         local_bytes = self._bind(frame, arguments)
         if self.reused and not _overlap(arguments, self.reused):
             frame.words[Field.REUSE] = next(_launches)
-        launch, run = frame.address, self.run
         output = PrintBuffer(self.name, self.prints, self.printf_limit, "the CPU") if self.prints else None
         if output is not None:
             frame.words[Field.OUTPUT] = output.address
@@ -132,13 +140,13 @@ class Plan:
 
         # A thread that is left alone after an interruption keeps what it uses.
         def work(scratch: int, _used: object = (self.kernel, frame, arguments, output, table)) -> None:
-            run(launch, launch + _WORDS_BYTES, scratch)
+            share(frame, scratch)
 
         self._expected = POOL.run(work, local_bytes + self.stack_bytes + 128,
                                   self.threads if self._expected >= WORTH_WAKING else 1, stop, ends=self.ends)
         fault = None if self.checks is None else self.checks.fault(frame.words, table)
         self._frames.append(frame)
-        if output is not None:
+        if output is not None and shows:
             output.show()
         if fault is not None:
             try:

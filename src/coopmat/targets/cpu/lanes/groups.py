@@ -2,7 +2,7 @@
 
 The sub-groups of a work-group run on one thread; each runs until it comes to a barrier (host/fibers.py). Two things
 follow. Between two barriers they run in their order, so that what one leaves in local memory is there for the next one:
-sums over a work-group are made like that. And memory is in order without fences, except for other work-groups.
+sums over a work-group are made like that (where the order is random, behind a barrier of their own). And memory is in order without fences, except for other work-groups.
 """
 
 from __future__ import annotations
@@ -123,6 +123,16 @@ class Groups(Scans):
         self.waits = True
         self.writer.do("call void @barrier(ptr %fiber)")
 
+    def _in_turn(self) -> None:
+        """From here to the next barrier the sub-groups of the work-group go in their order."""
+        self.waits = True
+        if self.variant.pauses:
+            self.writer.do("call void @turn(ptr %fiber)")
+
+    def pause(self) -> None:
+        """Let others go on, if they shall."""
+        self.writer.do("call void @pause(ptr %fiber)")
+
     def arrive(self, scope: Scope) -> None:
         """Nothing: who waits, waits for all to come there, and so for more than it must."""
 
@@ -140,6 +150,7 @@ class Groups(Scans):
     def scan_work_group(self, operation: int, folding: Folding, numbers: Numbers) -> Numbers:
         """A reduction or a scan of all work-items of the work-group."""
         self._shared_base()
+        self._in_turn()
         if operation == GroupOperation.Reduce:
             for place, number in enumerate(numbers):
                 self._put(place, self.total(folding, number, self._so_far(place, folding)))

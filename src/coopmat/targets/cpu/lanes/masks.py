@@ -34,6 +34,7 @@ class Variant:
     features: frozenset[str] = frozenset()
     step: int = 0
     fast: int | None = None
+    pauses: bool = False
 
     @property
     def is_checked(self) -> bool:
