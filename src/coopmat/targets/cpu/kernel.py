@@ -109,7 +109,8 @@ class _Maker:
         self.variant = variant
         self.assumptions = assumptions
         self.emitter = Emitter(Machine(
-            NAME, pausing(HANDLERS) if variant.pauses else HANDLERS, self._execution, variant.sub_group_size, variant.sub_group_size), origins)
+            NAME, pausing(HANDLERS) if variant.pauses else HANDLERS, self._execution, variant.sub_group_size,
+            variant.sub_group_size), origins)
         self.flat = self.emitter.flat
         self.described = self.flat.module.kernel_signatures[entry.name].parameters
         self.frame = self.lanes.frame

@@ -1,4 +1,4 @@
-"""Launches in two orders, whose results are compared: what differs depends on the order of sub-groups or work-groups."""
+"""Launches in two orders: where results differ, they depend on the order of sub-groups or work-groups."""
 
 from __future__ import annotations
 

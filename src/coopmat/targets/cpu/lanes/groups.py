@@ -2,7 +2,8 @@
 
 The sub-groups of a work-group run on one thread; each runs until it comes to a barrier (host/fibers.py). Two things
 follow. Between two barriers they run in their order, so that what one leaves in local memory is there for the next one:
-sums over a work-group are made like that (where the order is random, behind a barrier of their own). And memory is in order without fences, except for other work-groups.
+sums over a work-group are made like that (where the order is random, behind a barrier of their own). And memory is in
+order without fences, except for other work-groups.
 """
 
 from __future__ import annotations

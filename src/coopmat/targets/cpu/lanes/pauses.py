@@ -14,7 +14,7 @@ SHARED = frozenset({StorageClass.CrossWorkgroup, StorageClass.Workgroup, Storage
 ADDRESSES = frozenset({
     *CHAINS, *POINTER_CASTS, *LIFETIMES, Op.Variable, Op.Phi, Op.Select, Op.GenericCastToPtrExplicit, Op.ConvertPtrToU,
     Op.GenericPtrMemSemantics, Op.PtrEqual, Op.PtrNotEqual, Op.PtrDiff, Op.IEqual, Op.INotEqual, Op.SizeOf,
-    Op.Branch, Op.BranchConditional, Op.Switch, Op.Return, Op.Unreachable})
+    Op.LoopMerge, Op.SelectionMerge, Op.Branch, Op.BranchConditional, Op.Switch})
 """Instructions that have pointers, or labels, and access no memory."""
 
 
