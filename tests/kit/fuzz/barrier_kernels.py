@@ -3,8 +3,8 @@ with some barriers removed.
 
 ``generate(seed)`` gives a kernel ``k(out, memory, in)`` that is free of races by construction: at any time each piece
 of memory is used in one way, and where the way changes, a barrier comes first. Each work-item has elements of its own,
-or all of them read, or one work-item has everything, or a sub-group reads what it has written, or all of them add by
-atomics.
+or all of them read, or one work-item has everything, or a sub-group reads what it has written, by itself or as a matrix,
+or all of them add by atomics.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ import numpy as np
 GEOMETRIES = ((8, 16, 3), (8, 24, 2), (8, 20, 2), (16, 32, 3), (16, 64, 2), (16, 48, 1), (32, 64, 2))
 """Sub-group size, work-items of a work-group, work-groups."""
 LOCAL, GLOBAL = "CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"
-WAYS = ("own", "own", "read", "read", "one", "neighbours", "add")
+WAYS = ("own", "own", "read", "read", "one", "neighbours", "add", "tile")
+COLUMNS = 4  # of a sub-group's matrix, which has as many elements as the sub-group has work-items
+TILE = ("__attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, {rows}, {columns}, "
+        "CLK_COOPERATIVE_MATRIX_ACCUMULATOR)))")
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,15 @@ class Memory:
     flags: str
     way: tuple[str, ...] | None = None
 
+    @property
+    def space(self) -> str:
+        return "local" if self.flags == LOCAL else "global"
+
+
+def _is_narrow(way: tuple[str, ...]) -> bool:
+    """Whether each sub-group has its part of the memory."""
+    return way[0] in ("neighbours", "tile") or way == ("own", "lid")
+
 
 def generate(seed: int) -> Kernel:
     """The kernel of a seed."""
@@ -96,6 +108,7 @@ class _Generator:
     seed: int
     lines: list[str | Barrier] = field(default_factory=list)
     barriers: int = 0
+    tiles: int = 0
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
@@ -129,7 +142,7 @@ class _Generator:
     def use(self, one: Memory, way: tuple[str, ...]) -> None:
         """Use a piece of memory in a way, after a barrier if it was used in another one."""
         if one.way is not None and one.way != way:
-            if {one.way, way} == {("own", "lid"), ("neighbours",)}:
+            if _is_narrow(one.way) and _is_narrow(way):
                 self.barrier(one.flags, is_sub_group=True)
             else:
                 self.barrier(one.flags)
@@ -178,12 +191,30 @@ class _Generator:
             self.use(one, ("one", str(who)))
             self.lines.append(f"if (lid == {who}) for (uint i = 0; i < {self.size}; i += {self.random.randint(1, 5)}) "
                               f"{{ x += {one.name}[i]; {one.name}[i] = x; }}")
+        elif way == "tile":
+            if self.size % self.sub_group == 0:
+                self.tile(one)
         elif way == "neighbours":
             self.use(one, ("neighbours",))
             self.lines.append(f"{condition}x ^= {one.name}[first + (lane + {self.random.randint(1, 7)}) % members];")
         else:
             self.use(one, ("add",))
             self.lines.append(f"{condition}atomic_add({one.name} + {self.any()}, x);")
+
+    def tile(self, one: Memory) -> None:
+        """A sub-group loads its part of a piece of memory as a matrix, or stores it. No two of these are ordered."""
+        self.tiles += 1
+        self.use(one, ("tile", str(self.tiles)))
+        name, layout = f"a{self.tiles}", self.random.choice(("ROW", "COLUMN"))
+        rows, tile = self.sub_group // COLUMNS, TILE.format(rows=self.sub_group // COLUMNS, columns=COLUMNS)
+        stride = COLUMNS if layout == "ROW" else rows
+        place = f"({one.space} int *)({one.name} + first)"
+        how = f"CLK_COOPERATIVE_MATRIX_LAYOUT_{layout}_MAJOR, {stride}"
+        if self.random.random() < 0.5:
+            self.lines.append(f"int {tile} {name} = coop_mat_load({place}, {how}); x += {name}[0];")
+        else:
+            self.lines.append(f"int {tile} {name} = coop_mat_load((global const int *)(in + first), {how}); "
+                              f"coop_mat_store({place}, {name}, {how});")
 
     def own(self) -> str:
         """An index that no other work-item has."""
