@@ -3,8 +3,8 @@ with some barriers removed.
 
 ``generate(seed)`` gives a kernel ``k(out, memory, in)`` that is free of races by construction: at any time each piece
 of memory is used in one way, and where the way changes, a barrier comes first. Each work-item has elements of its own,
-or all of them read, or one work-item has everything, or a sub-group reads what it has written, by itself or as a matrix,
-or all of them add by atomics.
+or all of them read, or one work-item has everything, or a sub-group reads what it has written, by itself or as a
+matrix, or all of them add by atomics.
 """
 
 from __future__ import annotations

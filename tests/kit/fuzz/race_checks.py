@@ -63,8 +63,9 @@ def of_removed(seed: int) -> tuple[str, bool, bool]:
     removed = kernel.some_barriers()
     reported, found = simulated(kernel, removed), on_cpu(kernel, removed)
     is_race, differs = isinstance(reported, cm.DataRace), differ(found)
+    what = f"seed {seed}, without barriers {sorted(removed)}"
     if differs and not is_race:
-        return f"seed {seed}, without barriers {sorted(removed)}: results differ, the simulator says {reported}", True, False
+        return f"{what}: results differ, the simulator says {reported}", differs, is_race
     if not isinstance(reported, Exception) and differ([reported, *found]):
-        return f"seed {seed}, without barriers {sorted(removed)}: another result in the simulator", differs, False
+        return f"{what}: another result in the simulator", differs, is_race
     return "", differs, is_race

