@@ -58,13 +58,17 @@ class NativeCode:
 
     def function(self, name: str, *parameters: Any) -> Any:
         """A function that returns nothing; Python's other threads run while it does."""
+        return ctypes.CFUNCTYPE(None, *parameters)(self.address(name))
+
+    def address(self, name: str) -> int:
+        """Where a function is."""
         with _lock:
             try:
                 found = self._linker.lookup(self._name, name)
             except RuntimeError:
                 raise Error(f"the compiled code has no function '{name}'") from None
             self._found.append(found)
-        return ctypes.CFUNCTYPE(None, *parameters)(found[name])
+        return int(found[name])
 
 
 @cache

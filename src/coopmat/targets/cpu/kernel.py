@@ -24,6 +24,7 @@ from coopmat.targets.cpu.frame import Frame, Slot
 from coopmat.targets.cpu.half_conversions import half_conversions
 from coopmat.targets.cpu.host.fibers import SWITCHING, run_function
 from coopmat.targets.cpu.host.pauses import PAUSING, RUN
+from coopmat.targets.cpu.host.teams import CODE as TEAM
 from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
 from coopmat.targets.cpu.lanes.pauses import pausing
 from coopmat.targets.cpu.lanes.vector import VectorLanes
@@ -149,7 +150,7 @@ class _Maker:
 
     def _run(self) -> str:
         """What the host calls."""
-        return RUN if self.variant.pauses else run_function(self.lanes.waits, self.variant.fast)
+        return RUN if self.variant.pauses else f"{TEAM}\n{run_function(self.lanes.waits, self.variant.fast)}"
 
     def _start(self) -> list[str]:
         """The first lines: which work-items exist."""

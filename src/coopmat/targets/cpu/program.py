@@ -217,7 +217,8 @@ class CpuProgram:
         checks = Checks(signature, kernel.code.sites, self.globals) if kernel.code.sites else None
         if variant.pauses:
             return RacePlan(kernel, signature, geometry, addresses, self.options, checks, self.globals)
-        return Plan(kernel, signature, geometry, self.threads, addresses, self.options.printf_limit, checks)
+        return Plan(kernel, signature, geometry, self.threads, addresses, self.options.printf_limit, checks,
+                    in_lines=variant.fast is not None)
 
     def merged_form(self, name: str, variant: Variant, geometry: Geometry) -> MergedForm:
         """The merged form of a kernel for a launch. NoMerge, with the reason, if it has none."""

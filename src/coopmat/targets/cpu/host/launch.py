@@ -18,6 +18,7 @@ import numpy as np
 
 from coopmat.devices import CPU
 from coopmat.spirv.analysis.kernels import KernelSignature
+from coopmat.support.cached import cached_property
 from coopmat.support.native import NativeCode
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.local_memory import check_local_memory
@@ -25,7 +26,7 @@ from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.values import as_bytes
 from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.host.frame import ALIGNMENT, Field
-from coopmat.targets.cpu.host.threads import POOL, aligned
+from coopmat.targets.cpu.host.threads import POOL, Share, TeamCode, aligned
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.llvm.merging import MergedLaunch
 from coopmat.targets.llvm.print_buffer import PrintBuffer
@@ -33,8 +34,9 @@ from coopmat.targets.llvm.print_buffer import PrintBuffer
 SMALLEST_STACK = 1 << 18  # bytes
 CHUNKS_PER_THREAD = 16  # work-groups are taken in so many portions, so that threads end at about the same time
 MOST_TAKEN = 64  # work-groups at once
+CHUNKS_IN_LINE, LEAST_IN_LINE = 4, 4  # portions, and work-groups of one, where neighbours share what a thread keeps
 MOST_IN_MAIN = 4096  # work-groups of a kernel without loops that Python's main thread runs itself
-WORTH_WAKING = 50_000  # nanoseconds of work; for less, one thread is done before another has begun
+WORTH_WAKING = 20_000  # nanoseconds of work; for less, one thread is done before another has begun
 WORD_BYTES = 8
 WORDS_BYTES = -(-Field.COUNT * WORD_BYTES // ALIGNMENT) * ALIGNMENT
 
@@ -46,6 +48,11 @@ class CompiledKernel:
     code: KernelCode
     native: NativeCode
     run: Any
+
+    @cached_property
+    def team(self) -> TeamCode:
+        """What several threads run it by."""
+        return TeamCode(self.native)
 
 
 def _words_of(geometry: Geometry) -> np.ndarray:
@@ -61,6 +68,15 @@ def _words_of(geometry: Geometry) -> np.ndarray:
     return words
 
 
+def _taken_at_once(groups: int, threads: int, *, in_lines: bool) -> int:
+    """How many work-groups a thread takes: few, so that all threads end at about the same time; more where it has less
+    to do for neighbours."""
+    if not in_lines:
+        return max(1, min(MOST_TAKEN, groups // (threads * CHUNKS_PER_THREAD)))
+    each = -(-groups // threads)
+    return max(1, min(each, LEAST_IN_LINE), each // CHUNKS_IN_LINE)
+
+
 class LaunchFrame:
     """Memory for the words and the arguments of a launch."""
 
@@ -71,18 +87,24 @@ class LaunchFrame:
         self.address = memory.ctypes.data
 
 
+Execute = Callable[[LaunchFrame, int, Callable[[], None], object], None]
+"""Runs a launch: its frame, the bytes of memory that a thread needs, what makes it end early, what must stay."""
+
+
 class Plan:
     """A kernel with sizes, ready to be launched with any arguments."""
 
     def __init__(self, kernel: CompiledKernel, signature: KernelSignature, geometry: Geometry,
-                 threads: int, addresses: Mapping[int, int], printf_limit: int, checks: Checks | None) -> None:
+                 threads: int, addresses: Mapping[int, int], printf_limit: int, checks: Checks | None, *,
+                 in_lines: bool = False) -> None:
         """``addresses``: those of the module's variables, by their offsets among the arguments. ``printf_limit``: the
-        characters that a launch may print. ``checks``: of its accesses, if they are checked."""
+        characters that a launch may print. ``checks``: of its accesses, if they are checked. ``in_lines``: whether
+        work-groups that follow each other share what a thread keeps."""
         code = kernel.code
         words = _words_of(geometry)
         self.groups = int(words[Field.TOTAL])
         self.threads = min(threads, self.groups)
-        words[Field.CHUNK] = max(1, min(MOST_TAKEN, self.groups // (self.threads * CHUNKS_PER_THREAD)))
+        words[Field.CHUNK] = _taken_at_once(self.groups, self.threads, in_lines=in_lines)
         words[Field.STACK_BYTES] = SMALLEST_STACK + 2 * code.stack_bytes // ALIGNMENT * ALIGNMENT
         self.kernel = kernel
         self.run = kernel.run
@@ -113,15 +135,16 @@ class Plan:
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run the kernel; returns when it is done."""
-        self._run(arguments, self._share)
+        self._run(arguments, self._execute)
 
-    def _share(self, frame: LaunchFrame, scratch: int) -> None:
-        """Take work-groups until there are none left."""
-        self.run(frame.address, frame.address + WORDS_BYTES, scratch)
+    def _execute(self, frame: LaunchFrame, scratch_bytes: int, stop: Callable[[], None], used: object) -> None:
+        """Let threads take work-groups until there are none left."""
+        threads = self.threads if self._expected >= WORTH_WAKING else 1
+        share = Share(self.kernel, frame.address, frame.address + WORDS_BYTES, scratch_bytes, used)
+        self._expected = POOL.run(share, threads, stop, ends=self.ends)
 
-    def _run(self, arguments: Sequence[Any], share: Callable[[LaunchFrame, int], object], *, shows: bool = True
-             ) -> None:
-        """Run the kernel once. ``share``: what each thread does, with memory of its own. ``shows``: what it prints."""
+    def _run(self, arguments: Sequence[Any], execute: Execute, *, shows: bool = True) -> None:
+        """Run the kernel once. ``shows``: what it prints."""
         try:
             frame = self._frames.pop()
         except IndexError:
@@ -139,11 +162,7 @@ class Plan:
             frame.words[Field.STOP] = 1
 
         # A thread that is left alone after an interruption keeps what it uses.
-        def work(scratch: int, _used: object = (self.kernel, frame, arguments, output, table)) -> None:
-            share(frame, scratch)
-
-        self._expected = POOL.run(work, local_bytes + self.stack_bytes + 128,
-                                  self.threads if self._expected >= WORTH_WAKING else 1, stop, ends=self.ends)
+        execute(frame, local_bytes + self.stack_bytes + 128, stop, (self.kernel, frame, arguments, output, table))
         fault = None if self.checks is None else self.checks.fault(frame.words, table)
         self._frames.append(frame)
         if output is not None and shows:

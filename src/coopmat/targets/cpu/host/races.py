@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.cpu.checks.table import Checks
 from coopmat.targets.cpu.host.interleaving import InOrder, Interleaving, Order, RandomOrder
 from coopmat.targets.cpu.host.launch import WORDS_BYTES, CompiledKernel, LaunchFrame, Plan
+from coopmat.targets.cpu.host.threads import interruptible
 from coopmat.targets.cpu.options import CpuOptions
 
 
@@ -60,10 +61,11 @@ class RacePlan(Plan):
 
     def run_in(self, order: Order, arguments: Sequence[Any], *, shows: bool = True) -> None:
         """Run the kernel in an order; ``shows``: what it prints."""
-        def share(frame: LaunchFrame, _scratch: int) -> None:
-            Interleaving(self.run, frame.words, frame.address, frame.address + WORDS_BYTES, order).run()
+        def execute(frame: LaunchFrame, _bytes: int, stop: Callable[[], None], _used: object) -> None:
+            run = Interleaving(self.run, frame.words, frame.address, frame.address + WORDS_BYTES, order).run
+            interruptible(run, stop)
 
-        self._run(arguments, share, shows=shows)
+        self._run(arguments, execute, shows=shows)
 
     def _buffers(self, arguments: Sequence[Any]) -> Iterator[Buffer]:
         """What the kernel may write: arguments, and variables of the module."""

@@ -1,32 +1,32 @@
-"""Threads that share the work-groups of launches: Python's own, which compiled code lets run beside each other.
+"""Threads that share the work-groups of launches.
 
-The thread that launches a kernel takes part. Others are asked to help; whoever comes when the work is done does
-nothing, and only those that have begun are waited for. Two are woken by the launching thread, and each wakes two more,
-so that many threads start in a few steps. Helpers live as long as the process and serve every launch.
+The thread that launches a kernel takes part; others wait in compiled code for work (:mod:`.teams`). They live as long
+as the process, in teams: a launch has a team of its own as long as it runs.
 
-Python's main thread, which Ctrl-C goes to, leaves work that may not end to helpers, and only waits. Helpers that do not
+Python's main thread, which Ctrl-C goes to, leaves work that may not end to others, and only waits. Those that do not
 end soon after an interruption are left alone with what they use.
 """
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable
-from queue import SimpleQueue
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from coopmat.support.forks import after_fork
+from coopmat.support.native import NativeCode
 from coopmat.targets.cpu.host.frame import KEPT_BYTES, PANEL_BYTES, REUSE_BYTES, TAG_BYTES, TILES
+from coopmat.targets.cpu.host.teams import WORD_BYTES, Desk, Job
 
 ALIGNMENT = 64
-_WOKEN_AT_ONCE = 2
-_QUEUED_PER_HELPER = 4
-_PATIENCE = 1.0  # seconds that an interrupted launch waits for its helpers
-
-Work = Callable[[int], object]
-"""Does what there is to do, with memory of the thread's own at an address."""
+_PATIENCE = 1.0  # seconds that an interrupted launch waits for its threads
+_HAVE_SLEEP = sys.platform == "linux"
 
 
 def aligned(size: int) -> np.ndarray:
@@ -52,183 +52,189 @@ class Scratch:
         return self._address
 
 
-class _Job:
-    """Work that several threads do together. Lists stand for counts, because taking from a list is one step."""
+class TeamCode:
+    """The functions of :mod:`.teams` in a kernel's code, and where :func:`.fibers.run_function` begins."""
 
-    __slots__ = ("asked", "begun", "ended", "helpers", "results", "scratch_bytes", "tickets", "wakes", "work")
+    def __init__(self, native: NativeCode) -> None:
+        self.native = native
+        word, narrow = ctypes.c_void_p, ctypes.c_int32
+        self.serve, self.together, self.take_back = (
+            native.function(name, word) for name in ("serve", "together", "take_back"))
+        self.wait = native.function("await", word, narrow)
+        self.run_address = native.address("run")
 
-    def __init__(self, work: Work, scratch_bytes: int, helpers: int, asked: SimpleQueue[_Job]) -> None:
-        self.work = work
-        self.scratch_bytes = scratch_bytes
-        self.helpers = helpers
-        self.asked = asked
-        self.begun = helpers  # have begun, or may still begin
-        self.tickets = [None] * helpers  # as many may still begin
-        self.wakes = [None] * helpers  # as many have not been asked
-        self.results: list[BaseException | None] = []
-        self.ended: SimpleQueue[None] = SimpleQueue()
 
-    def wake(self) -> None:
-        """Ask helpers that nobody has asked."""
-        for _ in range(_WOKEN_AT_ONCE):
-            if self.asked.qsize() < _QUEUED_PER_HELPER * self.helpers and _taken(self.wakes):
-                self.asked.put(self)
+class Kernel(Protocol):
+    """Code that runs: a function of the addresses of words, arguments and scratch memory."""
 
-    def help(self, scratch: Scratch) -> None:
-        """A helper's part, if it may still begin."""
-        if not _taken(self.tickets):
-            return
-        result: BaseException | None = None
-        try:
-            self.wake()
-            self.work(scratch.address(self.scratch_bytes))
-        except BaseException as error:  # the launching thread raises it
-            result = error
-        self.results.append(result)
-        self.ended.put(None)
-
-    def finish(self, stop: Callable[[], None], *, is_done: bool) -> int:
-        """Wait for the helpers that have begun, and let nobody begin; where the work is not done already
-        (``is_done``), wait for one of them first. Returns how many have begun.
-
-        Raises what the wait was interrupted by, or what a helper raised. ``stop`` makes helpers hurry after an
-        interruption; those that take their time are :attr:`left`.
-        """
-        interruption: BaseException | None = None
-        try:
-            if not is_done:
-                self.ended.get()
-            self._close()
-            while self.left:
-                self.ended.get()
-        except BaseException as error:  # Ctrl-C
-            interruption = error
-            stop()
-            self._close()
-            self._wait_until(time.monotonic() + _PATIENCE)
-        for found in (interruption, *self.results):
-            if found is not None:
-                raise found
-        return len(self.results)
-
-    def _close(self) -> None:
-        """Let nobody begin from now on."""
-        while _taken(self.tickets):
-            self.begun -= 1
+    run: Any
 
     @property
-    def left(self) -> int:
-        """The helpers that have begun, or still may, and have not ended."""
-        return self.begun - len(self.results)
+    def team(self) -> TeamCode:
+        """What several threads run it by."""
 
-    def _wait_until(self, end: float) -> None:
-        while self.left:
+
+@dataclass(frozen=True)
+class Share:
+    """The work of a launch: the kernel, and the addresses of the launch's words and arguments. used: what must stay."""
+
+    kernel: Kernel
+    launch: int
+    arguments: int
+    scratch_bytes: int
+    used: object
+
+
+class _Desk:
+    """A thread's desk."""
+
+    def __init__(self) -> None:
+        self.words = aligned(Desk.COUNT * WORD_BYTES).view(np.int64)
+        self.words[:] = 0
+        self.address = self.words.ctypes.data
+        self._scratch = Scratch()
+        self._bytes = -1
+
+    def have(self, scratch_bytes: int) -> None:
+        """Have scratch memory there; the thread must have nothing to do."""
+        if scratch_bytes > self._bytes:
+            self.words[Desk.SCRATCH] = self._scratch.address(scratch_bytes)
+            self._bytes = scratch_bytes
+
+
+class Team:
+    """A thread that gives work, and others that do it with it."""
+
+    def __init__(self) -> None:
+        self._desks: list[_Desk] = []
+        self._scratch = Scratch()
+        self._job = np.zeros(0, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._desks)
+
+    def grow(self, helpers: int, kernel: Kernel) -> None:
+        """Have so many threads, or as many as the system gives."""
+        if helpers <= len(self._desks) or not _HAVE_SLEEP:
+            return
+        while len(self._desks) < helpers:
+            desk = _Desk()
             try:
-                self.ended.get(timeout=max(0.0, end - time.monotonic()))
-            except BaseException:  # it is time, or Ctrl-C once more
-                return
+                threading.Thread(target=_serve, args=(kernel.team, desk), daemon=True, name="coopmat").start()
+            except RuntimeError:
+                break
+            self._desks.append(desk)
+        self._job = aligned((Job.FIRST + len(self._desks)) * WORD_BYTES).view(np.int64)
+        self._job[:Job.FIRST] = 0
+        self._job[Job.FIRST:] = [desk.address for desk in self._desks]
+
+    def run(self, share: Share, helpers: int, stop: Callable[[], None], *, takes_part: bool) -> int:
+        """Do the work with some helpers, and return when all have ended it; about how many nanoseconds it takes one
+        thread. ``takes_part``: whether this thread does any of it. Raises what the wait was interrupted by."""
+        own = self._scratch.address(share.scratch_bytes) if takes_part else 0
+        for desk in self._desks[:helpers]:
+            desk.have(share.scratch_bytes)
+        job, code = self._job, share.kernel.team
+        job[Job.PENDING:Job.UNBEGUN] = (0, 0, helpers, code.run_address, share.launch, share.arguments, own)
+        address, start = job.ctypes.data, time.perf_counter_ns()
+        try:
+            code.together(address)
+            if not takes_part:
+                self._wait(code, helpers - 1)
+                code.take_back(address)
+            self._wait(code, 0)
+        except BaseException:  # Ctrl-C
+            stop()
+            code.take_back(address)
+            self._wait(code, 0, time.monotonic() + _PATIENCE)
+            raise
+        elapsed = time.perf_counter_ns() - start
+        return elapsed * (helpers - int(job[Job.UNBEGUN]) + takes_part)
+
+    @property
+    def pending(self) -> int:
+        """The threads that have not ended their work."""
+        return int(self._job[Job.PENDING]) if self._job.size else 0
+
+    def _wait(self, code: TeamCode, most: int, end: float = float("inf")) -> None:
+        """Wait until at most so many are pending, or until a time."""
+        while self.pending > most and time.monotonic() < end:
+            code.wait(self._job.ctypes.data, most)
+
+    def alone(self, share: Share) -> int:
+        """Do all of the work in this thread; how many nanoseconds it took."""
+        scratch = self._scratch.address(share.scratch_bytes)
+        start = time.perf_counter_ns()
+        share.kernel.run(share.launch, share.arguments, scratch)
+        return time.perf_counter_ns() - start
 
 
-def _taken(tickets: list[None]) -> bool:
-    try:
-        tickets.pop()
-    except IndexError:
-        return False
-    return True
+def _serve(code: TeamCode, desk: _Desk) -> None:
+    """The life of a helper."""
+    code.serve(desk.address)
 
 
 class ThreadPool:
-    """Helpers for all launches of the process. Safe with threads and forks."""
+    """Teams for all launches of the process. Safe with threads and forks."""
 
     def __init__(self) -> None:
         self._reset()
         after_fork(self._reset)
 
     def _reset(self) -> None:
-        """No helpers: those of another process are not here."""
-        self._lock = threading.Lock()
-        self._count = 0
-        self._asked: SimpleQueue[_Job] = SimpleQueue()
-        self._scratches: list[Scratch] = []  # of launching threads, while none uses them
+        """No teams: the threads of another process are not here."""
+        self._teams: list[Team] = []  # that no launch uses
+        self._left: list[Any] = []  # teams that did not end, with what they use
 
-    def run(self, work: Work, scratch_bytes: int, threads: int, stop: Callable[[], None], *,
-            ends: bool = True) -> int:
-        """Let up to ``threads`` threads do ``work``, each with ``scratch_bytes`` bytes of its own; return when all are
-        done. This thread is one of them, unless it is Python's main thread and the work may not end (``ends``).
-        ``stop`` tells the others to end early, should this thread be interrupted.
+    def run(self, share: Share, threads: int, stop: Callable[[], None], *, ends: bool) -> int:
+        """Let up to ``threads`` threads do the work; return when all are done. This thread is one of them, unless it is
+        Python's main thread and the work may not end (``ends``). ``stop`` tells the others to end early, should this
+        thread be interrupted.
 
         Returns about how many nanoseconds the work takes one thread.
         """
-        if not ends and threading.current_thread() is threading.main_thread() and self._grow(threads):
-            return self._run_elsewhere(work, scratch_bytes, threads, stop)
-        scratch = self._scratch()
+        takes_part = ends or threading.current_thread() is not threading.main_thread()
+        helpers = threads - takes_part
         try:
-            if threads > 1:
-                return self._run_together(work, scratch, scratch_bytes, threads - 1, stop)
-            return _timed(work, scratch, scratch_bytes)
-        finally:
-            self._scratches.append(scratch)
-
-    def _run_elsewhere(self, work: Work, scratch_bytes: int, threads: int, stop: Callable[[], None]) -> int:
-        start = time.perf_counter_ns()
-        job = _Job(work, scratch_bytes, threads, self._asked)
-        job.wake()
-        begun = self._finished(job, stop, is_done=False)
-        return (time.perf_counter_ns() - start) * begun
-
-    def _run_together(self, work: Work, scratch: Scratch, scratch_bytes: int, helpers: int,
-                      stop: Callable[[], None]) -> int:
-        self._grow(helpers)
-        job = _Job(work, scratch_bytes, helpers, self._asked)
-        job.wake()
-        try:
-            own = _timed(work, scratch, scratch_bytes)
-        finally:
-            begun = self._finished(job, stop, is_done=True)
-        return own * (1 + begun)
-
-    def _finished(self, job: _Job, stop: Callable[[], None], *, is_done: bool) -> int:
-        """Finish a job; helpers that are left alone are helpers no more."""
-        try:
-            return job.finish(stop, is_done=is_done)
-        finally:
-            if job.left:
-                with self._lock:
-                    self._count -= job.left
-
-    def _scratch(self) -> Scratch:
-        try:
-            return self._scratches.pop()
+            team = self._teams.pop()
         except IndexError:
-            return Scratch()
-
-    def _grow(self, helpers: int) -> bool:
-        """Have so many helpers, or as many as the system gives; whether there is one."""
-        if self._count < helpers:
-            with self._lock:
-                while self._count < helpers and self._started(self._count + 1):
-                    self._count += 1
-        return self._count > 0
-
-    def _started(self, number: int) -> bool:
+            team = Team()
         try:
-            threading.Thread(target=_serve, args=(self._asked,), daemon=True, name=f"coopmat-{number}").start()
-        except RuntimeError:
-            return False
-        return True
-
-
-def _timed(work: Work, scratch: Scratch, scratch_bytes: int) -> int:
-    memory = scratch.address(scratch_bytes)
-    start = time.perf_counter_ns()
-    work(memory)
-    return time.perf_counter_ns() - start
-
-
-def _serve(asked: SimpleQueue[_Job]) -> None:
-    scratch = Scratch()
-    while True:
-        asked.get().help(scratch)
+            if helpers:
+                team.grow(helpers, share.kernel)
+            helpers = min(helpers, len(team))
+            return team.run(share, helpers, stop, takes_part=takes_part) if helpers else team.alone(share)
+        finally:
+            if team.pending:
+                self._left.append((team, share))
+            else:
+                self._teams.append(team)
 
 
 POOL = ThreadPool()
+
+
+def interruptible(work: Callable[[], object], stop: Callable[[], None]) -> None:
+    """Call something that may not end; from Python's main thread, which Ctrl-C goes to, in another one. Raises what it
+    raises, and what the wait is interrupted by, after ``stop``."""
+    if threading.current_thread() is not threading.main_thread():
+        work()
+        return
+    raised: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as error:  # the waiting thread raises it
+            raised.append(error)
+
+    thread = threading.Thread(target=guarded, daemon=True, name="coopmat")
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:  # Ctrl-C
+        stop()
+        thread.join(_PATIENCE)
+        raise
+    for error in raised:
+        raise error
