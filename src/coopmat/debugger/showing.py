@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.debugger.evaluation import member_names, whole_matrices
+from coopmat.debugger.evaluation import evaluate, member_names, whole_matrices
 from coopmat.debugger.items import item_at, show_item
+from coopmat.debugger.points import Message
 from coopmat.debugger.scope import Known, Scope
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import (
@@ -90,6 +91,18 @@ def pointer_text(address: int, kind: PointerType, scope: Scope) -> str:
     if address == 0:
         return "null"
     return scope.frame.memory.describe(address, scope.target(kind).size)
+
+
+def message_text(message: Message, scope: Scope, place: Place) -> str:
+    """A breakpoint's message with the values of one lane; what has none is shown as the error."""
+    texts = []
+    for part in message.parts:
+        try:
+            texts.append(part if isinstance(part, str) else
+                         show(scope.load(evaluate(part, scope)), scope, place, Format()))
+        except Error as error:
+            texts.append(f"<{error}>")
+    return "".join(texts)
 
 
 def show_bytes(known: Known, scope: Scope, content: bytes) -> str:
