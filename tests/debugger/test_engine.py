@@ -281,8 +281,10 @@ def test_only_some_hits_stop_forwards_and_backwards(hits: str, ks: list[int]) ->
     with running(SUMS, "sums", (8, 4), np.arange(8, dtype=np.int32), np.zeros(8, np.int32), 5) as engine:
         broken(engine, 9).stops_at = Hits.parse(hits)
         seen = []
-        while (stop := engine.start("continue") if not seen else engine.resume("continue")).reason != "end":
+        stop = engine.start("continue")
+        while stop.reason != "end":
             seen.append(int(value(engine, "k")))
+            stop = engine.resume("continue")
         assert seen == ks
         back = []
         while engine.reverse("continue").reason != "start":

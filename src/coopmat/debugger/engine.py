@@ -82,7 +82,6 @@ class Engine(Watcher):
     def __init__(self, launch: Launch, write: Callable[[str], None] | None = None,
                  log: Callable[[Breakpoint, str], None] | None = None) -> None:
         self.launch = launch
-        self.log = log if log is not None else lambda _, text: self._write(f"{text}\n")
         self.points = Points()
         self.stop: Stop | None = None
         self.activations: list[Activation] = []
@@ -91,6 +90,7 @@ class Engine(Watcher):
         self.returned: tuple[Code, Frame] | None = None
         self.table = CodeTable(self)
         self._write = write if write is not None else _to_standard_output
+        self.log = log if log is not None else lambda _, text: self._write(f"{text}\n")
         self._program = simulator.compile(launch.module, launch.description, replace(launch.options, time_limit=None),
                                           is_checked=True, instruments=[self.table.instrument])
         self._run = self._program.launcher(launch.kernel, launch.global_size, launch.local_size, launch.arguments)

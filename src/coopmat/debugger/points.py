@@ -184,7 +184,8 @@ class Points:
     @property
     def all(self) -> dict[int, Breakpoint | Watchpoint]:
         """Both kinds, in the order of their numbers."""
-        return dict(sorted({**self.breakpoints, **self.watchpoints}.items()))
+        both: dict[int, Breakpoint | Watchpoint] = {**self.breakpoints, **self.watchpoints}
+        return dict(sorted(both.items()))
 
     def add(self, point: Breakpoint | Watchpoint) -> None:
         """Make a point count."""

@@ -132,21 +132,25 @@ class Shell(cmd.Cmd):
         return [*COMMANDS, *functions, *variables]
 
     def onecmd(self, line: str) -> bool:
-        """Carry out one command; True if it was quit."""
+        """Carry out one command, and say what is wrong with it; True if it was quit."""
+        try:
+            return self.carry_out(line)
+        except Error as error:
+            self.wrong += 1
+            self.say(f"error: {error}")
+            return False
+
+    def carry_out(self, line: str) -> bool:
+        """Carry out one command; True if it was quit. Error for one that is wrong."""
         word, _, rest = line.strip().partition(" ")
         if "/" in word and not word.startswith("/"):  # p/x
             word, _, letter = word.partition("/")
             rest = f"/{letter} {rest}"
         if not word or word.startswith("#"):
             return False
-        try:
-            name = command_named(word)
-            self.lastcmd = f"{name} {rest}".strip()
-            return bool(self._actions[name](rest.strip()))
-        except Error as error:
-            self.wrong += 1
-            self.say(f"error: {error}")
-            return False
+        name = command_named(word)
+        self.lastcmd = f"{name} {rest}".strip()
+        return bool(self._actions[name](rest.strip()))
 
     @property
     def _actions(self) -> dict[str, Callable[[str], bool | None]]:

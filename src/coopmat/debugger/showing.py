@@ -166,11 +166,15 @@ def owner_lines(known: Known, scope: Scope) -> list[str]:
     kind = known.kind
     if not isinstance(kind, MatrixType):
         raise Error(f"this is no matrix but a value of type {kind}")
-    lanes, components = kind.layout.owner
-    cells = [[f"{lane}.{component}" for lane, component in zip(*row, strict=True)]
-             for row in zip(lanes.tolist(), components.tolist(), strict=True)]
     who = "work-item of the work-group" if kind.is_of_work_group else "lane"
-    return grid(f"{kind}, {who} and component", cells)
+    return grid(f"{kind}, {who} and component", owner_names(kind))
+
+
+def owner_names(kind: MatrixType) -> list[list[str]]:
+    """The lane of each element, or the work-item in its work-group, and the component: ``3.7``."""
+    lanes, components = kind.layout.owner
+    return [[f"{lane}.{component}" for lane, component in zip(*row, strict=True)]
+            for row in zip(lanes.tolist(), components.tolist(), strict=True)]
 
 
 def grid(title: str, cells: Sequence[Sequence[str]]) -> list[str]:
