@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
+
+from coopmat.debugger.dap.kernel import Opened
+from coopmat.debugger.dap.session import Session
+from coopmat.runtime.debugging import launch_of
 
 Message = dict[str, Any]
 PATIENCE = 20.0  # seconds for an answer
@@ -190,6 +195,32 @@ def adapter(folder: Path, *words: str) -> Iterator[Client]:
         process.wait()
 
 
+@contextmanager
+def session_of(kernel: Any, global_size: Any, local_size: Any, *arguments: Any, device: str = "sim:generic",
+               folder: Path | None = None) -> Iterator[Client]:
+    """A client of a session in this process, which has sent the first request, and attaches to a launch."""
+    opened = Opened(launch_of(kernel, device, global_size, local_size, arguments, {}), folder or Path.cwd())
+    ours, theirs = socket.socketpair()
+
+    def serve() -> None:
+        with theirs, theirs.makefile("rb") as reader, theirs.makefile("wb") as writer:
+            Session(reader, writer, lambda _: opened).run()
+            theirs.shutdown(socket.SHUT_RDWR)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    client = Client(ours.makefile("rb"), ours.makefile("wb"))
+    try:
+        client.initialize()
+        yield client
+    finally:
+        with suppress(OSError):
+            ours.shutdown(socket.SHUT_WR)
+        thread.join(PATIENCE)
+    assert not thread.is_alive()
+    ours.close()
+
+
 # ------------------------------------------------------------------------------- the schema
 
 
@@ -219,8 +250,6 @@ def check(message: Message) -> None:
     if validate is None:
         return
     name = message["event"] if message["type"] == "event" else message["command"]
-    if message["type"] == "event" and message["event"] == "stopped" and message["body"]["reason"] == "exit":
-        pass  # reasons are open
     if message["type"] == "response" and not message["success"]:
         validate("ErrorResponse", message)
     else:

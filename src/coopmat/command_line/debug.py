@@ -6,9 +6,10 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -52,8 +53,8 @@ ATTRIBUTES = {
     "stopOnExit": ("boolean", "Stop when the kernel has ended: it can be stepped back into."),
 }
 """What a launch request takes: the JSON types, and the meaning."""
-CLIENTS = ("noDebug", "type", "request", "name", "file", "debugServer", "presentation", "internalConsoleOptions",
-           "debugOptions", "preLaunchTask", "postDebugTask", "suppressMultipleSessionWarning", "restart", "console")
+CLIENTS = ("noDebug", "port", "type", "request", "name", "file", "debugServer", "presentation",
+           "internalConsoleOptions", "debugOptions", "preLaunchTask", "postDebugTask", "suppressMultipleSessionWarning", "restart", "console")
 """What clients send besides."""
 
 
@@ -145,10 +146,7 @@ def debug(
     words = LaunchWords(file or Path(), global_size or "", local_size, kernel, argument or (), out or (), device_name,
                         build_options(context), values or (), linked or (), bounds, cache_dir)
     if dap:
-        from coopmat.debugger.dap.serving import serve_port, serve_standard_streams
-
-        opener = opener_for(words)
-        sys.exit(serve_port(port, opener) if port is not None else serve_standard_streams(opener))
+        _serve(words, port)
     from coopmat.runtime.debugging import debug as start
 
     prepared = words.prepare()
@@ -161,6 +159,18 @@ def debug(
 
 
 # ------------------------------------------------------------------------------- editors
+
+
+def _serve(words: LaunchWords, port: int | None) -> NoReturn:
+    """Serve editors, at a port until Ctrl-C."""
+    from coopmat.debugger.dap.serving import serve_port, serve_standard_streams
+
+    opener = opener_for(words)
+    if port is None:
+        sys.exit(serve_standard_streams(opener))
+    with suppress(KeyboardInterrupt):
+        serve_port(port, opener)
+    sys.exit(0)
 
 
 def opener_for(words: LaunchWords) -> Opener:

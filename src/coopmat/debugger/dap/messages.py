@@ -50,7 +50,7 @@ def read_message(stream: IO[bytes]) -> dict[str, Any] | None:
 
 
 class Writer:
-    """Sends messages, from any thread."""
+    """Sends messages, from any thread; with a body even where it is empty, as some clients want it."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -59,11 +59,11 @@ class Writer:
 
     def event(self, name: str, body: Mapping[str, Any] | None = None) -> None:
         """Tell the client something."""
-        self._send({"type": "event", "event": name, **({"body": body} if body is not None else {})})
+        self._send({"type": "event", "event": name, "body": body or {}})
 
     def response(self, request: Mapping[str, Any], body: Mapping[str, Any] | None) -> None:
         """Answer a request."""
-        self._send(_answered(request, True) | ({"body": body} if body is not None else {}))
+        self._send(_answered(request, True) | {"body": body or {}})
 
     def failure(self, request: Mapping[str, Any], error: Error) -> None:
         """Answer a request with an error, which the client shows."""

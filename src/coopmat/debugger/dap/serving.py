@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from coopmat.debugger.dap.session import Opener, Session
 from coopmat.diagnostics import Error
@@ -23,23 +23,21 @@ def serve_standard_streams(open_launch: Opener) -> int:
 
 
 def serve_port(port: int, open_launch: Opener, *, once: bool = False) -> int:
-    """Serve the clients that connect to a port of this machine, 0 for a free one: one after another until Ctrl-C, or
-    ``once``, one. Returns 0 if the last kernel ended well. Error if the port cannot be had."""
+    """Serve the clients that connect to a port of this machine, 0 for a free one: one after another until Ctrl-C, or,
+    ``once``, one. Returns 0 if its kernel ended well. Error if the port cannot be had."""
     with _listener(port) as listener:
         print(f"waiting for a debugger at {HOST}:{listener.getsockname()[1]}", file=sys.stderr, flush=True)
         while True:
-            try:
-                connection, _ = listener.accept()
-            except KeyboardInterrupt:
-                return 0
+            connection, _ = listener.accept()
             with connection, connection.makefile("rb") as reader, connection.makefile("wb") as writer:
                 try:
                     status = Session(reader, writer, open_launch).run()
                 except Error as error:
                     print(f"coopmat: error: {error}", file=sys.stderr, flush=True)
-                    status = 1
-                except KeyboardInterrupt:
-                    return 0
+                    continue
+                finally:
+                    with suppress(OSError):
+                        connection.shutdown(socket.SHUT_RDWR)  # ends the thread that reads
             if once:
                 return status
 

@@ -85,17 +85,23 @@ class Variables:
         found = [self._scope("Locals", frame, own[0], "locals"), self._scope("Arguments", frame, own[1], "arguments")]
         if shared:
             found.append(self._scope("Module", frame, shared))
-        ids = [f"{name}({dimension})" for name in FUNCTIONS for dimension in range(3)
-               if list(FUNCTIONS).index(name) < BY_DIMENSION]
-        ids += [f"{name}()" for name in list(FUNCTIONS)[BY_DIMENSION:]]
         everybody = Parts(frame, lambda: [self._of_all(name, Node("name", name), frame) for name in own[0] + own[1]])
-        return [*found, self._scope("Work-item", frame, ids), {
-            "name": "All work-items", "variablesReference": self._reference(everybody), "expensive": True}]
+        ids = Parts(frame, lambda: [self._id(name, frame, index < BY_DIMENSION)
+                                    for index, name in enumerate(FUNCTIONS)])
+        return found + [{"name": name, "variablesReference": self._reference(parts), "expensive": True}
+                        for name, parts in (("Work-item", ids), ("All work-items", everybody))]
 
     def _scope(self, name: str, frame: StackFrame, names: Sequence[str], hint: str | None = None) -> Row:
         parts = Parts(frame, lambda: [self.variable(one, Query.parse(one).node, frame, Format()) for one in names])
         return {"name": name, "variablesReference": self._reference(parts), "expensive": False,
                 "namedVariables": len(names)} | ({"presentationHint": hint} if hint else {})
+
+    def _id(self, function: str, frame: StackFrame, has_dimensions: bool) -> Row:
+        """What one of the functions that tell who a work-item is returns, in all dimensions."""
+        texts = [f"{function}({dimension})" for dimension in range(3)] if has_dimensions else [f"{function}()"]
+        values = [self.variable(text, Query.parse(text).node, frame, Format())["value"] for text in texts]
+        return {"name": function, "value": f"({', '.join(values)})" if has_dimensions else values[0],
+                "variablesReference": 0, **({} if has_dimensions else {"evaluateName": texts[0]})}
 
     def _of_all(self, name: str, node: Node, frame: StackFrame) -> Row:
         """A variable of all work-items that are in a function."""
