@@ -53,8 +53,9 @@ ATTRIBUTES = {
     "stopOnExit": ("boolean", "Stop when the kernel has ended: it can be stepped back into."),
 }
 """What a launch request takes: the JSON types, and the meaning."""
-CLIENTS = ("noDebug", "port", "type", "request", "name", "file", "debugServer", "presentation",
-           "internalConsoleOptions", "debugOptions", "preLaunchTask", "postDebugTask", "suppressMultipleSessionWarning", "restart", "console")
+CLIENTS = ("noDebug", "port", "type", "request", "name", "file", "debugServer", "presentation", "preLaunchTask",
+           "postDebugTask", "internalConsoleOptions", "debugOptions", "suppressMultipleSessionWarning", "restart",
+           "console")
 """What clients send besides."""
 
 

@@ -216,7 +216,8 @@ def test_watchpoints() -> None:
         out = next(row for row in client.variables(scopes["Arguments"]["variablesReference"]) if row["name"] == "out")
         assert out["indexedVariables"] == 8
         element = client.ask("dataBreakpointInfo", variablesReference=out["variablesReference"], name="[5]")
-        variable = client.ask("dataBreakpointInfo", variablesReference=scopes["Locals"]["variablesReference"], name="sum")
+        variable = client.ask("dataBreakpointInfo", name="sum",
+                              variablesReference=scopes["Locals"]["variablesReference"])
         expression = client.ask("dataBreakpointInfo", frameId=frame["id"], name="nothing")
         assert (element["description"], element["accessTypes"]) == ("out[5]", ["write"])
         assert expression["dataId"] is None

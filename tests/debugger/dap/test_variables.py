@@ -97,9 +97,11 @@ def test_threads_are_sub_groups() -> None:
         assert stop["threadId"] == threads[0]["id"]
         other = threads[1]["id"]
         (frame,) = client.stack(other)
-        assert (frame["name"], client.evaluate("i", other)) == ("parts (waits)", "8")
+        assert (frame["name"], frame["line"]) == ("parts (waits)", 12)  # `else` is executed first
+        assert (client.evaluate("i", other), client.evaluate("mine.x", other)) == ("8", "9")
         client.go("next", other)
-        assert (client.line(other), client.evaluate("i", other)) == (11, "8")
+        assert (client.line(other), client.evaluate("i", other)) == (12, "8")
+        assert client.stack(other)[0]["name"] == "parts"
         client.disconnect()
 
 
