@@ -22,7 +22,7 @@ lint: $(TEST_READY)
 # Independent implementations that the tests compare with where they are installed (some hundred megabytes).
 oracles: $(TEST_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	    --editable '.[opencl]' ziglang intel-opencl-rt intel-cmplr-lib-rt nvidia-cuda-nvcc nvidia-cuda-nvdisasm
+	    --editable '.[opencl]' dap-python debugpy jsonschema ziglang intel-opencl-rt intel-cmplr-lib-rt nvidia-cuda-nvcc nvidia-cuda-nvdisasm
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[torch]'
 
 benchmarks: $(TEST_READY)

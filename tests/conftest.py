@@ -108,6 +108,8 @@ ORACLES = {
     "llvm-objdump": (_llvm_objdump, "LLVM's disassembler, with AMD's GPUs: the package llvm"),
     "glibc": (lambda: platform.libc_ver()[0] == "glibc", "the GNU C library, whose printf is the reference"),
     "chromium": (_chromium, "a browser that can be driven: the package chromium"),
+    "dap-python": (lambda: importlib.util.find_spec("dap") is not None, "a client of the Debug Adapter Protocol: pip "
+                   "install dap-python; with debugpy and jsonschema, messages are checked by the protocol's schema"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
 }
 

@@ -13,7 +13,7 @@ import coopmat as cm
 from coopmat.debugger.engine import Engine
 from coopmat.debugger.expressions import parse
 from coopmat.debugger.items import item_at, items_of, place_in
-from coopmat.debugger.points import Stop
+from coopmat.debugger.points import Breakpoint, Hits, Message, Stop
 from tests.kit.debugger import broken, engine_of, value
 
 SUMS = """\
@@ -273,6 +273,80 @@ kernel void share(global int *p) {
         engine.watch(parse("s[2]"))
         (change,) = engine.resume("continue").changes
         assert (change.old, change.new, change.writer) == ("0", "7", "work-item (6, 0, 0)")
+
+
+@pytest.mark.parametrize(("hits", "ks"), [("3", [2]), ("== 1", [0]), (">= 2", [1, 2, 3, 4]), ("> 3", [3, 4]),
+                                          ("<2", [0]), ("<= 2", [0, 1]), ("%2", [1, 3])])
+def test_only_some_hits_stop_forwards_and_backwards(hits: str, ks: list[int]) -> None:
+    with running(SUMS, "sums", (8, 4), np.arange(8, dtype=np.int32), np.zeros(8, np.int32), 5) as engine:
+        broken(engine, 9).stops_at = Hits.parse(hits)
+        seen = []
+        stop = engine.start("continue")
+        while stop.reason != "end":
+            seen.append(int(value(engine, "k")))
+            stop = engine.resume("continue")
+        assert seen == ks
+        back = []
+        while engine.reverse("continue").reason != "start":
+            back.append(int(value(engine, "k")))
+        assert back == ks[::-1]
+
+
+def test_hits_count_from_where_the_point_was_set_or_gone_back_to() -> None:
+    with running(SUMS, "sums", (8, 4), np.arange(8, dtype=np.int32), np.zeros(8, np.int32), 5) as engine:
+        first = broken(engine, 9, "k == 2 && i == 0")
+        engine.start("continue")
+        second = Breakpoint(engine.points.next_number(), first.line, stops_at=Hits(">=", 2))
+        engine.add(second)
+        assert engine.resume("continue").breakpoint is second
+        assert (value(engine, "k"), second.hits) == ("4", 2)
+        engine.points.delete(second.number)
+        engine.reverse("continue")
+        engine.add(second)
+        assert value(engine, "k") == "2"
+        assert engine.reverse("continue").reason == "start"
+        assert engine.resume("continue").breakpoint is second
+        assert (value(engine, "k"), second.hits) == ("1", 2)
+
+
+def test_a_message_is_printed_on_each_way_forward_and_stops_nothing() -> None:
+    texts: list[str] = []
+    engine = engine_of(SUMS, "sums", 8, 4, np.arange(8, dtype=np.int32), np.zeros(8, np.int32), 3, write=texts.append)
+    point = broken(engine, 10, "i == 6")
+    point.message = Message.parse("{i}: {t}")
+    engine.start()
+    assert engine.resume("continue").reason == "end"
+    assert texts == ["6: 6\n", "6: 7\n", "6: 8\n"]
+    stop = engine.reverse("continue")
+    assert (stop.reason, len(texts)) == ("start", 3)
+    engine.resume("continue")
+    assert texts[3:] == texts[:3]
+
+
+def test_a_watchpoint_with_a_condition_and_hits() -> None:
+    with running() as engine:
+        engine.select((2, 0, 0))
+        engine.start()
+        for _ in range(2):
+            engine.resume("next")
+        point = engine.watch(parse("sum"))
+        point.condition = parse("k >= 1")
+        stop = engine.resume("continue")
+        assert [(change.old, change.new) for change in stop.changes] == [("40", "82")]
+        point.condition, point.stops_at = None, Hits(">=", 3)
+        stop = engine.resume("continue")
+        assert [(change.old, change.new) for change in stop.changes] == [("126", "226")]
+
+
+def test_an_interrupt_ends_the_way_back() -> None:
+    with running() as engine:
+        end = engine.start("continue").clock
+        engine.points.restart = engine.interrupt  # type: ignore[method-assign]  # it is called as a run begins
+        stop = engine.reverse("continue")
+        assert stop.reason == "interrupt"
+        assert stop.clock < end
+        del engine.points.restart  # type: ignore[method-assign]
+        assert engine.resume("continue").reason == "end"
 
 
 def test_an_error_of_the_kernel_leaves_everything_to_be_looked_at() -> None:

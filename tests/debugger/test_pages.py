@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from coopmat.command_line.debug import ATTRIBUTES, CLIENTS
 from coopmat.debugger.shell import COMMANDS
 from tests.kit.command_line import coopmat, failure
+from tests.kit.dap import adapter
 from tests.kit.paths import ROOT
 
 PAGE = (ROOT / "docs" / "debugger.md").read_text()
@@ -44,6 +48,41 @@ def test_python(tmp_path: Path) -> None:
     result = subprocess.run([sys.executable, "-c", block("python")], cwd=tmp_path, capture_output=True, text=True,
                             check=True, timeout=120)
     assert result.stdout.splitlines() == block("text").splitlines()
+
+
+def test_what_an_editor_sends_and_gets(folder: Path) -> None:
+    with adapter(folder) as client:
+        answer: Any = None
+        for line in block("dap").splitlines():
+            event = re.match(r"< event (\w+) ", line)
+            if line.startswith("> "):
+                command, _, arguments = line[2:].partition(" ")
+                answer = client.ask(command, json.loads(arguments))
+            elif event:
+                assert_has(client.wait_for(event[1]), json.loads(line[event.end():]), line)
+            else:
+                assert_has(answer, json.loads(line[2:]), line)
+
+
+def assert_has(found: Any, part: Any, line: str) -> None:
+    """``part`` is what is found, or objects in it have more members."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            assert_has(found[name], value, line)
+    elif isinstance(part, list):
+        assert len(found) == len(part), line
+        for one, other in zip(found, part, strict=True):
+            assert_has(one, other, line)
+    else:
+        assert found == part, line
+
+
+def test_an_editor_s_attributes_are_in_the_table(folder: Path) -> None:
+    for name, (kind, text) in ATTRIBUTES.items():
+        assert f"| `{name}` | {kind if isinstance(kind, str) else ', '.join(kind)} | {text} |" in PAGE
+    launch, attach = json.loads(block("json"))["configurations"]
+    assert set(launch) <= {*ATTRIBUTES, *CLIENTS}
+    assert set(attach) <= {*CLIENTS}
 
 
 def test_every_command_is_in_the_table() -> None:

@@ -157,7 +157,12 @@ def test_values_of_all_work_items_are_joined_where_they_are_the_same() -> None:
     ("break", "error: expected break LINE|FILE:LINE|FUNCTION [@X,Y,Z] [if EXPR]"),
     ("break nowhere.cl:3", "error: no code comes from 'nowhere.cl'; the files are"),
     ("break 9 if i +", "error: expected a value"), ("break 9 @99", "error: there is no work-item (99, 0, 0)"),
-    ("condition 7 i", "error: there is no breakpoint 7"), ("delete 3", "error: there is no breakpoint or watchpoint 3"),
+    ("condition 7 i", "error: there is no breakpoint or watchpoint 7"),
+    ("hits 7 2", "error: there is no breakpoint or watchpoint 7"), ("hits", "error: expected hits NUMBER"),
+    ("break 9\nhits 1 % 0", "error: which hits stop is a number, or ==, >=, >, <=, <, % and a number"),
+    ("log 9", "error: expected log LINE|FILE:LINE|FUNCTION [@X,Y,Z] [if EXPR]: MESSAGE"),
+    ("log 9: {i", "error: expressions of a message stand in { and }"), ("log 9: {i +}", "error: expected a value"),
+    ("delete 3", "error: there is no breakpoint or watchpoint 3"),
     ("delete x", "error: expected the number of a breakpoint"), ("step x", "error: expected a number of steps"),
     ("info", "error: expected info breakpoints|lanes"), ("watch out[1]", "error: a watchpoint needs a kernel that"),
     ("step\nmatrix sum", "error: sum is no matrix: it is a value of type int32"),
@@ -179,6 +184,38 @@ def test_every_command_has_help() -> None:
     for name, command in COMMANDS.items():
         assert f"{name} {command.usage}".strip() in text
         assert command.help in text
+
+
+def test_messages_and_hits(capsys: pytest.CaptureFixture[str]) -> None:
+    text, status = sums("""\
+log 9 @2: t of {i} is {a[i] + k}, {{{nothing}}}
+break 10 if i == 1
+hits 2 % 2
+run
+print k
+info breakpoints
+continue
+""")
+    assert not status
+    nothing = "<no variable 'nothing' in sums; it has a, out, n, i, sum, k, t>"
+    assert text.splitlines() == f"""\
+(coopmat) log 9 @2: t of {{i}} is {{a[i] + k}}, {{{{{{nothing}}}}}}
+1: message at sums.cl:9, for work-item (2, 0, 0): t of {{i}} is {{a[i] + k}}, {{{{{{nothing}}}}}}
+(coopmat) break 10 if i == 1
+2: breakpoint at sums.cl:10, if i == 1
+(coopmat) hits 2 % 2
+2: breakpoint at sums.cl:10, if i == 1, at hits % 2
+(coopmat) run
+breakpoint 2, sums at sums.cl:10, work-item (1, 0, 0)
+   10          sum += twice(t);
+(coopmat) print k
+k = 1
+(coopmat) info breakpoints
+1: message at sums.cl:9, for work-item (2, 0, 0): t of {{i}} is {{a[i] + k}}, {{{{{{nothing}}}}}}, 2 hits
+2: breakpoint at sums.cl:10, if i == 1, at hits % 2, 2 hits
+(coopmat) continue
+the kernel has ended after {text.split()[-2]} instructions""".splitlines()
+    assert capsys.readouterr().out.splitlines() == [f"t of 2 is {20 + k}, {{{nothing}}}" for k in range(3)]
 
 
 def test_memory_and_source_are_listed() -> None:

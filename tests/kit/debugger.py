@@ -25,7 +25,7 @@ def broken(engine: Engine, line: int, condition: str | None = None, item: Any = 
     """A new breakpoint at a line of the engine's only file."""
     (file,) = engine.table.files
     found = Breakpoint(engine.points.next_number(), type(engine.entry(engine.launch.kernel))(file, line), None,
-                       parse(condition) if condition else None, item)
+                       item, condition=parse(condition) if condition else None)
     engine.points.breakpoints[found.number] = found
     return found
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from coopmat.command_line import bench, compare, doctor, layout, modules, probe, query, transform, tune
+from coopmat.command_line import bench, compare, debug, doctor, layout, modules, probe, query, transform, tune
 from coopmat.command_line.arguments import parse_argument, parse_outputs, parse_sizes, parse_values, save_outputs
 from coopmat.command_line.options import (
     SOURCES,
@@ -24,7 +24,9 @@ from coopmat.command_line.options import (
     DeviceName,
     Linked,
     Source,
+    Specialized,
     build_options,
+    chosen_kernel,
 )
 from coopmat.diagnostics import Diagnostic, Error, LaunchError, render
 from coopmat.runtime import Device, Kernel, Program, Queue, device, devices
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
                   help="Compile, check, simulate and run cooperative (joint) matrix kernels.")
-
-Specialized = Annotated[list[str] | None, typer.Option(
-    "--spec", metavar="ID|NAME=VALUE", help="Set a specialisation constant (repeatable).")]
 
 # What `coopmat compile --emit` takes, and how a program gives it.
 EMITTERS = {
@@ -272,7 +271,7 @@ def run(
         target = device(target, options=replace(target.options, bounds=bounds))
     sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size) if local_size else None
     program = _build(file, build_options(context), target, cache_dir, linked, values)
-    chosen = program.kernel(kernel) if kernel is not None else _only_kernel(program)
+    chosen = chosen_kernel(program, kernel)
     parameters = chosen.signature.parameters
     arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
                  for index, text in enumerate(argument or ())]
@@ -304,61 +303,7 @@ def _report(kernel: Kernel, target: Device, sizes: tuple[Any, Any], arguments: l
         print(f"{found.kernel} on {found.device}: {output}")
 
 
-@app.command(cls=BuildCommand)
-def debug(
-    context: typer.Context,
-    file: Source,
-    global_size: Annotated[str, typer.Option("--global", metavar="X[,Y[,Z]]", help="Number of work-items.")],
-    kernel: Annotated[str | None, typer.Option(metavar="NAME", help="The kernel, if there are several.")] = None,
-    local_size: Annotated[str | None, typer.Option(
-        "--local", metavar="X[,Y[,Z]]", help="Work-items in a work-group; chosen if it is left out.")] = None,
-    argument: Annotated[list[str] | None, typer.Option(
-        "--arg", metavar="VALUE|null|FILE.npy|zeros:DTYPE:SHAPE|local:BYTES", help="The next argument.")] = None,
-    out: Annotated[list[str] | None, typer.Option(
-        "--out", metavar="INDEX=FILE.npy", help="Save argument INDEX (from 0) afterwards.")] = None,
-    script: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="Carry out these commands, one a line; - is standard input.")] = None,
-    bounds: Annotated[bool, typer.Option(help="Report accesses outside of buffers.")] = True,
-    device_name: DeviceName = None,
-    linked: Linked = None,
-    values: Specialized = None,
-    cache_dir: CacheFolder = None,
-) -> None:
-    """Debug one kernel on a simulated device: stop it, look into it, go back."""
-    from coopmat.runtime.debugging import debug as start
-
-    target = device(device_name or DEFAULT_DEVICE)
-    if any(one.name == "bounds" for one in fields(target.options)):
-        target = device(target, options=replace(target.options, bounds=bounds))
-    launch, arguments = _launch(_build(file, build_options(context), target, cache_dir, linked, values), kernel, target,
-                                global_size, local_size, argument)
-    outputs = parse_outputs(out or [], arguments)
-    commands = read_input() if str(script) == "-" else script
-    failed = start(launch, commands)
-    save_outputs(outputs, arguments)
-    if failed:
-        sys.exit(1)
-
-
-def _launch(program: Program, kernel: str | None, target: Device, global_size: str, local_size: str | None,
-            texts: list[str] | None) -> tuple[Any, list[Any]]:
-    """A launch for the debugger, and its arguments, from the command line."""
-    from coopmat.runtime.debugging import launch_of
-
-    sizes = parse_sizes("--global", global_size), parse_sizes("--local", local_size) if local_size else None
-    chosen = program.kernel(kernel) if kernel is not None else _only_kernel(program)
-    parameters = chosen.signature.parameters
-    arguments = [parse_argument(text, parameters[index] if index < len(parameters) else None)
-                 for index, text in enumerate(texts or ())]
-    return launch_of(chosen, target, *sizes, arguments, {}), arguments
-
-
-def _only_kernel(program: Program) -> Kernel:
-    if len(program.kernels) != 1:
-        names = ", ".join(program.kernels)
-        raise Error(f"choose a kernel of {program.source_name} with --kernel: {names}" if names else
-                    f"{program.source_name} has no kernels")
-    return next(iter(program.kernels.values()))
+app.command("debug", cls=BuildCommand)(debug.debug)
 
 
 @app.command()

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from coopmat.diagnostics import Error
+from coopmat.runtime import Kernel, Program
 from coopmat.runtime.options import GROUPS, match_option, unknown_option
 
 _KEY = "coopmat.support.build_options"
@@ -19,6 +20,8 @@ Source = Annotated[Path, typer.Argument(metavar="FILE", help=SOURCES)]
 CacheFolder = Annotated[Path | None, typer.Option("--cache-dir", metavar="DIR|off",
                                                   help="Keep compiled programs in DIR.")]
 Linked = Annotated[list[Path] | None, typer.Option("--link", metavar="FILE", help="Link this file, too.")]
+Specialized = Annotated[list[str] | None, typer.Option(
+    "--spec", metavar="ID|NAME=VALUE", help="Set a specialisation constant (repeatable).")]
 DeviceName = Annotated[str | None, typer.Option("--device", metavar="DEVICE", help="As `coopmat devices` lists it.")]
 
 
@@ -71,3 +74,14 @@ def build_options(context: typer.Context) -> list[str]:
     """The build options of a command line, in the form that :func:`coopmat.build` takes."""
     options: list[str] = context.meta[_KEY]
     return options
+
+
+def chosen_kernel(program: Program, name: str | None) -> Kernel:
+    """The kernel of a name, or the only one. Error, naming what there is, if that is none."""
+    if name is not None:
+        return program.kernel(name)
+    if len(program.kernels) != 1:
+        names = ", ".join(program.kernels)
+        raise Error(f"choose a kernel of {program.source_name} with --kernel: {names}" if names else
+                    f"{program.source_name} has no kernels")
+    return next(iter(program.kernels.values()))

@@ -40,6 +40,11 @@ class Activation:
         self._together = Arrivals()
         self._focus = Arrivals()
 
+    def has(self, place: tuple[int, int]) -> bool:
+        """Whether the work-item at a place in the batch has not left it yet."""
+        frame = self.frame
+        return frame is not None and any(bool(mask.expanded[place]) for mask in (frame.mask, *frame.waiting.values()))
+
     def arrive(self, mask: Mask, code: Code) -> bool:
         """Whether the lanes of a mask, or some of them, come to a line now."""
         first = self._mask

@@ -20,9 +20,10 @@ from coopmat.debugger.activations import Activation
 from coopmat.debugger.code import Code, CodeTable, Line, Watcher
 from coopmat.debugger.evaluation import evaluate, truth
 from coopmat.debugger.expressions import Node
-from coopmat.debugger.items import Item, items_of, place_in
-from coopmat.debugger.points import Breakpoint, Change, Points, Stop, Watchpoint
+from coopmat.debugger.items import Item, item_at, items_of, place_in
+from coopmat.debugger.points import Breakpoint, Change, Message, Points, Stop, Watchpoint
 from coopmat.debugger.scope import Known, Scope
+from coopmat.debugger.showing import message_text
 from coopmat.debugger.watching import Watches
 from coopmat.devices import DeviceDescription
 from coopmat.diagnostics import Error
@@ -30,6 +31,7 @@ from coopmat.spirv.module import Module
 from coopmat.targets import simulator
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.simulator import SimulatorOptions
+from coopmat.targets.simulator.address_space import first_of
 from coopmat.targets.simulator.state import Batch, Frame
 from coopmat.targets.simulator.values import Array
 
@@ -74,10 +76,11 @@ class Engine(Watcher):
 
     ``points`` are its breakpoints and watchpoints, ``item`` the work-item that steps follow; ``stop`` is where it
     stands (None before it runs), ``activations`` its call stack, the kernel first. ``write`` gets what the kernel
-    prints.
+    prints, ``log`` the messages of breakpoints; both are called by the kernel's thread.
     """
 
-    def __init__(self, launch: Launch, write: Callable[[str], None] | None = None) -> None:
+    def __init__(self, launch: Launch, write: Callable[[str], None] | None = None,
+                 log: Callable[[Breakpoint, str], None] | None = None) -> None:
         self.launch = launch
         self.points = Points()
         self.stop: Stop | None = None
@@ -87,6 +90,7 @@ class Engine(Watcher):
         self.returned: tuple[Code, Frame] | None = None
         self.table = CodeTable(self)
         self._write = write if write is not None else _to_standard_output
+        self.log = log if log is not None else lambda _, text: self._write(f"{text}\n")
         self._program = simulator.compile(launch.module, launch.description, replace(launch.options, time_limit=None),
                                           is_checked=True, instruments=[self.table.instrument])
         self._run = self._program.launcher(launch.kernel, launch.global_size, launch.local_size, launch.arguments)
@@ -126,6 +130,7 @@ class Engine(Watcher):
         """Run the launch from its start, with the arguments as they were: to the first line of the chosen work-item, or
         on to the first stop."""
         self._shown = 0
+        self.points.stand_at(0)
         stop = self._begin(Goal(way, NO_END))
         return replace(stop, reason="start") if stop.reason == "step" else stop
 
@@ -139,12 +144,14 @@ class Engine(Watcher):
         return self._wait()
 
     def reverse(self, way: str) -> Stop:
-        """Go back to where a way in the other direction would have stopped last; at the earliest to the start. Error if
-        the launch has not run."""
+        """Go back to where a way in the other direction would have stopped last; at the earliest to the start. An
+        interrupt leaves the kernel where it is on its way there. Error if the launch has not run."""
         if self.stop is None:
             raise Error("the kernel has not run: there is nothing to go back to")
         depth = self._depth if self.stop.reason != "end" else NO_END
-        self._begin(Goal(way, depth, self.stop.clock if self.is_running else NO_END, only_notes=True))
+        stop = self._begin(Goal(way, depth, self.stop.clock if self.is_running else NO_END, only_notes=True))
+        if stop.reason == "interrupt":
+            return stop
         found = self._noted
         if found is None:
             return self._to_start()
@@ -185,36 +192,36 @@ class Engine(Watcher):
         """Sub-group and lane of the chosen work-item in the running batch."""
         return self._place
 
-    def stack(self) -> list[Activation]:
-        """The activations that the chosen work-item is in, the innermost first."""
-        return [activation for activation in reversed(self.activations) if activation.frame is not None
-                and self._is_in(activation)]
+    def stack(self, place: tuple[int, int] | None = None) -> list[Activation]:
+        """The activations that the work-item at a place in the batch is in, by default the chosen one; the innermost
+        first."""
+        at = place if place is not None else self._place
+        return [activation for activation in reversed(self.activations) if at is not None and activation.has(at)]
+
+    def lane(self, place: tuple[int, int]) -> Array:
+        """One lane of the running batch, as a mask."""
+        assert self.batch is not None
+        lanes = np.zeros((self.batch.sub_groups, self.batch.lanes), np.bool_)
+        lanes[place] = True
+        return lanes
 
     def scope(self, activation: Activation, lanes: Array | None = None) -> Scope:
         """The names of an activation, for some lanes; by default for the chosen work-item."""
-        assert self.batch is not None
         if lanes is None:
-            lanes = np.zeros((self.batch.sub_groups, self.batch.lanes), np.bool_)
             if self._place is None:
                 raise Error("the chosen work-item does not run now: its work-group is in another batch")
-            lanes[self._place] = True
+            lanes = self.lane(self._place)
         return Scope(activation, lanes)
 
-    def evaluate(self, node: Node, activation: Activation | None = None) -> tuple[Known, Scope]:
-        """An expression for the chosen work-item, in the innermost function that it is in; and where it was evaluated.
-        Error if there is nothing to look at."""
-        found = activation if activation is not None else next(iter(self.stack()), None)
+    def evaluate(self, node: Node, activation: Activation | None = None,
+                 place: tuple[int, int] | None = None) -> tuple[Known, Scope]:
+        """An expression for the work-item at a place in the batch, by default for the chosen one, and in the innermost
+        function that it is in; and where it was evaluated. Error if there is nothing to look at."""
+        found = activation if activation is not None else next(iter(self.stack(place)), None)
         if not self.has_state or found is None:
             raise Error("the kernel does not stand anywhere where this work-item has variables")
-        scope = self.scope(found)
+        scope = self.scope(found, self.lane(place) if place is not None else None)
         return scope.load(evaluate(node, scope)), scope
-
-    def _is_in(self, activation: Activation) -> bool:
-        """Whether the chosen work-item has not left an activation yet."""
-        frame = activation.frame
-        if frame is None or self._place is None:
-            return False
-        return any(bool(mask.expanded[self._place]) for mask in (frame.mask, *frame.waiting.values()))
 
     @property
     def _depth(self) -> int:
@@ -234,9 +241,27 @@ class Engine(Watcher):
         known = ", ".join(function.name for function in self.table.functions.values())
         raise Error(f"no function '{name}'; the functions are {known}")
 
+    def add(self, point: Breakpoint | Watchpoint) -> None:
+        """Set a point; its hits count from here on."""
+        point.since = self.clock
+        self.points.add(point)
+
     def watch(self, node: Node) -> Watchpoint:
         """A new watchpoint on what an expression names: an element of memory, or a variable."""
-        return self._watching.watch(node)
+        point = self.watchable(node)
+        self.watch_for(point)
+        return point
+
+    def watchable(self, node: Node, activation: Activation | None = None,
+                  place: tuple[int, int] | None = None) -> Watchpoint:
+        """A watchpoint that is not set yet; activation and place as for :meth:`evaluate`. Error for what cannot be
+        watched."""
+        return self._watching.watchable(node, activation, place)
+
+    def watch_for(self, point: Watchpoint) -> None:
+        """Set a watchpoint."""
+        self.add(point)
+        self._watching.begin(point)
 
     # --- the worker -------------------------------------------------------------------
 
@@ -249,6 +274,7 @@ class Engine(Watcher):
         self.clock = self._printed = self._ordinal = 0
         self.batch, self.activations, self.returned, self.stop, self._place = None, [], None, None, None
         self._watching.restart()
+        self.points.restart()
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
         return self._wait()
@@ -281,17 +307,14 @@ class Engine(Watcher):
             self._worker.join()
         self.stop = found
         if not self._goal.only_notes:
-            self._note_hits(found)
+            self.points.stand_at(found.clock)
+            self._follow(found)
         return found
 
-    def _note_hits(self, stop: Stop) -> None:
-        """Count, forget what was temporary, and follow a work-item that was stopped."""
-        if stop.breakpoint is not None:
-            stop.breakpoint.hits += 1
-            if stop.breakpoint.is_temporary:
-                self.points.breakpoints.pop(stop.breakpoint.number, None)
-        for change in stop.changes:
-            change.watchpoint.hits += 1
+    def _follow(self, stop: Stop) -> None:
+        """Forget what was temporary, and follow a work-item that was stopped."""
+        if stop.breakpoint is not None and stop.breakpoint.is_temporary:
+            self.points.breakpoints.pop(stop.breakpoint.number, None)
         if stop.error is not None and self.batch is not None:
             self._follow_error(stop.error)
         elif stop.lanes is not None and self.batch is not None and stop.reason == "breakpoint" and (
@@ -304,10 +327,7 @@ class Engine(Watcher):
             return
         for sub_group in range(self.batch.sub_groups):
             if self.batch.work_group(sub_group) == tuple(where.work_group):
-                at = (sub_group + where.sub_group, where.lane)
-                lanes = np.zeros((self.batch.sub_groups, self.batch.lanes), np.bool_)
-                lanes[at] = True
-                self.select(items_of(self.batch, lanes)[0])
+                self.select(item_at(self.batch, sub_group + where.sub_group, where.lane))
                 return
 
     def _print(self, text: str) -> None:
@@ -360,14 +380,13 @@ class Engine(Watcher):
         is_here = place is not None and bool(frame.mask.expanded[place])
         comes = is_here and code.line is not None and activation.focus_arrives(code)
         lanes = frame.mask.expanded
+        broken = self._broken(activation, code, lanes) if arrives and self.points.breakpoints else None
         if self._interrupted:
-            return Stop("interrupt", self.clock, code, lanes)
+            return broken or Stop("interrupt", self.clock, code, lanes)
         if changes:
             return Stop("watchpoint", self.clock, code, lanes, changes=changes)
-        if arrives and self.points.breakpoints:
-            stop = self._broken(activation, code, lanes)
-            if stop is not None:
-                return stop
+        if broken is not None:
+            return broken
         if comes and (goal.way == "step" or (goal.way == "next" and self._depth <= goal.depth)):
             return Stop("step", self.clock, code, lanes)
         if goal.way == "finish" and is_here and self._depth < goal.depth:
@@ -375,16 +394,30 @@ class Engine(Watcher):
         return None
 
     def _broken(self, activation: Activation, code: Code, lanes: Array) -> Stop | None:
-        """The stop at a breakpoint, if one holds here."""
+        """The stop at a breakpoint, if one holds here; messages are printed."""
+        stop = None
         for point in list(self.points.breakpoints.values()):
             if point.function is not None and not (activation.is_new and code.function.name == point.function):
                 continue
             if point.function is None and point.line != code.line:
                 continue
             found, trouble = self._stopped(point, activation, lanes)
-            if found is not None:
-                return Stop("breakpoint", self.clock, code, found, point, trouble=trouble)
-        return None
+            if found is None or not (point.hit(self.clock) or trouble):
+                continue
+            if point.message is not None:
+                self._log(point, point.message, activation, found)
+            elif stop is None:
+                stop = Stop("breakpoint", self.clock, code, found, point, trouble=trouble)
+        return stop
+
+    def _log(self, point: Breakpoint, message: Message, activation: Activation, lanes: Array) -> None:
+        """Print a breakpoint's message on the way forward: for the chosen work-item, or the first that is here."""
+        if self._goal.only_notes or self._goal.until < NO_END:
+            return
+        place = self._place
+        if place is None or not lanes[place]:
+            place = first_of(lanes)
+        self.log(point, message_text(message, Scope(activation, self.lane(place)), place))
 
     def _stopped(self, point: Breakpoint, activation: Activation, lanes: Array) -> tuple[Array | None, str]:
         """The lanes that a breakpoint stops; and what is wrong with its condition, which stops them, too."""
@@ -393,8 +426,7 @@ class Engine(Watcher):
             place = place_in(self.batch, point.item)
             if place is None or not lanes[place]:
                 return None, ""
-            lanes = np.zeros_like(lanes)
-            lanes[place] = True
+            lanes = self.lane(place)
         if point.condition is None:
             return lanes, ""
         try:

@@ -2,41 +2,117 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from coopmat.debugger.code import Code, Line
-from coopmat.debugger.expressions import Node
+from coopmat.debugger.expressions import Node, parse
 from coopmat.debugger.items import Item, show_item
 from coopmat.diagnostics import Error
 from coopmat.targets.simulator.values import Array
 
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq, ">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt,
+    "%": lambda hits, number: hits % number == 0}
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Which hits of a point stop: ``== 5``, ``>= 5``, ``> 5``, ``<= 5``, ``< 5``, and ``% 5``, each fifth one."""
+
+    sign: str
+    number: int
+
+    @staticmethod
+    def parse(text: str) -> Hits:
+        """A condition in words; a number alone is one hit. Error for anything else."""
+        match = re.fullmatch(r"\s*(==|>=|>|<=|<|%)?\s*(\d{1,9})\s*", text)
+        if match is None or (match[1] == "%" and not int(match[2])):
+            raise Error(f"which hits stop is a number, or {', '.join(_COMPARED)} and a number, such as >= 5 or % 2; "
+                        f"found '{text.strip()}'")
+        return Hits(match[1] or "==", int(match[2]))
+
+    def hold(self, hits: int) -> bool:
+        """Whether the hit of this number, from 1, stops."""
+        return _COMPARED[self.sign](hits, self.number)
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.number}"
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a breakpoint prints: texts, and expressions, which stand in braces; ``{{`` and ``}}`` are braces."""
+
+    parts: tuple[str | Node, ...]
+
+    @staticmethod
+    def parse(text: str) -> Message:
+        """Error for braces without an expression."""
+        parts: list[str | Node] = []
+        for match in re.finditer(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]", text):
+            if match[1] is not None:
+                parts.append(parse(match[1]))
+            elif match[0] in "{}":
+                raise Error(f"expressions of a message stand in {{ and }}, and {{{{ is a brace; found '{text}'")
+            else:
+                parts.append(match[0][:1] if match[0] in ("{{", "}}") else match[0])
+        return Message(tuple(parts))
+
+    def __str__(self) -> str:
+        return "".join(f"{{{part}}}" if isinstance(part, Node) else re.sub(r"([{}])", r"\1\1", part)
+                       for part in self.parts)
+
 
 @dataclass(eq=False)
-class Breakpoint:
-    """Stops work-items before a line, or at the start of a function; ``condition`` holds for those that are stopped."""
+class Point:
+    """What may stop a kernel. ``condition`` holds for the work-items that are stopped, ``stops_at`` tells which hits
+    stop, all if it is None. ``hits`` counts those of the run up to where the kernel stands, after ``since``: the
+    instruction at which the point was set, or an earlier one that was gone back to."""
 
     number: int
+    condition: Node | None = field(default=None, kw_only=True)
+    stops_at: Hits | None = field(default=None, kw_only=True)
+    hits: int = field(default=0, kw_only=True)
+    since: int = field(default=0, kw_only=True)
+
+    def hit(self, clock: int) -> bool:
+        """Count a hit; whether it stops."""
+        if clock > self.since:
+            self.hits += 1
+        return self.stops_at is None or (clock > self.since and self.stops_at.hold(self.hits))
+
+    def _when(self) -> str:
+        condition = f", if {self.condition}" if self.condition is not None else ""
+        return condition + (f", at hits {self.stops_at}" if self.stops_at is not None else "")
+
+
+@dataclass(eq=False)
+class Breakpoint(Point):
+    """Stops work-items before a line, or at the start of a function; one with a ``message`` prints it and does not
+    stop."""
+
     line: Line | None = None
     function: str | None = None
-    condition: Node | None = None
     item: Item | None = None
     is_temporary: bool = False
-    hits: int = 0
+    message: Message | None = None
 
     def __str__(self) -> str:
         place = str(self.line) if self.function is None else f"{self.function} ({self.line})"
         item = f", for work-item {show_item(self.item)}" if self.item is not None else ""
-        condition = f", if {self.condition}" if self.condition is not None else ""
-        return f"{'temporary ' * self.is_temporary}breakpoint at {place}{item}{condition}"
+        message = f": {self.message}" if self.message is not None else ""
+        name = "breakpoint" if self.message is None else "message"
+        return f"{'temporary ' * self.is_temporary}{name} at {place}{item}{self._when()}{message}"
 
 
 @dataclass(eq=False)
-class Watchpoint:
+class Watchpoint(Point):
     """Stops after a write that changes an element: of memory (``buffer``, ``offset`` in its bytes, all instances
     included), or, where ``buffer`` is None, of a variable that has no address, in one activation of its function."""
 
-    number: int
     expression: Node
     item: Item
     buffer: int | None = None
@@ -48,10 +124,9 @@ class Watchpoint:
     last: bytes | None = None
     in_words: Callable[[bytes], str] = bytes.hex
     shown: str = ""
-    hits: int = 0
 
     def __str__(self) -> str:
-        return f"watchpoint on {self.expression}, of work-item {show_item(self.item)}"
+        return f"watchpoint on {self.expression}, of work-item {show_item(self.item)}{self._when()}"
 
 
 @dataclass(frozen=True)
@@ -105,6 +180,29 @@ class Points:
         """A number that none of them had."""
         self._last += 1
         return self._last
+
+    @property
+    def all(self) -> dict[int, Breakpoint | Watchpoint]:
+        """Both kinds, in the order of their numbers."""
+        both: dict[int, Breakpoint | Watchpoint] = {**self.breakpoints, **self.watchpoints}
+        return dict(sorted(both.items()))
+
+    def add(self, point: Breakpoint | Watchpoint) -> None:
+        """Make a point count."""
+        if isinstance(point, Breakpoint):
+            self.breakpoints[point.number] = point
+        else:
+            self.watchpoints[point.number] = point
+
+    def restart(self) -> None:
+        """A run begins: no hits yet."""
+        for point in self.all.values():
+            point.hits = 0
+
+    def stand_at(self, clock: int) -> None:
+        """Somebody looks at this instruction: hits after it count."""
+        for point in self.all.values():
+            point.since = min(point.since, clock)
 
     def delete(self, number: int) -> None:
         """Error if there is none of that number."""

@@ -66,6 +66,11 @@ class Scope:
         known = ", ".join(dict.fromkeys(variable.name for variable in self.code.function.variables))
         raise Error(f"no variable '{name}' in {self.code.function.name}" + (f"; it has {known}" if known else ""))
 
+    def shared(self) -> list[str]:
+        """The names of the module's variables that there are here; local ones are among them."""
+        return [name for name, variable in module_variables(self.module).items()
+                if variable.identifier in self.compiler.kernel._values]
+
     def held(self, variable: Variable) -> Known:
         """What a variable or parameter of the function is."""
         place = self.compiler.places.get(variable.identifier)

@@ -7,17 +7,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
 from coopmat.debugger.code import Line
 from coopmat.debugger.engine import Engine
-from coopmat.debugger.evaluation import evaluate
 from coopmat.debugger.expressions import parse
 from coopmat.debugger.items import check_item, show_item
-from coopmat.debugger.points import Breakpoint, Stop, Watchpoint
-from coopmat.debugger.scope import Scope
-from coopmat.debugger.showing import FORMATS, Format, lines_of_all, matrix_lines, owner_lines, show
+from coopmat.debugger.places import file_named, line_here, place_named
+from coopmat.debugger.points import Breakpoint, Hits, Message, Stop, Watchpoint
+from coopmat.debugger.queries import Query, answer, format_of
+from coopmat.debugger.showing import Format, lines_of_all, matrix_lines, owner_lines, show
 from coopmat.debugger.states import lines_of_lanes
 from coopmat.debugger.words import memory_lines, stop_lines
 from coopmat.diagnostics import Error
@@ -43,7 +42,11 @@ COMMANDS = {
                      "stop work-items before a line or at the start of a function"),
     "tbreak": Command(("tb",), "LINE|FILE:LINE|FUNCTION [@X,Y,Z] [if EXPR]", "the same, once"),
     "watch": Command(("w",), "EXPR", "stop after a write that changes an element of memory, or a variable"),
-    "condition": Command((), "NUMBER [EXPR]", "stop at a breakpoint only where EXPR holds, or always"),
+    "log": Command((), "LINE|FILE:LINE|FUNCTION [@X,Y,Z] [if EXPR]: MESSAGE",
+                   "print a message with values in braces each time, and go on"),
+    "condition": Command((), "NUMBER [EXPR]", "stop at a breakpoint or watchpoint only where EXPR holds, or always"),
+    "hits": Command((), "NUMBER [[>=|>|<=|<|%] COUNT]",
+                    "stop only at the hit of that number, from it on, or each so many"),
     "delete": Command(("d",), "[NUMBER]", "forget a breakpoint or watchpoint, or all of them"),
     "info": Command(("i",), "breakpoints|lanes|locals|args|stack", "show what there is"),
     "run": Command(("r", "restart"), "", "run the kernel from its start, with its arguments as they were"),
@@ -129,27 +132,32 @@ class Shell(cmd.Cmd):
         return [*COMMANDS, *functions, *variables]
 
     def onecmd(self, line: str) -> bool:
-        """Carry out one command; True if it was quit."""
+        """Carry out one command, and say what is wrong with it; True if it was quit."""
+        try:
+            return self.carry_out(line)
+        except Error as error:
+            self.wrong += 1
+            self.say(f"error: {error}")
+            return False
+
+    def carry_out(self, line: str) -> bool:
+        """Carry out one command; True if it was quit. Error for one that is wrong."""
         word, _, rest = line.strip().partition(" ")
         if "/" in word and not word.startswith("/"):  # p/x
             word, _, letter = word.partition("/")
             rest = f"/{letter} {rest}"
         if not word or word.startswith("#"):
             return False
-        try:
-            name = command_named(word)
-            self.lastcmd = f"{name} {rest}".strip()
-            return bool(self._actions[name](rest.strip()))
-        except Error as error:
-            self.wrong += 1
-            self.say(f"error: {error}")
-            return False
+        name = command_named(word)
+        self.lastcmd = f"{name} {rest}".strip()
+        return bool(self._actions[name](rest.strip()))
 
     @property
     def _actions(self) -> dict[str, Callable[[str], bool | None]]:
         return {
             "break": self._break, "tbreak": lambda rest: self._break(rest, is_temporary=True), "watch": self._watch,
-            "condition": self._condition, "delete": self._delete, "info": self._info,
+            "log": self._log, "condition": self._condition, "hits": self._hits, "delete": self._delete,
+            "info": self._info,
             "run": lambda rest: self._went(self.engine.start("continue")),
             "continue": lambda rest: self._go("continue"),
             "step": lambda rest: self._go("step", rest), "next": lambda rest: self._go("next", rest),
@@ -164,52 +172,45 @@ class Shell(cmd.Cmd):
     # --- breakpoints ----------------------------------------------------------------------
 
     def _break(self, rest: str, is_temporary: bool = False) -> None:
+        self._set(rest, "break", None, is_temporary)
+
+    def _log(self, rest: str) -> None:
+        place, colon, message = rest.partition(": ")
+        self._set(place.strip() if colon else "", "log", Message.parse(message.strip()))
+
+    def _set(self, rest: str, command: str, message: Message | None, is_temporary: bool = False) -> None:
         match = re.fullmatch(r"(\S+)(?:\s+@\s*([\d,\s]+?))?(?:\s+if\s+(.+))?", rest)
         if match is None:
-            raise Error(f"expected break {COMMANDS['break'].usage}")
+            raise Error(f"expected {command} {COMMANDS[command].usage}")
         place, item, condition = match.groups()
-        line, function = self._place(place)
-        point = Breakpoint(self.engine.points.next_number(), line, function, parse(condition) if condition else None,
-                           check_item(self.engine.geometry, item) if item else None, is_temporary)
-        self.engine.points.breakpoints[point.number] = point
+        line, function = place_named(self.engine, place)
+        point = Breakpoint(self.engine.points.next_number(), line, function,
+                           check_item(self.engine.geometry, item) if item else None, is_temporary, message,
+                           condition=parse(condition) if condition else None)
+        self.engine.add(point)
         self.say(f"{point.number}: {point}")
-
-    def _place(self, text: str) -> tuple[Line | None, str | None]:
-        """A place in words as a line with code, and the function's name if it is the start of one."""
-        name, _, number = text.rpartition(":")
-        if not number.isdigit():
-            return self.engine.entry(text), text
-        file = self._file(name)
-        lines = self.engine.lines_of(file)
-        later = [line for line in lines if line >= int(number)]
-        if not later:
-            last = f"the last line that has is {lines[-1]}" if lines else "it has no lines of the kernel"
-            raise Error(f"no code at line {number} of {file} or after it: {last}")
-        return Line(file, later[0]), None
-
-    def _file(self, name: str) -> str:
-        """A file by its name or the end of its path; without a name the one that the kernel stands in, or begins in."""
-        files = self.engine.table.files
-        if not files:
-            raise Error("the module tells no source lines (OpLine): it cannot be stopped at lines")
-        if not name:
-            here = self._here() or self.engine.entry(self.engine.launch.kernel)
-            return here.file if here is not None else files[0]
-        found = [file for file in files if file == name or Path(file).name == Path(name).name]
-        if not found:
-            raise Error(f"no code comes from '{name}'; the files are {', '.join(files)}")
-        return found[0]
 
     def _watch(self, rest: str) -> None:
         point = self.engine.watch(parse(rest))
         self.say(f"{point.number}: {point}")
 
-    def _condition(self, rest: str) -> None:
+    def _point(self, rest: str, command: str) -> tuple[Breakpoint | Watchpoint, str]:
+        """The point whose number comes first, and what follows."""
         number, _, text = rest.partition(" ")
-        point = self.engine.points.breakpoints.get(int(number) if number.isdigit() else -1)
+        point = self.engine.points.all.get(int(number) if number.isdigit() else -1)
         if point is None:
-            raise Error(f"there is no breakpoint {number}" if number else "expected condition NUMBER [EXPR]")
-        point.condition = parse(text) if text.strip() else None
+            raise Error(f"there is no breakpoint or watchpoint {number}" if number else
+                        f"expected {command} {COMMANDS[command].usage}")
+        return point, text.strip()
+
+    def _condition(self, rest: str) -> None:
+        point, text = self._point(rest, "condition")
+        point.condition = parse(text) if text else None
+        self.say(f"{point.number}: {point}")
+
+    def _hits(self, rest: str) -> None:
+        point, text = self._point(rest, "hits")
+        point.stops_at = Hits.parse(text) if text else None
         self.say(f"{point.number}: {point}")
 
     def _delete(self, rest: str) -> None:
@@ -251,37 +252,12 @@ class Shell(cmd.Cmd):
     # --- looking --------------------------------------------------------------------------
 
     def _print(self, rest: str) -> None:
-        how, text = _format(rest)
-        text, _, who = text.partition("@")
-        node = parse(text)
-        if who.strip() == "all":
-            scope = self._scope_of_all()
-            known = scope.load(evaluate(node, scope))
-            self.say(*lines_of_all(known, scope, how))
-            return
-        item = self.engine.item
-        try:
-            if who:
-                self.engine.select(check_item(self.engine.geometry, who))
-            known, scope = self.engine.evaluate(node)
-            place = self.engine.place
-        finally:
-            if who:
-                self.engine.select(item)
-        assert place is not None
-        self.say(f"{text.strip()} = {show(known, scope, place, how)}")
-
-    def _scope_of_all(self) -> Scope:
-        """The innermost function of the chosen work-item, for all that are in it."""
-        engine = self.engine
-        stack = engine.stack()
-        if not engine.has_state or not stack or stack[0].frame is None:
-            raise Error(ENDED if engine.stop is not None else NOT_RUN)
-        frame = stack[0].frame
-        lanes = frame.mask.expanded.copy()
-        for mask in frame.waiting.values():
-            lanes |= mask.expanded
-        return engine.scope(stack[0], lanes)
+        query = Query.parse(rest)
+        found = answer(self.engine, query)
+        if found.place is None:
+            self.say(*lines_of_all(found.known, found.scope, query.how))
+        else:
+            self.say(f"{query.text} = {show(found.known, found.scope, found.place, query.how)}")
 
     def _matrix(self, rest: str) -> None:
         text, _, last = rest.rpartition(" ")
@@ -294,7 +270,7 @@ class Shell(cmd.Cmd):
         self.say(*shown)
 
     def _memory(self, rest: str) -> None:
-        how, text = _format(rest)
+        how, text = format_of(rest)
         match = re.fullmatch(r"(.+?)(?:\s+(\d{1,6}))?", text)
         if match is None:
             raise Error(f"expected memory {COMMANDS['memory'].usage}")
@@ -308,10 +284,9 @@ class Shell(cmd.Cmd):
          "locals": lambda: self._variables(True), "args": lambda: self._variables(False)}[found[0]]()
 
     def _show_points(self) -> None:
-        points = self.engine.points
-        both: dict[int, Breakpoint | Watchpoint] = {**points.breakpoints, **points.watchpoints}
+        points = self.engine.points.all
         self.say(*(f"{number}: {point}, {point.hits} {'hit' if point.hits == 1 else 'hits'}"
-                   for number, point in sorted(both.items())) if both else ["no breakpoints or watchpoints"])
+                   for number, point in points.items()) if points else ["no breakpoints or watchpoints"])
 
     def _show_lanes(self) -> None:
         self._need_state()
@@ -338,24 +313,19 @@ class Shell(cmd.Cmd):
 
     # --- the source -----------------------------------------------------------------------
 
-    def _here(self) -> Line | None:
-        """The line that the chosen work-item is at."""
-        stack = self.engine.stack() if self.engine.has_state else []
-        return stack[0].code.line if stack and stack[0].code is not None else None
-
     def _list(self, rest: str) -> None:
         if rest:
-            line = Line(self._file(""), int(rest)) if rest.isdigit() else self._place(rest)[0]
+            line = Line(file_named(self.engine, ""), int(rest)) if rest.isdigit() else place_named(self.engine, rest)[0]
             start = max(1, line.number - LISTED // 2) if line is not None else 1
         elif self._listed is not None:
             line, start = self._listed, self._listed.number
         else:
-            line = self._here() or self.engine.entry(self.engine.launch.kernel)
+            line = line_here(self.engine) or self.engine.entry(self.engine.launch.kernel)
             start = max(1, line.number - LISTED // 2) if line is not None else 1
         text = self.engine.launch.text_of(line.file) if line is not None else None
         if line is None or text is None:
             raise Error("the text of the source is not known")
-        lines, here = text.splitlines(), self._here()
+        lines, here = text.splitlines(), line_here(self.engine)
         if start > len(lines):
             raise Error(f"{line.file} has {len(lines)} lines")
         for number in range(start, min(start + LISTED, len(lines) + 1)):
@@ -372,13 +342,3 @@ def _count(text: str) -> int:
     if text and not re.fullmatch(r"[1-9]\d{0,5}", text):
         raise Error(f"expected a number of steps; found '{text}'")
     return int(text or 1)
-
-
-def _format(rest: str) -> tuple[Format, str]:
-    """``/x EXPR`` as the form of its numbers, and the rest."""
-    if not rest.startswith("/"):
-        return Format(), rest
-    letter, _, text = rest[1:].partition(" ")
-    if letter not in FORMATS:
-        raise Error(f"numbers are shown with {', '.join(f'/{one}' for one in FORMATS)}; found '/{letter}'")
-    return Format(letter), text

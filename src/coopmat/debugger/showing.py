@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.debugger.evaluation import member_names, whole_matrices
+from coopmat.debugger.evaluation import evaluate, member_names, whole_matrices
 from coopmat.debugger.items import item_at, show_item
+from coopmat.debugger.points import Message
 from coopmat.debugger.scope import Known, Scope
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import (
@@ -92,6 +93,18 @@ def pointer_text(address: int, kind: PointerType, scope: Scope) -> str:
     return scope.frame.memory.describe(address, scope.target(kind).size)
 
 
+def message_text(message: Message, scope: Scope, place: Place) -> str:
+    """A breakpoint's message with the values of one lane; what has none is shown as the error."""
+    texts = []
+    for part in message.parts:
+        try:
+            texts.append(part if isinstance(part, str) else
+                         show(scope.load(evaluate(part, scope)), scope, place, Format()))
+        except Error as error:
+            texts.append(f"<{error}>")
+    return "".join(texts)
+
+
 def show_bytes(known: Known, scope: Scope, content: bytes) -> str:
     """The bytes of a value in memory, in words."""
     return _shown(known, _unpacked(known.kind, np.frombuffer(content, np.uint8)), scope, Format())
@@ -153,11 +166,15 @@ def owner_lines(known: Known, scope: Scope) -> list[str]:
     kind = known.kind
     if not isinstance(kind, MatrixType):
         raise Error(f"this is no matrix but a value of type {kind}")
-    lanes, components = kind.layout.owner
-    cells = [[f"{lane}.{component}" for lane, component in zip(*row, strict=True)]
-             for row in zip(lanes.tolist(), components.tolist(), strict=True)]
     who = "work-item of the work-group" if kind.is_of_work_group else "lane"
-    return grid(f"{kind}, {who} and component", cells)
+    return grid(f"{kind}, {who} and component", owner_names(kind))
+
+
+def owner_names(kind: MatrixType) -> list[list[str]]:
+    """The lane of each element, or the work-item in its work-group, and the component: ``3.7``."""
+    lanes, components = kind.layout.owner
+    return [[f"{lane}.{component}" for lane, component in zip(*row, strict=True)]
+            for row in zip(lanes.tolist(), components.tolist(), strict=True)]
 
 
 def grid(title: str, cells: Sequence[Sequence[str]]) -> list[str]:

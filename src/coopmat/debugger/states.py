@@ -31,6 +31,20 @@ def states(engine: Engine) -> Array:
     return found
 
 
+def line_of_lane(activation: Activation, place: tuple[int, int]) -> tuple[Line | None, str]:
+    """The line that a lane is at in an activation that it is in, or the one before if that has none, and what it does
+    there, in words, if it does not come next: it waits, or the function is at its end."""
+    frame, code = activation.frame, activation.code
+    assert frame is not None
+    assert code is not None
+    if not frame.mask.expanded[place]:
+        return next((line for line, mask in _waiting(activation) if mask[place]), None), "waits"
+    if code.line is not None:
+        return code.line, ""
+    before = [one.line for one in code.function.codes[:code.index] if one.line is not None]
+    return before[-1] if before else code.function.first_line, f"is at {code.place}"
+
+
 def _waiting(activation: Activation) -> Iterator[tuple[Line | None, Array]]:
     """The lanes of an activation that wait for others, with the line that they will go on at."""
     frame, code = activation.frame, activation.code

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coopmat.debugger.code import Code, Line
-from coopmat.debugger.evaluation import evaluate
+from coopmat.debugger.evaluation import evaluate, truth
 from coopmat.debugger.expressions import Node
 from coopmat.debugger.items import item_at, place_in, show_item
 from coopmat.debugger.points import Change, Watchpoint
 from coopmat.debugger.scope import Known, Scope
-from coopmat.debugger.showing import Format, show, show_bytes
+from coopmat.debugger.showing import Format, Place, show, show_bytes
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import MatrixType, PointerType
 from coopmat.spirv.grammar import CooperativeMatrixLayout, Op
@@ -40,31 +40,36 @@ class Watches:
         for point in self.engine.points.watchpoints.values():
             point.last = None
 
-    def watch(self, node: Node) -> Watchpoint:
-        """See :meth:`Engine.watch`."""
+    def watchable(self, node: Node, activation: Activation | None, place: Place | None) -> Watchpoint:
+        """See :meth:`Engine.watchable`."""
         engine = self.engine
-        stack = engine.stack()
-        if not stack or not engine.has_state:
+        place = place if place is not None else engine.place
+        found = activation if activation is not None else next(iter(engine.stack(place)), None)
+        if place is None or found is None or not engine.has_state:
             raise Error("a watchpoint needs a kernel that stands still: run it to where the name is known")
-        scope = engine.scope(stack[0])
+        assert engine.batch is not None
+        scope = engine.scope(found, engine.lane(place))
         known = evaluate(node, scope)
-        point = Watchpoint(engine.points.next_number(), node, engine.item, activation=stack[0].ordinal)
+        point = Watchpoint(engine.points.next_number(), node, item_at(engine.batch, *place), activation=found.ordinal)
         if known.address is not None:
-            self._locate(point, known, scope)
-        point.last, point.shown = self._value(point)
-        if point.last is None:
+            self._locate(point, known, scope, place)
+        if self._value(point)[0] is None:
             raise Error(f"{node} cannot be watched: it has no value here")
-        engine.points.watchpoints[point.number] = point
+        return point
+
+    def begin(self, point: Watchpoint) -> None:
+        """See :meth:`Engine.watch_for`."""
+        engine = self.engine
+        if not engine.has_state or not engine.activations:
+            return
+        point.last, point.shown = self._value(point)
         last = engine.activations[-1]
         if last.frame is not None and last.code is not None:
             self._previous = last.frame, last.code, last.frame.mask
-        return point
 
-    def _locate(self, point: Watchpoint, known: Known, scope: Scope) -> None:
+    def _locate(self, point: Watchpoint, known: Known, scope: Scope, place: Place) -> None:
         """Note where in memory an element lies."""
         scope.load(known)  # an Error if it lies nowhere
-        place = self.engine.place
-        assert place is not None
         memory = scope.frame.memory
         address = int(np.broadcast_to(known.address, scope.lanes.shape)[place])  # type: ignore[arg-type]
         buffer = memory.buffer_at(address)
@@ -95,9 +100,7 @@ class Watches:
     def _lane_value(self, point: Watchpoint, activation: Activation,
                     place: tuple[int, int]) -> tuple[bytes | None, str]:
         assert activation.frame is not None
-        lanes = np.zeros((activation.frame.batch.sub_groups, activation.frame.batch.lanes), np.bool_)
-        lanes[place] = True
-        scope = Scope(activation, lanes)
+        scope = Scope(activation, self.engine.lane(place))
         known = scope.load(evaluate(point.expression, scope))
         return _bytes(known.value, place, known.kind), show(known, scope, place, Format())
 
@@ -114,10 +117,25 @@ class Watches:
                 continue
             last, point.last = point.last, now
             if last is not None and now is not None and last != now and previous is not None:
-                found.append(self._change(point, last, now, shown, previous))
+                change = self._change(point, last, now, shown, previous)
+                if self._holds(point) and point.hit(self.engine.clock):
+                    found.append(change)
             if shown:
                 point.shown = shown
         return tuple(found)
+
+    def _holds(self, point: Watchpoint) -> bool:
+        """Whether a watchpoint's condition holds for its work-item, or has no value."""
+        engine = self.engine
+        place = place_in(engine.batch, point.item) if engine.batch is not None else None
+        activation = next((one for one in engine.activations if one.ordinal == point.activation),
+                          engine.activations[0])
+        if point.condition is None or place is None or activation.frame is None:
+            return True
+        try:
+            return bool(truth(point.condition, Scope(activation, engine.lane(place))).any())
+        except Error:
+            return True
 
     def _change(self, point: Watchpoint, last: bytes, now: bytes, shown: str,
                 previous: tuple[Frame, Code, Mask]) -> Change:

@@ -26,16 +26,17 @@ def stop_lines(engine: Engine, stop: Stop, last_function: str | None) -> list[st
     """Where and why the kernel stopped; with the line's text."""
     if stop.reason == "end":
         return [f"the kernel has ended after {stop.clock} instructions"]
-    lines = [_head(engine, stop)] if stop.reason != "step" or stop.function != last_function else []
+    lines = [stop_head(engine, stop)] if stop.reason != "step" or stop.function != last_function else []
     if stop.error is not None:
         lines = [f"error: {stop.error}", *lines]
-    lines += [line for change in stop.changes for line in _change_lines(change)]
+    lines += [line for change in stop.changes for line in change_lines(change)]
     if stop.trouble and stop.breakpoint is not None:
         lines.append(f"the condition of breakpoint {stop.breakpoint.number} has no value: {stop.trouble}")
     return [*lines, *source_lines(engine, stop.line)]
 
 
-def _head(engine: Engine, stop: Stop) -> str:
+def stop_head(engine: Engine, stop: Stop) -> str:
+    """Why and where the kernel stopped, and who is there."""
     reason = f"breakpoint {stop.breakpoint.number}, " if stop.breakpoint is not None else {
         "watchpoint": f"watchpoint {', '.join(str(change.watchpoint.number) for change in stop.changes)}, ",
         "start": "start, ", "interrupt": "interrupted, ", "finish": "returned, "}.get(stop.reason, "")
@@ -54,7 +55,8 @@ def _who(engine: Engine, stop: Stop) -> str:
     return f", work-item {show_item(engine.item)}{others}"
 
 
-def _change_lines(change: Change) -> list[str]:
+def change_lines(change: Change) -> list[str]:
+    """What a watchpoint has seen."""
     line = f" at {change.line}" if change.line is not None else ""
     return [f"{change.watchpoint.expression}: {change.old} -> {change.new}, written{line} by {change.writer}"]
 

@@ -41,11 +41,19 @@ def launch_of(kernel: Any, device: Device | str | None, global_size: Size, local
     return Launch(program._executable, target.description, target.options, kernel.name, *sizes, bound, program.text_of)
 
 
-def debug(launch: Launch, script: str | Sequence[str] | Path | None) -> int:
-    """Debug a launch: by commands that are typed, or by a script's, as :meth:`coopmat.Kernel.debug` has it."""
+def debug(launch: Launch, script: str | Sequence[str] | Path | None, port: int | None = None) -> int:
+    """Debug a launch: by commands that are typed, by a script's or by an editor, as :meth:`coopmat.Kernel.debug` has
+    it."""
     from coopmat.debugger.engine import Engine
     from coopmat.debugger.shell import Shell
 
+    if port is not None:
+        from coopmat.debugger.dap.kernel import Opened
+        from coopmat.debugger.dap.serving import serve_port
+
+        if script is not None:
+            raise LaunchError("a launch is debugged by a script or by an editor at a port: leave one of them out")
+        return serve_port(port, lambda _: Opened(launch, Path.cwd()), once=True)
     shell = Shell(Engine(launch))
     if script is None:
         return shell.interact()

@@ -287,20 +287,22 @@ class Kernel:
         return made
 
     def debug(self, global_size: Any, local_size: Any, /, *args: Any, script: str | Sequence[str] | Path | None = None,
-              device: Device | str | None = None, **named: Any) -> int:
+              device: Device | str | None = None, port: int | None = None, **named: Any) -> int:
         """Debug a launch on a simulated device, by commands that are typed (docs/debugger.md).
 
         global_size, local_size, args, named: as :meth:`coopmat.Queue.enqueue` takes them. What the kernel has written
             when the debugger ends is in the arrays.
         script: commands to carry out instead, in lines of a text or of a file's path.
         device: a simulated device; by default the one that the program was built for, or ``sim:generic``.
+        port: wait for an editor that attaches at this port of this machine, and let it command instead; 0 is a free
+            port, which is printed to standard error.
 
-        Returns 1 if a command of the script was wrong, else 0. Raises what enqueue raises before a kernel runs, and
-        LaunchError for a device that is not simulated.
+        Returns 1 if a command of the script was wrong, or the kernel ended with an error under an editor, else 0.
+        Raises what enqueue raises before a kernel runs, and LaunchError for a device that is not simulated.
         """
         from coopmat.runtime.debugging import debug, launch_of  # imported late: most programs debug nothing
 
-        return debug(launch_of(self, device, global_size, local_size, args, named), script)
+        return debug(launch_of(self, device, global_size, local_size, args, named), script, port)
 
     def report(self, global_size: Any, local_size: Any, /, *args: Any, device: Device | str | None = None,
                work_groups: int | None = None, **named: Any) -> Report:
