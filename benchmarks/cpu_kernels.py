@@ -20,6 +20,7 @@ from typing import Any
 
 from figures import Figure
 
+from coopmat.command_line.gemm_bench import SPINNING_SECONDS
 from coopmat.support.terminal import console, table
 from coopmat.targets.cpu.options import available_cores
 
@@ -76,11 +77,12 @@ def _child(repeat: int, threads: int, sizes: tuple[int, ...], only: str) -> None
     for source in (*(jobs.products(size) for size in sizes), jobs.others()):
         for job in source:
             if only in job.name:
-                print(json.dumps(_timed(job, repeat, clock)), flush=True)
+                print(json.dumps(_timed(job, repeat, clock, SPINNING_SECONDS if threads > 1 else 0)), flush=True)
 
 
-def _timed(job: Any, repeat: int, clock: Callable[[], float]) -> dict[str, Any]:
-    """The times of a job, in seconds; SystemExit if its result is wrong."""
+def _timed(job: Any, repeat: int, clock: Callable[[], float], pause: float) -> dict[str, Any]:
+    """The times of a job, in seconds; SystemExit if its result is wrong. ``pause``: between turns, in which the threads
+    of others fall asleep."""
     start = time.perf_counter()
     job.run()
     first = time.perf_counter() - start
@@ -91,6 +93,8 @@ def _timed(job: Any, repeat: int, clock: Callable[[], float]) -> dict[str, Any]:
     times: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(repeat):
         for name, action in actions.items():
+            time.sleep(pause)
+            action()
             start = clock()
             for _ in range(counts[name]):
                 action()

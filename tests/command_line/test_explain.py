@@ -45,9 +45,36 @@ def test_a_gpu_and_a_schedule(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 
 def test_devices_that_choose_nothing() -> None:
-    found = coopmat("run", GEMM, *TYPES, *SIZES, "--device", "cpu", "--explain")
-    assert found.returncode == 0
-    assert found.stdout.startswith("gemm on cpu: ")
+    found = coopmat("run", GEMM, *TYPES, *SIZES, "--device", "sim:nvidia_gpu_sm_90", "--explain")
+    assert found.returncode == 0, found.stderr
+    assert "sim:nvidia_gpu_sm_90 runs kernels as they are written" in found.stdout
+
+
+LAUNCH = ("run", GEMM, *TYPES, *SIZES, "--device", "cpu", "--explain")
+ONE = ("--local", "16,1", "--no-bounds")  # sub-group in a work-group
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ((), "not merged: accesses are checked one by one"),
+    (("--no-bounds",), "not merged: where a matrix lies depends on the position in the work-group"),
+    (ONE, "neighbouring work-groups are one, with matrices as large as all of theirs"),
+    (ONE, "B: packed once by each thread, and kept for blocks that share it"),
+    ((*ONE, "-coopmat-schedule=block:none"), "not merged: -coopmat-schedule=block:none"),
+    ((*ONE, "-coopmat-schedule=block:64x32"), "merged: 2 x 4 neighbouring work-groups are one"),
+])
+def test_the_cpu(options: tuple[str, ...], said: str) -> None:
+    """What became of products, and where they stand in the source."""
+    found = coopmat(*LAUNCH, *options)
+    assert said in found.stdout, found.stderr
+    assert "multiplied at " in found.stdout
+    assert "gemm.cl:47" in found.stdout
+
+
+def test_the_cpu_says_where_a_reason_lies(tmp_path: Path) -> None:
+    source, store = (EXAMPLES / "gemm.cl").read_text(), "coop_mat_store(C"
+    (tmp_path / "gemm.cl").write_text(source.replace(store, f"if (get_global_id(0) == 0) C[0] = 1;\n    {store}"))
+    found = coopmat("run", "gemm.cl", *TYPES, *SIZES, "--device", "cpu", "--explain", *ONE, cwd=tmp_path)
+    assert "not merged: it has other effects than on matrices (OpStore) (gemm.cl:49)" in found.stdout
 
 
 def test_without_a_gpu(tmp_path: Path) -> None:
