@@ -30,6 +30,7 @@ from coopmat.targets.cpu.options import HARDWARE
 VARIABLE = "COOPMAT_MERGE"
 SHAPES = (
     ((128, 256), 1.0),
+    ((256, 128), 1.0),
     ((128, 128), 0.95),
     ((64, 128), 0.87),
     ((64, 64), 0.8),
@@ -37,6 +38,8 @@ SHAPES = (
     ((32, 32), 0.6),
 )
 """Rows and columns of a block, and how fast one is, beside the first."""
+PACKING = {"tiles": 100, "bytes": 50, "pairs": 50, "shorts": 30, "numbers": 30}
+"""By the kind of a unit: the rows of A whose products take as long as to pack B."""
 DEPTHS = {"tiles": 512, "bytes": 256, "pairs": 256, "shorts": 256, "numbers": 256}
 """Words along K that a block takes at once: two strips of B of so many stay in the nearest caches."""
 
@@ -44,8 +47,9 @@ DEPTHS = {"tiles": 512, "bytes": 256, "pairs": 256, "shorts": 256, "numbers": 25
 @dataclass(frozen=True)
 class _Depth:
     """Along K: the elements that the kernel's own products have, and as a block takes them; those that one instruction
-    must take at most, so that sums stay what they are, 0 for any number."""
+    must take at most, so that sums stay what they are, 0 for any number. unit: what multiplies."""
 
+    unit: Unit
     own: int
     block: int
     step: int
@@ -87,7 +91,7 @@ class Merging:
             raise NoMerge("its matrices are those of work-groups, which are as large as their author wants")
         depth = _depth(self.module, variant, self._features)
         own = found.own_extents()
-        rows, columns = self._shape(found.extents(group_counts), own, threads, wish)
+        rows, columns = self._shape(found.extents(group_counts), own, PACKING[depth.unit.kind], threads, wish)
         if (rows, columns) == own and depth.block == depth.own:
             raise NoMerge("a block of work-groups would be one work-group")
         merged = found.merged(Block(rows, columns, depth.block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
@@ -108,21 +112,20 @@ class Merging:
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
             raise NoMerge("it multiplies no matrices")
 
-    def _shape(self, extents: tuple[int, int], own: tuple[int, int], threads: int, wish: tuple[int, int] | None
-               ) -> tuple[int, int]:
-        """Rows and columns of a block: what is asked for, or what takes the least time."""
+    def _shape(self, extents: tuple[int, int], own: tuple[int, int], packing: int, threads: int,
+               wish: tuple[int, int] | None) -> tuple[int, int]:
+        """Rows and columns of a block: what is asked for, or what takes the least time. ``packing``: see PACKING."""
         if wish is not None:
             return own[0] * wish[0], own[1] * wish[1]
         if self._block is not None:
             return self._block
 
         def seconds(shape: tuple[tuple[int, int], float]) -> float:
-            """The time that a launch takes with a shape, in some unit."""
-            sizes, speed = shape
-            count = 1
-            for extent, size in zip(extents, sizes, strict=True):
-                count *= -(-extent // size)
-            return -(-count // threads) * sizes[0] * sizes[1] / speed
+            """The time that a launch takes with a shape, in that of a product of a row and a column."""
+            (rows, columns), speed = shape
+            down, across = -(-extents[0] // rows), -(-extents[1] // columns)
+            each = -(-down * across // threads)  # blocks of a thread, one below the other
+            return each * rows * columns / speed + -(-each // down) * columns * packing
 
         fitting = [(_multiples(sizes, own), speed) for sizes, speed in SHAPES]
         return min(fitting, key=seconds)[0]
@@ -148,7 +151,7 @@ def _depth(module: Module, variant: Variant, features: Features) -> _Depth:
         raise NoMerge("its products are of different types or of different K")
     (unit,), (own,) = units, depths
     block = max(own, DEPTHS[unit.kind] * unit.together // own * own)
-    return _Depth(own, block, _step(unit, own))
+    return _Depth(unit, own, block, _step(unit, own))
 
 
 def _kind(types: TypeTable, module: Module, identifier: int) -> MatrixType:
