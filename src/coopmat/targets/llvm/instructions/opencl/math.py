@@ -55,7 +55,8 @@ def _real(name: str) -> Handler:
 
     def handle(emitter: Emitter, row: Instruction) -> Value | None:
         if emitter.result_type(row).scalar == DOUBLE:
-            return exact(emitter, row)
+            double = emitter.machine.double.get(name)
+            return exact(emitter, row) if double is None else in_double(double)(emitter, row)
         single = emitter.machine.single.get(name)
         return narrow(emitter, row) if single is None else in_precision(SINGLE, single)(emitter, row)
 
