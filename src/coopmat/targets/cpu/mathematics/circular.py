@@ -22,9 +22,9 @@ def in_library(name: str) -> Formula:
         term.to_float("double") if term.is_float else term for term in terms)).to_float(terms[0].type)
 
 
-def _less(x: Term, k: Term, factor: float) -> Term:
-    """x - k factor pi; ``factor`` is a power of two."""
-    for part in OF[x.type]["PI"]:
+def less(x: Term, k: Term, factor: float = 1.0, parts: int = 3) -> Term:
+    """x - k factor pi; ``factor`` is a power of two, pi the sum of so many numbers."""
+    for part in OF[x.type]["PI"][:parts]:
         x = fused(k, -part * factor, x)
     return x
 
@@ -35,7 +35,7 @@ def _sine(r: Term) -> Term:
     return r * fused(z, polynomial(z, OF[r.type]["SIN"]), 1.0)
 
 
-def _signed(found: Term, shifted: Term) -> Term:
+def signed(found: Term, shifted: Term) -> Term:
     """Negative if the number in the lowest bits is odd."""
     kind = kind_of(found)
     return (found.bits ^ (shifted.bits << (found.width - 1))).cast(kind.name)
@@ -43,7 +43,7 @@ def _signed(found: Term, shifted: Term) -> Term:
 
 def _sin(x: Term) -> Term:
     k, shifted = nearest(x, OF[x.type]["INVERSE_PI"][0])
-    return _signed(_sine(_less(x, k, 1.0)), shifted)
+    return signed(_sine(less(x, k)), shifted)
 
 
 def _cos(x: Term) -> Term:
@@ -51,14 +51,14 @@ def _cos(x: Term) -> Term:
     magic = kind_of(x).magic
     shifted = fused(x, OF[x.type]["INVERSE_PI"][0], -0.5) + magic
     half = (shifted - magic) + 0.5
-    return _signed(_sine(_less(-x, -half, 1.0)), shifted)
+    return signed(_sine(less(-x, -half)), shifted)
 
 
 def _tan(x: Term) -> Term:
     if x.type == "double":
         return _sin(x) / _cos(x)
     k, shifted = nearest(x, 2 * OF[x.type]["INVERSE_PI"][0])
-    r = _less(x, k, 0.5)
+    r = less(x, k, 0.5)
     z = r * r
     found = fused(r * z, polynomial(z, OF[x.type]["TAN"]), r)
     return choose((shifted.bits & 1).equals(0), found, -1.0 / found)

@@ -19,7 +19,7 @@ SUBNORMAL = 64  # by which power of two subnormal numbers are made normal ones
 LARGE = {"float": 1e9, "double": 1e17}  # whose squares are far greater than 1
 
 
-def _exponent_and_fraction(x: Term) -> tuple[Term, Term, Term]:
+def exponent_and_fraction(x: Term) -> tuple[Term, Term, Term]:
     """k, f and the exponent's bits of a positive normal number."""
     kind = kind_of(x)
     above = x.bits - ROOT[x.type]
@@ -66,23 +66,23 @@ def _decimal(k: Term, f: Term) -> Term:
     return fused(k, high, fused(log, table["LOG10_E"][0], fused(log, table["LOG10_E"][1], k * low)))
 
 
-def _is_usual(x: Term) -> Term:
-    """Whether it is a positive normal number."""
+def is_usual(x: Term, unless: int = 0) -> Term:
+    """Whether it is a positive normal number; ``unless``: of one of the largest so many exponents."""
     kind = kind_of(x)
     least = 1 << kind.fraction
-    return (x.bits - least).compare("ult", (2 * kind.bias) << kind.fraction)
+    return (x.bits - least).compare("ult", (2 * kind.bias - unless) << kind.fraction)
 
 
 def _logarithm(name: str, combine: Combination) -> Formula:
     def usual(x: Term) -> Term:
-        return combine(*_exponent_and_fraction(x)[:2])
+        return combine(*exponent_and_fraction(x)[:2])
 
     def rare(x: Term) -> Term:
         small = x < 2.0 ** (1 - kind_of(x).bias)
-        k, f, _ = _exponent_and_fraction(choose(small, x * 2.0**SUBNORMAL, x))
+        k, f, _ = exponent_and_fraction(choose(small, x * 2.0**SUBNORMAL, x))
         return _special(x, combine(choose(small, k - float(SUBNORMAL), k), f))
 
-    return lambda x: guarded(_is_usual(x), usual(x), name, rare, x)
+    return lambda x: guarded(is_usual(x), usual(x), name, rare, x)
 
 
 def _special(x: Term, found: Term) -> Term:
@@ -95,14 +95,15 @@ def log1p(x: Term) -> Term:
     """log(1 + x): what the sum loses is added to the fraction."""
 
     def rare(x: Term) -> Term:
-        return choose(x.equals(math.inf), x, choose(x.equals(-1.0), -math.inf, x.constant(math.nan)))
+        large = _natural(*exponent_and_fraction(x)[:2])
+        return choose(x.equals(math.inf), x, choose(x > 0.0, large, choose(x.equals(-1.0), x.constant(-math.inf), math.nan)))
 
-    return guarded(_is_usual(x + 1.0), _log1p(x), "log1p", rare, x)
+    return guarded(is_usual(x + 1.0, unless=4), _log1p(x), "log1p", rare, x)
 
 
 def _log1p(x: Term) -> Term:
     kind, total = kind_of(x), x + 1.0
-    k, f, exponent = _exponent_and_fraction(total)
+    k, f, exponent = exponent_and_fraction(total)
     inverse = (exponent.constant(kind.bias << kind.fraction) - exponent).cast(x.type)
     return _natural(k, fused(x - (total - 1.0), inverse, f)).with_sign(x)
 

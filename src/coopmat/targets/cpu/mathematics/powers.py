@@ -6,7 +6,7 @@ import math
 
 from coopmat.targets.cpu.mathematics.circular import in_library
 from coopmat.targets.cpu.mathematics.coefficients import OF
-from coopmat.targets.cpu.mathematics.logarithms import ROOT
+from coopmat.targets.cpu.mathematics.logarithms import LOGARITHMS, ROOT, is_usual
 from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, limited, polynomial, scaled
 from coopmat.targets.llvm.terms import Formula, Term, choose
 
@@ -38,11 +38,12 @@ def _log2(x: Term) -> tuple[Term, Term]:
     return found
 
 
-def _power_of(x: Term, y: Term) -> Term:
-    """x to the power of y; x is a positive normal float, y finite and not huge."""
+def _power_of(x: Term, y: Term, beside: Term | None = None) -> Term:
+    """x to the power of y, and what is beside it; x is a positive normal float, y finite and not huge."""
     high, low = _log2(x)
     product = y * high
     rest = fused(y, low, fused(y, high, -product))
+    rest = rest if beside is None else fused(beside, high, rest)
     magic = kind_of(x).magic
     bounded = limited(product, -160.0, 130.0)
     k = (bounded + magic) - magic
@@ -51,9 +52,7 @@ def _power_of(x: Term, y: Term) -> Term:
 
 
 def _is_usual(x: Term, y: Term) -> Term:
-    kind = kind_of(x)
-    positive = (x.bits - (1 << kind.fraction)).compare("ult", (2 * kind.bias) << kind.fraction)
-    return positive & (y.magnitude < LARGE_POWER)
+    return is_usual(x) & (y.magnitude < LARGE_POWER)
 
 
 def _pow(x: Term, y: Term) -> Term:
@@ -81,19 +80,32 @@ def _powr(x: Term, y: Term) -> Term:
     return guarded(_is_usual(x, y), _power_of(x, y), "powr", rare, x, y)
 
 
+def _reciprocal(n: Term) -> tuple[Term, Term]:
+    """1 / n as the sum of two numbers."""
+    found = 1.0 / n
+    return found, fused(-found, n, 1.0) * found
+
+
 def _root(x: Term, n: Term) -> Term:
-    """``rootn``: 1 / n is taken as the sum of two numbers."""
+    """``rootn``."""
 
     def rare(x: Term, n: Term) -> Term:
-        wide = x.to_float("double")
-        odd = (n & 1).differs(0)
-        root = in_library("pow")(wide.magnitude, 1.0 / n.of_integer("double"))
-        root = choose(x.has_sign & odd, -root, root)
-        return choose(n.equals(0) | ((x < 0.0) & ~odd), math.nan, root).to_float(x.type)
+        return _wide_root(x.to_float("double"), n).to_float(x.type)
 
     degree = n.of_integer(x.type)
     small = (n - 1).compare("ult", 1 << 24)
-    return guarded(_is_usual(x, degree) & small, _power_of(x, 1.0 / degree), "rootn", rare, x, n)
+    return guarded(_is_usual(x, degree) & small, _power_of(x, *_reciprocal(degree)), "rootn", rare, x, n)
+
+
+def _wide_root(x: Term, n: Term) -> Term:
+    """Of doubles: what the reciprocal loses becomes a factor."""
+    odd, a = (n & 1).differs(0), x.magnitude
+    power, beside = _reciprocal(n.of_integer("double"))
+    root = in_library("pow")(a, power)
+    ordinary = is_usual(a) & n.differs(0)
+    root = choose(ordinary, fused(root * beside, LOGARITHMS["log"](choose(ordinary, a, 1.0)), root), root)
+    root = choose(x.has_sign & odd, -root, root)
+    return choose(n.equals(0) | ((x < 0.0) & ~odd), math.nan, root)
 
 
 # --------------------------------------------------------------------------------------
@@ -156,3 +168,5 @@ ROOTS: dict[str, Formula] = {
 """By name, of floats and of doubles."""
 POWERS: dict[str, Formula] = {"pow": _pow, "pown": _pown, "powr": _powr, "rootn": _root}
 """By name, of floats."""
+WIDE_POWERS: dict[str, Formula] = {"rootn": _wide_root}
+"""By name, of doubles; the others are the C library's."""
