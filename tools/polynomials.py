@@ -206,10 +206,10 @@ def of_quotient(z: mpf) -> mpf:
     return (2 * mp.atanh(s) / s - 2) / z
 
 
-def rational_odd(function: Function, high: float, terms: int, below: int, first: tuple[float, ...] = ()) -> Fit:
+def rational_odd(function: Function, high: float, terms: int, below: int) -> Fit:
     """A fit of x p(x²) / q(x²)."""
     of = lambda z: function(mp.sqrt(z)) / mp.sqrt(z)  # noqa: E731
-    return Fit(of, of, 1e-6, high**2, terms, first, below)
+    return Fit(of, of, 1e-6, high**2, terms, (), below)
 
 
 FITS: dict[str, dict[str, Fit]] = {
@@ -227,7 +227,6 @@ FITS: dict[str, dict[str, Fit]] = {
         "ASIN": by_odd(mp.asin, 0.5, 5),
         "SINH": by_odd(mp.sinh, HALF_LN2, 2),
         "COSH": by_even(mp.cosh, HALF_LN2, 3),
-        "TANH": rational_odd(mp.tanh, 9.02, 6, 4, (1.0,)),
         "ERF": rational_odd(mp.erf, 3.93, 6, 5),
         "NATIVE_EXP2": Fit(lambda x: mp.mpf(2)**x, lambda x: mp.mpf(2)**x, -0.5001, 0.5001, 5, (1.0,)),
         "NATIVE_LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), LOW, HIGH, 7),
@@ -258,10 +257,16 @@ CONSTANTS: dict[str, tuple[mpf, int]] = {
 
 
 def split(number: mpf, count: int, code: str) -> list[float]:
-    """A constant as the sum of so many numbers."""
+    """A positive constant as the sum of so many numbers; of three, none is negative, so that what they are multiplied
+    with and taken from keeps the sign of a zero."""
     found: list[float] = []
     for _ in range(count):
-        found.append(rounded(number - sum(map(mpf, found)), code))
+        rest = number - sum(map(mpf, found))
+        one = rounded(rest, code)
+        if count == 3 and one > rest:
+            whole = int.from_bytes(struct.pack(f"<{code}", one), "little") - 1
+            one = struct.unpack(f"<{code}", whole.to_bytes(struct.calcsize(code), "little"))[0]
+        found.append(one)
     return found
 
 

@@ -123,8 +123,8 @@ ULPS = {"f16": 0.501, "f32": 0.501, "f64": 8}
 
 
 def ulps(name: str, kind: str) -> float:
-    """The error that a function may have; on a GPU, which computes in single precision, what OpenCL allows."""
-    allowed = error_bounds.bound(name, kind) if short_kernels.TARGET == "cuda" else None
+    """The error that a function may have; on what computes in single precision, what OpenCL allows."""
+    allowed = error_bounds.bound(name, kind) if short_kernels.TARGET in ("cuda", "cpu") else None
     return ULPS[kind] if allowed is None else allowed
 
 

@@ -240,7 +240,7 @@ def test_element_wise_functions_of_matrices(device: str) -> None:
     wide = x.astype(np.float64)
     np.testing.assert_allclose(out[0], gelu(wide), rtol=2e-5, atol=1e-6)
     np.testing.assert_allclose(out[0], gelu(x), rtol=2e-5, atol=1e-6)
-    np.testing.assert_allclose(out[1], np.exp(np.clip(wide, -1, 1)) + math.pi, rtol=1e-6)
+    np.testing.assert_allclose(out[1], np.exp(np.clip(wide, -1, 1)) + math.pi, rtol=1e-5)  # native
     np.testing.assert_allclose(out[2], np.tanh(wide), rtol=1e-6)
 
 

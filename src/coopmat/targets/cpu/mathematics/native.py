@@ -1,7 +1,7 @@
 """The ``native_`` functions of floats: shorter polynomials, errors of 2**-18 or so, no care of what is rare.
 
-Powers below 2**-126 are 0 or nearly so, logarithms are those of positive normal numbers, and sines those of numbers up to
-some thousands.
+Powers below 2**-126 are 0 or nearly so, logarithms of subnormal numbers and infinity are near -126 and 128, and sines are
+those of numbers up to some thousands.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from coopmat.targets.cpu.mathematics.circular import less, signed
 from coopmat.targets.cpu.mathematics.coefficients import OF
 from coopmat.targets.cpu.mathematics.logarithms import exponent_and_fraction
 from coopmat.targets.cpu.mathematics.parts import fused, kind_of, limited, nearest, polynomial
-from coopmat.targets.llvm.terms import Formula, Term
+from coopmat.targets.llvm.terms import Formula, Term, choose
 
 PARTS = 2  # of pi
 
@@ -27,7 +27,8 @@ def _exp2(x: Term) -> Term:
 
 def _log2(x: Term) -> Term:
     k, f, _ = exponent_and_fraction(x)
-    return fused(f, polynomial(f, OF[x.type]["NATIVE_LOG2"]), k)
+    found = fused(f, polynomial(f, OF[x.type]["NATIVE_LOG2"]), k)
+    return choose(x > 0.0, found, choose(x.equals(0.0), x.constant(-math.inf), math.nan))
 
 
 def _sine(r: Term) -> Term:
