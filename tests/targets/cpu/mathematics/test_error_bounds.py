@@ -18,6 +18,8 @@ from coopmat.targets.cpu.features import LEVELS, VARIABLE
 from tests.kit.targets.error_bounds import SINGLE
 
 COUNT = 100_000
+COUNTS = {"half": 30_000, "float": COUNT, "double": COUNT // 2}
+ROWS = 1024  # of operands where forms are compared
 DTYPES = {"half": np.float16, "float": np.float32, "double": np.float64}
 WIDE = np.longdouble
 PI = WIDE("3.14159265358979323846264338327950288")
@@ -164,14 +166,15 @@ def evaluate(name: str, kind: str, *given: np.ndarray, width: int = 16, features
 
 def given_for(name: str, kind: str) -> list[np.ndarray]:
     """Operands of a function."""
-    first = operands(DTYPES[kind], 1)
-    if name in UNARY or name in NATIVE and name != "powr":
+    count = COUNTS[kind] // 32 * 32
+    first = operands(DTYPES[kind], 1, count)
+    if name in UNARY:
         return [first]
     rng = np.random.default_rng(3)
     if name in WITH_INTEGER:
-        wide = rng.integers(-(1 << 31), 1 << 31, COUNT).astype(np.int32)
-        return [first, np.where(rng.random(COUNT) < 0.8, wide >> 24, wide).astype(np.int32)]
-    return [first, rng.permutation(operands(DTYPES[kind], 2))]
+        wide = rng.integers(-(1 << 31), 1 << 31, len(first)).astype(np.int32)
+        return [first, np.where(rng.random(len(first)) < 0.8, wide >> 24, wide).astype(np.int32)]
+    return [first, rng.permutation(operands(DTYPES[kind], 2, count))]
 
 
 GAMMA = ("lgamma", "tgamma", "erf", "erfc")
@@ -220,7 +223,7 @@ def test_native_logarithms_of_what_has_none() -> None:
 def test_the_same_bits_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every width of sub-groups, and with every level of features."""
     for kind in ("float", "double"):
-        columns = [operands(DTYPES[kind], seed, 4096) for seed in (6, 7)]
+        columns = [operands(DTYPES[kind], seed, ROWS) for seed in (6, 7)]
         names = [*UNARY, *BINARY, *(f"native_{name}" for name in NATIVE)] if kind == "float" else [*UNARY, *BINARY]
         given = {name: columns[:2 if name in BINARY or name.endswith("powr") else 1] for name in names}
         wanted = None
@@ -235,7 +238,7 @@ def test_the_same_bits_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _table(kind: str, given: dict[str, list[np.ndarray]], width: int) -> np.ndarray:
     """The results of several functions, by one kernel."""
-    size = 4096
+    size = ROWS
     lines = [f"y[{place * size} + i] = {name}({', '.join('ab'[:len(columns)][n] + '[i]' for n in range(len(columns)))});"
              for place, (name, columns) in enumerate(given.items())]
     source = (f"__attribute__((intel_reqd_sub_group_size({width}))) kernel void k(global {kind} *y, "
