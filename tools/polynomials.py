@@ -285,8 +285,8 @@ def text_of(name: str, numbers: list[float]) -> str:
 
 def module() -> str:
     """The text of the module with all coefficients."""
-    parts = ['"""Coefficients of polynomials, the constant first, and constants: made by tools/polynomials.py, which says '
-             'of what."""', ""]
+    parts = ['"""Coefficients of polynomials, the constant first, and constants: made by tools/polynomials.py, which '
+             'says of what."""', ""]
     for precision, fits in FITS.items():
         code = CODES[precision]
         parts.append(f"{precision}: dict[str, tuple[float, ...]] = {{")

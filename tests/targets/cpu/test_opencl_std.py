@@ -21,8 +21,8 @@ EXACT = {
 }
 REAL = {
     1: ("acos", "acosh", "acospi", "asin", "asinh", "asinpi", "atan", "atanh", "atanpi", "cbrt", "cos", "cosh", "cospi",
-        "erf", "erfc", "exp", "exp2", "exp10", "expm1", "lgamma", "log", "log2", "log10", "log1p", "rsqrt", "sin", "sinh",
-        "sinpi", "tan", "tanh", "tanpi", "tgamma"),
+        "erf", "erfc", "exp", "exp2", "exp10", "expm1", "lgamma", "log", "log2", "log10", "log1p", "rsqrt", "sin",
+        "sinh", "sinpi", "tan", "tanh", "tanpi", "tgamma"),
     2: ("atan2", "atan2pi", "hypot", "pow", "powr"),
 }
 

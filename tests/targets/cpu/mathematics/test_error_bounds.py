@@ -1,7 +1,8 @@
 """The errors of the functions of real numbers on the CPU, in units in the last place, beside numpy's long doubles and
 the C library; the same bits in vectors of every width and with every level of features.
 
-OpenCL C specification, "Relative error as ULPs in the full profile": the bounds are in tests/kit/targets/error_bounds.py.
+OpenCL C specification, "Relative error as ULPs in the full profile": the bounds are in
+tests/kit/targets/error_bounds.py.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ WITH_INTEGER = ("pown", "rootn")
 NATIVE = ("cos", "exp", "exp10", "exp2", "log", "log10", "log2", "powr", "recip", "rsqrt", "sin", "sqrt", "tan")
 
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -0.5, 2.0, 1.5, -1.5, 1e-40, -1e-40, 88.72284, 88.7229,
-           -103.97, -103.98, -87.34, 127.99999, 128.0, -126.0, -149.0, -150.0, 38.53, 38.54, 709.78, -745.1, 3e38, 1e300]
+           -103.97, -103.98, -87.34, 127.99999, 128.0, -126.0, -149.0, -150.0, 38.53, 38.54, 709.78, -745.1, 3e38,
+           1e300]
 
 
 # ---------------------------------------------------------------------------- operands
@@ -201,9 +203,9 @@ def test_native_functions(name: str) -> None:
     positive = np.exp2(rng.uniform(-100, 100, COUNT)).astype(np.float32)
     given = {"powr": [positive, (rng.uniform(-1, 1, COUNT)).astype(np.float32)]}.get(name)
     if given is None:
-        by_exponents = rng.uniform(-30, 30, COUNT).astype(np.float32)
-        given = [by_exponents if name in ("exp", "exp2", "exp10") else positive if name not in ("sin", "cos", "tan") else
-                 rng.uniform(-1.5, 1.5, COUNT).astype(np.float32)]
+        limits = {**dict.fromkeys(("exp", "exp2", "exp10"), 30), **dict.fromkeys(("sin", "cos", "tan"), 1.5)}
+        most = limits.get(name)
+        given = [positive if most is None else rng.uniform(-most, most, COUNT).astype(np.float32)]
     exact = expected(name, *given)
     found = evaluate(f"native_{name}", "float", *given)
     error = np.abs(found.astype(WIDE) - exact)
@@ -239,7 +241,7 @@ def test_the_same_bits_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
 def _table(kind: str, given: dict[str, list[np.ndarray]], width: int) -> np.ndarray:
     """The results of several functions, by one kernel."""
     size = ROWS
-    lines = [f"y[{place * size} + i] = {name}({', '.join('ab'[:len(columns)][n] + '[i]' for n in range(len(columns)))});"
+    lines = [f"y[{place * size} + i] = {name}({'a[i], b[i]' if len(columns) == 2 else 'a[i]'});"
              for place, (name, columns) in enumerate(given.items())]
     source = (f"__attribute__((intel_reqd_sub_group_size({width}))) kernel void k(global {kind} *y, "
               f"global const {kind} *a, global const {kind} *b) {{ size_t i = get_global_id(0); {' '.join(lines)} }}")

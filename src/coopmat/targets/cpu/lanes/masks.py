@@ -17,12 +17,12 @@ class Variant:
     """What the code of a kernel is made for.
 
     sub_group_size: work-items of a sub-group. is_whole: every sub-group has that many. is_straight: the work-items of a
-    sub-group follow each other in the first dimension. is_row: a work-group has no other dimension. bounds: accesses are checked. nulls: the positions of the
+    sub-group follow each other in the first dimension. bounds: accesses are checked. nulls: the positions of the
     parameters that are null pointers; accesses through those are checked in any case. numerics: how
     floating-point matrices are multiplied and accumulated (the option of CpuOptions). features: those of the processor
     that change what is written (:data:`~coopmat.targets.cpu.features.OF_EMISSION`). step: of products
     (:class:`~coopmat.targets.cpu.matrix.operation.Product`). fast: the axis of the grid along which work-groups follow
-    each other; None for bands of rows.
+    each other; None for bands of rows. is_row: a work-group has no other dimension than the first.
     """
 
     sub_group_size: int

@@ -1,7 +1,7 @@
 """exp, exp2, exp10, expm1, sinh, cosh and tanh of floats and doubles.
 
-x is k log(2) + r, with a whole number k and a small r of which a polynomial makes the power; 2**k goes into the exponent.
-Numbers beyond the range are brought to where the result is infinite or 0 anyway.
+x is k log(2) + r, with a whole number k and a small r of which a polynomial makes the power; 2**k goes into the
+exponent. Numbers beyond the range are brought to where the result is infinite or 0 anyway.
 """
 
 from __future__ import annotations

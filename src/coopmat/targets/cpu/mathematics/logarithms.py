@@ -96,7 +96,8 @@ def log1p(x: Term) -> Term:
 
     def rare(x: Term) -> Term:
         large = _natural(*exponent_and_fraction(x)[:2])
-        return choose(x.equals(math.inf), x, choose(x > 0.0, large, choose(x.equals(-1.0), x.constant(-math.inf), math.nan)))
+        none = choose(x.equals(-1.0), x.constant(-math.inf), math.nan)
+        return choose(x.equals(math.inf), x, choose(x > 0.0, large, none))
 
     return guarded(is_usual(x + 1.0, unless=4), _log1p(x), "log1p", rare, x)
 

@@ -1,7 +1,7 @@
 """The ``native_`` functions of floats: shorter polynomials, errors of 2**-18 or so, no care of what is rare.
 
-Powers below 2**-126 are 0 or nearly so, logarithms of subnormal numbers and infinity are near -126 and 128, and sines are
-those of numbers up to some thousands.
+Powers below 2**-126 are 0 or nearly so, logarithms of subnormal numbers and infinity are near -126 and 128, and sines
+are those of numbers up to some thousands.
 """
 
 from __future__ import annotations

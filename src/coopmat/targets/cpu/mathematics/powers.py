@@ -34,8 +34,7 @@ def _log2(x: Term) -> tuple[Term, Term]:
     whole = log * high
     part = fused(log, low, fused(log, high, -whole)) + rest * high
     total, lost = _sum(k, whole)
-    found = _sum(total, lost + part)
-    return found
+    return _sum(total, lost + part)
 
 
 def _power_of(x: Term, y: Term, beside: Term | None = None) -> Term:
