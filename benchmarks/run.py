@@ -14,6 +14,7 @@ import compile_time
 import cpu
 import cpu_bounds
 import launches
+import mathematics
 import python_kernels
 import simulator
 import spirv_modules
@@ -22,7 +23,7 @@ import numerics
 
 BENCHMARKS = {"simulator": simulator.run, "compile_time": compile_time.run, "spirv_modules": spirv_modules.run,
               "python_kernels": python_kernels.run, "numerics": numerics.run, "launches": launches.run,
-              "cpu_bounds": cpu_bounds.run, "cpu": cpu.run}
+              "cpu_bounds": cpu_bounds.run, "cpu": cpu.run, "mathematics": mathematics.run}
 
 
 def main() -> None:

@@ -128,10 +128,11 @@ class CpuProgram:
         total = 1
         for count in local_size:
             total *= count
-        is_straight = local_size[0] % size == 0 or total == local_size[0]
+        is_row = total == local_size[0]
+        is_straight = local_size[0] % size == 0 or is_row
         return Variant(size, total % size == 0, is_straight, bounds=bool(self.options.bounds), nulls=nulls,
                        numerics=self.options.numerics, features=self.features.used & OF_EMISSION,
-                       pauses=bool(self.options.races))
+                       pauses=bool(self.options.races), is_row=is_row)
 
     def assembly(self) -> str:
         """The assembly language of every kernel, for work-groups of whole sub-groups, or of the size that it requires.

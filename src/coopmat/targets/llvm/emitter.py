@@ -7,7 +7,7 @@ makes registers of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,8 +40,9 @@ class Machine:
     name: as messages call it. handlers: what writes each instruction, by its opcode. execution: makes how work-items
     run and the form of matrices. sub_group_size: work-items. width: how many of them stand side by side in a number
     that varies. stack: the address space of the stack. has_remainder: LLVM's frem is exact there.
-    has_bf16: it rounds floats to bf16 by itself, subnormal ones, too. single: its functions of real
-    numbers in single precision, by their names in OpenCL.std; others are computed in double.
+    has_bf16: it rounds floats to bf16 by itself, subnormal ones, too. single, double: its functions of real
+    numbers in single and double precision, by their names in OpenCL.std; others are those of ``REAL``, in double.
+    features: those of the processor that code depends on.
     """
 
     name: str
@@ -53,6 +54,8 @@ class Machine:
     has_remainder: bool = True
     has_bf16: bool = False
     single: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    double: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    features: Set[str] = frozenset()
 
 
 class Emitter(NumberWriter):

@@ -71,7 +71,7 @@ def test_every_form(name: str, shape: tuple[int, int]) -> None:
         pytest.skip("work-items have components of their own behind the matrix")
     found, expected = (run(cm.device(device), LOOPS[name], shape) for device in ("cpu", "sim:generic"))
     for ours, theirs in zip(found, expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=5e-7)  # sin of floats has an error of its own
 
 
 JOINED = """

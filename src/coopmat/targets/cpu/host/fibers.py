@@ -127,7 +127,7 @@ start:
 _ALONE = """
   br label %sub.groups
 sub.groups:
-  %sg = phi i64 [ 0, %group ], [ %sg.next, %sub.groups ]
+  %sg = phi i64 [ 0, %place ], [ %sg.next, %sub.groups ]
   call void @sub_group(ptr %launch, ptr %arguments, ptr %scratch, i64 %gx, i64 %gy, i64 %gz, i64 %sg, ptr null)
   %sg.next = add i64 %sg, 1
   %sg.more = icmp ult i64 %sg.next, %count
@@ -155,13 +155,13 @@ _IN_BANDS = f"""  %band = udiv i64 %in.plane, %band.groups
   %rows.left = sub i64 %ny, %first.row
   %is.short = icmp ult i64 %rows.left, {BAND}
   %height = select i1 %is.short, i64 %rows.left, i64 {BAND}
-  %gx = udiv i64 %in.band, %height
+  %x = udiv i64 %in.band, %height
   %in.column = urem i64 %in.band, %height
-  %gy = add i64 %first.row, %in.column"""
-_IN_LINES = {0: """  %gx = urem i64 %in.plane, %nx
-  %gy = udiv i64 %in.plane, %nx""",
-             1: """  %gy = urem i64 %in.plane, %ny
-  %gx = udiv i64 %in.plane, %ny"""}
+  %y = add i64 %first.row, %in.column"""
+_IN_LINES = {0: """  %x = urem i64 %in.plane, %nx
+  %y = udiv i64 %in.plane, %nx""",
+             1: """  %y = urem i64 %in.plane, %ny
+  %x = udiv i64 %in.plane, %ny"""}
 
 
 def run_function(waits: bool, fast: int | None = None) -> str:
@@ -169,7 +169,7 @@ def run_function(waits: bool, fast: int | None = None) -> str:
 
     They come in bands of some rows, column by column, so that what neighbours of both dimensions share stays in caches:
     rows of A and columns of B, where each work-group computes a part of a matrix. ``fast``: the axis along which they
-    follow each other, instead.
+    follow each other, instead. Where there is one row, a work-group's place is its number.
     """
     return f"""
 define void @run(ptr %launch, ptr %arguments, ptr %scratch) nounwind {{
@@ -179,6 +179,7 @@ entry:
   %plane = mul i64 %nx, %ny
   %band.groups = mul i64 %nx, {BAND}
 {load_word("total", Field.TOTAL)}
+  %is.row = icmp eq i64 %nx, %total
   %taken.at = getelementptr i64, ptr %launch, i64 {Field.NEXT}
 {load_word("chunk", Field.CHUNK)}
 {load_word("count", Field.SUB_GROUPS)}
@@ -198,9 +199,16 @@ some:
   br label %group
 group:
   %g = phi i64 [ %first, %some ], [ %g.next, %next.group ]
-  %gz = udiv i64 %g, %plane
+  br i1 %is.row, label %place, label %find
+find:
+  %z = udiv i64 %g, %plane
   %in.plane = urem i64 %g, %plane
 {_IN_BANDS if fast is None else _IN_LINES[fast]}
+  br label %place
+place:
+  %gx = phi i64 [ %g, %group ], [ %x, %find ]
+  %gy = phi i64 [ 0, %group ], [ %y, %find ]
+  %gz = phi i64 [ 0, %group ], [ %z, %find ]
 {_TOGETHER if waits else _ALONE}
 next.group:
   %g.next = add i64 %g, 1

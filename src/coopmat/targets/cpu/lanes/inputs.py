@@ -33,6 +33,8 @@ def _linear_id(lanes: Masks) -> Number:
 def _local_id(lanes: Masks) -> Numbers:
     """The dimensions of the position; where a sub-group lies in a row of the first one, the others are uniform."""
     emitter, linear = lanes.emitter, _linear_id(lanes)
+    if lanes.variant.is_row:
+        return (linear, emitter.constant("i64", 0), emitter.constant("i64", 0))
     x, y = (Number("i64", lanes.frame.local_size(axis)) for axis in range(2))
     if lanes.variant.is_straight:
         first = Number("i64", linear.base)

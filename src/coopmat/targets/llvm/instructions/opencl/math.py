@@ -16,11 +16,10 @@ from coopmat.targets.llvm.arithmetic.floats import from_bf16, to_bf16
 from coopmat.targets.llvm.arithmetic.integers import each, is_bf16
 from coopmat.targets.llvm.emitter import Emitter, Handler
 from coopmat.targets.llvm.instructions.memory import write
-from coopmat.targets.llvm.instructions.opencl.exponential import EXPONENTIAL
 from coopmat.targets.llvm.instructions.opencl.geometry import GEOMETRY
 from coopmat.targets.llvm.instructions.opencl.real import REAL, gamma_sign, library, minimum
 from coopmat.targets.llvm.terms import Formula, Function, Term, choose, function
-from coopmat.targets.llvm.values import Number, Value
+from coopmat.targets.llvm.values import Number, Value, llvm_type
 
 FIRST = 2  # of the words of OpExtInst: before them are the set and the number
 ILOGB_ZERO = -(1 << 31)
@@ -49,17 +48,20 @@ def in_double(formula: Formula) -> Handler:
 
 
 def _real(name: str) -> Handler:
-    """A handler for a function of real numbers: by a formula for all work-items at once where one is good enough."""
+    """A handler for a function of real numbers: the machine's own in its precision, or one of doubles."""
     exact = in_double(REAL[name])
-    narrow = in_double(EXPONENTIAL[name]) if name in EXPONENTIAL else exact
 
     def handle(emitter: Emitter, row: Instruction) -> Value | None:
-        if emitter.result_type(row).scalar == DOUBLE:
-            return exact(emitter, row)
-        single = emitter.machine.single.get(name)
-        return narrow(emitter, row) if single is None else in_precision(SINGLE, single)(emitter, row)
+        wide = DOUBLE if emitter.result_type(row).scalar == DOUBLE else SINGLE
+        own = _own_function(emitter, name, wide)
+        return exact(emitter, row) if own is None else in_precision(wide, own)(emitter, row)
 
     return handle
+
+
+def _own_function(emitter: Emitter, name: str, wide: FloatType) -> Formula | None:
+    """The machine's function of floats or doubles, if it has one."""
+    return (emitter.machine.double if wide == DOUBLE else emitter.machine.single).get(name)
 
 
 def _direct(name: str) -> Handler:
@@ -328,13 +330,19 @@ _PAIRS: dict[str, Pair] = {
     "frexp": _significand_and_exponent,
     "modf": _fraction_and_whole,
     "remquo": _remainder_and_quotient,
-    "lgamma_r": lambda x: (_by_double("lgamma", x), gamma_sign(x.to_float("double"))),
-    "sincos": lambda x: (_by_double("sin", x), _by_double("cos", x)),
+    "lgamma_r": lambda x: (_by_name("lgamma", x), gamma_sign(x.to_float("double"))),
+    "sincos": lambda x: (_by_name("sin", x), _by_name("cos", x)),
 }
 
 
-def _by_double(name: str, value: Term) -> Term:
-    return REAL[name](value.to_float("double")).to_float(value.type)
+def _by_name(name: str, value: Term) -> Term:
+    """A function of real numbers, as :func:`_real` has it."""
+    emitter, wide = value.emitter, DOUBLE if value.type == "double" else SINGLE
+    assert isinstance(emitter, Emitter)
+    own = _own_function(emitter, name, wide)
+    if own is None:
+        return REAL[name](value.to_float("double")).to_float(value.type)
+    return own(value.to_float(llvm_type(wide))).to_float(value.type)
 
 
 def _fma(emitter: Emitter, row: Instruction) -> Value:

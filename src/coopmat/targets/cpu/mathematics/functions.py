@@ -1,0 +1,28 @@
+"""The tables of all functions, by their names in OpenCL.std, in single and in double precision."""
+
+from __future__ import annotations
+
+from coopmat.targets.cpu.mathematics.circular import CIRCULAR
+from coopmat.targets.cpu.mathematics.exponentials import EXPONENTIALS
+from coopmat.targets.cpu.mathematics.logarithms import LOGARITHMS
+from coopmat.targets.cpu.mathematics.native import NATIVE
+from coopmat.targets.cpu.mathematics.parts import apart
+from coopmat.targets.cpu.mathematics.powers import POWERS, ROOTS, WIDE_POWERS
+from coopmat.targets.cpu.mathematics.special import SPECIAL
+from coopmat.targets.llvm.instructions.opencl.real import FAST
+from coopmat.targets.llvm.terms import Formula
+
+_BOTH = EXPONENTIALS | LOGARITHMS | CIRCULAR | ROOTS
+
+
+def _apart(formulas: dict[str, Formula]) -> dict[str, Formula]:
+    return {name: apart(name, formula) for name, formula in formulas.items()}
+
+
+SINGLE: dict[str, Formula] = _apart(_BOTH | POWERS | SPECIAL)
+SINGLE |= {f"half_{name}": SINGLE[name] for name in FAST}
+SINGLE |= _apart({f"native_{name}": formula for name, formula in NATIVE.items()})
+"""Of floats, and of narrower types, by way of floats."""
+DOUBLE: dict[str, Formula] = _apart(_BOTH | WIDE_POWERS)
+DOUBLE |= {f"{prefix}_{name}": DOUBLE[name] for prefix in ("half", "native") for name in FAST if name in DOUBLE}
+"""Of doubles; what is not here is the C library's."""

@@ -1,0 +1,171 @@
+"""pow and its relatives, roots and hypot."""
+
+from __future__ import annotations
+
+import math
+
+from coopmat.targets.cpu.mathematics.circular import in_library
+from coopmat.targets.cpu.mathematics.coefficients import OF
+from coopmat.targets.cpu.mathematics.logarithms import LOGARITHMS, ROOT, is_usual
+from coopmat.targets.cpu.mathematics.parts import fused, guarded, kind_of, limited, polynomial, scaled
+from coopmat.targets.llvm.terms import Formula, Term, choose
+
+LARGE_POWER = 1e30  # beyond it the product with a logarithm may overflow
+
+
+def _sum(a: Term, b: Term) -> tuple[Term, Term]:
+    """The sum, and what it loses; a is the larger one."""
+    total = a + b
+    return total, b - (total - a)
+
+
+def _log2(x: Term) -> tuple[Term, Term]:
+    """The binary logarithm of a positive normal float as the sum of two, to 2**-31 of it or so."""
+    kind, table = kind_of(x), OF[x.type]
+    above = x.bits - ROOT[x.type]
+    mask = (1 << kind.fraction) - 1
+    k = above.right(kind.fraction, signed=True).of_integer(x.type)
+    f = ((above & mask) + ROOT[x.type]).cast(x.type) - 1.0
+    half = f * -0.5
+    square = f * half
+    log, rest = _sum(f, square)
+    rest = rest + fused(f * f * f, polynomial(f, table["LOG_TAIL"]), fused(f, half, -square))
+    high, low = table["LOG2_E"]
+    whole = log * high
+    part = fused(log, low, fused(log, high, -whole)) + rest * high
+    total, lost = _sum(k, whole)
+    return _sum(total, lost + part)
+
+
+def _power_of(x: Term, y: Term, beside: Term | None = None) -> Term:
+    """x to the power of y, and what is beside it; x is a positive normal float, y finite and not huge."""
+    high, low = _log2(x)
+    product = y * high
+    rest = fused(y, low, fused(y, high, -product))
+    rest = rest if beside is None else fused(beside, high, rest)
+    magic = kind_of(x).magic
+    bounded = limited(product, -160.0, 130.0)
+    k = (bounded + magic) - magic
+    r = (bounded - k) + limited(rest, -1.0, 1.0)
+    return scaled(fused(r, polynomial(r, OF[x.type]["EXP2M1"]), 1.0), k)
+
+
+def _is_usual(x: Term, y: Term) -> Term:
+    return is_usual(x) & (y.magnitude < LARGE_POWER)
+
+
+def _pow(x: Term, y: Term) -> Term:
+    return guarded(_is_usual(x, y), _power_of(x, y), "pow", in_library("pow"), x, y)
+
+
+def _pown(x: Term, n: Term) -> Term:
+    def rare(x: Term, n: Term) -> Term:
+        power = n.of_integer("double")
+        return in_library("pow")(x, power)
+
+    exact = n.of_integer(x.type)
+    small = (n + (1 << 24)).compare("ult", 1 << 25)
+    return guarded(_is_usual(x, exact) & small, _power_of(x, exact), "pown", rare, x, n)
+
+
+def _powr(x: Term, y: Term) -> Term:
+    """Defined as exp(y log(x)), so with fewer special values than ``pow``."""
+
+    def rare(x: Term, y: Term) -> Term:
+        undefined = (x < 0.0) | ((x.equals(0.0) | x.is_infinite) & y.equals(0.0))
+        undefined = undefined | (x.equals(1.0) & y.is_infinite) | x.is_nan | y.is_nan
+        return choose(undefined, math.nan, in_library("pow")(x.magnitude, y))
+
+    return guarded(_is_usual(x, y), _power_of(x, y), "powr", rare, x, y)
+
+
+def _reciprocal(n: Term) -> tuple[Term, Term]:
+    """1 / n as the sum of two numbers."""
+    found = 1.0 / n
+    return found, fused(-found, n, 1.0) * found
+
+
+def _root(x: Term, n: Term) -> Term:
+    """``rootn``."""
+
+    def rare(x: Term, n: Term) -> Term:
+        return _wide_root(x.to_float("double"), n).to_float(x.type)
+
+    degree = n.of_integer(x.type)
+    small = (n - 1).compare("ult", 1 << 24)
+    return guarded(_is_usual(x, degree) & small, _power_of(x, *_reciprocal(degree)), "rootn", rare, x, n)
+
+
+def _wide_root(x: Term, n: Term) -> Term:
+    """Of doubles: what the reciprocal loses becomes a factor."""
+    odd, a = (n & 1).differs(0), x.magnitude
+    power, beside = _reciprocal(n.of_integer("double"))
+    root = in_library("pow")(a, power)
+    ordinary = is_usual(a) & n.differs(0)
+    root = choose(ordinary, fused(root * beside, LOGARITHMS["log"](choose(ordinary, a, 1.0)), root), root)
+    root = choose(x.has_sign & odd, -root, root)
+    return choose(n.equals(0) | ((x < 0.0) & ~odd), math.nan, root)
+
+
+# --------------------------------------------------------------------------------------
+# Roots
+# --------------------------------------------------------------------------------------
+
+_THIRD = {"float": 0x54A21D2A, "double": 0x553EF0FF289DD796}
+"""Less a third of a number's bits, those of an approximation of the reciprocal of its cube root."""
+_STEPS = {"float": 2, "double": 4}
+
+
+def _cbrt(x: Term) -> Term:
+    """By Newton's steps towards the reciprocal of the cube root, without a division."""
+    kind = kind_of(x)
+
+    def usual(x: Term) -> Term:
+        a = x.magnitude
+        third = a.bits.of_integer("float" if kind.name == "float" else "double") * (1 / 3)
+        root = (third.constant(float(_THIRD[x.type])) - third).apply(
+            "fptosi {t} {0} to {r}", kind.integer).cast(x.type)
+        for _ in range(_STEPS[x.type]):
+            left = fused(a * root * root, -root, 1.0)
+            root = fused(root * left, fused(left, 2 / 9, 1 / 3), root)
+        square = root * root
+        found = a * square
+        left = fused(-(found * found), found, a)
+        return fused(left * square, 1 / 3, found).with_sign(x)
+
+    def rare(x: Term) -> Term:
+        small = x.magnitude < 2.0 ** (1 - kind.bias)
+        found = usual(choose(small, x * 2.0**54, x))
+        found = choose(small, found * 2.0**-18, found)
+        return choose(x.equals(0.0) | ~x.is_finite, x, found)
+
+    ordinary = ((x.bits & kind_mask(x)) - (1 << kind.fraction)).compare("ult", (2 * kind.bias) << kind.fraction)
+    return guarded(ordinary, usual(x), "cbrt", rare, x)
+
+
+def kind_mask(x: Term) -> int:
+    """The bits without the sign."""
+    return (1 << x.width - 1) - 1
+
+
+def _hypot(x: Term, y: Term) -> Term:
+    if x.type == "float":
+        a, b = x.to_float("double"), y.to_float("double")
+        found = fused(a, a, b * b).intrinsic("sqrt").to_float("float")
+    else:
+        found = in_library("hypot")(x, y)
+    return choose(x.is_infinite | y.is_infinite, math.inf, found)
+
+
+def _rsqrt(x: Term) -> Term:
+    return 1.0 / x.intrinsic("sqrt")
+
+
+ROOTS: dict[str, Formula] = {
+    "cbrt": _cbrt, "hypot": _hypot, "rsqrt": _rsqrt, "sqrt": lambda x: x.intrinsic("sqrt"),
+}
+"""By name, of floats and of doubles."""
+POWERS: dict[str, Formula] = {"pow": _pow, "pown": _pown, "powr": _powr, "rootn": _root}
+"""By name, of floats."""
+WIDE_POWERS: dict[str, Formula] = {"rootn": _wide_root}
+"""By name, of doubles; the others are the C library's."""

@@ -1,0 +1,315 @@
+"""The coefficients of the CPU's mathematical functions: ``python tools/polynomials.py [NAME…] [--check]``.
+
+Each polynomial has the least possible largest error, relative to a weight, on its interval (the exchange algorithm of
+Remez). Coefficients are rounded to their type; where all of the interval is positive, one after the other, and those
+that are left are fitted again, so that they make up for what is lost. Rational functions are fitted by weighted least
+squares whose weights grow where the error is large (Lawson's algorithm). Writes
+``src/coopmat/targets/cpu/mathematics/coefficients.py``; needs mpmath.
+"""
+
+from __future__ import annotations
+
+import argparse
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mpmath
+from mpmath import mp, mpf
+
+Function = Callable[[mpf], mpf]
+
+OUTPUT = Path(__file__).parents[1] / "src/coopmat/targets/cpu/mathematics/coefficients.py"
+POINTS = 300  # at which errors are looked at
+ROUNDS = 20  # of an exchange, at most
+REFITS = 60  # of a rational function
+SEQUENTIAL = 4  # coefficients that are rounded one after the other; what later ones lose is small
+CODES = {"SINGLE": "f", "DOUBLE": "d"}
+mp.dps = 50
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What is to be fitted: ``function`` from ``low`` to ``high`` by ``terms`` coefficients, with the least largest
+    error relative to ``weight``; the first coefficients may be given. ``below``: the coefficients of the denominator
+    behind its 1; none for a polynomial."""
+
+    function: Function
+    weight: Function
+    low: float
+    high: float
+    terms: int
+    first: tuple[float, ...] = ()
+    below: int = 0
+
+
+# ------------------------------------------------------------------------- the exchange
+
+
+def nodes(low: mpf, high: mpf, count: int) -> list[mpf]:
+    """Chebyshev's points."""
+    return [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+
+
+def value(coefficients: Sequence[mpf], x: mpf) -> mpf:
+    """A polynomial; the constant comes first."""
+    return mpmath.polyval(list(reversed(coefficients)), x)
+
+
+def exchange(samples: list[tuple[mpf, mpf, mpf]], terms: int) -> list[mpf]:
+    """So many coefficients with the least largest error relative to a weight, of samples (place, function, weight)."""
+    chosen = spread(len(samples), terms + 1)
+    coefficients: list[mpf] = []
+    for _ in range(ROUNDS):
+        matrix, right = mp.matrix(terms + 1, terms + 1), mp.matrix(terms + 1, 1)
+        for row, index in enumerate(chosen):
+            x, wanted, weight = samples[index]
+            for power in range(terms):
+                matrix[row, power] = x**power
+            matrix[row, terms] = (-1)**row * weight
+            right[row] = wanted
+        coefficients = list(mp.lu_solve(matrix, right))[:-1]
+        errors = [(wanted - value(coefficients, x)) / weight for x, wanted, weight in samples]
+        new = alternating(errors, len(chosen))
+        if new == chosen:
+            break
+        chosen = new
+    return coefficients
+
+
+def spread(count: int, chosen: int) -> list[int]:
+    """So many of the numbers up to a count, the first and the last among them."""
+    return [round(i * (count - 1) / (chosen - 1)) for i in range(chosen)]
+
+
+def alternating(errors: list[mpf], count: int) -> list[int]:
+    """The samples with the largest errors of alternating sign, so many of them."""
+    found: list[int] = []
+    for index, error in enumerate(errors):
+        if found and (error > 0) == (errors[found[-1]] > 0):
+            if abs(error) > abs(errors[found[-1]]):
+                found[-1] = index
+        else:
+            found.append(index)
+    while len(found) > count:
+        found.pop(0 if abs(errors[found[0]]) < abs(errors[found[-1]]) else -1)
+    return found if len(found) == count else spread(len(errors), count)
+
+
+def rounded(number: mpf, code: str) -> float:
+    """The nearest number of a type."""
+    return struct.unpack(code, struct.pack(code, float(number)))[0]
+
+
+def polynomial(fit: Fit, code: str) -> list[float]:
+    """Coefficients of a type; the constant comes first."""
+    places = nodes(mpf(fit.low), mpf(fit.high), POINTS)
+    samples = [(x, fit.function(x), fit.weight(x)) for x in places]
+    found: list[float] = list(fit.first)
+    while len(found) < fit.terms:
+        known = [mpf(one) for one in found] or [mpf(0)]
+        rest = [(x, (wanted - value(known, x)) / x**len(found), weight / abs(x)**len(found))
+                for x, wanted, weight in samples]
+        best = [rounded(one, code) for one in exchange(rest, fit.terms - len(found))]
+        found += best[:1] if fit.low > 0 and len(found) < SEQUENTIAL else best
+    return found
+
+
+def rational(fit: Fit, code: str) -> tuple[list[float], list[float]]:
+    """Coefficients above and below; the constant below is 1."""
+    places = nodes(mpf(fit.low), mpf(fit.high), POINTS)
+    samples = [(x, fit.function(x), fit.weight(x)) for x in places]
+    scale, below = [mpf(1)] * POINTS, [mpf(1)] * POINTS
+    given = [mpf(one) for one in fit.first]
+    best, least = ([mpf(0)], [mpf(1)]), mpf("inf")
+    for _ in range(REFITS):
+        rows = mp.matrix(POINTS, fit.terms - len(given) + fit.below)
+        right = mp.matrix(POINTS, 1)
+        for row, (x, wanted, weight) in enumerate(samples):
+            factor = mp.sqrt(scale[row]) / (weight * below[row])
+            for place, power in enumerate(range(len(given), fit.terms)):
+                rows[row, place] = x**power * factor
+            for place in range(fit.below):
+                rows[row, fit.terms - len(given) + place] = -wanted * x**(place + 1) * factor
+            right[row] = (wanted - (value(given, x) if given else 0)) * factor
+        found = list(mp.lu_solve(rows.T * rows, rows.T * right))
+        above, divisor = [*given, *found[:fit.terms - len(given)]], [mpf(1), *found[fit.terms - len(given):]]
+        below = [value(divisor, x) for x, _, _ in samples]
+        errors = [abs(value(above, x) / low - wanted) / weight
+                  for (x, wanted, weight), low in zip(samples, below, strict=True)]
+        if max(errors) < least:
+            best, least = (above, divisor), max(errors)
+        scale = [one * (error + least / 1000) for one, error in zip(scale, errors, strict=True)]
+        total = sum(scale) / POINTS
+        scale = [one / total for one in scale]
+    return [rounded(one, code) for one in best[0]], [rounded(one, code) for one in best[1]]
+
+
+def error(fit: Fit, found: list[float] | tuple[list[float], list[float]]) -> mpf:
+    """The largest error, relative to the weight."""
+    above, below = found if isinstance(found, tuple) else (found, [1.0])
+    return max(abs(value(above, x) / value(below, x) - fit.function(x)) / fit.weight(x)
+               for x in nodes(mpf(fit.low), mpf(fit.high), 2 * POINTS + 1))
+
+
+# ----------------------------------------------------------------------------- the table
+
+LOW, HIGH = float(mp.sqrt(0.5)) - 1 - 1e-4, float(mp.sqrt(2)) - 1 + 1e-4  # of a fraction, less 1
+HALF_LN2 = float(mp.log(2)) / 2 + 1e-4
+RIGHT = 1.62  # half of pi, and what the number of half turns may be off
+
+
+def over(function: Function, *, odd: bool = True) -> Function:
+    """Of z = x², what an odd function, without x and divided by x³, is; or an even one, without 1 and divided by z."""
+    if odd:
+        return lambda z: (function(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
+    return lambda z: (function(mp.sqrt(z)) - 1) / z
+
+
+def relative(function: Function, *, odd: bool = True) -> Function:
+    """The weight with which an error of :func:`over` is one relative to the function."""
+    if odd:
+        return lambda z: abs(function(mp.sqrt(z)) / mp.sqrt(z)) / z
+    return lambda z: abs(function(mp.sqrt(z))) / z
+
+
+def by_odd(function: Function, high: float, terms: int) -> Fit:
+    """A fit of an odd function x + x³ p(x²)."""
+    return Fit(over(function), relative(function), 1e-9, high**2, terms)
+
+
+def by_even(function: Function, high: float, terms: int) -> Fit:
+    """A fit of an even function 1 + x² p(x²)."""
+    return Fit(over(function, odd=False), relative(function, odd=False), 1e-9, high**2, terms)
+
+
+def quotient(function: Function, low: float, high: float, terms: int, first: tuple[float, ...] = ()) -> Fit:
+    """A fit of x p(x)."""
+    of = lambda x: function(x) / x  # noqa: E731
+    return Fit(of, lambda x: abs(of(x)), low, high, terms, first)
+
+
+def power_minus_one(base: mpf) -> Function:
+    """base to the power of x, less 1."""
+    return lambda x: mp.expm1(x * mp.log(base))
+
+
+def tail_of_logarithm(f: mpf) -> mpf:
+    """log(1 + f) without f - f²/2, divided by f³."""
+    return (mp.log1p(f) - f + f * f / 2) / f**3
+
+
+def of_quotient(z: mpf) -> mpf:
+    """log((1 + s) / (1 - s)), divided by s, less 2, divided by z = s²."""
+    s = mp.sqrt(z)
+    return (2 * mp.atanh(s) / s - 2) / z
+
+
+def rational_odd(function: Function, high: float, terms: int, below: int) -> Fit:
+    """A fit of x p(x²) / q(x²)."""
+    of = lambda z: function(mp.sqrt(z)) / mp.sqrt(z)  # noqa: E731
+    return Fit(of, of, 1e-6, high**2, terms, (), below)
+
+
+FITS: dict[str, dict[str, Fit]] = {
+    "SINGLE": {
+        "EXPM1": quotient(mp.expm1, -HALF_LN2, HALF_LN2, 6, (1.0,)),
+        "EXP2M1": quotient(power_minus_one(2), -0.5001, 0.5001, 6),
+        "EXP10M1": quotient(power_minus_one(10), -0.1507, 0.1507, 6),
+        "LOG": quotient(mp.log1p, LOW, HIGH, 10, (1.0, -0.5)),
+        "LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), LOW, HIGH, 10),
+        "LOG10": quotient(lambda f: mp.log1p(f) / mp.log(10), LOW, HIGH, 10),
+        "LOG_TAIL": Fit(tail_of_logarithm, lambda f: abs(mp.log1p(f) / f**3), LOW, HIGH, 10),
+        "SIN": by_odd(mp.sin, RIGHT, 5),
+        "TAN": by_odd(mp.tan, RIGHT / 2, 6),
+        "ATAN": by_odd(mp.atan, 1.0, 8),
+        "ASIN": by_odd(mp.asin, 0.5, 5),
+        "SINH": by_odd(mp.sinh, HALF_LN2, 2),
+        "COSH": by_even(mp.cosh, HALF_LN2, 3),
+        "ERF": rational_odd(mp.erf, 3.93, 6, 5),
+        "NATIVE_EXP2": Fit(lambda x: mp.mpf(2)**x, lambda x: mp.mpf(2)**x, -0.5001, 0.5001, 5, (1.0,)),
+        "NATIVE_LOG2": quotient(lambda f: mp.log1p(f) / mp.log(2), LOW, HIGH, 7),
+        "NATIVE_SIN": by_odd(mp.sin, RIGHT, 3),
+    },
+    "DOUBLE": {
+        "EXPM1": quotient(mp.expm1, -HALF_LN2, HALF_LN2, 12, (1.0, 0.5)),
+        "EXP2M1": quotient(power_minus_one(2), -0.5001, 0.5001, 12),
+        "EXP10M1": quotient(power_minus_one(10), -0.1507, 0.1507, 12),
+        "LOG_SERIES": Fit(of_quotient, lambda z: 2 / z, 1e-9, 0.1717**2, 8),
+        "SIN": by_odd(mp.sin, RIGHT, 10),
+        "ATAN": by_odd(mp.atan, 1.0, 21),
+        "ASIN": by_odd(mp.asin, 0.5, 13),
+        "SINH": by_odd(mp.sinh, HALF_LN2, 6),
+        "COSH": by_even(mp.cosh, HALF_LN2, 6),
+    },
+}
+"""What is fitted, by type and name; docstrings of the functions that use them say how."""
+
+
+CONSTANTS: dict[str, tuple[mpf, int]] = {
+    "LN2": (mp.log(2), 2), "LOG10_2": (mp.log10(2), 2), "LOG2_E": (1 / mp.log(2), 2), "LOG10_E": (1 / mp.log(10), 2),
+    "LOG2_10": (mp.log(10, 2), 1), "PI": (mp.pi, 3), "INVERSE_PI": (1 / mp.pi, 1),
+}
+"""Constants, and as the sum of how many numbers of a type they are given, the largest first."""
+
+# -------------------------------------------------------------------------------- output
+
+
+def split(number: mpf, count: int, code: str) -> list[float]:
+    """A positive constant as the sum of so many numbers; of three, none is negative, so that what they are multiplied
+    with and taken from keeps the sign of a zero."""
+    found: list[float] = []
+    for _ in range(count):
+        rest = number - sum(map(mpf, found))
+        one = rounded(rest, code)
+        if count == 3 and one > rest:
+            whole = int.from_bytes(struct.pack(f"<{code}", one), "little") - 1
+            one = struct.unpack(f"<{code}", whole.to_bytes(struct.calcsize(code), "little"))[0]
+        found.append(one)
+    return found
+
+
+def text_of(name: str, numbers: list[float]) -> str:
+    """A line, or several, of the table."""
+    words = [repr(number) for number in numbers]
+    lines, line = [], "        "
+    for word in words:
+        if len(line) + len(word) + 2 > 118:
+            lines.append(line.rstrip())
+            line = "        "
+        line += word + ", "
+    one = f'    "{name}": ({", ".join(words)}{"," if len(words) == 1 else ""}),'
+    return one if len(one) <= 120 else "\n".join([f'    "{name}": (', *lines, line.rstrip(), "    ),"])
+
+
+def module() -> str:
+    """The text of the module with all coefficients."""
+    parts = ['"""Coefficients of polynomials, the constant first, and constants: made by tools/polynomials.py, which '
+             'says of what."""', ""]
+    for precision, fits in FITS.items():
+        code = CODES[precision]
+        parts.append(f"{precision}: dict[str, tuple[float, ...]] = {{")
+        parts += [text_of(name, split(*constant, code)) for name, constant in CONSTANTS.items()]
+        for name, fit in fits.items():
+            found = rational(fit, code) if fit.below else polynomial(fit, code)
+            print(f"{precision} {name}: 2^{float(mp.log(error(fit, found), 2)):.1f}", flush=True)
+            for end, one in zip(("_ABOVE", "_BELOW"), found, strict=True) if fit.below else (("", found),):
+                parts.append(text_of(f"{name}{end}", one))
+        parts += ["}", ""]
+    return "\n".join([*parts, 'OF = {"float": SINGLE, "double": DOUBLE}', ""])
+
+
+def main() -> None:
+    """Write the table, or compare it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only say whether the file is what would be written")
+    options = parser.parse_args()
+    text = module()
+    if options.check:
+        raise SystemExit(None if OUTPUT.read_text() == text else f"{OUTPUT.name} is not what the table makes")
+    OUTPUT.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
