@@ -10,9 +10,9 @@ from coopmat.spirv.analysis.types import IntType, MatrixType
 from coopmat.spirv.grammar import CooperativeMatrixLayout as Layout
 from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cpu.matrix.body import RESULT, Body, Made, is_large, plain_type, row_type
-from coopmat.targets.cpu.matrix.copies import Copy
+from coopmat.targets.cpu.matrix.copies import Copy, inside
 from coopmat.targets.cpu.matrix.operation import Load, LoadWindow, Store, StoreWindow
-from coopmat.targets.cpu.matrix.packing import interleaved, separated
+from coopmat.targets.cpu.matrix.packing import interleaved, separated, transposed
 from coopmat.targets.cpu.matrix.types import element_type
 from coopmat.targets.llvm.values import zero_of
 
@@ -58,17 +58,8 @@ def load(body: Body, operation: Load) -> Made:
     if copy is not None:
         copy.whole()
         return parameters, plain_type(kind), RESULT
-    if _is_by_rows(kind, layout):
-        rows = []
-        for number in range(kind.rows):
-            address = body.writer.line("%0", number, "%1")
-            rows.append(body.writer.let(f"load {row_type(kind)}, ptr {address}, align {kind.component.size}"))
-        return parameters, plain_type(kind), body.gathered(rows, kind)
-    together = together_in_memory(kind, layout)
-    if together > 1 and not is_large(kind):
-        lines = [body.writer.let(f"load <{kind.columns} x i32>, ptr {body.writer.line('%0', number, '%1')}, align 1")
-                 for number in range(kind.rows // together)]
-        return parameters, plain_type(kind), body.gathered(separated(body, lines, kind, together), kind)
+    if _are_lines(kind, layout):
+        return parameters, plain_type(kind), body.gathered(_loaded(body, kind, layout, "%0", "%1"), kind)
     slot, element = body.result(kind), element_type(kind)
 
     def move(row: str, column: str, number: str) -> None:
@@ -77,6 +68,65 @@ def load(body: Body, operation: Load) -> Made:
 
     body.each_element(kind, move)
     return parameters, plain_type(kind), body.from_buffer(slot, kind)
+
+
+# --------------------------------------------------------------------------------------
+# Matrices in registers whose lines in memory are vectors
+# --------------------------------------------------------------------------------------
+
+
+def _are_lines(kind: MatrixType, layout: Layout) -> bool:
+    """Whether a matrix in registers lies in lines of memory: rows, columns, or packed rows."""
+    return not is_large(kind) and (_is_by_rows(kind, layout) or together_in_memory(kind, layout) > 1 or (
+        layout == Layout.ColumnMajorKHR and kind.component != IntType(4)))
+
+
+def _shape(kind: MatrixType, layout: Layout) -> tuple[int, int]:
+    """How many lines a matrix has in memory, and elements of each."""
+    if layout == Layout.ColumnMajorKHR:
+        return kind.columns, kind.rows
+    together = together_in_memory(kind, layout)
+    return kind.rows // together, kind.columns * together
+
+
+def _loaded(body: Body, kind: MatrixType, layout: Layout, base: str, stride: str) -> list[str]:
+    """The rows of a matrix."""
+    together, (count, length), element = together_in_memory(kind, layout), _shape(kind, layout), element_type(kind)
+    vector, alignment = (f"<{length} x {element}>", kind.component.size) if together == 1 else (
+        f"<{kind.columns} x i32>", 1)
+    lines = [body.writer.let(f"load {vector}, ptr {body.writer.line(base, number, stride)}, align {alignment}")
+             for number in range(count)]
+    if together > 1:
+        return separated(body, lines, kind, together)
+    return lines if _is_by_rows(kind, layout) else transposed(body.writer, lines, length, element)
+
+
+def _put(body: Body, kind: MatrixType, layout: Layout, rows: list[str], base: str, stride: str) -> None:
+    """Store the rows of a matrix."""
+    together, (_, length), element = together_in_memory(kind, layout), _shape(kind, layout), element_type(kind)
+    vector, alignment = f"<{length} x {element}>", kind.component.size
+    lines = rows
+    if together > 1:
+        vector, alignment, lines = f"<{kind.columns} x i32>", 1, interleaved(body, rows, kind, together)
+    elif not _is_by_rows(kind, layout):
+        lines = transposed(body.writer, rows, kind.columns, element)
+    for number, line in enumerate(lines):
+        body.writer.do(f"store {vector} {line}, ptr {body.writer.line(base, number, stride)}, align {alignment}")
+
+
+def _is_whole(body: Body, kind: MatrixType, layout: Layout, window: Sequence[str]) -> tuple[str, str]:
+    """Whether all of a matrix lies in a window, and whether not."""
+    writer, conditions = body.writer, []
+    for start, size, count in zip(window[:2], window[2:], _shape(kind, layout), strict=True):
+        conditions += [writer.let(f"icmp eq i64 {place}, {limit}")
+                       for place, limit in zip(inside(writer, start, size, count), (0, count), strict=True)]
+    whole = writer.all_of("true", *conditions)
+    return whole, writer.let(f"xor i1 {whole}, true")
+
+
+# --------------------------------------------------------------------------------------
+# Large ones, and element by element
+# --------------------------------------------------------------------------------------
 
 
 def _copy(body: Body, kind: MatrixType, layout: Layout, here: str, there: str, stride: str, *,
@@ -108,15 +158,8 @@ def store(body: Body, operation: Store) -> Made:
     if copy is not None:
         copy.whole()
         return parameters, "void", ""
-    if _is_by_rows(kind, layout):
-        for number, row in enumerate(body.rows("%0", kind)):
-            address = body.writer.line("%1", number, "%2")
-            body.writer.do(f"store {row_type(kind)} {row}, ptr {address}, align {kind.component.size}")
-        return parameters, "void", ""
-    together = together_in_memory(kind, layout)
-    if together > 1 and not is_large(kind):
-        for number, line in enumerate(interleaved(body, body.rows("%0", kind), kind, together)):
-            body.writer.do(f"store <{kind.columns} x i32> {line}, ptr {body.writer.line('%1', number, '%2')}, align 1")
+    if _are_lines(kind, layout):
+        _put(body, kind, layout, body.rows("%0", kind), "%1", "%2")
         return parameters, "void", ""
     slot = body.to_buffer("%0", kind)
     body.each_element(kind, lambda row, column, number: _store_element(
@@ -202,7 +245,19 @@ def load_window(body: Body, operation: LoadWindow) -> Made:
 
         body.writer.when(is_inside(body, x, y, "%4", "%5"), take)
 
-    body.each_element(kind, move)
+    if not _are_lines(kind, layout):
+        body.each_element(kind, move)
+        return parameters, plain_type(kind), body.from_buffer(slot, kind)
+    whole, part = _is_whole(body, kind, layout, window)
+    start = _window_start(body, kind, "%0", "%1", window)
+
+    def take_all() -> None:
+        for number, row in enumerate(_loaded(body, kind, layout, start, "%1")):
+            body.writer.do(f"store {row_type(kind)} {row}, ptr {body.address(slot, element, number * kind.columns)}, "
+                           f"align {kind.component.size}")
+
+    body.writer.when(whole, take_all)
+    body.writer.when(part, lambda: body.each_element(kind, move))
     return parameters, plain_type(kind), body.from_buffer(slot, kind)
 
 
@@ -224,5 +279,11 @@ def store_window(body: Body, operation: StoreWindow) -> Made:
 
         body.writer.when(is_inside(body, x, y, "%5", "%6"), put)
 
-    body.each_element(kind, move)
+    if not _are_lines(kind, layout):
+        body.each_element(kind, move)
+        return parameters, "void", ""
+    whole, part = _is_whole(body, kind, layout, window)
+    start = _window_start(body, kind, "%1", "%2", window)
+    body.writer.when(whole, lambda: _put(body, kind, layout, body.rows("%0", kind), start, "%2"))
+    body.writer.when(part, lambda: body.each_element(kind, move))
     return parameters, "void", ""

@@ -56,6 +56,32 @@ def turned(writer: Writer, lines: Sequence[str], word: str) -> list[str]:
     return found
 
 
+def transposed(writer: Writer, lines: Sequence[str], length: int, element: str) -> list[str]:
+    """Lines of a length turned, in squares: line i of the result has element i of each."""
+    side = 1 << max(0, min(len(lines), length) - 1).bit_length()
+    found: list[str] = []
+    for first in range(0, length, side):
+        part = min(side, length - first)
+        order = [*range(first, first + part), *[None] * (side - part)]
+        pieces = [shuffled(writer, element, length, line, "poison", order) for line in lines]
+        pieces += ["poison"] * (-len(lines) % side)
+        squares = [turned(writer, pieces[start:start + side], element) for start in range(0, len(pieces), side)]
+        found += [_joined(writer, [square[number] for square in squares], element, side, len(lines))
+                  for number in range(part)]
+    return found
+
+
+def _joined(writer: Writer, parts: Sequence[str], element: str, length: int, count: int) -> str:
+    """The first ``count`` elements of vectors of a length, one behind the other."""
+    found = parts[0]
+    for number, part in enumerate(parts[1:], 1):
+        wide = shuffled(writer, element, length, part, "poison", [*range(length), *[None] * (number - 1) * length])
+        known = number * length
+        found = shuffled(writer, element, known, found, wide, range(known + length))
+    return found if count == len(parts) * length else shuffled(
+        writer, element, len(parts) * length, found, "poison", range(count))
+
+
 def shuffled(writer: Writer, element: str, length: int, x: str, y: str, order: Iterable[int | None]) -> str:
     """A vector of elements of two vectors of a length, by their numbers; None for any."""
     places = ["i32 poison" if place is None else f"i32 {place}" for place in order]
