@@ -56,6 +56,29 @@ def turned(writer: Writer, lines: Sequence[str], word: str) -> list[str]:
     return found
 
 
+def mixed_bytes(writer: Writer, lines: Sequence[str]) -> list[str]:
+    """Four lines of 64 bytes, byte by byte, as four vectors of 16 32-bit integers: columns that follow each other."""
+    pairs = [_mixed_in_parts(writer, "i8", 64, lines[first], lines[first + 1]) for first in (0, 2)]
+    wide = [[writer.let(f"bitcast <64 x i8> {one} to <32 x i16>") for one in pair] for pair in pairs]
+    words = [writer.let(f"bitcast <32 x i16> {one} to <16 x i32>") for low, high in zip(*wide, strict=True)
+             for one in _mixed_in_parts(writer, "i16", 32, low, high)]
+    found = []
+    for part in range(0, 16, 4):  # 16 bytes of each
+        order = [*range(part, part + 4), *range(16 + part, 16 + part + 4)]
+        low, high = (shuffled(writer, "i32", 16, words[first], words[first + 1], order) for first in (0, 2))
+        found.append(shuffled(writer, "i32", 8, low, high, range(16)))
+    return found
+
+
+def _mixed_in_parts(writer: Writer, element: str, count: int, x: str, y: str) -> tuple[str, str]:
+    """Two vectors, element by element, in parts of 16 bytes: of the lower half of each part, and of the upper one."""
+    part = count // 4
+    low = [place + start for start in range(0, count, part) for one in range(part // 2)
+           for place in (one, count + one)]
+    return (shuffled(writer, element, count, x, y, low),
+            shuffled(writer, element, count, x, y, [place + part // 2 for place in low]))
+
+
 def transposed(writer: Writer, lines: Sequence[str], length: int, element: str) -> list[str]:
     """Lines of a length turned, in squares: line i of the result has element i of each."""
     side = 1 << max(0, min(len(lines), length) - 1).bit_length()

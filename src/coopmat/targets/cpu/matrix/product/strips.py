@@ -14,7 +14,7 @@ from coopmat.spirv.grammar import CooperativeMatrixUse as Use
 from coopmat.targets.cpu.byte_products import ByteProducts, Signs
 from coopmat.targets.cpu.matrix.body import Body
 from coopmat.targets.cpu.matrix.copies import Range
-from coopmat.targets.cpu.matrix.packing import mixed, shuffled, turned
+from coopmat.targets.cpu.matrix.packing import mixed, mixed_bytes, shuffled, turned
 from coopmat.targets.cpu.matrix.product.source import Lines
 from coopmat.targets.cpu.matrix.product.unit import LINE, Unit
 from coopmat.targets.cpu.matrix.sums import to_work
@@ -124,6 +124,9 @@ class _Filling:
 
     def _beside(self, first: str, count: int, tile: str) -> None:
         """Fill the same tile of strips beside each other."""
+        if count == 4 and self._are_bytes:
+            self._four(first, tile)
+            return
         for number in range(count):
             self._tile(self.writer.let(f"add i64 {first}, {number}"), tile)
 
@@ -133,6 +136,28 @@ class _Filling:
     def _strip(self, strip: str) -> str:
         return self.writer.line(self.target, strip, self.strips.strip_bytes)
 
+    @property
+    def _are_bytes(self) -> bool:
+        """Whether lines of 64 bytes have four strips side by side."""
+        return (self.unit.together, self.unit.lanes, self.lines.size, self.unit.kind in ("tiles", "bytes")) == (
+            4, 16, 1, True)
+
+    def _four(self, strip: str, tile: str) -> None:
+        """Fill the same tile of four strips."""
+        writer = self.writer
+        first, start = (writer.let(f"mul i64 {place}, {size}")
+                        for place, size in ((tile, self.count), (strip, self.length)))
+        source, stride = self._whole(first, start, 4 * self.length)
+        lines: list[list[str]] = [[] for _ in range(4)]
+        for number in range(0, self.count, 4):
+            rows = [writer.let(f"load <64 x i8>, ptr {writer.line(source, number + row, stride)}, align 1")
+                    for row in range(4)]
+            for found, line in zip(lines, mixed_bytes(writer, rows), strict=True):
+                found.append(line)
+        for number, found in enumerate(lines):
+            self._store(writer.let(f"add i64 {strip}, {number}"), tile,
+                        self._turned(found) if self.strips.is_a else found)
+
     # --- a tile -----------------------------------------------------------------------------
 
     def _tile(self, strip: str, tile: str) -> None:
@@ -140,17 +165,17 @@ class _Filling:
         places = (strip, tile) if self.lines.order == "along" else (tile, strip)
         first, start = (self.writer.let(f"mul i64 {place}, {size}")
                         for place, size in zip(places, (self.count, self.length), strict=True))
-        source, stride = self._whole(first, start)
+        source, stride = self._whole(first, start, self.length)
         lines = self._words(source, stride)
         if self.strips.is_a != (self.lines.order == "along"):
             lines = self._turned(lines)
         self._store(strip, tile, lines)
 
-    def _whole(self, first: str, start: str) -> tuple[str, str]:
-        """The address and the stride of a tile's lines; of a copy with zeros where not all of it is there."""
+    def _whole(self, first: str, start: str, length: int) -> tuple[str, str]:
+        """The address and the stride of lines of a length; of a copy with zeros where not all of them are there."""
         writer, size = self.writer, self.lines.size
         conditions = []
-        for place, count, found in ((first, self.count, self.lines.lines), (start, self.length, self.lines.elements)):
+        for place, count, found in ((first, self.count, self.lines.lines), (start, length, self.lines.elements)):
             end = writer.let(f"add i64 {place}, {count}")
             conditions += [writer.let(f"icmp sge i64 {place}, {found[0]}"),
                            writer.let(f"icmp sle i64 {end}, {found[1]}")]
@@ -160,15 +185,15 @@ class _Filling:
         part = writer.let(f"xor i1 {is_whole}, true")
         if not self.edge:
             self.edge = writer.slot(f"[{self.count * self.pitch} x i8]", align=LINE)
-        writer.when(part, lambda: self._copy(first, start))
+        writer.when(part, lambda: self._copy(first, start, length))
         return (writer.let(f"select i1 {is_whole}, ptr {there}, ptr {self.edge}"),
                 writer.let(f"select i1 {is_whole}, i64 {self.lines.stride}, i64 {self.pitch}"))
 
-    def _copy(self, first: str, start: str) -> None:
-        """Copy what is there of a tile's lines."""
+    def _copy(self, first: str, start: str, length: int) -> None:
+        """Copy what is there of lines of a length."""
         writer, size = self.writer, self.lines.size
         self.body.clear(self.edge, self.count * self.pitch)
-        low, high = self._part(self.lines.elements, start, self.length)
+        low, high = self._part(self.lines.elements, start, length)
         top, bottom = self._part(self.lines.lines, first, self.count)
         width = writer.let(f"sub i64 {high}, {low}")
         nbytes = writer.let(f"mul i64 {width}, {size}")
