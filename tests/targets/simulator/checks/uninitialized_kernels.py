@@ -7,7 +7,7 @@ import numpy as np
 import coopmat as cm
 from tests.kit.checks.planted import Planted
 
-BAD = cm.UninitializedData
+BAD = cm.UninitializedRead
 MATRIX = """
 #define MATRIX(type, r, c, use) \\
     type __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, r, c, CLK_COOPERATIVE_MATRIX_##use)))
