@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+import coopmat as cm
+
 from tests.kit.checks.planted import Planted
 from tests.targets.simulator.checks.access_kernels import DIVERGENT, MISALIGNED, OUTSIDE
 from tests.targets.simulator.checks.deadlock_kernels import DEADLOCKS
@@ -19,11 +21,18 @@ ALL = [*RACES, *UNINITIALIZED, *LAYOUTS, *UNDEFINED, *OUTSIDE, *MISALIGNED, *DIV
 
 @pytest.mark.parametrize("planted", ALL, ids=str)
 def test_mistakes_are_found(planted: Planted) -> None:
+    check(planted)
+
+
+def check(planted: Planted) -> None:
+    """The mistake is found, with its class, its words and its line."""
     with pytest.raises(planted.error) as error:
         planted.run(planted.bug)
     message = str(error.value)
     for words in planted.words:
         assert re.search(words, message), message
+    if planted.error is cm.LaunchError:
+        return  # before there is a line
     found = re.search(r"at .*?:(\d+):\d+,", message[message.rindex("(kernel"):])
     assert found is not None, message
     assert int(found[1]) == planted.line, message
