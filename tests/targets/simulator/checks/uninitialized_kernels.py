@@ -198,5 +198,5 @@ def k(item: nd_item[1], out: ptr[int32]):
         tile[i] = i
     group_barrier(item.get_group())
     out[item.get_global_id(0)] = tile[31 - i]  # HERE
-""", "> 0", ">= 0", BAD, ("'local'",)),
+""", "> 0", ">= 0", BAD, ("'tile'",)),
 ]
