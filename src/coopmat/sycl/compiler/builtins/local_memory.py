@@ -49,7 +49,7 @@ def group_local_memory_for_overwrite(call: CallSite) -> Value:
 def give_name(value: Value, name: str) -> None:
     """Call a new array as the variable is called that it is assigned to, or that a pointer to it is: messages and
     debuggers show that name."""
-    pointer = value.pointer if isinstance(value, LocalArray) else value.expression if isinstance(value, Runtime) else None
+    pointer = value.expression if isinstance(value, Runtime) else getattr(value, "pointer", None)
     place = pointer.place if isinstance(pointer, n.AddressOf) else None
     whole = place.base if isinstance(place, n.ElementPlace) else None
     if isinstance(whole, n.VariablePlace) and whole.variable.name == UNNAMED:

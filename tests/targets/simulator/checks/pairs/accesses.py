@@ -15,7 +15,7 @@ def halves(*sizes: int):
 
 
 OUTSIDE = [
-    Pair("global memory", "the last neighbour", """
+    Pair("outside of global memory", "the last neighbour", """
 kernel void k(global const float *a, global float *out, int n) {
     int i = get_global_id(0);
     if (i < n)  // BUG
@@ -29,7 +29,7 @@ def k(item: nd_item[1], a: ptr[float32], out: ptr[float32], n: int32):
     if i < n - 1:  # FIX
         out[i] = a[i + 1] - a[i]  # HERE OutOfBounds
 """, lambda: [*floats(60, 60)(), 60], words=("argument 0 'a', element 60",)),
-    Pair("global memory", "a launch that is rounded up", """
+    Pair("outside of global memory", "a launch that is rounded up", """
 kernel void k(global float *a, int n) {
     int i = get_global_id(0);
     if (i < n)  // FIX
@@ -42,7 +42,7 @@ def k(item: nd_item[1], a: ptr[float32], n: int32):
     if i < n:  # FIX
         a[i] *= 2  # HERE OutOfBounds
 """, lambda: [*floats(50)(), 50], words=("argument 0 'a', element 50",)),
-    Pair("global memory", "a number below zero is a large unsigned one", """
+    Pair("outside of global memory", "a number below zero is a large unsigned one", """
 kernel void k(global const int *a, global int *out) {
     uint i = get_global_id(0);
     if (i - 1 >= 0)  // BUG
@@ -56,7 +56,7 @@ def k(item: nd_item[1], a: ptr[int32], out: ptr[int32]):
     if i >= 1:  # FIX
         out[i] = a[i - uint32(1)]  # HERE OutOfBounds
 """, ints(64, 64), words=("argument 0 'a'",)),
-    Pair("local memory", "a tile without its padding", """
+    Pair("outside of local memory", "a tile without its padding", """
 kernel void k(global const float *in, global float *out) {
     local float tile[8 * 8];  // BUG
     local float tile[8 * 9];  // FIX
@@ -74,7 +74,7 @@ def k(item: nd_item[2], src: ptr[float32], out: ptr[float32]):
     group_barrier(item.get_group())
     out[8 * y + x] = tile[x * 9 + y]
 """, floats(64, 64), (8, 8), (8, 8), ("element 64",)),
-    Pair("a private array", "the best four by insertion", """
+    Pair("outside of a private array", "the best four by insertion", """
 kernel void k(global const int *a, global int *out) {
     int best[4] = {0, 0, 0, 0};
     for (int i = 0; i < 16; ++i) {
@@ -102,7 +102,7 @@ def k(item: nd_item[1], a: ptr[int32], out: ptr[int32]):
             best[at] = a[i]  # HERE OutOfBounds
     out[item.get_global_id(0)] = best[0]
 """, lambda: [np.array([5, 9, 7, 8, 6, 1, 2, 3] * 2, np.int32), *ints(64)()], words=("'best'",)),
-    Pair("a vector", "the component of an axis", """
+    Pair("outside of a vector", "the component of an axis", """
 kernel void k(global const float *a, global float *out, int axes) {
     float4 p = vload4(get_global_id(0), a);
     float sum = 0;
@@ -121,7 +121,7 @@ def k(item: nd_item[1], a: ptr[float32], out: ptr[float32], axes: int32):
         total += p[axis]  # HERE OutOfBounds
     out[i] = total
 """, lambda: [*floats(256, 64)(), 4], words=("4",)),
-    Pair("a matrix", "the last tile of a matrix of 20 rows", TILE + """
+    Pair("outside by an element of a matrix", "the last tile of a matrix of 20 rows", TILE + """
 __attribute__((intel_reqd_sub_group_size(16)))
 kernel void k(global const float *a, global float *out) {
     size_t tile = get_group_id(0);
@@ -137,11 +137,11 @@ def k(item: nd_item[1], a: ptr[float32], out: ptr[float32]):
     joint_matrix_load_checked(sg, m, a, 16, layout.row_major, 20, 16, tile * 8, 0)  # FIX
     joint_matrix_store(sg, m, out + tile * 128, 16, layout.row_major)
 """, floats(320, 384), (48,), (16,), (r"element \(4, 0\)", "argument 0 'a'")),
-    Pair("a matrix", "rows and columns of an operand exchanged", OPERANDS + """
+    Pair("outside by an element of a matrix", "rows and columns of an operand exchanged", OPERANDS + """
 __attribute__((intel_reqd_sub_group_size(16)))
 kernel void k(global const half *A, global half *out) {
-    MATRIX(half, 8, 16, A) a = coop_mat_load(A, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, 16);  // BUG HERE OutOfBounds
-    MATRIX(half, 8, 16, A) a = coop_mat_load(A, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, 8);  // FIX
+    MATRIX(half, 8, 16, A) a = coop_mat_load(A, COLUMN, 16);  // BUG HERE OutOfBounds
+    MATRIX(half, 8, 16, A) a = coop_mat_load(A, COLUMN, 8);  // FIX
     coop_mat_store(out, a, ROW, 16);
 }""", """
 @kernel(sub_group_size=16)
@@ -412,7 +412,7 @@ kernel void k(global const half *A, global half *between, global half *out) {
     MATRIX(half, 16, 16, ACCUMULATOR) c = coop_mat_load(A, ROW, 16);
     coop_mat_store(between, c, ROW, 16);
     sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
-    MATRIX(half, 16, 16, B) b = coop_mat_load(between, CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL, 32);  // BUG HERE LayoutWarning
+    MATRIX(half, 16, 16, B) b = coop_mat_load(between, PACKED, 32);  // BUG HERE LayoutWarning
     MATRIX(half, 16, 16, B) b = coop_mat_load(between, ROW, 16);  // FIX
     coop_mat_store(out, b, ROW, 16);
 }""", """

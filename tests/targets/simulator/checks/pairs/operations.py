@@ -95,7 +95,8 @@ def k(item: nd_item[1], x: ptr[float32], bins: ptr[int32]):
     v = x[item.get_global_id(0)]
     if not v < 0:  # BUG
     if v >= 0:  # FIX
-        atomic_ref[int32, memory_order.relaxed, memory_scope.device](bins[int32(v)]).fetch_add(1)  # HERE UndefinedBehavior
+        to = int32(v)  # HERE UndefinedBehavior
+        atomic_ref[int32, memory_order.relaxed, memory_scope.device](bins[to]).fetch_add(1)
 """, lambda: [np.where(np.arange(64) == 7, np.nan, 3).astype(np.float32), *ints(4)()], words=("NaN", "lane 7")),
     Pair("a shuffle from an absent work-item", "differences of neighbours", """
 __attribute__((intel_reqd_sub_group_size(16)))
@@ -207,11 +208,12 @@ def k(item: nd_item[1], out: ptr[int32], n: int32):
     out[item.get_global_id(0)] = total
 """, lambda: [*ints(64)(), 64], options=SHORT, words=("endless loop",)),
     Pair("a wait for what nobody stores", "decoupled look-back with a flag too few", """
+#define DEVICE memory_scope_device
 kernel void k(global atomic_int *flags, global int *sums) {
     int group = get_group_id(0);
     if (get_local_id(0) == 0) {
         if (group > 0)
-            while (atomic_load_explicit(flags + group - 1, memory_order_acquire, memory_scope_device) == 0)  // HERE Deadlock
+            while (!atomic_load_explicit(flags + group - 1, memory_order_acquire, DEVICE))  // HERE Deadlock
                 ;
         sums[group] = group + (group > 0 ? sums[group - 1] : 0);
         if (group % 2 == 0)  // BUG

@@ -320,7 +320,8 @@ def k(item: nd_item[1], src: ptr[int32], out: ptr[int32]):
         length[0] = 0
     group_barrier(item.get_group())  # FIX
     if src[item.get_global_id(0)] >= 0:
-        items[atomic_ref[int32, memory_order.relaxed, memory_scope.work_group](length[0]).fetch_add(1)] = l  # HERE DataRace
+        end = atomic_ref[int32, memory_order.relaxed, memory_scope.work_group](length[0])
+        items[end.fetch_add(1)] = l  # HERE DataRace
     group_barrier(item.get_group())
     if l < length[0]:
         out[item.get_global_id(0)] = items[l]
@@ -349,7 +350,7 @@ kernel void k(global float *part, global const float *in, global atomic_int *don
     float sum = work_group_reduce_add(in[get_global_id(0)]);
     if (get_local_id(0) == 0) {
         part[get_group_id(0)] = sum;
-        is_last = atomic_fetch_add_explicit(done, 1, BUG, memory_scope_device) == 1;  // BUG
+        is_last = atomic_fetch_add_explicit(done, 1, ORDER, memory_scope_device) == 1;  // BUG
         is_last = atomic_fetch_add_explicit(done, 1, memory_order_acq_rel, memory_scope_device) == 1;  // FIX
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -364,78 +365,68 @@ def k(item: nd_item[1], part: ptr[float32], src: ptr[float32], done: ptr[int32],
     if item.get_local_id(0) == 0:
         part[item.get_group(0)] = total
         count = atomic_ref[int32, memory_order.relaxed, memory_scope.device](done[0])
-        last[0] = count.fetch_add(1, BUG) == 1  # BUG
+        last[0] = count.fetch_add(1, ORDER) == 1  # BUG
         last[0] = count.fetch_add(1, memory_order.acq_rel) == 1  # FIX
     group_barrier(item.get_group())
     if last[0] and item.get_local_id(0) == 0:
         out[0] = part[0] + part[1]  # HERE DataRace
 """
 PRODUCER = """
-kernel void k(global atomic_int *flag, global float *data, global float *out) {
+#define STORE memory_order_release  // FIX
+#define LOAD memory_order_acquire  // FIX
+#define STORE memory_order_{}  // BUG
+#define LOAD memory_order_{}  // BUG
+kernel void k(global atomic_int *flag, global float *data, global float *out) {{
     int l = get_local_id(0);
-    if (get_group_id(0) == 0) {
+    if (get_group_id(0) == 0) {{
         data[l] = l;
         barrier(CLK_GLOBAL_MEM_FENCE);
         if (l == 0)
             atomic_store_explicit(flag, 1, STORE, memory_scope_device);
-    } else {
+    }} else {{
         if (l == 0)
             while (atomic_load_explicit(flag, LOAD, memory_scope_device) == 0)
                 ;
         barrier(CLK_GLOBAL_MEM_FENCE);
         out[l] = data[l];  // HERE DataRace
-    }
-}"""
+    }}
+}}"""
 PYTHON_PRODUCER = """
 @kernel
 def k(item: nd_item[1], flag: ptr[int32], data: ptr[float32], out: ptr[float32]):
+    stores, loads = memory_order.release, memory_order.acquire  # FIX
+    stores, loads = memory_order.{}, memory_order.{}  # BUG
     l = item.get_local_id(0)
     ready = atomic_ref[int32, memory_order.relaxed, memory_scope.device](flag[0])
     if item.get_group(0) == 0:
         data[l] = l
         group_barrier(item.get_group())
         if l == 0:
-            ready.store(1, STORE)
+            ready.store(1, stores)
     else:
         if l == 0:
-            while ready.load(LOAD) == 0:
+            while ready.load(loads) == 0:
                 pass
         group_barrier(item.get_group())
         out[l] = data[l]  # HERE DataRace
 """
 
 
-def _orders(line: str, store: str, load: str) -> str:
-    """A line of a producer and a consumer, with the orders of both."""
-    return line.replace("STORE", store).replace("LOAD", load)
-
-
-def _hand_over(source: str, prefix: str, store: str, load: str) -> str:
-    """The source with the mistaken orders, and, as FIX, the right ones, line by line."""
-    mark = "//" if prefix == "memory_order_" else "#"
-    lines = []
-    for line in source.split("\n"):
-        right = _orders(line, f"{prefix}release", f"{prefix}acquire")
-        wrong = _orders(line, prefix + store, prefix + load)
-        lines += [line] if right == wrong == line else [right] if right == wrong else [
-            f"{wrong}  {mark} BUG", f"{right}  {mark} FIX"]
-    return "\n".join(lines)
-
-
-def _pair(name: str, store: str, load: str, words: tuple[str, ...] = ()) -> Pair:
-    return Pair("memory order", name, _hand_over(PRODUCER, "memory_order_", store, load),
-                _hand_over(PYTHON_PRODUCER, "memory_order.", store, load),
-                lambda: [np.zeros(1, np.int32), *floats(32, 32)()], words=("argument 1 'data'", *words))
+def hand_over(name: str, store: str, load: str) -> Pair:
+    """A producer and a consumer, with the orders of the flag's store and load."""
+    return Pair("memory order", name, PRODUCER.format(store, load), PYTHON_PRODUCER.format(store, load),
+                lambda: [np.zeros(1, np.int32), *floats(32, 32)()], words=("argument 1 'data'",))
 
 
 ORDERS = [
-    *(Pair("memory order", f"the last work-group adds up, {order}", LAST_GROUP.replace("1, BUG", f"1, memory_order_{order}"),
-           PYTHON_LAST_GROUP.replace("1, BUG", f"1, memory_order.{order}"),
+    *(Pair("memory order", f"the last work-group adds up, {order}",
+           LAST_GROUP.replace("ORDER", f"memory_order_{order}"),
+           PYTHON_LAST_GROUP.replace("ORDER", f"memory_order.{order}"),
            lambda: [*floats(2, 64)(), np.zeros(1, np.int32), *floats(1)()], words=("argument 0 'part'",))
       for order in ("relaxed", "release", "acquire")),
-    _pair("a flag that releases nothing", "relaxed", "acquire"),
-    _pair("a flag that acquires nothing", "release", "relaxed"),
-    _pair("a flag without an order", "relaxed", "relaxed"),
+    hand_over("a flag that releases nothing", "relaxed", "acquire"),
+    hand_over("a flag that acquires nothing", "release", "relaxed"),
+    hand_over("a flag without an order", "relaxed", "relaxed"),
     Pair("memory order", "a fence that is missing", """
 kernel void k(global atomic_int *flag, global float *data, global float *out) {
     if (get_local_id(0) != 0)

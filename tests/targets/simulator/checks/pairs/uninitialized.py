@@ -13,6 +13,8 @@ OPERANDS = """
 #define MATRIX(type, rows, columns, use) type __attribute__((coop_mat( \\
     CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
+#define PACKED CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED_INTEL
 """
 LOCAL = "tile = group_local_memory_for_overwrite[{}](item.get_group()).get_multi_ptr()"
 
