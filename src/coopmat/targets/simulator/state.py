@@ -15,7 +15,7 @@ from coopmat.support.cached import cached_property
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.output import Output
 from coopmat.targets.base.wording import in_words
-from coopmat.targets.simulator.events import PendingCopies
+from coopmat.targets.simulator.events import Arrivals, PendingCopies
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.values import Array, Value
 
@@ -181,6 +181,7 @@ class Batch:
         self.lanes = geometry.sub_group_size
         self.inputs: dict[Any, Value] = {}
         self.copies = PendingCopies()
+        self.arrivals = Arrivals()
         self.warned: set[tuple[str | None, str]] = set()  # the warnings of this launch: line, and about what
         self.existing = self._existing_lanes()
 
