@@ -85,6 +85,12 @@ def _cuda() -> bool:
     return device_count() > 0
 
 
+def _oclgrind_tests() -> bool:
+    from tests.kit.oracles import oclgrind_tests
+
+    return oclgrind_tests.folder() is not None
+
+
 # Name of an oracle → whether it is here, and how to get it.
 ORACLES = {
     "cuda": (_cuda, "an NVIDIA GPU with its driver: pip install 'coopmat[cuda]'; --emulate 80 runs such tests "
@@ -110,6 +116,7 @@ ORACLES = {
     "chromium": (_chromium, "a browser that can be driven: the package chromium"),
     "dap-python": (lambda: importlib.util.find_spec("dap") is not None, "a client of the Debug Adapter Protocol: pip "
                    "install dap-python; with debugpy and jsonschema, messages are checked by the protocol's schema"),
+    "oclgrind-tests": (_oclgrind_tests, "a checkout of github.com/jrprice/Oclgrind, named by COOPMAT_OCLGRIND"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
 }
 

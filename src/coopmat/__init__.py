@@ -29,7 +29,7 @@ from coopmat.diagnostics import (
     SimulationError,
     SourceLocation,
     UndefinedBehavior,
-    UninitializedData,
+    UninitializedRead,
     ValidationError,
 )
 from coopmat.numerics import XmxArithmetic, matrix_multiply_accumulate
@@ -70,7 +70,7 @@ __all__ = [
     "SimulatorOptions",
     "SourceLocation",
     "UndefinedBehavior",
-    "UninitializedData",
+    "UninitializedRead",
     "ValidationError",
     "XmxArithmetic",
     "autotune",

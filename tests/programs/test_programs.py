@@ -14,7 +14,9 @@ from types import ModuleType
 import pytest
 
 import coopmat as cm
+from tests.kit.checks.alarms import NO_ALARM
 
+pytestmark = NO_ALARM
 PROGRAMS = [importlib.import_module(f"tests.programs.{file.stem}")
             for file in sorted(Path(__file__).parent.glob("*.py")) if not file.stem.startswith("test_")]
 SHAPE = (16, 16, 16)  # where a device takes it

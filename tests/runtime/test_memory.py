@@ -173,7 +173,7 @@ def test_device_memory_that_nobody_has_written() -> None:
 
     def reads(memory: object, element: int) -> None:
         message = rf"element {element} of argument 1 'to' .* on argument 0 'from', of which a part has not been written"
-        with pytest.raises(cm.UninitializedData, match=message):
+        with pytest.raises(cm.UninitializedRead, match=message):
             queue.enqueue(UNWRITTEN.kernel("next"), 64, 16, memory, out).wait()
 
     reads(one, 0)

@@ -15,9 +15,11 @@ import pytest
 import coopmat as cm
 from examples.matrix_experiments import TYPES, Elements, multiply, packed, to_tf32
 from tests.kit.cases import CASES, Case, copies
+from tests.kit.checks.alarms import NO_ALARM
 from tests.kit.oracles import intel_runtime
 from tests.kit.paths import EXAMPLES
 
+pytestmark = NO_ALARM
 BYTES, BF16, TF32 = TYPES
 
 

@@ -24,8 +24,10 @@ from examples import (
     joint_matrix_work_group,
     joint_matrix_work_group_attention,
 )
+from tests.kit.checks.alarms import NO_ALARM
 from tests.kit.paths import EXAMPLES
 
+pytestmark = NO_ALARM
 MODULES = {  # example: the type of A in the device tables
     joint_matrix_gemm: "sint8",
     joint_matrix_tf32: "tf32",

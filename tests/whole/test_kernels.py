@@ -13,8 +13,10 @@ import pytest
 import coopmat as cm
 from coopmat.spirv.module import Module
 from tests.kit.cases import CASES, EXAMPLES, Case, copies
+from tests.kit.checks.alarms import NO_ALARM
 from tests.kit.oracles import intel_runtime
 
+pytestmark = NO_ALARM
 SEED = 20
 
 

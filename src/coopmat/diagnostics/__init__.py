@@ -22,7 +22,7 @@ from coopmat.diagnostics.errors import (
     SignedOverflowWarning,
     SimulationError,
     UndefinedBehavior,
-    UninitializedData,
+    UninitializedRead,
     ValidationError,
     Where,
 )
@@ -59,7 +59,7 @@ __all__ = [
     "SourceLocation",
     "SpelledEnum",
     "UndefinedBehavior",
-    "UninitializedData",
+    "UninitializedRead",
     "ValidationError",
     "Where",
     "errc",

@@ -178,5 +178,5 @@ class UndefinedBehavior(SimulationError):
     """An operation whose result the specification leaves undefined for these operands."""
 
 
-class UninitializedData(UndefinedBehavior):
+class UninitializedRead(UndefinedBehavior):
     """Something is decided by data that nobody has written: an address, a branch, a group operation, a result."""

@@ -19,7 +19,8 @@ HERE = "HERE"  # in a comment on the line that a message has to name
 @dataclass(frozen=True)
 class Planted:
     """A kernel ``k`` in OpenCL C, or in Python if its text begins with ``@kernel``. ``source`` has ``{}`` where ``bug``
-    or ``fix`` stands; ``words`` are regular expressions that are found in the message, in any order."""
+    or ``fix`` stands; ``words`` are regular expressions that are found in the message, in any order. ``arguments`` that
+    are functions are called with the queue; ``build`` are options of the compiler."""
 
     name: str
     source: str
@@ -32,6 +33,7 @@ class Planted:
     local_size: tuple[int, ...] = (32,)
     device: str = "sim:intel_gpu_pvc"
     options: cm.SimulatorOptions | None = None
+    build: str = ""
 
     def __str__(self) -> str:
         return self.name
@@ -52,6 +54,8 @@ class Planted:
         source = kernel.from_source(text) if text.lstrip().startswith("@kernel") else text
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = cm.build(source, device=device)
+            program = cm.build(source, self.build, device)
             warnings.simplefilter("error")
-            cm.Queue(device).enqueue(program.kernel("k"), self.global_size, self.local_size, *self.arguments()).wait()
+            queue = cm.Queue(device)
+            arguments = [given(queue) if callable(given) else given for given in self.arguments()]
+            queue.enqueue(program.kernel("k"), self.global_size, self.local_size, *arguments).wait()

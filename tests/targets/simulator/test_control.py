@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 
+import coopmat as cm
 from coopmat.diagnostics import (
     DivergentGroupOperation,
     Error,
@@ -481,6 +482,37 @@ def test_an_endless_loop_ends_at_the_step_limit() -> None:
     with pytest.raises(SimulationError, match="1000 basic blocks without an end") as error:
         run(source, [np.zeros(1, np.int64)], options=SimulatorOptions(step_limit=1000))
     assert error.value.where.location == "kernel.cl:5:3"
+
+
+ENDLESS = """int collatz(int n) {
+    int steps = 0;
+    for (; n > 1; ++steps)  // always ends
+        n = n % 2 ? 3 * n + 1 : n / 2;
+    return steps;
+}
+kernel void k(global int *out) {
+    int sum = 0, i = get_global_id(0);
+    OUTER
+        for (int j = 0; j < 9; ++j)
+            sum += collatz(j + i);
+        INNER
+    }
+    out[i] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(("outer", "inner", "line"), [
+    ("while (sum >= 0) {", "", 9), ("do {", "} while (sum >= 0); {", 9), ("{", "for (;;) sum ^= 1;", 12),
+    ("for (int j = 0; j < 5; ++j) {", "while (i < 64) sum ^= 1;", 12),
+    ("while (sum >= 0) {", "if (sum < 0) continue;", 9)])
+def test_the_loop_that_does_not_end_is_named(outer: str, inner: str, line: int) -> None:
+    """Not one in it that ends, in the kernel or in a function."""
+    program = cm.build(ENDLESS.replace("OUTER", outer).replace("INNER", inner))
+    device = cm.device("sim:generic", options=SimulatorOptions(step_limit=3000))
+    with pytest.raises(SimulationError, match="an endless loop") as error:
+        cm.Queue(device).enqueue(program.kernel("k"), 16, 16, np.zeros(16, np.int32)).wait()
+    assert f":{line}:" in str(error.value.where.location)
 
 
 @pytest.mark.parametrize(("body", "location"), [

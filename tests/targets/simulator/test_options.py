@@ -55,6 +55,11 @@ def test_limits(options: dict[str, float], message: str) -> None:
     assert time.monotonic() - start < 5
 
 
+def test_every_check_is_on_by_default() -> None:
+    checks = ("races", "bounds", "uninitialized", "convergence", "layouts", "overflow", "undefined")
+    assert all(getattr(SimulatorOptions(), name) is True for name in checks)
+
+
 def test_no_limit_stops_a_kernel_that_ends() -> None:
     """Thousands of iterations are far below the default step limit."""
     out = np.zeros(1, np.int32)

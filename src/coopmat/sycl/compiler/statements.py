@@ -11,6 +11,7 @@ from coopmat.runtime.element_types import ElementType
 from coopmat.sycl.compiler import aggregates, loops, messages, vectors
 from coopmat.sycl.compiler.annotations import type_of_annotation
 from coopmat.sycl.compiler.assignments import Names
+from coopmat.sycl.compiler.builtins import local_memory
 from coopmat.sycl.compiler.context import CallSite, Compiler, StatementHandler
 from coopmat.sycl.compiler.matrix_objects import assign_matrix, has_other_names, is_same_type, released
 from coopmat.sycl.compiler.numbers import expression, truth, type_of
@@ -184,6 +185,7 @@ def _store_name(f: Compiler, target: ast.Name, value: Value, node: ast.expr) -> 
         f.assignments.assign(name)
     elif before is None or f.is_assigned_once(name):
         _check_sharing(f, name, value, node)
+        local_memory.give_name(value, name)
         f.bind(name, _first_value(f, name, value, node))
     elif isinstance(before, Static) and isinstance(value, Static) and before.value is value.value:
         f.assignments.assign(name)

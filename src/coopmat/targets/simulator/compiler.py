@@ -49,7 +49,7 @@ from coopmat.targets.simulator.registers import (
     path_type,
     register_variables,
 )
-from coopmat.targets.simulator.state import Batch, Frame, Site, Step, StepCounter
+from coopmat.targets.simulator.state import Batch, Frame, LoopSite, Site, Step, StepCounter
 from coopmat.targets.simulator.turns.cut import cut
 from coopmat.targets.simulator.turns.loops import users_of
 from coopmat.targets.simulator.turns.places import is_meeting, turns_of
@@ -516,7 +516,7 @@ class FunctionCompiler:
             blocks.append(control.Block((), control.branch(control.Edge(flow.place[head])), blocks[head].site))
         return control.Function(self.kernel.function_name(source.id), self._template, parameters,
                                 [blocks[block] for block in flow.order], self._undefined,
-                                turns_of(self, flow, sites) if sites else None)
+                                turns_of(self, flow, sites) if sites else None, _loops(flow, blocks))
 
     @cached_property
     def _number(self) -> dict[int, int]:
@@ -646,3 +646,10 @@ def _used_elsewhere(source: spirv.Function) -> set[int | None]:
                 continue
             found.update(used for used in row.ids() if home.get(used, block.label) != block.label)
     return found
+
+
+def _loops(flow: Flow, blocks: Sequence[control.Block]) -> tuple[LoopSite, ...]:
+    """The loops of a function, smaller ones first; ``blocks`` in the order of its module, latches behind them."""
+    found = [LoopSite(frozenset(flow.place[block] for block in loop.members if block in flow.place),
+                      blocks[loop.head].site) for loop in flow.loops]
+    return tuple(sorted(found, key=lambda loop: len(loop.blocks)))

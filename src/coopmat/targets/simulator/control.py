@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from coopmat.diagnostics import UndefinedBehavior, ValidationError
+from coopmat.diagnostics import SimulationError, UndefinedBehavior, ValidationError
 from coopmat.spirv.analysis.control_flow import RETURNED, postorder, predecessors_of
 from coopmat.spirv.analysis.types import Type
 from coopmat.spirv.module.malformed import MALFORMED
 from coopmat.targets.simulator.definedness.marks import Mark, return_mark, take_marks
-from coopmat.targets.simulator.state import RESULT, Batch, Frame, Mask, Site, Step
+from coopmat.targets.simulator.state import RESULT, Batch, Frame, LoopSite, Mask, Site, Step
 from coopmat.targets.simulator.turns.scheduler import Turns, run
 from coopmat.targets.simulator.values import Array, Value, blend
 
@@ -45,6 +45,7 @@ class Function:
     blocks: list[Block]
     undefined: dict[int, Mark] = field(default_factory=dict)  # constants of which nothing is defined
     turns: Turns | None = None  # where sub-groups let others go on, if they wait for each other
+    loops: tuple[LoopSite, ...] = ()  # smaller ones first
 
     def call(self, batch: Batch, mask: Mask, arguments: Sequence[Value]) -> Value:
         """Run one activation for the lanes of ``mask`` and give back what it returns."""
@@ -98,11 +99,16 @@ class Function:
             for step in code.steps:
                 step(frame)
             successor = code.next(frame)
+            frame.batch.counter.count(frame, code.site)
+        except SimulationError as error:
+            found = frame.batch.counter.in_loop(error, frame, block, [one.site for one in self.blocks], self.loops)
+            if found is error:
+                raise
+            raise found from None
         except MALFORMED as error:
             place = f" at {code.site.location}" if code.site.location else ""
             raise ValidationError("operand-type", f"an instruction of function '{self.name}', in the block"
                                   f"{place}, does not fit its operands: {error}") from error
-        frame.batch.counter.count(frame, code.site)
         return successor
 
 

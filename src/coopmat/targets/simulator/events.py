@@ -1,11 +1,12 @@
-"""Events: the asynchronous copies that the work-groups of a batch have begun and not yet waited for.
+"""What the work-groups of a batch have begun and not yet waited for: asynchronous copies, and split barriers.
 
-An event is a number; 0 is the null event, which stands for no copy. The work-groups that begin a copy in
+The event of a copy is a number; 0 is the null event, which stands for no copy. The work-groups that begin a copy in
 one step get the same number.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,3 +87,31 @@ class PendingCopies:
             raise UndefinedBehavior(
                 f"the kernel ends, but has never waited for {transfers[0].instruction} that begins here: call "
                 "wait_group_events with its event", transfers[0].begun)
+
+
+class Arrivals:
+    """Which sub-groups have arrived at a split barrier for which they have not waited yet, and where."""
+
+    def __init__(self) -> None:
+        self._at: dict[int, Where] = {}
+
+    def arrive(self, sub_groups: Sequence[int], where: Callable[[int], Where]) -> None:
+        """Note that sub-groups arrive. UndefinedBehavior for one that has not waited for the last barrier."""
+        for sub_group in sub_groups:
+            if sub_group in self._at:
+                raise UndefinedBehavior("a sub-group arrives at a split barrier, but has not waited for the last one "
+                                        f"(which it arrived at in {self._at[sub_group].location})", where(sub_group))
+            self._at[sub_group] = where(sub_group)
+
+    def wait(self, sub_groups: Sequence[int], where: Callable[[int], Where]) -> None:
+        """Note that sub-groups wait. UndefinedBehavior for one that has not arrived."""
+        for sub_group in sub_groups:
+            if self._at.pop(sub_group, None) is None:
+                raise UndefinedBehavior("a sub-group waits for a split barrier at which it has not arrived",
+                                        where(sub_group))
+
+    def check_finished(self) -> None:
+        """Raise UndefinedBehavior if a sub-group has arrived and never waited."""
+        for where in self._at.values():
+            raise UndefinedBehavior("the kernel ends, but has never waited for the split barrier at which it arrives "
+                                    "here", where)

@@ -22,6 +22,7 @@ from coopmat.targets.simulator.compiler import FunctionCompiler, Handler
 from coopmat.targets.simulator.convergence import require_sub_groups, require_work_groups
 from coopmat.targets.simulator.definedness.instrument import known_of
 from coopmat.targets.simulator.definedness.marks import NOTHING, set_mark
+from coopmat.targets.simulator.events import Arrivals
 from coopmat.targets.simulator.printing import string_at
 from coopmat.targets.simulator.races import RaceDetector
 from coopmat.targets.simulator.races.memory import races_of
@@ -44,9 +45,13 @@ def _barrier(compiler: FunctionCompiler, row: Instruction) -> Step:
         Op.ControlBarrierArriveEXT: lambda races, frame: races.arrive(frame, semantics),
         Op.ControlBarrierWaitEXT: lambda races, frame: races.wait(frame, semantics)}
     order = ordering[row.opcode]
+    pair = {Op.ControlBarrierArriveEXT: Arrivals.arrive, Op.ControlBarrierWaitEXT: Arrivals.wait}.get(Op(row.opcode))
 
     def execute(frame: Frame) -> None:
         require(frame, site)
+        if pair is not None and frame.batch.options.convergence:
+            here = np.flatnonzero(frame.mask.expanded.any(axis=1)).tolist()
+            pair(frame.batch.arrivals, here, lambda sub_group: site.where(frame, sub_group))
         races = races_of(frame)
         if races is not None:
             order(races, frame)

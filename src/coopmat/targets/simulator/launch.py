@@ -96,6 +96,7 @@ def launch(kernel: CompiledKernel, geometry: Geometry, arguments: Sequence[Any],
             with np.errstate(all="ignore"):
                 kernel.function.call(batch, batch.existing, values)
             batch.copies.check_finished()
+            batch.arrivals.check_finished()
     finally:
         output.close()
         if watches.races is not None:

@@ -24,7 +24,7 @@ class SimulatorOptions:
     ``bounds``: an access outside of its buffer raises :class:`~coopmat.diagnostics.OutOfBounds`;
     without the check such a read gives zero and such a write is dropped.
     ``uninitialized``: an address, a branch, an operand of a group operation, or a value stored to memory that the host
-    reads, that depends on data that nobody has written raises :class:`~coopmat.diagnostics.UninitializedData`;
+    reads, that depends on data that nobody has written raises :class:`~coopmat.diagnostics.UninitializedRead`;
     ``"decisions"`` lets such values be stored, ``"stores"`` is the same as True.
     ``layouts``: a matrix that is loaded with another layout than all of it was stored with is a
     :class:`~coopmat.diagnostics.LayoutWarning`.

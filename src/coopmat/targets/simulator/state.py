@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,7 +15,7 @@ from coopmat.support.cached import cached_property
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.output import Output
 from coopmat.targets.base.wording import in_words
-from coopmat.targets.simulator.events import PendingCopies
+from coopmat.targets.simulator.events import Arrivals, PendingCopies
 from coopmat.targets.simulator.options import SimulatorOptions
 from coopmat.targets.simulator.values import Array, Value
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coopmat.targets.simulator.address_space import AddressSpace
 
 Step = Callable[["Frame"], None]
+WATCHED = 10_000  # basic blocks before the limit: a loop that is left and entered again in them is not an endless one
 RESULT = -1  # in the place of a slot: what a function returns
 
 
@@ -180,6 +181,7 @@ class Batch:
         self.lanes = geometry.sub_group_size
         self.inputs: dict[Any, Value] = {}
         self.copies = PendingCopies()
+        self.arrivals = Arrivals()
         self.warned: set[tuple[str | None, str]] = set()  # the warnings of this launch: line, and about what
         self.existing = self._existing_lanes()
 
@@ -198,6 +200,14 @@ class Batch:
         return index % x, index // x % y, index // (x * y)
 
 
+@dataclass(frozen=True)
+class LoopSite:
+    """A loop of a function: the numbers of its blocks, and where it begins."""
+
+    blocks: frozenset[int]
+    site: Site
+
+
 class StepCounter:
     """Counts the basic blocks that a batch executes, and ends the launch at a limit.
 
@@ -209,16 +219,45 @@ class StepCounter:
         self.options = options
         self.left = options.step_limit
         self.deadline = math.inf if options.time_limit is None else start + options.time_limit
+        self._watched = min(WATCHED, options.step_limit // 2)
+        self._last: set[int] = set()  # the id() of the sites of the blocks that were executed last
+        self._what = ""
+        self._ended: SimulationError | None = None
+        self._loop_is_known = False
 
     def count(self, frame: Frame, site: Site) -> None:
         """Count one block; SimulationError if it is one too many, or if the time is over."""
         self.left -= 1
-        if self.left < 0:
-            self._end(frame, site, f"executed {self.options.step_limit} basic blocks", "step_limit")
+        if self.left < self._watched:
+            self._last.add(id(site))
+            if self.left < 0:
+                self._end(frame, site, f"executed {self.options.step_limit} basic blocks", "step_limit")
         if self.deadline < math.inf and time.monotonic() > self.deadline:
+            self._last.add(id(site))
             self._end(frame, site, f"run for {self.options.time_limit} seconds", "time_limit")
 
     def _end(self, frame: Frame, site: Site, what: str, option: str) -> NoReturn:
+        self._what = (f"the kernel has {what} without an end: an endless loop? (the simulator's option {option} allows "
+                      "more)")
+        self._ended = self._error(frame, site)
+        raise self._ended
+
+    def _error(self, frame: Frame, site: Site) -> SimulationError:
         sub_group, lane = frame.mask.first
-        raise SimulationError(f"the kernel has {what} without an end: an endless loop? (the simulator's option "
-                              f"{option} allows more)", site.where(frame, sub_group, lane))
+        return SimulationError(self._what, site.where(frame, sub_group, lane))
+
+    def in_loop(self, error: SimulationError, frame: Frame, number: int, sites: Sequence[Site],
+                loops: Sequence[LoopSite]) -> SimulationError:
+        """The error with the line of the loop that does not end: the smallest of the function's ``loops``, which hold
+        smaller ones first, that has the block ``number`` and all of the function's that were executed last; ``sites``
+        are those of its blocks. The error itself if there is none (it may be a loop of a caller), if it is another
+        error, or if it names a loop already."""
+        if error is not self._ended or self._loop_is_known:
+            return error
+        last = {number} | {other for other, site in enumerate(sites) if id(site) in self._last}
+        found = next((loop for loop in loops if last <= loop.blocks), None)
+        if found is None:
+            return error
+        self._loop_is_known = True
+        self._ended = self._error(frame, found.site)
+        return self._ended

@@ -170,4 +170,26 @@ kernel void k(global float *a, global float *out) {
     coop_mat_store(out, m, ROW, 16);
 }""", "get_local_id(0)", "0", cm.UndefinedBehavior, ("pointer", "lane 0 .* lane 1"), floats(256, 128),
             global_size=(16,), local_size=(16,)),
+    Planted("a split barrier that nobody has waited for before the next", """
+kernel void k(global int *out) {
+    for (int i = 0; i < 2; ++i) {
+        intel_work_group_barrier_arrive(CLK_LOCAL_MEM_FENCE);  // HERE
+        out[get_global_id(0)] = i;
+        {}
+    }
+}""", "", "intel_work_group_barrier_wait(CLK_LOCAL_MEM_FENCE);", cm.UndefinedBehavior, ("has not waited for the last",),
+            ints(64)),
+    Planted("a wait for a split barrier without an arrival", """
+kernel void k(global int *out) {
+    {}
+    out[get_global_id(0)] = 1;
+    intel_work_group_barrier_wait(CLK_LOCAL_MEM_FENCE);  // HERE
+}""", "", "intel_work_group_barrier_arrive(CLK_LOCAL_MEM_FENCE);", cm.UndefinedBehavior, ("it has not arrived",),
+            ints(64)),
+    Planted("a split barrier at the end", """
+kernel void k(global int *out) {
+    out[get_global_id(0)] = 1;
+    intel_work_group_barrier_arrive(CLK_LOCAL_MEM_FENCE);  // HERE
+    {}
+}""", "", "intel_work_group_barrier_wait(CLK_LOCAL_MEM_FENCE);", cm.UndefinedBehavior, ("has never waited",), ints(64)),
 ]

@@ -177,9 +177,9 @@ kernel void k(global uchar *a) {
 }""", "vstore4((uchar4)(i), 0, a + 2 * i);", "vstore4((uchar4)(i), i, a);", cm.DataRace, ("'a'",),
             lambda: [np.zeros(512, np.uint8)]),
     Planted("Python: local memory without a barrier", PYTHON, "pass", "group_barrier(item.get_group())", cm.DataRace,
-            ("'local'", "group_barrier")),
+            ("'tile'", "group_barrier")),
     Planted("Python: a sub-group's barrier", PYTHON, "group_barrier(item.get_sub_group())",
-            "group_barrier(item.get_group())", cm.DataRace, ("'local'",)),
+            "group_barrier(item.get_group())", cm.DataRace, ("'tile'",)),
     Planted("Python: all work-items sum into one place", """
 @kernel
 def k(item: nd_item[1], out: ptr[int32]):

@@ -7,7 +7,7 @@ import numpy as np
 import coopmat as cm
 from tests.kit.checks.planted import Planted
 
-BAD = cm.UninitializedData
+BAD = cm.UninitializedRead
 MATRIX = """
 #define MATRIX(type, r, c, use) \\
     type __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, r, c, CLK_COOPERATIVE_MATRIX_##use)))
@@ -198,5 +198,5 @@ def k(item: nd_item[1], out: ptr[int32]):
         tile[i] = i
     group_barrier(item.get_group())
     out[item.get_global_id(0)] = tile[31 - i]  # HERE
-""", "> 0", ">= 0", BAD, ("'local'",)),
+""", "> 0", ">= 0", BAD, ("'tile'",)),
 ]

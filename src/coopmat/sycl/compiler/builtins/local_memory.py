@@ -16,6 +16,7 @@ from coopmat.sycl.vectors import VectorType
 from coopmat.tree import nodes as n
 from coopmat.tree import types as t
 
+UNNAMED = "local"
 _LIMIT = 1 << 32
 _EXPECTED = f"an element type and up to {MAX_DIMENSIONS} positive sizes, such as [float32, 16, 16]"
 
@@ -37,12 +38,22 @@ def group_local_memory_for_overwrite(call: CallSite) -> Value:
     if octets >= _LIMIT:
         raise f.fail(messages.LOCAL_TOO_LARGE, call.node, octets=octets, limit=_LIMIT)
     type_ = t.Array(element.type, count)
-    variable = n.Variable("local", type_, location, t.AddressSpace.LOCAL)
+    variable = n.Variable(UNNAMED, type_, location, t.AddressSpace.LOCAL)
     f.emit(n.Declare(location, variable))
     whole = n.VariablePlace(type_, location, variable)
     place = n.ElementPlace(element.type, location, whole, n.Constant(t.INT, location, 0))
     pointer = n.AddressOf(t.Pointer(element.type, t.AddressSpace.LOCAL), location, place)
     return LocalArray(pointer, tuple(shape))
+
+
+def give_name(value: Value, name: str) -> None:
+    """Call a new array as the variable is called that it is assigned to, or that a pointer to it is: messages and
+    debuggers show that name."""
+    pointer = value.expression if isinstance(value, Runtime) else getattr(value, "pointer", None)
+    place = pointer.place if isinstance(pointer, n.AddressOf) else None
+    whole = place.base if isinstance(place, n.ElementPlace) else None
+    if isinstance(whole, n.VariablePlace) and whole.variable.name == UNNAMED:
+        whole.variable.name = name
 
 
 def _operator(f: Compiler, symbol: str, operands: list[Value], node: ast.expr | ast.stmt) -> Value:

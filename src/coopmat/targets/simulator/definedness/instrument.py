@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 import numpy as np
 
-from coopmat.diagnostics import UndefinedBehavior, UninitializedData
+from coopmat.diagnostics import UndefinedBehavior, UninitializedRead
 from coopmat.spirv.analysis.types import MatrixType, PointerType, Type, VoidType
 from coopmat.spirv.grammar import OPENCL_STD_NAMES, Op, StorageClass
 from coopmat.spirv.module import Instruction
@@ -111,7 +111,7 @@ def _values(compiler: FunctionCompiler, row: Instruction, words: Iterable[int]) 
 
 
 def require_defined(frame: Frame, slot: int, kind: Type, site: Site, what: str) -> None:
-    """Raise UninitializedData, or what the mark's origin says, if the value of an active lane is not wholly defined."""
+    """Raise UninitializedRead, or what the mark's origin says, if the value of an active lane is not wholly defined."""
     mark = frame.undefined.get(slot)
     if mark is None:
         return
@@ -121,7 +121,7 @@ def require_defined(frame: Frame, slot: int, kind: Type, site: Site, what: str) 
 
 
 def report(frame: Frame, site: Site, what: str, mark: Mark, kind: Type, place: tuple[int, int]) -> NoReturn:
-    """Raise UninitializedData, or what the mark's origin says, for a lane."""
+    """Raise UninitializedRead, or what the mark's origin says, for a lane."""
     if isinstance(kind, MatrixType) and not kind.is_of_work_group:
         found = np.argwhere(np.broadcast_to(elements(mark.value, kind), (frame.batch.sub_groups, kind.rows,
                                                                         kind.columns))[place[0]])
@@ -277,7 +277,7 @@ class _Move:
         return NOTHING
 
     def _check_store(self, frame: Frame, known: Definedness) -> None:
-        """Raise UninitializedData if something undefined has come to memory that the host reads."""
+        """Raise UninitializedRead if something undefined has come to memory that the host reads."""
         address = int(frame.mask.active(frame.slots[self.pointers[0][0]])[0])
         buffer, there = known.memory.buffer_at(address), frame.memory.buffer_at(address)
         if buffer is None or there is None or there.row.extent is not Extent.LAUNCH or not buffer.memory.any():
@@ -440,6 +440,6 @@ def _require_written(frame: Frame, shadow: Frame, pointer: int, kind: Type, site
         address = int(np.broadcast_to(frame.slots[pointer], here.shape)[place])
         buffer = frame.memory.buffer_at(address)
         name, element = None if buffer is None else buffer.row.name, frame.memory.offset_in(address) // kind.size
-        raise UninitializedData(
+        raise UninitializedRead(
             f"{site.in_words} reads {frame.memory.describe(address, kind.size)}, which has not been written; let one "
             "work-item write it before, and a barrier follow", site.where(frame, *place, name, element))

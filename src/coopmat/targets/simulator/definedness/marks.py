@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coopmat.diagnostics import UndefinedBehavior, UninitializedData
+from coopmat.diagnostics import UndefinedBehavior, UninitializedRead
 from coopmat.spirv.analysis.types import MatrixType, Type, VectorType
 from coopmat.targets.simulator.state import RESULT, Frame
 from coopmat.targets.simulator.values import Array, Value, blend, members_of, slices_of, zero
@@ -19,7 +19,7 @@ class Origin(NamedTuple):
     what: str
     location: str | None = None
     effect: str = ""  # how it has spread
-    error: type[UndefinedBehavior] = UninitializedData
+    error: type[UndefinedBehavior] = UninitializedRead
     remedy: str = "write it before"
 
     def __str__(self) -> str:
