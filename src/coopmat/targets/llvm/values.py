@@ -23,11 +23,13 @@ from coopmat.spirv.analysis.types import (
 
 class Near(NamedTuple):
     """What a number of ``lanes`` is as well, under a condition: base + stride * lane. condition: an i1; empty: unless
-    it wraps between two work-items, which an index into an array cannot."""
+    it wraps between two work-items, which an index into an array cannot. low: in so many of the lowest bits it is so
+    without any condition."""
 
     base: str
     stride: int
     condition: str = ""
+    low: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Number:
     @property
     def nearly(self) -> Near | None:
         """Its base and stride, if they are known or mostly known."""
-        return self.near if self.lanes else Near(self.base, self.stride)
+        return self.near if self.lanes else Near(self.base, self.stride, low=bits_of(self.type))
 
 
 @dataclass(frozen=True, slots=True)

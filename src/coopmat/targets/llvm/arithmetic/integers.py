@@ -58,7 +58,7 @@ def shift_left(emitter: NumberWriter, base: Number, shift: Number) -> Number:
     found = _vary(emitter, "shl", base, amount)
     if base.near and amount.is_single and (not base.near.stride or _is_literal(amount.base)):
         stride = base.near.stride << int(amount.base) if base.near.stride else 0
-        return _with_near(emitter, found, "shl", base.near, Near(amount.base, 0), stride)
+        return _with_near(emitter, found, "shl", base.near, Near(amount.base, 0, low=bits_of(amount.type)), stride)
     return found
 
 
@@ -81,7 +81,7 @@ def _with_near(emitter: NumberWriter, number: Number, operation: str, a: Near, b
     """A number that varies, with what the same operation makes of what is mostly known of its operands."""
     base = emitter.writer.let(f"{operation} {number.type} {a.base}, {b.base}")
     condition = all_of(emitter.writer, a.condition, b.condition)
-    return replace(number, near=Near(base, int(literal(number.type, stride)), condition))
+    return replace(number, near=Near(base, int(literal(number.type, stride)), condition, min(a.low, b.low)))
 
 
 def _vary(emitter: NumberWriter, operation: str, a: Number, b: Number) -> Number:
@@ -150,7 +150,7 @@ def _resized_near(emitter: NumberWriter, found: Number, operation: str, number: 
     near = number.nearly
     if near is None:
         return found
-    condition, stride = near.condition, near.stride
+    condition, stride, low = near.condition, near.stride, near.low
     if operation == "zext" and stride:
         if stride < 0:
             return found
@@ -160,7 +160,9 @@ def _resized_near(emitter: NumberWriter, found: Number, operation: str, number: 
     base = emitter.writer.let(f"{operation} {number.type} {near.base} to {found.type}")
     if operation == "trunc":
         stride = int(literal(found.type, stride))
-    return replace(found, near=Near(base, stride, condition))
+        if low >= bits_of(found.type):
+            return Number(found.type, base, stride)
+    return replace(found, near=Near(base, stride, condition, low))
 
 
 FAR = 1 << 20  # stands for every number of a work-item that is further away

@@ -28,7 +28,7 @@ def in_block(emitter: NumberWriter, found: Number, operation: str, number: Numbe
         return found
     llvm, reach = number.type, near.stride * (emitter.size - 1)
     is_power = isinstance(size, int) and not size & size - 1
-    if reach and number.lanes and not near.condition and not is_power:
+    if number.lanes and not near.condition and not (reach and is_power):
         return found  # it might wrap in a block
     if reach >= (size if isinstance(size, int) else 1 << bits_of(llvm) - 2):
         return found
