@@ -171,7 +171,8 @@ class _Generator:
         head = f"for ({kind} i = lid; i < ({kind})({limit}); i += lsz)"
         loop = f"for i in range(lid, {limit}, lsz):"
         meant = place.replace("/", "//")
-        yield f"{head}\n    tile[{place}] = in[{c}] + 1;", f"{loop}\n    tile[{meant}] = given[{python}] + 1 & {{limit}}"
+        yield f"{head}\n    tile[{place}] = in[{c}] + 1;", \
+            f"{loop}\n    tile[{meant}] = given[{python}] + 1 & {{limit}}"
         yield "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);", "yield None"
         yield f"{head}\n    mine[{place}] = tile[{place}] ^ 1;", f"{loop}\n    mine[{meant}] = tile[{meant}] ^ 1"
         yield "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);", "yield None"

@@ -18,6 +18,7 @@ from coopmat.targets.analysis.flatten import Flat
 from coopmat.targets.analysis.large_values import Prepared, prepared
 from coopmat.targets.analysis.origins import Origins
 from coopmat.targets.base.dump import dump
+from coopmat.targets.cpu.block_values import MOST_IN_VALUES
 from coopmat.targets.cpu.features import CpuFeatures
 from coopmat.targets.cpu.frame import MOST_MEMORY
 from coopmat.targets.cpu.half_conversions import with_vector_conversions
@@ -134,7 +135,8 @@ def _split_loops(one: Compilation) -> None:
 
 def _trace(one: Compilation) -> None:
     """How its pointers are used, and where they come from."""
-    one.origins = traced(one.flat, lambda kind: is_shared(kind, one.variant.sub_group_size))
+    one.origins = traced(one.flat, lambda kind: is_shared(kind, one.variant.sub_group_size),
+                         MOST_IN_VALUES)
 
 
 def _write(one: Compilation) -> None:

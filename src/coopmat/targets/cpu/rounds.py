@@ -211,8 +211,8 @@ class _Doubling:
         flat = self.flat
         following = max(flat.module.bound, *flat.definitions, *(block.label for block in flat.blocks)) + 1
         old = [identifier for block in inside
-               for identifier in (block.label, *(row.result_id for row in block.instructions)) if identifier is not None]
-        return {identifier: following + place for place, identifier in enumerate(old)}
+               for identifier in (block.label, *(row.result_id for row in block.instructions))]
+        return {identifier: following + place for place, identifier in enumerate(old) if identifier is not None}
 
     def _renamed(self, row: Instruction, names: Mapping[int, int]) -> Instruction:
         if row.opcode in LINES:

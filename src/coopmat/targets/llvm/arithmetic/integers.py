@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.types import FloatType
-from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.arithmetic.nearly import all_of, in_block
+from coopmat.targets.llvm.numbers import NumberWriter
 from coopmat.targets.llvm.values import Near, Number, Value, bits_of, literal
 
 Function = Callable[..., Number]  # (emitter, numbers...) → number
@@ -44,9 +44,10 @@ def multiply(emitter: NumberWriter, a: Number, b: Number) -> Number:
         if one.is_linear and one.stride and other.is_single and _is_literal(other.base):
             return _linear(emitter, "mul", a, b, one.stride * int(other.base))
     found = _vary(emitter, "mul", a, b)
-    for one, other in ((a.nearly, b.nearly), (b.nearly, a.nearly)):
-        if found.lanes and one and other and not other.stride and (not one.stride or _is_literal(other.base)):
-            return _with_near(emitter, found, "mul", one, other, one.stride * (int(other.base) if one.stride else 0))
+    for first, second in ((a.nearly, b.nearly), (b.nearly, a.nearly)):
+        if found.lanes and first and second and not second.stride and (not first.stride or _is_literal(second.base)):
+            stride = first.stride * int(second.base) if first.stride else 0
+            return _with_near(emitter, found, "mul", first, second, stride)
     return found
 
 
