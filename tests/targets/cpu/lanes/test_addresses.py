@@ -87,12 +87,11 @@ def test_indices(index: str, kind: str) -> None:
     ("uint", "lid", "i < n - 100u", "32"), ("int", "lid", "i < n - 100", "32"), ("int", "lid", "!(i >= n)", "3")])
 def test_loops_at_the_ends_of_types(kind: str, start: str, condition: str, step: str, device: str) -> None:
     """Where numbers wrap between two work-items, or the bound has none as far away as the last work-item."""
-    out = np.zeros(32, np.uint32)
-    run(f"global uint *out, int n) {{ uint lid = get_local_id(0), x = 0; for ({kind} i = {start}; {condition} && x < 50;"
-        f" i += {step}) x++; out[lid] = x; }}", device, 32, out, 90)
-    rounds = np.zeros(32, np.uint32)
-    run(f"global uint *out, int n) {{ uint lid = get_local_id(0), x = 0; for ({kind} i = {start}; {condition}; i += {step})"
-        " if (++x == 50) break; out[lid] = x; }", device, 32, rounds, 90)
+    out, rounds = np.zeros((2, 32), np.uint32)
+    head = "global uint *out, int n) { uint lid = get_local_id(0), x = 0; for ("
+    run(f"{head}{kind} i = {start}; {condition} && x < 50; i += {step}) x++; out[lid] = x; }}", device, 32, out, 90)
+    run(f"{head}{kind} i = {start}; {condition}; i += {step}) if (++x == 50) break; out[lid] = x; }}", device, 32,
+        rounds, 90)
     bits = {"int": 32, "uint": 32, "long": 64, "ulong": 64}[kind]
 
     def held(value: int) -> int:
