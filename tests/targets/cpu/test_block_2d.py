@@ -34,7 +34,8 @@ READS = {
         "rows[1][i];"),
     "an array in memory": (  # as its address is computed with
         "ushort", "ushort rows[16]; private ushort *one = rows + (width > 3); "
-        "intel_sub_group_2d_block_read_16b_8r16x1c(at, width, height, width, place, one); for (int i = 0; i < 8; i++) out[i * 16 + lane] = rows[i + 1];"),
+        "intel_sub_group_2d_block_read_16b_8r16x1c(at, width, height, width, place, one); "
+        "for (int i = 0; i < 8; i++) out[i * 16 + lane] = rows[i + 1];"),
     "pairs of bytes": (
         "uchar", "ushort rows[8]; intel_sub_group_2d_block_read_8b_8r32x1c(at, width, height, width, place, rows); "
         "for (int i = 0; i < 8; i++) { out[i * 32 + 2 * lane] = rows[i] & 255; "
