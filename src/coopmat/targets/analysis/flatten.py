@@ -28,7 +28,9 @@ LINES = frozenset({Op.Line, Op.NoLine})
 class Flat:
     """A kernel without calls. ``types`` are those of its values; ``definitions`` are its own instructions by their ids;
     ``origin`` is the id in the module of each id that stands for it in a copy of its function (decorations and names
-    are found by it); ``kept`` are the labels of what ``kept_in_loops`` gives for each function."""
+    are found by it); ``kept`` are the labels of what ``kept_in_loops`` gives for each function; ``full_rounds`` are the
+    heads of loops that are left when a work-item would leave them, by their labels, with the block to which all
+    work-items go then."""
 
     module: Module
     types: TypeTable
@@ -37,6 +39,7 @@ class Flat:
     definitions: dict[int, Instruction] = field(default_factory=dict)
     origin: dict[int, int] = field(default_factory=dict)
     kept: list[tuple[int, int]] = field(default_factory=list)
+    full_rounds: dict[int, int] = field(default_factory=dict)
 
     @cached_property
     def has_assertions(self) -> bool:

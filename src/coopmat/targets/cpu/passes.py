@@ -18,6 +18,7 @@ from coopmat.targets.analysis.flatten import Flat
 from coopmat.targets.analysis.large_values import Prepared, prepared
 from coopmat.targets.analysis.origins import Origins
 from coopmat.targets.base.dump import dump
+from coopmat.targets.cpu.block_values import MOST_IN_VALUES
 from coopmat.targets.cpu.features import CpuFeatures
 from coopmat.targets.cpu.frame import MOST_MEMORY
 from coopmat.targets.cpu.half_conversions import with_vector_conversions
@@ -25,6 +26,7 @@ from coopmat.targets.cpu.kernel import KernelCode, kernel_code, type_table
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.lowering import lower
 from coopmat.targets.cpu.matrix.work_groups import is_shared
+from coopmat.targets.cpu.rounds import in_full_rounds, with_values
 from coopmat.targets.llvm.kernel import flattened, traced
 
 LEVEL = 3  # of LLVM's optimiser
@@ -45,6 +47,11 @@ def prepare(module: Module) -> Prepared:
 def _replace_matrix_functions(given: Prepared) -> Prepared:
     """Loops instead of functions of matrices."""
     return Prepared(with_loops(given.module))
+
+
+def _replace_variables(given: Prepared) -> Prepared:
+    """Values instead of variables, where loops need that (rounds.py)."""
+    return Prepared(with_values(given.module))
 
 
 def _prepare_large_values(given: Prepared) -> Prepared:
@@ -121,9 +128,15 @@ def _flatten(one: Compilation) -> None:
     one.flat = flattened(one.prepared, one.entry, type_table(one.prepared, one.entry, one.variant))
 
 
+def _split_loops(one: Compilation) -> None:
+    """Loops in which all work-items are, before those that some leave earlier."""
+    one.flat = in_full_rounds(one.flat)
+
+
 def _trace(one: Compilation) -> None:
     """How its pointers are used, and where they come from."""
-    one.origins = traced(one.flat, lambda kind: is_shared(kind, one.variant.sub_group_size))
+    one.origins = traced(one.flat, lambda kind: is_shared(kind, one.variant.sub_group_size),
+                         MOST_IN_VALUES)
 
 
 def _write(one: Compilation) -> None:
@@ -188,10 +201,12 @@ class Pass(NamedTuple):
     shown: Callable[[Compilation], bytes] = _ir
 
 
-MODULE_PASSES: tuple[Callable[[Prepared], Prepared], ...] = (_replace_matrix_functions, _prepare_large_values)
+MODULE_PASSES: tuple[Callable[[Prepared], Prepared], ...] = (
+    _replace_matrix_functions, _replace_variables, _prepare_large_values)
 """The passes of a module."""
 TO_IR = (
     Pass(_flatten),
+    Pass(_split_loops),
     Pass(_trace),
     Pass(_write, "ll"),
     Pass(_optimize, "optimized.ll", _has_matrices),

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from coopmat.spirv.analysis.types import BoolType, MatrixType, Type, VectorType
 from coopmat.targets.analysis.leaves import LeafType, leaves_of
+from coopmat.targets.llvm.arithmetic.integers import add, multiply
+from coopmat.targets.llvm.arithmetic.nearly import all_of
 from coopmat.targets.llvm.emitter import Emitter
 from coopmat.targets.llvm.numbers import NumberWriter
-from coopmat.targets.llvm.values import Leaf, Matrix, Number, Value, bits_of, llvm_type
+from coopmat.targets.llvm.values import Leaf, Matrix, Near, Number, Value, bits_of, llvm_type
 
 
 def offset_pointer(emitter: NumberWriter, pointer: Number, index: Number, scale: int, constant: int = 0) -> Number:
     """``pointer + index * scale + constant``, in bytes; the index is an i64."""
     writer = emitter.writer
-    if index.near is not None and pointer.is_linear:
-        index = Number("i64", index.near[0], index.near[1])
+    if index.near is not None and not index.near.condition and pointer.is_linear:
+        index = Number("i64", index.near.base, index.near.stride)
     if pointer.is_linear and index.is_linear:
         if index.base.lstrip("-").isdigit():
             return Number("ptr", _moved(emitter, pointer.base, int(index.base) * scale + constant),
@@ -21,15 +23,20 @@ def offset_pointer(emitter: NumberWriter, pointer: Number, index: Number, scale:
         bytes_ = index.base if scale == 1 else writer.let(f"mul i64 {index.base}, {scale}")
         base = writer.let(f"getelementptr i8, ptr {pointer.base}, i64 {bytes_}")
         return Number("ptr", _moved(emitter, base, constant), pointer.stride + index.stride * scale)
-    scaled = emitter.apply("mul {t} {0}, {1}", "i64", index, emitter.constant("i64", scale))
+    scaled = multiply(emitter, index, emitter.constant("i64", scale))
     if constant:
-        scaled = emitter.apply("add {t} {0}, {1}", "i64", scaled, emitter.constant("i64", constant))
+        scaled = add(emitter, scaled, emitter.constant("i64", constant))
     if pointer.is_single:
         text = writer.let(f"getelementptr i8, ptr {pointer.base}, {emitter.vector('i64')} {emitter.lanes(scaled)}")
     else:
         text = writer.let(f"getelementptr i8, {emitter.vector('ptr')} {emitter.lanes(pointer)}, "
                           f"{emitter.vector('i64')} {emitter.lanes(scaled)}")
-    return emitter.varying("ptr", text)
+    start, offset = pointer.nearly, scaled.nearly
+    if start is None or offset is None:
+        return emitter.varying("ptr", text)
+    base = writer.let(f"getelementptr i8, ptr {start.base}, i64 {offset.base}")
+    condition = all_of(writer, start.condition, offset.condition)
+    return Number("ptr", lanes=text, near=Near(base, start.stride + offset.stride, condition))
 
 
 def addresses(emitter: NumberWriter, pointer: Number) -> Number:

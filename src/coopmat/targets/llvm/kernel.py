@@ -30,10 +30,11 @@ def flattened(prepared: Prepared, entry: EntryPoint, types: TypeTable) -> Flat:
     return in_variables(flatten(prepared.module, entry.function_id, types), prepared)
 
 
-def traced(flat: Flat, in_memory: Callable[[MatrixType], bool] = lambda kind: False) -> Origins:
+def traced(flat: Flat, in_memory: Callable[[MatrixType], bool] = lambda kind: False, most_of_block: int = 0) -> Origins:
     """A kernel with what is known of its pointers: how they are used, and where they come from. ``in_memory``: whether
-    variables with matrices of a type lie in memory where their components are accessed one by one."""
-    return Origins(PointerUses(flat, in_memory))
+    variables with matrices of a type lie in memory where their components are accessed one by one. ``most_of_block``:
+    how many components of a 2D block a work-item may have in a variable that needs no address."""
+    return Origins(PointerUses(flat, in_memory, most_of_block))
 
 
 class Arguments(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coopmat.spirv.analysis.types import ArrayType, BoolType, MatrixType, StructType, Type
+from coopmat.spirv.analysis.types import ArrayType, BoolType, MatrixType, StructType, Type, VectorType
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.analysis.leaves import LeafType, first_leaf, leaf_count, leaves_of
 from coopmat.targets.llvm.access import in_memory
@@ -30,7 +30,7 @@ def place_of_cast(emitter: Emitter, row: Instruction, place: SlotPlace) -> None:
     """Note the place of a pointer that was cast: the first member of that type; only lifetime markers use others."""
     wanted = emitter.pointee(row.result_id or 0)
     while place.kind != wanted:
-        if not isinstance(place.kind, ArrayType | StructType):
+        if not isinstance(place.kind, ArrayType | StructType | VectorType):
             return
         place = part_at(place, 0)
     emitter.places[row.result_id or 0] = place

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.types import (
@@ -20,14 +21,25 @@ from coopmat.spirv.analysis.types import (
 )
 
 
+class Near(NamedTuple):
+    """What a number of ``lanes`` is as well, under a condition: base + stride * lane. condition: an i1; empty: unless
+    it wraps between two work-items, which an index into an array cannot. low: in so many of the lowest bits it is so
+    without any condition."""
+
+    base: str
+    stride: int
+    condition: str = ""
+    low: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """One number of every work-item of a sub-group.
 
     type: LLVM's type of one of them. base: the operand for the first work-item, where the others' are known by it: each
     is ``stride`` above the one before it (0: all are the same). lanes: the operand for all of them, if they vary.
-    is_id: it is a work-item's id or a part of one, far below 2**32. near: base and stride of a number that is the same
-    unless it wraps between two work-items, which an index into an array cannot; for numbers that have ``lanes``.
+    is_id: it is a work-item's id or a part of one, far below 2**32. near: for numbers that have ``lanes``, what is
+    mostly known of them; addresses are computed with it.
     """
 
     type: str
@@ -35,7 +47,7 @@ class Number:
     stride: int = 0
     lanes: str = ""
     is_id: bool = False
-    near: tuple[str, int] | None = None
+    near: Near | None = None
 
     @property
     def is_single(self) -> bool:
@@ -46,6 +58,11 @@ class Number:
     def is_linear(self) -> bool:
         """Whether it is known by its first work-item's."""
         return not self.lanes
+
+    @property
+    def nearly(self) -> Near | None:
+        """Its base and stride, if they are known or mostly known."""
+        return self.near if self.lanes else Near(self.base, self.stride, low=bits_of(self.type))
 
 
 @dataclass(frozen=True, slots=True)

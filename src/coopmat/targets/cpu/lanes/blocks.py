@@ -8,6 +8,7 @@ from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.control_flow import RETURNED
 from coopmat.targets.cpu.host.frame import Field
 from coopmat.targets.cpu.lanes.masks import Assumptions, Variant
+from coopmat.targets.cpu.lanes.rounds import for_all
 from coopmat.targets.cpu.lanes.slots import Slots
 from coopmat.targets.cpu.regions import lay_out
 from coopmat.targets.llvm.emitter import Emitter
@@ -79,6 +80,9 @@ class Blocks(Slots):
 
     def branch(self, condition: Number, then: int, otherwise: int) -> None:
         """Go to one of two blocks."""
+        rest = self._rest()
+        if rest is not None:
+            condition = for_all(self, condition, negated=rest == then)
         targets = self._targets((then, otherwise))
         if len(targets) == 1:
             self._leave([(targets[0], None)])
@@ -126,6 +130,11 @@ class Blocks(Slots):
             edges.append((label, chosen))
             others = self._and(others, self._not(chosen))
         return [*edges, (default, others)]
+
+    def _rest(self) -> int | None:
+        """Of the head of a loop for all work-items (rounds.py) the block to which all go when one leaves it."""
+        number, flat = self.emitter.block, self.emitter.flat
+        return flat.full_rounds.get(flat.blocks[number].label)
 
     def _is_taken_by_all(self, condition: Number) -> bool:
         """Whether all work-items branch alike, and none of them waits elsewhere."""

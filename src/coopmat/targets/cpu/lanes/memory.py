@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from coopmat.spirv.grammar import StorageClass
 from coopmat.targets.cpu.host.frame import Field
 from coopmat.targets.cpu.lanes.loops import for_each_lane, for_each_value
 from coopmat.targets.cpu.lanes.masks import Masks
+from coopmat.targets.cpu.lanes.spread import Spread, load_spread, store_spread
 from coopmat.targets.cpu.prefetch import prefetch
 from coopmat.targets.llvm.values import Number, bits_of, suffix
 
@@ -16,6 +18,7 @@ GATHERED = {4: "avx2", 8: "avx2"}
 SCATTERED = {4: "avx512f", 8: "avx512f"}
 """The features that have these accesses for some work-items only, by the bytes of a number. Without them LLVM makes a
 branch for each work-item of every access, which takes it very long where there are many."""
+MOST_TWO_WAYS = 256  # accesses that are written twice, in one kernel
 MOST_SPELT_OUT = 32  # accesses that LLVM spells out for each work-item, in one kernel
 
 
@@ -23,10 +26,13 @@ class Memory(Masks):
     """Accesses memory for the work-items that are here."""
 
     most_aligned = 0
+    _two_ways = 0  # accesses that are written twice, so far
     _spelt_out = 0  # gathers and scatters without an instruction, so far
 
     def load(self, pointer: Number, llvm: str, alignment: int, *, volatile: bool = False) -> Number:
         """A number of each work-item that is here."""
+        if self._is_two_ways(pointer):
+            return self._in_two_ways(pointer, lambda one: self.load(one, llvm, alignment, volatile=volatile))
         emitter, writer = self.emitter, self.writer
         vector, size = emitter.vector(llvm), bits_of(llvm) // 8
         kind = "load volatile" if volatile else "load"
@@ -40,6 +46,9 @@ class Memory(Masks):
             return emitter.varying(llvm, writer.call(vector, f"llvm.masked.load.{suffix(vector)}.p0", [
                 ("ptr", f"align {alignment} {pointer.base}"), (self.mask_type, self.mask_text),
                 (vector, "zeroinitializer")]))
+        spread = None if volatile or self.mask is not None else Spread.of(pointer, size, self.size)
+        if spread is not None:
+            return emitter.varying(llvm, load_spread(writer, spread, llvm, alignment))
         if self._needs_loop(GATHERED, size):
             return self._one_by_one(pointer, None, llvm, alignment)
         pointers = emitter.vector("ptr")
@@ -49,6 +58,9 @@ class Memory(Masks):
 
     def store(self, pointer: Number, number: Number, alignment: int, *, volatile: bool = False) -> None:
         """Write a number of each work-item that is here; of several at one place, the last one's."""
+        if self._is_two_ways(pointer):
+            self._in_two_ways(pointer, lambda one: self.store(one, number, alignment, volatile=volatile))
+            return
         emitter, writer = self.emitter, self.writer
         vector, size = emitter.vector(number.type), bits_of(number.type) // 8
         kind = "store volatile" if volatile else "store"
@@ -66,6 +78,10 @@ class Memory(Masks):
             writer.call("void", f"llvm.masked.store.{suffix(vector)}.p0", [
                 (vector, lanes), ("ptr", f"align {alignment} {pointer.base}"), (self.mask_type, self.mask_text)])
             return
+        spread = None if volatile or self.mask is not None else Spread.of(pointer, size, self.size)
+        if spread is not None and self._has(MASKED, size):
+            store_spread(writer, spread, number.type, lanes, alignment)
+            return
         if self._needs_loop(SCATTERED, size):
             self._one_by_one(pointer, number, number.type, alignment)
             return
@@ -73,6 +89,34 @@ class Memory(Masks):
         writer.call("void", f"llvm.masked.scatter.{suffix(vector)}.{suffix(pointers)}", [
             (vector, lanes), (pointers, f"align {alignment} {emitter.lanes(pointer)}"),
             (self.mask_type, self.mask_text)])
+
+    def _is_two_ways(self, pointer: Number) -> bool:
+        """Whether an access is written twice: as pointers mostly are, and as they may be."""
+        if pointer.near is None or self._two_ways >= MOST_TWO_WAYS:
+            return False
+        self._two_ways += 1
+        return True
+
+    def _in_two_ways(self, pointer: Number, access: Callable[[Number], Number | None]) -> Number:
+        """An access with what is mostly known of a pointer where that holds, and with each work-item's own elsewhere;
+        what it gives."""
+        writer, near = self.writer, pointer.near
+        assert near is not None
+        names = [writer.fresh(name)[1:] for name in ("near", "own", "both")]
+        writer.do(f"br i1 {near.condition}, label %{names[0]}, label %{names[1]}")
+        found = []
+        for name, one in zip(names, (Number("ptr", near.base, near.stride), replace(pointer, near=None)), strict=False):
+            writer.label(name)
+            number = access(one)
+            text = "" if number is None else self.emitter.lanes(number)
+            found.append((number, text, writer.block))
+            writer.do(f"br label %{names[2]}")
+        writer.label(names[2])
+        if found[0][0] is None:
+            return Number("", "")
+        llvm = found[0][0].type
+        ways = ", ".join(f"[ {text}, %{block} ]" for _, text, block in found)
+        return self.emitter.varying(llvm, writer.let(f"phi {self.emitter.vector(llvm)} {ways}"))
 
     def _needs_loop(self, needed: Mapping[int, str], size: int) -> bool:
         """Whether one more gather or scatter is written as a loop, because LLVM would spell it out and that is too

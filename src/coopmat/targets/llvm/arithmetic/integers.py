@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from coopmat.diagnostics import ValidationError
 from coopmat.spirv.analysis.types import FloatType
+from coopmat.targets.llvm.arithmetic.nearly import all_of, in_block
 from coopmat.targets.llvm.numbers import NumberWriter
-from coopmat.targets.llvm.values import Number, Value, bits_of, literal
+from coopmat.targets.llvm.values import Near, Number, Value, bits_of, literal
 
 Function = Callable[..., Number]  # (emitter, numbers...) → number
 
@@ -41,7 +43,12 @@ def multiply(emitter: NumberWriter, a: Number, b: Number) -> Number:
     for one, other in ((a, b), (b, a)):
         if one.is_linear and one.stride and other.is_single and _is_literal(other.base):
             return _linear(emitter, "mul", a, b, one.stride * int(other.base))
-    return _vary(emitter, "mul", a, b)
+    found = _vary(emitter, "mul", a, b)
+    for first, second in ((a.nearly, b.nearly), (b.nearly, a.nearly)):
+        if found.lanes and first and second and not second.stride and (not first.stride or _is_literal(second.base)):
+            stride = first.stride * int(second.base) if first.stride else 0
+            return _with_near(emitter, found, "mul", first, second, stride)
+    return found
 
 
 def shift_left(emitter: NumberWriter, base: Number, shift: Number) -> Number:
@@ -49,7 +56,11 @@ def shift_left(emitter: NumberWriter, base: Number, shift: Number) -> Number:
     amount = shift_amount(emitter, base, shift)
     if base.is_linear and base.stride and amount.is_single and _is_literal(amount.base):
         return _linear(emitter, "shl", base, amount, base.stride << int(amount.base))
-    return _vary(emitter, "shl", base, amount)
+    found = _vary(emitter, "shl", base, amount)
+    if base.near and amount.is_single and (not base.near.stride or _is_literal(amount.base)):
+        stride = base.near.stride << int(amount.base) if base.near.stride else 0
+        return _with_near(emitter, found, "shl", base.near, Near(amount.base, 0, low=bits_of(amount.type)), stride)
+    return found
 
 
 def _is_literal(text: str) -> bool:
@@ -58,9 +69,20 @@ def _is_literal(text: str) -> bool:
 
 def _linear(emitter: NumberWriter, operation: str, a: Number, b: Number, stride: int) -> Number:
     if not (a.is_linear and b.is_linear):
-        return _vary(emitter, operation, a, b)
+        found, one, other = _vary(emitter, operation, a, b), a.nearly, b.nearly
+        if one is None or other is None:
+            return found
+        sign = 1 if operation == "add" else -1
+        return _with_near(emitter, found, operation, one, other, one.stride + sign * other.stride)
     base = emitter.writer.let(f"{operation} {a.type} {a.base}, {b.base}")
     return Number(a.type, base, int(literal(a.type, stride)) if a.type != "i1" else stride)
+
+
+def _with_near(emitter: NumberWriter, number: Number, operation: str, a: Near, b: Near, stride: int) -> Number:
+    """A number that varies, with what the same operation makes of what is mostly known of its operands."""
+    base = emitter.writer.let(f"{operation} {number.type} {a.base}, {b.base}")
+    condition = all_of(emitter.writer, a.condition, b.condition)
+    return replace(number, near=Near(base, int(literal(number.type, stride)), condition, min(a.low, b.low)))
 
 
 def _vary(emitter: NumberWriter, operation: str, a: Number, b: Number) -> Number:
@@ -78,7 +100,27 @@ def shift_amount(emitter: NumberWriter, base: Number, shift: Number) -> Number:
 
 def shift_right(operation: str) -> Function:
     """``lshr`` or ``ashr``."""
-    return lambda emitter, base, shift: _vary(emitter, operation, base, shift_amount(emitter, base, shift))
+
+    def function(emitter: NumberWriter, base: Number, shift: Number) -> Number:
+        amount = shift_amount(emitter, base, shift)
+        found = _vary(emitter, operation, base, amount)
+        if base.is_single or not (amount.is_single and _is_literal(amount.base)):
+            return found
+        return in_block(emitter, found, operation, base, amount, 1 << int(amount.base))
+
+    return function
+
+
+def bit_and(emitter: NumberWriter, a: Number, b: Number) -> Number:
+    """a & b; of a mask that takes the last bits, or all others, it is known where these stay in a block."""
+    found = _vary(emitter, "and", a, b)
+    for one, other in ((a, b), (b, a)):
+        if found.lanes and other.is_single and _is_literal(other.base):
+            mask = int(other.base)
+            size = mask + 1 if mask > 0 else -mask
+            if size > 1 and not size & size - 1:
+                return in_block(emitter, found, "and", one, other, size, rises=mask > 0)
+    return found
 
 
 def resized(emitter: NumberWriter, number: Number, llvm: str, *, signed: bool) -> Number:
@@ -94,16 +136,34 @@ def resized(emitter: NumberWriter, number: Number, llvm: str, *, signed: bool) -
             base = emitter.writer.let(f"trunc {number.type} {number.base} to {llvm}")
             stride = int(literal(llvm, number.stride)) if number.stride else 0
             return Number(llvm, base, stride, is_id=number.is_id and new >= 32)
-        return emitter.apply("trunc {t} {0} to {r}", llvm, number)
+        return _resized_near(emitter, emitter.apply("trunc {t} {0} to {r}", llvm, number), "trunc", number)
     operation = "sext" if signed else "zext"
     if number.is_single or (number.is_linear and number.is_id):
         base = emitter.writer.let(f"{operation} {number.type} {number.base} to {llvm}")
         return Number(llvm, base, number.stride, is_id=number.is_id)
     wide = emitter.apply(operation + " {t} {0} to {r}", llvm, number)
-    if number.is_linear and signed and old == 32:
-        near = emitter.writer.let(f"sext i32 {number.base} to {llvm}")
-        return Number(llvm, lanes=wide.lanes, near=(near, number.stride))
-    return wide
+    return _resized_near(emitter, wide, operation, number) if old >= 32 else wide
+
+
+def _resized_near(emitter: NumberWriter, found: Number, operation: str, number: Number) -> Number:
+    """A number in another width, with what is mostly known of it. Signed numbers are taken not to wrap, as indices;
+    unsigned ones may, where work-items that are not here have less than zero."""
+    near = number.nearly
+    if near is None:
+        return found
+    condition, stride, low = near.condition, near.stride, near.low
+    if operation == "zext" and stride:
+        if stride < 0:
+            return found
+        highest = emitter.constant(number.type, (1 << bits_of(number.type)) - 1 - stride * (emitter.size - 1))
+        fits = emitter.writer.let(f"icmp ule {number.type} {near.base}, {highest.base}")
+        condition = all_of(emitter.writer, condition, fits)
+    base = emitter.writer.let(f"{operation} {number.type} {near.base} to {found.type}")
+    if operation == "trunc":
+        stride = int(literal(found.type, stride))
+        if low >= bits_of(found.type):
+            return Number(found.type, base, stride)
+    return replace(found, near=Near(base, stride, condition, low))
 
 
 FAR = 1 << 20  # stands for every number of a work-item that is further away
@@ -118,7 +178,7 @@ def bounded(emitter: NumberWriter, number: Number) -> Number:
 
 def divide(signed: bool) -> Function:
     """The truncated quotient; that by 0 is arbitrary."""
-    return lambda emitter, a, b: _quotient(emitter, a, _safe_divisor(emitter, a, b, signed), signed)
+    return lambda emitter, a, b: _quotient(emitter, a, b, _safe_divisor(emitter, a, b, signed), signed)
 
 
 def remainder(signed: bool) -> Function:
@@ -126,8 +186,11 @@ def remainder(signed: bool) -> Function:
 
     def function(emitter: NumberWriter, a: Number, b: Number) -> Number:
         divisor = _safe_divisor(emitter, a, b, signed)
-        quotient = _quotient(emitter, a, divisor, signed)
-        return subtract(emitter, a, _vary(emitter, "mul", quotient, divisor))
+        quotient = _quotient(emitter, a, b, divisor, signed)
+        product = multiply(emitter, quotient, divisor)
+        if quotient.near and product.near is None:  # then the divisor is safe
+            product = _with_near(emitter, product, "mul", quotient.near, Near(b.base, 0), 0)
+        return subtract(emitter, a, product)
 
     return function
 
@@ -165,7 +228,21 @@ def _overflows(emitter: NumberWriter, a: Number, b: Number) -> Number:
     return emitter.apply("and {t} {0}, {1}", "i1", lowest, minus)
 
 
-def _quotient(emitter: NumberWriter, a: Number, b: Number, signed: bool) -> Number:
+def _quotient(emitter: NumberWriter, a: Number, b: Number, divisor: Number, signed: bool) -> Number:
+    """The quotient by a safe divisor instead of ``b``; where the work-items' numbers stay in a block of its size, it is
+    the same for all."""
+    found = _truncated_quotient(emitter, a, divisor, signed)
+    if a.is_single or not b.is_single:
+        return found
+    operation = "sdiv" if signed else "udiv"
+    if not _is_literal(b.base):
+        safe = emitter.intrinsic("smax" if signed else "umax", b.type, b, emitter.constant(b.type, 1))
+        return in_block(emitter, found, operation, a, safe, b)
+    size = int(b.base) if signed else int(b.base) % (1 << bits_of(b.type))
+    return in_block(emitter, found, operation, a, b, size) if size > 1 else found
+
+
+def _truncated_quotient(emitter: NumberWriter, a: Number, b: Number, signed: bool) -> Number:
     """Vectors of at most 32 bits are divided as doubles, which hold them and their truncated quotients exactly."""
     letter = "s" if signed else "u"
     if (a.is_single and b.is_single) or bits_of(a.type) > 32:

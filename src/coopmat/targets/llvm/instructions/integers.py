@@ -7,6 +7,7 @@ from collections.abc import Callable
 from coopmat.spirv.grammar import Op
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.targets.llvm.arithmetic.integers import (
+    bit_and,
     borrow,
     carry,
     each,
@@ -33,7 +34,7 @@ def _and(emitter: Emitter, row: Instruction) -> Value:
     """OpBitwiseAnd. LLVM's back end truncates with it: it leaves operands wider than the result."""
     llvm = llvm_type(emitter.result_type(row).scalar)
     operands = [tuple(resized(emitter, one, llvm, signed=False) for one in emitter.numbers(word)) for word in row.words]
-    return each(emitter, plain("and {t} {0}, {1}"), operands)
+    return each(emitter, bit_and, operands)
 
 
 def _count_bits(emitter: Emitter, row: Instruction) -> Value:
