@@ -69,12 +69,13 @@ def _measured(repeat: int, threads: int, sizes: tuple[int, ...], only: str) -> I
 
 def _child(repeat: int, threads: int, sizes: tuple[int, ...], only: str) -> None:
     from kernel_jobs import Jobs
+    from loop_jobs import loop_jobs
 
     import coopmat as cm
 
     jobs = Jobs(cm.Queue(cm.device("cpu", options=cm.CpuOptions(threads=threads))))
     clock = time.process_time if threads == 1 else time.perf_counter
-    for source in (*(jobs.products(size) for size in sizes), jobs.others()):
+    for source in (*(jobs.products(size) for size in sizes), jobs.others(), loop_jobs(jobs.queue)):
         for job in source:
             if only in job.name:
                 print(json.dumps(_timed(job, repeat, clock, SPINNING_SECONDS if threads > 1 else 0)), flush=True)
