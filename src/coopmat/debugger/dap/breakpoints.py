@@ -110,7 +110,7 @@ class Breakpoints:
     def set_data(self, wanted: Iterable[Arguments], is_running: bool) -> list[Row]:
         """The watchpoints, in place of all that there were. Error while the kernel runs."""
         if is_running:
-            raise Refusal("notStopped", "watchpoints are set while the kernel stands still: pause it first")
+            raise Refusal("watchpoints are set while the kernel stands still: pause it first", "notStopped")
         rows, now = [], []
         for one in wanted:
             try:

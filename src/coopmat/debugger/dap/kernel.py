@@ -98,7 +98,7 @@ class Kernel:
 
     def _need_still(self) -> None:
         if self._runner is not None:
-            raise Refusal("notStopped", "the kernel runs: pause it first")
+            raise Refusal("the kernel runs: pause it first", "notStopped")
 
     def _configured(self, arguments: Arguments) -> None:
         self._go(lambda: self.engine.start("step" if self._stops_on_entry else "continue"))

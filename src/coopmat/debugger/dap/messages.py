@@ -21,7 +21,7 @@ _KINDS: dict[str, tuple[type, ...]] = {"a text": (str,), "a number": (int,), "tr
 class Refusal(Error):
     """An error whose short form the client interprets: ``notStopped`` or ``cancelled``."""
 
-    def __init__(self, short: str, message: str) -> None:
+    def __init__(self, message: str, short: str = "") -> None:
         super().__init__(message)
         self.short = short
 

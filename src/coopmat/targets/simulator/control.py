@@ -102,9 +102,12 @@ class Function:
             frame.batch.counter.count(frame, code.site)
         except SimulationError as error:
             found = frame.batch.counter.in_loop(error, frame, block, [one.site for one in self.blocks], self.loops)
-            if found is error:
-                raise
-            raise found from None
+            try:
+                if found is error:
+                    raise
+                raise found from None
+            finally:
+                del found  # whose traceback has this frame, and with it the launch's memory
         except MALFORMED as error:
             place = f" at {code.site.location}" if code.site.location else ""
             raise ValidationError("operand-type", f"an instruction of function '{self.name}', in the block"
