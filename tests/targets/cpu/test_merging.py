@@ -138,3 +138,101 @@ def test_random_kernels(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(100, 1100))
 def test_more_random_kernels(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     compare(seed, list(LEVELS)[seed % len(LEVELS)], monkeypatch)
+
+
+# ------------------------------------------------------------------ kernels of other forms
+
+PRELUDE = """
+#define M(rows, columns, use) \\
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, rows, columns, CLK_COOPERATIVE_MATRIX_##use)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
+typedef char matrix_a M(16, 64, A);
+typedef char matrix_b M(64, 16, B);
+typedef int matrix_c M(16, 16, ACCUMULATOR);
+kernel void k(global const char *A, global const char *B, global int *C, global const int *bias, int N, int K)
+{
+    PLACE
+    matrix_c s = START;
+    LOOP
+    STORE
+}
+"""
+USUAL = {
+    "PLACE": "size_t r = get_group_id(1) * 16, c = get_group_id(0) * 16;",
+    "START": "coop_mat_init(0)",
+    "LOOP": """for (int k = 0; k < K; k += 64) {
+        matrix_a a = coop_mat_load(A + r * K + k, ROW, K);
+        matrix_b b = coop_mat_load(B + (size_t)k * N + c, ROW, N);
+        s = coop_matmul_add(a, b, s, 15);
+    }""",
+    "STORE": "coop_mat_store(C + r * N + c, s, ROW, N);",
+}
+N, K = 128, 256
+FORMS = {
+    "C is added to": ({"START": "coop_mat_load(C + r * N + c, ROW, N)"}, lambda a, b, c, bias: a @ b + c),
+    "one row for all rows": ({"START": "coop_mat_load(bias + c, ROW, 0)"}, lambda a, b, c, bias: a @ b + bias),
+    "one column for all columns": ({"START": "coop_mat_load(bias + r, COLUMN, 0)"},
+                                   lambda a, b, c, bias: a @ b + bias[:, None]),
+    "one row at the end": ({"STORE": "matrix_c t = coop_mat_load(bias + c, ROW, 0); s = s + t;" + USUAL["STORE"]},
+                           lambda a, b, c, bias: a @ b + bias),
+    "one row of A": ({"LOOP": USUAL["LOOP"].replace("A + r * K + k, ROW, K", "A + k, ROW, 0")},
+                     lambda a, b, c, bias: np.broadcast_to(a[0] @ b, c.shape)),
+    "the first rows of A": ({"LOOP": USUAL["LOOP"].replace("A + r * K + k, ROW, K", "A + k, ROW, K")},
+                            lambda a, b, c, bias: np.tile(a[:16] @ b, (N // 16, 1))),
+    "a loop that begins later": ({"LOOP": USUAL["LOOP"].replace("k = 0", "k = 64")},
+                                 lambda a, b, c, bias: a[:, 64:] @ b[64:]),
+    "a loop backwards": ({"LOOP": USUAL["LOOP"].replace("k = 0; k < K; k += 64", "k = K - 64; k >= 0; k -= 64")},
+                         lambda a, b, c, bias: a @ b),
+    "two loops": ({"LOOP": f"for (int o = 0; o < 2; o++) {{ {USUAL['LOOP']} }}"}, lambda a, b, c, bias: 2 * (a @ b)),
+    "the sum grows with each round": (
+        {"LOOP": USUAL["LOOP"].replace("15);", "15); s = s * 3;")},
+        lambda a, b, c, bias: sum(3**(K // 64 - at) * (a[:, 64 * at:64 * at + 64] @ b[64 * at:64 * at + 64])
+                                  for at in range(K // 64))),
+    "the number of the work-group": ({"START": "coop_mat_init((int)r)"},
+                                     lambda a, b, c, bias: a @ b + np.arange(N)[:, None] // 16 * 16),
+    "stored by columns": ({"STORE": "coop_mat_store(C + c * N + r, s, COLUMN, N);"}, lambda a, b, c, bias: (a @ b).T),
+    "axes the other way": ({"PLACE": "size_t r = get_group_id(0) * 16, c = get_group_id(1) * 16;"},
+                           lambda a, b, c, bias: a @ b),
+    "an early return": ({"PLACE": USUAL["PLACE"] + "if (r >= 64) return;"},
+                        lambda a, b, c, bias: np.where(np.arange(N)[:, None] < 64, a @ b, c)),
+}
+"""What is written otherwise than usually → what C is then, of integers without overflow."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed, expected = FORMS[form]
+    rng = np.random.default_rng(len(form))
+    a, b = rng.integers(-128, 128, (N, K)).astype(np.int8), rng.integers(-128, 128, (K, N)).astype(np.int8)
+    c, bias = rng.integers(-999, 999, (N, N)).astype(np.int32), rng.integers(-999, 999, N).astype(np.int32)
+    source = PRELUDE
+    for name, text in (USUAL | changed).items():
+        source = source.replace(name, text, 1)
+    kernel, queue = cm.build(source, device="cpu").kernel("k"), cm.Queue("cpu")
+    wanted = expected(*(one.astype(np.int64) for one in (a, b, c, bias)))
+    for merge in ("", "0", "2x4"):
+        monkeypatch.setenv(VARIABLE, merge)
+        out = c.copy()
+        fresh = cm.build(source, f"-DTURN=_{merge}", device="cpu").kernel("k") if merge else kernel
+        queue.enqueue(fresh, (N, N // 16), (16, 1), a, b, out, bias, np.int32(N), np.int32(K)).wait()
+        np.testing.assert_array_equal(out, wanted, merge)
+
+
+def test_strips_are_those_of_the_launch() -> None:
+    """B changes between launches, lies before C in one array, and is A."""
+    source = PRELUDE
+    for name, text in USUAL.items():
+        source = source.replace(name, text, 1)
+    kernel, queue = cm.build(source, device="cpu").kernel("k"), cm.Queue("cpu")
+    rng = np.random.default_rng(0)
+    a, bias = rng.integers(-128, 128, (N, K)).astype(np.int8), np.zeros(N, np.int32)
+    memory = np.zeros(K * N + 4 * N * N, np.int8)
+    b, out = memory[:K * N].reshape(K, N), memory[K * N:].view(np.int32).reshape(N, N)
+    for _ in range(4):
+        b[:] = rng.integers(-128, 128, (K, N))
+        queue.enqueue(kernel, (N, N // 16), (16, 1), a, b, out, bias, np.int32(N), np.int32(K)).wait()
+        np.testing.assert_array_equal(out, a.astype(np.int32) @ b.astype(np.int32))
+    square = np.ascontiguousarray(a[:, :N])
+    queue.enqueue(kernel, (N, N // 16), (16, 1), square, square, out, bias, np.int32(N), np.int32(N)).wait()
+    np.testing.assert_array_equal(out, square.astype(np.int32) @ square.astype(np.int32))

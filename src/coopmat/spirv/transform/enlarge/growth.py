@@ -173,7 +173,7 @@ def _along(matrices: Matrices, axis: int) -> set[Dimension]:
         grow |= {matrices.dimensions.find((access.matrix, place)) for place in stepped}
     for access in matrices.accesses:
         for place in range(2):
-            stays = place not in (_stepped(matrices, access, atom) or ()) and not _repeats(matrices, access, place)
+            stays = place not in (_stepped(matrices, access, atom) or ()) and not repeats(matrices, access, place)
             if stays and matrices.dimensions.find((access.matrix, place)) in grow:
                 return set()
     return grow
@@ -193,7 +193,7 @@ def _stepped(matrices: Matrices, access: Access, atom: Atom) -> tuple[int, ...] 
     return (1,) if known == [0, kind.columns] else None
 
 
-def _repeats(matrices: Matrices, access: Access, place: int) -> bool:
+def repeats(matrices: Matrices, access: Access, place: int) -> bool:
     """Whether all lines of a load are the same, so that there may be any number."""
     return (access.is_load and access.by_rows == (place == 0)
             and matrices.indices.of(access.stride).known == 0)

@@ -10,7 +10,7 @@ from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.enlarge.accesses import Access
-from coopmat.spirv.transform.enlarge.growth import AXES, PREFETCH, Growth, Matrices, NoMerge, grown
+from coopmat.spirv.transform.enlarge.growth import AXES, PREFETCH, Growth, Matrices, NoMerge, grown, repeats
 from coopmat.spirv.transform.enlarge.indices import Condition, Counter
 
 MOST = (1 << 31) - 1  # of what checked accesses take as offsets and sizes
@@ -115,7 +115,10 @@ class Rewriting:
         last = {Atom("group", axis): Polynomial.atom("groups", axis) - one
                 for axis, factor in enumerate(self.factors) if factor > 1 or _grows(start, Atom("group", axis))}
         last |= {Atom("round", header): Polynomial.atom("rounds", header) - one for header in self.indices.counters}
-        end = start.replaced(last) + Polynomial.constant((kind.rows, kind.columns)[dimension])
+        extent = (kind.rows, kind.columns)[dimension]
+        if repeats(self.matrices, access, dimension):  # there are as many lines as anybody wants
+            extent = list(grown(self.matrices, self.growth, self.factors, self.rounds, access.matrix))[dimension]
+        end = start.replaced(last) + Polynomial.constant(extent)
         self.conditions[Condition(end, 0, MOST)] = None
         self.conditions[Condition(start, 0, MOST)] = None
         return end
