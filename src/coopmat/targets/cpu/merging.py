@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coopmat.diagnostics import Error
@@ -57,12 +57,21 @@ class _Depth:
 
 @dataclass(frozen=True)
 class MergedForm:
-    """A kernel of merged work-groups. step: see :class:`~.matrix.operation.Product`. fast: the axis along which
-    work-groups follow each other that share columns of B."""
+    """A kernel of merged work-groups. step: see :class:`~.matrix.operation.Product`."""
 
     merged: Merged
     step: int
-    fast: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a merged form depends on, beside the kernel. wish: how many work-groups become one down and across; (0, 0)
+    for none, None for as many as is best."""
+
+    local_size: tuple[int, ...]
+    group_counts: tuple[int, ...]
+    threads: int
+    wish: tuple[int, int] | None
 
 
 class Merging:
@@ -80,28 +89,29 @@ class Merging:
             self._module = with_values(self._given)
         return self._module
 
-    def of(self, kernel: str, variant: Variant, local_size: Sequence[int], group_counts: Sequence[int], threads: int,
-           environment: Mapping[str, str] = os.environ) -> MergedForm:
-        """The fastest merged form of a kernel. NoMerge, with the reason, if there is none."""
-        wish = _wish(environment)
-        self._check(variant, wish)
+    def step(self, variant: Variant) -> int:
+        """How much of K an instruction takes at most, so that sums stay what they are; 0 for any number."""
+        return _depth(self._given, variant, self._features).step
+
+    def of(self, kernel: str, variant: Variant, launch: Launch) -> Merged:
+        """The fastest merged form of a kernel for a launch. NoMerge, with the reason, if there is none."""
+        local_size = launch.local_size
         module, conditions = packed(self.module, kernel, local_size, variant.sub_group_size)
         found = Neighbours(module, kernel, local_size, variant.sub_group_size, conditions)
         if found.scope == Scope.Workgroup:
             raise NoMerge("its matrices are those of work-groups, which are as large as their author wants")
         depth = _depth(self.module, variant, self._features)
         own = found.own_extents()
-        rows, columns = self._shape(found.extents(group_counts), own, PACKING[depth.unit.kind], threads, wish)
+        rows, columns = self._shape(found.extents(launch.group_counts), own, PACKING[depth.unit.kind], launch)
         if (rows, columns) == own and depth.block == depth.own:
             raise NoMerge("a block of work-groups would be one work-group")
-        merged = found.merged(Block(rows, columns, depth.block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
-        return MergedForm(merged, depth.step, found.axis_of(0))
+        return found.merged(Block(rows, columns, depth.block, (variant.sub_group_size, 1, 1), Scope.Subgroup))
 
-    def _check(self, variant: Variant, wish: tuple[int, int] | None) -> None:
-        """Refuse what is not asked for, or not worth it."""
+    def check(self, variant: Variant, launch: Launch) -> None:
+        """Refuse, with NoMerge, what is not asked for, or not worth it."""
         if self._block == (0, 0):
             raise NoMerge(f"{OPTION}block:none")
-        if wish == (0, 0):
+        if launch.wish == (0, 0):
             raise NoMerge(f"{VARIABLE}=0")
         if variant.is_checked:
             raise NoMerge("accesses are checked one by one")
@@ -112,11 +122,10 @@ class Merging:
         if not any(True for _ in self._given.of_opcode(Op.CooperativeMatrixMulAddKHR)):
             raise NoMerge("it multiplies no matrices")
 
-    def _shape(self, extents: tuple[int, int], own: tuple[int, int], packing: int, threads: int,
-               wish: tuple[int, int] | None) -> tuple[int, int]:
+    def _shape(self, extents: tuple[int, int], own: tuple[int, int], packing: int, launch: Launch) -> tuple[int, int]:
         """Rows and columns of a block: what is asked for, or what takes the least time. ``packing``: see PACKING."""
-        if wish is not None:
-            return own[0] * wish[0], own[1] * wish[1]
+        if launch.wish is not None:
+            return own[0] * launch.wish[0], own[1] * launch.wish[1]
         if self._block is not None:
             return self._block
 
@@ -124,7 +133,7 @@ class Merging:
             """The time that a launch takes with a shape, in that of a product of a row and a column."""
             (rows, columns), speed = shape
             down, across = -(-extents[0] // rows), -(-extents[1] // columns)
-            each = -(-down * across // threads)  # blocks of a thread, one below the other
+            each = -(-down * across // launch.threads)  # blocks of a thread, one below the other
             return each * rows * columns / speed + -(-each // down) * columns * packing
 
         fitting = [(_multiples(sizes, own), speed) for sizes, speed in SHAPES]
@@ -170,7 +179,7 @@ def _step(unit: Unit, own: int) -> int:
     return min(own, most)
 
 
-def _wish(environment: Mapping[str, str]) -> tuple[int, int] | None:
+def wished(environment: Mapping[str, str] = os.environ) -> tuple[int, int] | None:
     """How many work-groups become one down and across, as COOPMAT_MERGE says; (0, 0) for none. Error for anything that
     it cannot be."""
     text = environment.get(VARIABLE, "").strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from coopmat.spirv.analysis.kernels import KernelSignature
 from coopmat.spirv.grammar import ExecutionModel
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.malformed import well_formed
-from coopmat.spirv.transform.enlarge.merge import NoMerge
+from coopmat.spirv.transform.enlarge.merge import Merged, NoMerge
 from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.support.forks import ForkSafeLock
@@ -34,10 +34,10 @@ from coopmat.targets.cpu.host.races import RacePlan
 from coopmat.targets.cpu.kernel import KernelCode
 from coopmat.targets.cpu.lanes.masks import Variant
 from coopmat.targets.cpu.matrix.multiply_as import check_models
-from coopmat.targets.cpu.merging import MergedForm, Merging
+from coopmat.targets.cpu.merging import Launch, MergedForm, Merging, wished
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cpu.passes import LEVEL, Compilation, prepare
-from coopmat.targets.llvm.merging import MergedLaunch
+from coopmat.targets.llvm.merging import MergedLaunch, kept
 
 MOST_PLANS = 256
 
@@ -112,8 +112,8 @@ class CpuProgram:
         compilation.run()
         return compilation
 
-    def _key(self, name: str, variant: Variant) -> str:
-        return saved.entry_key(self._module_bytes, name, variant, self.features, f"-O{LEVEL}")
+    def _key(self, name: str, variant: Variant, what: str = f"-O{LEVEL}") -> str:
+        return saved.entry_key(self._module_bytes, name, variant, self.features, what)
 
     @cached_property
     def _module_bytes(self) -> bytes:
@@ -203,12 +203,13 @@ class CpuProgram:
             form = self.merged_form(name, variant, geometry)
         except NoMerge as reason:
             return self._plan(name, variant, geometry), str(reason)
-        program, counts = self._beside(form.merged.module), geometry.group_counts
-        larger = program.variant(program.signatures[name], form.merged.local_size)
-        sizes = replace(geometry, global_size=_times(form.merged.group_counts(counts), form.merged.local_size),
-                        local_size=form.merged.local_size)
-        return MergedPlan(MergedLaunch(form.merged, counts), signature,
-                          lambda: program._plan(name, replace(larger, step=form.step, fast=form.fast), sizes),
+        merged, counts = form.merged, geometry.group_counts
+        program = self._beside(merged.module)
+        larger = replace(program.variant(program.signatures[name], merged.local_size), step=form.step,
+                         fast=merged.row_axis)
+        sizes = replace(geometry, global_size=_times(merged.group_counts(counts), merged.local_size),
+                        local_size=merged.local_size)
+        return MergedPlan(MergedLaunch(merged, counts), signature, lambda: program._plan(name, larger, sizes),
                           lambda: self._plan(name, variant, geometry)), form
 
     def _plan(self, name: str, variant: Variant, geometry: Geometry) -> Plan:
@@ -223,7 +224,14 @@ class CpuProgram:
 
     def merged_form(self, name: str, variant: Variant, geometry: Geometry) -> MergedForm:
         """The merged form of a kernel for a launch. NoMerge, with the reason, if it has none."""
-        return self.merging.of(name, variant, geometry.local_size, geometry.group_counts, self.threads)
+        launch = Launch(tuple(geometry.local_size), tuple(geometry.group_counts), self.threads, wished())
+        self.merging.check(variant, launch)
+
+        def forms() -> Iterator[Merged]:
+            yield self.merging.of(name, variant, launch)
+
+        found = next(kept(forms, self.cache, lambda number: self._key(name, variant, f"merged, {number}: {launch}")))
+        return MergedForm(found, self.merging.step(variant))
 
     def _beside(self, module: Module) -> CpuProgram:
         """A program for another form of the module."""

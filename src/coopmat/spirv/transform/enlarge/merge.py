@@ -46,7 +46,8 @@ class Block:
 class Merged:
     """A kernel of merged work-groups. factors: how many groups are one along each axis, and groups: how many a
     work-group had; size: the work-items of one. conditions: what must hold in a launch; counters: the loops on whose
-    rounds they depend, outer ones first; quotients: the values."""
+    rounds they depend, outer ones first; quotients: the values. row_axis: the axis along which rows follow each
+    other."""
 
     module: Module
     factors: tuple[int, int, int]
@@ -56,6 +57,7 @@ class Merged:
     conditions: tuple[Condition, ...]
     counters: tuple[Counter, ...]
     quotients: Mapping[int, Quotient]
+    row_axis: int
 
     def group_counts(self, before: Sequence[int]) -> tuple[int, int, int]:
         """The work-groups of a launch that had so many."""
@@ -179,7 +181,7 @@ class Neighbours:
         module = fold(self.editor.done(), Goal(), lambda _: None)
         return Merged(module, factors, self.indices.groups, self.indices.size, block.local_size,
                       (*writer.conditions, *self.conditions), tuple(self.indices.counters.values()),
-                      dict(self.indices.quotients))
+                      dict(self.indices.quotients), self.axis_of(0))
 
     def _is_alike(self, header: int, factors: Sequence[int]) -> bool:
         """Whether all groups that become one run a loop equally often."""
