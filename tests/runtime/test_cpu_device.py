@@ -143,7 +143,7 @@ def test_options_belong_to_their_kind_of_device() -> None:
     with pytest.raises(cm.Error, match="are CpuOptions, not dict"):
         cm.device(cm.device("cpu"), options={})  # type: ignore[arg-type]
     options = cm.CpuOptions(threads=3)
-    assert cm.device(cm.device("cpu"), options=options).options is options
+    assert cm.device(cm.device("cpu"), options=options).options == options
 
 
 def test_the_number_of_threads() -> None:
