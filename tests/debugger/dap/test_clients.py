@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +34,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def _hears_ctrl_c() -> None:
+    """Also where the tests run in the background of a shell, which has it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def waiting(folder: Path, *command: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A process that waits for clients, and its port."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen([sys.executable, *command], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as process:
+                          stderr=subprocess.PIPE, preexec_fn=_hears_ctrl_c) as process:
         try:
             assert process.stderr is not None
             match = re.fullmatch(r"waiting for a debugger at 127\.0\.0\.1:(\d+)\n", process.stderr.readline())
@@ -53,15 +58,6 @@ def waiting(folder: Path, *command: str) -> Iterator[tuple[subprocess.Popen[str]
 def connected(port: int) -> Iterator[Client]:
     with socket.create_connection(("127.0.0.1", port)) as stream:
         yield Client(stream.makefile("rb"), stream.makefile("wb"))
-
-
-def interrupted(process: subprocess.Popen[str]) -> int:
-    """The exit code after Ctrl-C, which Python forgets where it comes while an object is taken apart."""
-    for _ in range(4):
-        process.send_signal(signal.SIGINT)
-        with suppress(subprocess.TimeoutExpired):
-            return process.wait(PATIENCE / 4)
-    return process.wait(0)
 
 
 def test_a_port_serves_one_client_after_another(folder: Path) -> None:
@@ -78,7 +74,8 @@ def test_a_port_serves_one_client_after_another(folder: Path) -> None:
                 client.breaks(folder / "one.cl", line)
                 assert client.line(client.run()["threadId"]) == line
                 client.disconnect()
-        assert interrupted(process) == 0
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
 
 
 WAITS = """\
