@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("coopmat", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("coopmat")
 
+# Tools that `make oracles` has installed beside the interpreter are found by their names.
+os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.prefix) / "bin")])
 os.environ["COOPMAT_CACHE_DIR"] = "off"  # every test compiles what it tests, and no user's cache is touched
 
 
@@ -62,6 +65,12 @@ def _llvm_objdump() -> bool:
     found = shutil.which("llvm-objdump")
     return found is not None and "amdgcn" in subprocess.run([found, "--version"], capture_output=True, text=True,
                                                             check=False).stdout
+
+
+def _lavapipe() -> bool:
+    from tests.kit.oracles import vulkan
+
+    return vulkan.python() is not None
 
 
 def _intel_amx() -> bool:
@@ -116,6 +125,7 @@ ORACLES = {
     "chromium": (_chromium, "a browser that can be driven: the package chromium"),
     "dap-python": (lambda: importlib.util.find_spec("dap") is not None, "a client of the Debug Adapter Protocol: pip "
                    "install dap-python; with debugpy and jsonschema, messages are checked by the protocol's schema"),
+    "lavapipe": (_lavapipe, "Mesa's Vulkan drivers, from Debian's sid: make oracles, on Debian"),
     "oclgrind-tests": (_oclgrind_tests, "a checkout of github.com/jrprice/Oclgrind, named by COOPMAT_OCLGRIND"),
     "oclgrind": (lambda: shutil.which("oclgrind") is not None, "Oclgrind: the package oclgrind"),
 }
