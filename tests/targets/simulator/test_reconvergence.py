@@ -1,6 +1,6 @@
 """Where work-items that parted are together again. A digit of a result is how many were together in a block.
 
-The expectations are written by hand, from the rules in ``coopmat.targets.analysis.lock_step``; the CPU target runs
+The expectations are written by hand, from the rules in ``coopmat.spirv.analysis.lock_step``; the CPU target runs
 the same tests.
 """
 

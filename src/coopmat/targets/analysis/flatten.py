@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from coopmat.diagnostics import Error, ValidationError
 from coopmat.spirv.analysis.control_flow import successors_of, without_dead_ends
 from coopmat.spirv.analysis.imports import imported_name, is_assertion, unresolved
+from coopmat.spirv.analysis.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.analysis.types import Type, TypeTable
 from coopmat.spirv.grammar import Decoration, FunctionParameterAttribute, Op, StorageClass
 from coopmat.spirv.module import Block, Function, Module
@@ -18,7 +19,6 @@ from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.text.names import source_name
 from coopmat.support.cached import cached_property
 from coopmat.support.limits import DEEPEST_CALL
-from coopmat.targets.analysis.lock_step import Flow, flow_of, kept_in_loops
 
 MOST_INSTRUCTIONS = 1 << 18  # of a kernel, with everything that it calls
 LINES = frozenset({Op.Line, Op.NoLine})

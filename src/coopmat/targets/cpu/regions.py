@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.control_flow import RETURNED, Graph
 from coopmat.spirv.analysis.dominators import immediate_dominators
+from coopmat.spirv.analysis.lock_step import Flow
 from coopmat.support.cached import cached_property
-from coopmat.targets.analysis.lock_step import Flow
 
 
 @dataclass

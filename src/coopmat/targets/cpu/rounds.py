@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.control_flow import successors_of
+from coopmat.spirv.analysis.lock_step import Loop
 from coopmat.spirv.analysis.types import TypeTable
 from coopmat.spirv.grammar import BuiltIn, Decoration, Op
 from coopmat.spirv.module import Block, Module
@@ -24,7 +25,6 @@ from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.values import values
 from coopmat.targets.analysis.flatten import LINES, Flat, flatten, labels_of
-from coopmat.targets.analysis.lock_step import Loop
 
 MOST_INSTRUCTIONS = 2048  # of a loop that is written twice
 MOST_TOTAL = 1 << 14  # of a kernel with such loops

@@ -17,6 +17,7 @@ from coopmat.diagnostics import Error, ValidationError
 from coopmat.numerics import EXACT, MODELS, Model
 from coopmat.spirv.analysis.control_flow import RETURNED, successors_of, switch_cases
 from coopmat.spirv.analysis.imports import imported_name, unresolved
+from coopmat.spirv.analysis.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.analysis.places import line_text
 from coopmat.spirv.analysis.types import MatrixType, Type, VoidType
 from coopmat.spirv.grammar import (
@@ -33,7 +34,6 @@ from coopmat.spirv.module import content as spirv
 from coopmat.spirv.text.names import source_name
 from coopmat.support.cached import cached_property
 from coopmat.support.limits import DEEPEST_CALL
-from coopmat.targets.analysis.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.targets.base.geometry import Geometry
 from coopmat.targets.base.output import Output
 from coopmat.targets.simulator import control

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from coopmat.spirv.analysis.lock_step import Loop
 from coopmat.spirv.analysis.types import PointerType, Type
 from coopmat.spirv.grammar import MemoryAccess, Op, StorageClass
 from coopmat.spirv.module import Block, Instruction
-from coopmat.targets.analysis.lock_step import Loop
 
 SHARED = (StorageClass.CrossWorkgroup, StorageClass.Workgroup, StorageClass.Generic)
 FOLLOWED = frozenset({Op.Load, Op.AccessChain, Op.InBoundsAccessChain, Op.PtrAccessChain, Op.InBoundsPtrAccessChain,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from coopmat.spirv.analysis.lock_step import Flow
 from coopmat.spirv.analysis.types import MatrixType
 from coopmat.spirv.grammar import Op, Scope
 from coopmat.spirv.module import Block, Instruction
 from coopmat.targets.analysis.flatten import LINES
-from coopmat.targets.analysis.lock_step import Flow
 from coopmat.targets.simulator.state import Site
 from coopmat.targets.simulator.turns.deadlock import Poll
 from coopmat.targets.simulator.turns.loops import waiting_loops

@@ -8,8 +8,8 @@ import pytest
 
 from coopmat.spirv.analysis.control_flow import RETURNED, postorder, predecessors_of
 from coopmat.spirv.analysis.dominators import immediate_dominators
+from coopmat.spirv.analysis.lock_step import Flow, flow_of, kept_in_loops
 from coopmat.spirv.module import Module
-from coopmat.targets.analysis.lock_step import Flow, flow_of, kept_in_loops
 
 
 @pytest.mark.parametrize(("graph", "order", "meetings"), [

@@ -30,7 +30,7 @@ from coopmat.spirv.analysis.control_flow import (
 )
 from coopmat.spirv.analysis.dominators import immediate_dominators
 from coopmat.spirv.grammar import Op
-from coopmat.spirv.module import Block
+from coopmat.spirv.module.content import Block
 from coopmat.support.cached import cached_property
 
 RETURNS = frozenset({Op.Return, Op.ReturnValue})
@@ -87,12 +87,23 @@ class Flow:
         return [RETURNED if block == end else block for block in found[:end]]
 
 
+def nest_of(successors: Graph, kept: Iterable[Edge] = ()) -> tuple[list[int], list[Loop]]:
+    """The order of a function's blocks and its loops, outer ones first, without added latches; takes what ``flow_of``
+    takes."""
+    return _in_order(_ways(successors, kept))
+
+
+def _ways(graph: Graph, kept: Iterable[Edge]) -> list[list[int]]:
+    ways = [list(dict.fromkeys(found)) for found in graph]
+    for block, target in kept:
+        ways[block].append(target)
+    return ways
+
+
 def flow_of(successors: Graph, kept: Iterable[Edge] = ()) -> Flow:
     """How to run a function: its graph, and what ``kept_in_loops`` gives for it."""
     graph = [list(dict.fromkeys(found)) for found in successors]
-    ways = [list(found) for found in graph]
-    for block, target in kept:
-        ways[block].append(target)
+    ways = _ways(graph, kept)
     order, loops = _in_order(ways)
     latches = _latches(ways, order, loops)
     for found in (graph, ways):
