@@ -1,0 +1,1 @@
+"""SPIR-V kernels become Vulkan compute shaders."""
