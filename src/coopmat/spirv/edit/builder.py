@@ -136,6 +136,10 @@ class ModuleBuilder:
         index = self.type_int(32 if length < 1 << 32 else 64)
         return self._declare(Op.TypeArray, element, self.constant(index, length))
 
+    def type_array_of(self, element: int, length: int) -> int:
+        """The id of OpTypeArray whose length is a constant, which may be a specialisation constant."""
+        return self._declare(Op.TypeArray, element, length)
+
     def type_struct(self, members: Iterable[int], *, unique: bool = True) -> int:
         """The id of OpTypeStruct; with ``unique=False`` one that no other declaration shares."""
         members = tuple(members)
@@ -269,6 +273,10 @@ class ModuleBuilder:
         if key not in self._unique:
             self._unique[key] = 0
             self._annotations.append(make(Op.Decorate, identifier, decoration, *operands))
+
+    def member_decorate(self, structure: int, member: int, decoration: Decoration, *operands: Word) -> None:
+        """Decorate a structure's member."""
+        self._annotations.append(make(Op.MemberDecorate, structure, member, decoration, *operands))
 
     # -- module level ----------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""How each instruction of kernels is translated, family by family."""

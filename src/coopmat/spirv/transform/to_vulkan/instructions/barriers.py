@@ -1,0 +1,66 @@
+"""Barriers and what they make visible, in the terms of the Vulkan memory model."""
+
+from __future__ import annotations
+
+from coopmat.spirv.grammar import MemorySemantics, Op, Scope
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
+
+_ORDERS = (MemorySemantics.Acquire | MemorySemantics.Release | MemorySemantics.AcquireRelease
+           | MemorySemantics.SequentiallyConsistent)
+_WIDE = frozenset({Scope.CrossDevice, Scope.Device})
+
+
+def scope(t: Translation, identifier: int) -> int:
+    """A scope of execution or memory; a device is a queue family where the driver has no scope of devices."""
+    found = t.integer_of(identifier)
+    if found is None:
+        raise t.refuse("a scope that is not constant")
+    if found in _WIDE:
+        has_device = "vulkanMemoryModelDeviceScope" in t.target.features
+        found = Scope.Device if has_device else Scope.QueueFamily
+    return t.writer.integer(found)
+
+
+def semantics(t: Translation, identifier: int, *, reads: bool = True, writes: bool = True, own: int = 0) -> int:
+    """Memory semantics: no sequential consistency, and what is ordered is made available and visible.
+
+    ``own``: the storage class that an atomic works on. ``reads``, ``writes``: what the instruction does.
+    """
+    before = t.integer_of(identifier)
+    if before is None:
+        raise t.refuse("memory semantics that are not constant")
+    order = before & _ORDERS
+    if not order:
+        return t.writer.integer(0)
+    acquires = reads and order != MemorySemantics.Release
+    releases = writes and order != MemorySemantics.Acquire
+    if not acquires and not releases:
+        return t.writer.integer(0)
+    after = (MemorySemantics.AcquireRelease if acquires and releases else
+             MemorySemantics.Acquire if acquires else MemorySemantics.Release)
+    after |= MemorySemantics.MakeVisible if acquires else MemorySemantics.None_
+    after |= MemorySemantics.MakeAvailable if releases else MemorySemantics.None_
+    return t.writer.integer(after | _classes(before | own))
+
+
+def _classes(before: int) -> int:
+    """The storage classes; where none is named, all."""
+    found = before & MemorySemantics.WorkgroupMemory
+    if before & (MemorySemantics.CrossWorkgroupMemory | MemorySemantics.UniformMemory):
+        found |= MemorySemantics.UniformMemory
+    return found or MemorySemantics.WorkgroupMemory | MemorySemantics.UniformMemory
+
+
+def _control(t: Translation, row: Instruction) -> None:
+    execution, memory, order = row.words
+    t.writer.out.emit(Op.ControlBarrier, scope(t, execution), scope(t, memory), semantics(t, order))
+
+
+def _memory(t: Translation, row: Instruction) -> None:
+    order = semantics(t, row.words[1])
+    if t.writer.known(order):
+        t.writer.out.emit(Op.MemoryBarrier, scope(t, row.words[0]), order)
+
+
+HANDLERS: dict[int, Handler] = {Op.ControlBarrier: _control, Op.MemoryBarrier: _memory}

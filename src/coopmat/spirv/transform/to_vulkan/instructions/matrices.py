@@ -1,0 +1,62 @@
+"""Cooperative matrices: as they are, with strides of 32 bits and the alignment of their memory."""
+
+from __future__ import annotations
+
+from coopmat.spirv.analysis.types import MatrixType, Type
+from coopmat.spirv.grammar import CooperativeMatrixLayout, Op
+from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.to_vulkan.memory import Place, flags_of
+from coopmat.spirv.transform.to_vulkan.regions import access_alignment
+from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
+from coopmat.spirv.transform.to_vulkan.types import U32, UNSIGNED
+
+_LAYOUTS = frozenset({CooperativeMatrixLayout.RowMajorKHR, CooperativeMatrixLayout.ColumnMajorKHR})
+
+
+def _layout(t: Translation, identifier: int) -> int:
+    found = t.integer_of(identifier)
+    if found is None or found not in _LAYOUTS:
+        raise t.refuse("a matrix in memory that is neither row-major nor column-major")
+    return t.writer.integer(found)
+
+
+def _access(t: Translation, pointer: int, words: tuple[int, ...]) -> tuple[Place, int, Type]:
+    """The place, how many units of the shader's pointer one unit of the stride is, and the pointee."""
+    kind = t.pointee(pointer)
+    place = t.place(pointer, access_alignment(words, t.alignments.get(pointer, kind.alignment)), flags_of(words))
+    if not place.array:
+        return place, 1, kind
+    return place, kind.size // place.unit, UNSIGNED[place.unit]
+
+
+def _stride(t: Translation, words: tuple[int, ...], ratio: int) -> int:
+    """Of 32 bits; without one, memory is read from the same place again."""
+    if not words:
+        return t.writer.integer(0)
+    value = t.writer.converted(t.value(words[0]), t.type_of(words[0]), U32)
+    return t.writer.multiply(U32, value, t.writer.integer(ratio))
+
+
+def _load(t: Translation, row: Instruction) -> None:
+    pointer, layout, *rest = row.words
+    place, ratio, kind = _access(t, pointer, tuple(rest[1:]))
+    t.writer.op(Op.CooperativeMatrixLoadKHR, t.result_type(row), t.memory.pointer(kind, place), _layout(t, layout),
+                _stride(t, tuple(rest[:1]), ratio), *t.memory.operands(place, place.alignment), result=t.result(row))
+
+
+def _store(t: Translation, row: Instruction) -> None:
+    pointer, matrix, layout, *rest = row.words
+    place, ratio, kind = _access(t, pointer, tuple(rest[1:]))
+    t.writer.out.emit(Op.CooperativeMatrixStoreKHR, t.memory.pointer(kind, place), t.value(matrix), _layout(t, layout),
+                      _stride(t, tuple(rest[:1]), ratio), *t.memory.operands(place, place.alignment))
+
+
+def _length(t: Translation, row: Instruction) -> None:
+    kind = t.table[row.words[0]]
+    assert isinstance(kind, MatrixType)
+    t.writer.op(Op.CooperativeMatrixLengthKHR, t.result_type(row), t.writer.types(kind), result=t.result(row))
+
+
+HANDLERS: dict[int, Handler] = {
+    Op.CooperativeMatrixLoadKHR: _load, Op.CooperativeMatrixStoreKHR: _store, Op.CooperativeMatrixLengthKHR: _length,
+}

@@ -1,0 +1,85 @@
+"""A module of kernels brought to the form that is translated: one kernel without calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.callees import CALLING, callees_of
+from coopmat.spirv.analysis.imports import imported_name
+from coopmat.spirv.edit.functions import FunctionEditor, with_words
+from coopmat.spirv.edit.specialization import frozen
+from coopmat.spirv.grammar import ExecutionModel, FunctionControl, Op
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.content import Function
+from coopmat.spirv.transform.fold import fold
+from coopmat.spirv.transform.goal import Goal
+from coopmat.spirv.transform.inline import inline
+from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.passes import check
+from coopmat.spirv.transform.values import values
+
+_PER_KERNEL = frozenset({Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId})
+_PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (inline, values, fold)
+
+
+def prepared(module: Module, kernel: str) -> tuple[Module, Function]:
+    """A valid module with one kernel, its constants frozen and its calls replaced, and the kernel's function.
+
+    Raises ValidationError for a module that is not valid, Error where there is no such kernel or where something that
+    it calls is imported or calls itself.
+    """
+    check(module)
+    module = with_loops(_only(frozen(module), kernel))
+    for one in _PASSES:
+        module = one(module, Goal(), _unheard)
+    function = next(one for one in module.functions if one.id == module.entry_points[0].function_id)
+    _check_calls(module, function, kernel)
+    return module, function
+
+
+def _only(module: Module, kernel: str) -> Module:
+    """The module with one kernel and what it calls; calls that were not to be inlined may be."""
+    entry = next((one for one in module.entry_points if one.name == kernel and one.model == ExecutionModel.Kernel),
+                 None)
+    if entry is None:
+        known = ", ".join(one.name for one in module.entry_points) or "none"
+        raise Error(f"the module has no kernel '{kernel}'; its kernels: {known}")
+    editor = FunctionEditor(module)
+    bodies = {body.id: body for body in editor.bodies}
+    used: set[int] = set()
+    waiting = [entry.function_id]
+    while waiting:
+        identifier = waiting.pop()
+        if identifier in bodies and identifier not in used:
+            used.add(identifier)
+            waiting += [callee for row in bodies[identifier].rows() if row.opcode in CALLING
+                        for callee in callees_of(row)]
+    editor.bodies = [body for body in editor.bodies if body.id in used]
+    for body in editor.bodies:
+        body.head = [with_words(row, (row.words[0] & ~FunctionControl.DontInline, *row.words[1:]))
+                     if row.opcode == Op.Function else row for row in body.head]
+    is_first = True
+    head = []
+    for row in editor.head:
+        if row.opcode in _PER_KERNEL:
+            function = row.words[1] if row.opcode == Op.EntryPoint else row.words[0]
+            if function != entry.function_id or (row.opcode == Op.EntryPoint and not is_first):
+                continue
+            is_first = is_first and row.opcode != Op.EntryPoint
+        head.append(row)
+    editor.head = head
+    return editor.done()
+
+
+def _check_calls(module: Module, function: Function, kernel: str) -> None:
+    for row in (row for block in function.blocks for row in block.instructions):
+        if row.opcode == Op.FunctionCall:
+            name = imported_name(module, row.words[0])
+            raise Error(f"kernel '{kernel}' calls '{name}', which the module only imports" if name else
+                        f"kernel '{kernel}' has a function that calls itself, or too many instructions with all that "
+                        "it calls: a shader has no such calls")
+
+
+def _unheard(text: str) -> None:
+    """What passes tell is not asked for here."""

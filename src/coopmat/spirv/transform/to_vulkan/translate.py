@@ -1,0 +1,214 @@
+"""From a module of kernels to one compute shader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from coopmat.diagnostics import KernelNotSupported
+from coopmat.spirv.analysis.types import PointerType
+from coopmat.spirv.grammar import (
+    Capability,
+    ExecutionMode,
+    ExecutionModel,
+    FunctionControl,
+    Op,
+    StorageClass,
+)
+from coopmat.spirv.module import Module
+from coopmat.spirv.module.instruction import make
+from coopmat.spirv.transform.to_vulkan.block import HIDDEN, Block
+from coopmat.spirv.transform.to_vulkan.features import ALWAYS, features_of
+from coopmat.spirv.transform.to_vulkan.instructions import (
+    barriers,
+    built_ins,
+    composites,
+    control_flow,
+    mathematics,
+    matrices,
+    pointers,
+)
+from coopmat.spirv.transform.to_vulkan.preparation import prepared
+from coopmat.spirv.transform.to_vulkan.regions import Region
+from coopmat.spirv.transform.to_vulkan.shader import ADDRESS_BYTES, Argument, Shader, VulkanTarget
+from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
+from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, UNSIGNED
+from coopmat.spirv.transform.to_vulkan.writer import VERSION
+
+LOCAL_SIZE_IDS = (0, 1, 2)
+FIRST_LOCAL_ID = 16
+"""The specialisation constant of the first local argument."""
+REGION_ALIGNMENT = 16
+"""Bytes to which the variables in one region are aligned."""
+_BASE = (Capability.Shader, Capability.PhysicalStorageBufferAddresses, Capability.VulkanMemoryModel)
+_HANDLERS: Mapping[int, Handler] = MappingProxyType({
+    op: handler for family in (composites, pointers, barriers, matrices, control_flow, mathematics)
+    for op, handler in family.HANDLERS.items()})
+_KERNEL_ONLY = frozenset({Capability.Kernel, Capability.Addresses, Capability.Linkage, Capability.Matrix})
+
+
+def to_vulkan(module: Module, kernel: str, target: VulkanTarget) -> Shader:
+    """One kernel of a valid module as a compute shader for drivers like ``target``.
+
+    Raises KernelNotSupported, which names the feature, for what the driver cannot do; Error or ValidationError for a
+    module that is not valid, has no such kernel, or only imports something that the kernel calls.
+    """
+    prepared_module, function = prepared(module, kernel)
+    return _Shader(Translation(prepared_module, function, target)).done()
+
+
+class _Shader:
+    def __init__(self, translation: Translation) -> None:
+        self.t = translation
+        self.writer = translation.writer
+        self.out = translation.writer.out
+        self.arguments: list[Argument] = []
+        self.local_bytes = 0
+
+    def done(self) -> Shader:
+        t, out = self.t, self.out
+        self._lay_out()
+        void = out.type_void()
+        self._declare_sizes()
+        t.block = Block(self.writer, t.layout, in_memory=t.layout.size > t.target.push_constant_bytes)
+        function = out.begin_function(void, out.type_function(void, []), control=FunctionControl.None_)
+        self.writer.begin(t.value(t.function.blocks[0].label))
+        self._make_regions()
+        self._bind()
+        t.write_blocks(_HANDLERS, composites.copied)
+        t.close_phis()
+        out.end_function()
+        out.entry_point(function, t.kernel, model=ExecutionModel.GLCompute)
+        out.execution_mode(function, ExecutionMode.LocalSizeId, *t.local_size)
+        out.name(function, t.kernel)
+        return self._finished(out.finish())
+
+    # -- the argument block ------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        """Decide where each parameter is."""
+        t = self.t
+        for number, parameter in enumerate(t.function.parameters):
+            kind = t.result_type(parameter)
+            if not isinstance(kind, PointerType):
+                offset = t.layout.place(kind.size, kind.alignment)
+                self.arguments.append(Argument("value", offset, kind.size))
+            elif kind.storage == StorageClass.Workgroup:
+                region = t.regions.of(parameter.result_id or 0)
+                assert region is not None
+                self.arguments.append(Argument("local", 0, 0, FIRST_LOCAL_ID + number, region.unit))
+            elif kind.storage == StorageClass.Function:
+                pointee = t.table.pointee(kind)
+                self.arguments.append(Argument("value", t.layout.place(pointee.size, pointee.alignment), pointee.size))
+            else:
+                self.arguments.append(Argument("pointer", t.layout.place(ADDRESS_BYTES, ADDRESS_BYTES), ADDRESS_BYTES))
+        t.layout.hide({name for name in (*built_ins.hidden(t), *self._other_hidden()) if name in HIDDEN})
+
+    def _other_hidden(self) -> tuple[str, ...]:
+        return ()
+
+    def _declare_sizes(self) -> None:
+        out, kind = self.out, self.writer.types(U32)
+        self.t.local_size = [out.spec_constant(kind, 1, number) for number in LOCAL_SIZE_IDS]
+
+    def _bind(self) -> None:
+        """Parameters become values."""
+        t = self.t
+        for parameter, argument in zip(t.function.parameters, self.arguments, strict=True):
+            kind, identifier = t.result_type(parameter), parameter.result_id or 0
+            if argument.kind == "local":
+                continue
+            if isinstance(kind, PointerType) and kind.storage in LOCAL:
+                pointee = t.table.pointee(kind)
+                t.memory.store(pointee, t.block.load(pointee, argument.offset), t.place(identifier, pointee.alignment))
+            elif t.is_used(identifier):
+                t.values[identifier] = t.block.load(kind, argument.offset)
+
+    # -- regions -----------------------------------------------------------------------
+
+    def _make_regions(self) -> None:
+        for region in self.t.regions.all():
+            if region.is_typed:
+                self._make_typed(region)
+            elif region.members:
+                self._make_array(region)
+            else:
+                raise self.t.refuse("a pointer to private or local memory that no variable is")
+
+    def _make_typed(self, region: Region) -> None:
+        identifier = region.members[0]
+        kind = self.writer.types(self.t.pointee(identifier))
+        is_function = region.storage == StorageClass.Function
+        self.t.typed[identifier] = self.out.local_variable(kind) if is_function else \
+            self.out.global_variable(StorageClass(region.storage), kind)
+
+    def _make_array(self, region: Region) -> None:
+        """One array for all members: those of known size first."""
+        t, writer = self.t, self.writer
+        parameters = {row.result_id: number for number, row in enumerate(t.function.parameters)}
+        unit = region.unit
+        step = max(1, REGION_ALIGNMENT // unit)
+        total = 0
+        arguments = []
+        for member in region.members:
+            if region.storage == StorageClass.Workgroup and member in parameters:
+                arguments.append(member)
+                continue
+            t.values[member] = writer.integer(total)
+            count = max(1, -(-t.pointee(member).size // unit))
+            total += count if member == region.members[-1] else -(-count // step) * step
+        length = writer.integer(total)
+        if region.storage == StorageClass.Workgroup:
+            self.local_bytes += total * unit
+        for member in arguments:
+            base = self._rounded(length, step) if writer.known(length) != 0 else length
+            t.values[member] = base
+            count = self.out.spec_constant(writer.types(U32), 1, FIRST_LOCAL_ID + parameters[member])
+            length = count if writer.known(base) == 0 else self._spec(Op.IAdd, base, count)
+        array = self.out.type_array_of(writer.types(UNSIGNED[unit]), length)
+        t.arrays[region] = self.out.local_variable(array) if region.storage == StorageClass.Function else \
+            self.out.global_variable(StorageClass(region.storage), array)
+
+    def _rounded(self, length: int, step: int) -> int:
+        known = self.writer.known(length)
+        if known is not None:
+            return self.writer.integer(-(-known // step) * step)
+        more = self._spec(Op.IAdd, length, self.writer.integer(step - 1))
+        return self._spec(Op.BitwiseAnd, more, self.writer.integer(0xFFFFFFFF & -step))
+
+    def _spec(self, op: Op, a: int, b: int) -> int:
+        return self.out.constant_operation(self.writer.types(U32), op, a, b)
+
+    # -- the module --------------------------------------------------------------------
+
+    def _finished(self, module: Module) -> Shader:
+        t = self.t
+        capabilities = self._capabilities(module)
+        needed = ALWAYS | features_of(capabilities).keys()
+        missing = sorted(needed - t.target.features)
+        if missing:
+            raise KernelNotSupported(f"kernel '{t.kernel}' needs what the driver does not have: the feature"
+                                     f"{'s' if len(missing) > 1 else ''} {', '.join(missing)}", t.kernel)
+        rows = [row for row in module.instructions if row.opcode != Op.Capability]
+        shader = Module([*(make(Op.Capability, one) for one in sorted(capabilities)), *rows],
+                        version=VERSION[0] << 16 | VERSION[1] << 8, generator=module.generator, bound=module.bound)
+        return Shader(
+            spirv=shader.to_bytes(), entry_point=t.kernel, arguments=tuple(self.arguments), block_size=t.layout.size,
+            block_in_memory=t.block.in_memory, hidden=MappingProxyType(dict(t.layout.hidden)),
+            local_size_spec_ids=LOCAL_SIZE_IDS, print_calls=tuple(t.print_calls), local_bytes=self.local_bytes,
+            features=frozenset(needed))
+
+    def _capabilities(self, module: Module) -> set[Capability]:
+        found = {Capability(one) for one in module.capabilities} - _KERNEL_ONLY | set(_BASE)
+        pointees = [module.definition(row.words[1]) for row in module.of_opcode(Op.TypePointer)
+                    if row.words[0] == StorageClass.PhysicalStorageBuffer]
+        scalars = [module.definition(row.words[0]) if row.opcode == Op.TypeVector else row for row in pointees]
+        for scalar in scalars:
+            if scalar.words[0] == 8:
+                found.add(Capability.StorageBuffer8BitAccess)
+            if scalar.words[0] == 16:
+                found.add(Capability.StorageBuffer16BitAccess)
+        if "vulkanMemoryModelDeviceScope" in self.t.target.features:
+            found.add(Capability.VulkanMemoryModelDeviceScope)
+        return found
+
