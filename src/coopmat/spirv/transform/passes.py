@@ -19,6 +19,7 @@ from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.unroll import unroll
 from coopmat.spirv.transform.values import values
 
@@ -60,6 +61,8 @@ PASSES = (
     Pass("unroll", "loops over arrays of cooperative matrices are written out", unroll, is_usual=False),
     Pass("pack", "cooperative matrices that lie side by side in memory become larger ones", pack, is_usual=False),
     Pass("element-loops", "matrix instructions that run functions become loops over components", _loops,
+         is_usual=False),
+    Pass("structure", "any control flow becomes structured control flow, as shaders have it", structure,
          is_usual=False),
 )
 """In the order in which they run where nobody chooses."""

@@ -7,7 +7,7 @@ whole, or of which single components are, is a value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coopmat.spirv.edit.functions import (
@@ -47,6 +47,11 @@ def values(module: Module, goal: Goal, say: Say) -> Module:
     return editor.done() if count else module
 
 
+def promote(editor: FunctionEditor, body: Body, variables: Collection[int]) -> None:
+    """Let some variables of a function be values, and no others."""
+    _Promotion(editor, body, {}, variables).done()
+
+
 @dataclass
 class _Access:
     """A load, store or copy of a place in a variable: ``path`` leads to it."""
@@ -73,10 +78,12 @@ class _Refused(Exception):
 class _Promotion:
     """One function."""
 
-    def __init__(self, editor: FunctionEditor, body: Body, left: dict[str, list[str]]) -> None:
+    def __init__(self, editor: FunctionEditor, body: Body, left: dict[str, list[str]],
+                 chosen: Collection[int] | None = None) -> None:
         self.editor = editor
         self.body = body
         self.left = left
+        self.chosen = chosen
         self.names = editor.module.names
 
     def done(self) -> int:
@@ -84,7 +91,7 @@ class _Promotion:
         self.uses = uses_of(self.body)
         found = []
         for row in self.body.blocks[0].instructions:
-            if row.opcode == Op.Variable:
+            if row.opcode == Op.Variable and (self.chosen is None or row.result_id in self.chosen):
                 try:
                     found.append(self._examined(row))
                 except _Refused as reason:

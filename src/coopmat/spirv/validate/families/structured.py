@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from coopmat.spirv.analysis.dominators import immediate_dominators
@@ -163,68 +163,87 @@ def _all_structures(view: ModuleView) -> list[Structure]:
     return [Structure(view, f) for f in view.flow.functions if f.blocks] if view.is_shader else []
 
 
-def _structures(view: ModuleView) -> list[Structure]:
-    return view.derived(_all_structures)
+def _of_each(view: ModuleView, check: Callable[[Structure], Findings]) -> Findings:
+    for structure in view.derived(_all_structures):
+        yield from check(structure)
+
+
+def is_structured(view: ModuleView, function: FunctionRange) -> bool:
+    """Whether a function with blocks keeps the rules below, whatever the capabilities of its module."""
+    structure = Structure(view, function)
+    return not any(True for check in (_selection, _dominance, _loops, _leaving) for _ in check(structure))
 
 
 @rule("structured-selection", "In shader modules, what branches to several blocks is the header of a selection or "
       "loop, or leaves such a construct.", SECTION)
 def structured_selection(view: ModuleView) -> Findings:
-    for structure in _structures(view):
-        exits = {b for _, merge, target in structure.merges.values() for b in (merge, target)}
-        for header, (kind, _, _) in structure.merges.items():
-            if kind == "switch":  # a case may go on with another one
-                exits.update(view.flow.blocks[header].successors)
-        exits |= {header for header, (kind, _, _) in structure.merges.items() if kind == "loop"}
-        for block in structure.enter:
-            last = view.flow.blocks[block].last
-            opcode = view.opcode[last]
-            if block in structure.merges or opcode not in (Op.BranchConditional, Op.Switch):
-                continue
-            remaining = set(view.flow.blocks[block].successors) - exits
-            if opcode == Op.Switch or len(remaining) > 1:
-                yield last, "{op} needs an OpSelectionMerge before it"
+    return _of_each(view, _selection)
+
+
+def _selection(structure: Structure) -> Findings:
+    view = structure.view
+    exits = {b for _, merge, target in structure.merges.values() for b in (merge, target)}
+    for header, (kind, _, _) in structure.merges.items():
+        if kind == "switch":  # a case may go on with another one
+            exits.update(view.flow.blocks[header].successors)
+    exits |= {header for header, (kind, _, _) in structure.merges.items() if kind == "loop"}
+    for block in structure.enter:
+        last = view.flow.blocks[block].last
+        opcode = view.opcode[last]
+        if block in structure.merges or opcode not in (Op.BranchConditional, Op.Switch):
+            continue
+        remaining = set(view.flow.blocks[block].successors) - exits
+        if opcode == Op.Switch or len(remaining) > 1:
+            yield last, "{op} needs an OpSelectionMerge before it"
 
 
 @rule("structured-dominance", "In shader modules, a header dominates its merge block and its continue target.", SECTION)
 def structured_dominance(view: ModuleView) -> Findings:
-    for structure in _structures(view):
-        for header, (kind, merge, target) in structure.merges.items():
-            if header not in structure.enter:
-                continue
-            index = view.flow.blocks[header].last - 1
-            name = f"the {kind} header {{named{structure.label(header)}}}"
-            if not structure.dominates(header, merge):
-                yield index, f"{name} does not dominate its merge block {{id0}}"
-            if kind == "loop" and target >= 0 and not structure.dominates(header, target):
-                yield index, f"{name} does not dominate its continue target {{id1}}"
+    return _of_each(view, _dominance)
+
+
+def _dominance(structure: Structure) -> Findings:
+    view = structure.view
+    for header, (kind, merge, target) in structure.merges.items():
+        if header not in structure.enter:
+            continue
+        index = view.flow.blocks[header].last - 1
+        name = f"the {kind} header {{named{structure.label(header)}}}"
+        if not structure.dominates(header, merge):
+            yield index, f"{name} does not dominate its merge block {{id0}}"
+        if kind == "loop" and target >= 0 and not structure.dominates(header, target):
+            yield index, f"{name} does not dominate its continue target {{id1}}"
 
 
 @rule("structured-loops", "In shader modules, the only edges back lead from a continue construct to the header of its "
       "loop, one for each loop.", SECTION)
 def structured_loops(view: ModuleView) -> Findings:
-    for structure in _structures(view):
-        sources: dict[int, list[int]] = {}
-        for block, header in structure.back_edges():
-            if structure.merges.get(header, ("",))[0] != "loop":
-                yield view.flow.blocks[block].last, \
-                    f"{{op}} goes back to {{named{structure.label(header)}}}, which is no loop header"
-            else:
-                sources.setdefault(header, []).append(block)
-        for header, (kind, _, target) in structure.merges.items():
-            if kind != "loop" or header not in structure.enter:
-                continue
-            index = view.flow.blocks[header].last - 1
-            found = sources.get(header, [])
-            if len(found) != 1:
-                yield index, f"{len(found)} blocks branch back to the loop header " \
-                             f"{{named{structure.label(header)}}}: exactly one must"
-            elif not structure.dominates(target, found[0]):
-                yield index, "the continue target {id1} does not dominate the block " \
-                             f"{{named{structure.label(found[0])}}} that branches back to the header"
-            elif not _always_passes(structure, target, found[0]):
-                yield index, "from the continue target {id1} control can go another way than through the block " \
-                             f"{{named{structure.label(found[0])}}} that branches back to the header"
+    return _of_each(view, _loops)
+
+
+def _loops(structure: Structure) -> Findings:
+    view = structure.view
+    sources: dict[int, list[int]] = {}
+    for block, header in structure.back_edges():
+        if structure.merges.get(header, ("",))[0] != "loop":
+            yield view.flow.blocks[block].last, \
+                f"{{op}} goes back to {{named{structure.label(header)}}}, which is no loop header"
+        else:
+            sources.setdefault(header, []).append(block)
+    for header, (kind, _, target) in structure.merges.items():
+        if kind != "loop" or header not in structure.enter:
+            continue
+        index = view.flow.blocks[header].last - 1
+        found = sources.get(header, [])
+        if len(found) != 1:
+            yield index, f"{len(found)} blocks branch back to the loop header " \
+                         f"{{named{structure.label(header)}}}: exactly one must"
+        elif not structure.dominates(target, found[0]):
+            yield index, "the continue target {id1} does not dominate the block " \
+                         f"{{named{structure.label(found[0])}}} that branches back to the header"
+        elif not _always_passes(structure, target, found[0]):
+            yield index, "from the continue target {id1} control can go another way than through the block " \
+                         f"{{named{structure.label(found[0])}}} that branches back to the header"
 
 
 def _always_passes(structure: Structure, start: int, through: int) -> bool:
@@ -245,18 +264,22 @@ def _always_passes(structure: Structure, start: int, through: int) -> bool:
       "In shader modules, a construct is left by its merge block, or by the merge block or continue "
       "target of the loop around it, or the merge block of the switch around it.", SECTION)
 def structured_exits(view: ModuleView) -> Findings:
-    for structure in _structures(view):
-        if structure.too_deep is not None:
-            yield view.flow.blocks[structure.too_deep].first, f"constructs are nested more than {DEEPEST} deep here"
-            continue
-        for block, innermost in structure.innermost.items():
-            for successor in view.flow.blocks[block].successors:
-                construct = _left_wrongly(structure, innermost, successor)
-                if construct is not None:
-                    yield view.flow.blocks[block].last, \
-                        f"{{op}} leaves the {construct.kind} construct of header " \
-                        f"{{named{structure.label(construct.header)}}} for {{named{structure.label(successor)}}}, " \
-                        "which is no exit of it"
+    return _of_each(view, _leaving)
+
+
+def _leaving(structure: Structure) -> Findings:
+    view = structure.view
+    if structure.too_deep is not None:
+        yield view.flow.blocks[structure.too_deep].first, f"constructs are nested more than {DEEPEST} deep here"
+        return
+    for block, innermost in structure.innermost.items():
+        for successor in view.flow.blocks[block].successors:
+            construct = _left_wrongly(structure, innermost, successor)
+            if construct is not None:
+                yield view.flow.blocks[block].last, \
+                    f"{{op}} leaves the {construct.kind} construct of header " \
+                    f"{{named{structure.label(construct.header)}}} for {{named{structure.label(successor)}}}, " \
+                    "which is no exit of it"
 
 
 def _left_wrongly(structure: Structure, construct: Construct | None, to: int) -> Construct | None:
