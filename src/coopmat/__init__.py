@@ -34,6 +34,7 @@ from coopmat.diagnostics import (
 )
 from coopmat.numerics import XmxArithmetic, matrix_multiply_accumulate
 from coopmat.runtime import Device, Event, Kernel, LocalMemory, Program, Queue, build, device, devices, local
+from coopmat.runtime.split_options import SplitOptions
 from coopmat.support import forks as forks  # from now on children of this process are whole
 from coopmat.support.version import __version__ as __version__
 from coopmat.targets.cpu.options import CpuOptions
@@ -69,6 +70,7 @@ __all__ = [
     "SimulationError",
     "SimulatorOptions",
     "SourceLocation",
+    "SplitOptions",
     "UndefinedBehavior",
     "UninitializedRead",
     "ValidationError",

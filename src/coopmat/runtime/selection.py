@@ -15,6 +15,7 @@ from coopmat.diagnostics import Error, value_text
 from coopmat.runtime.cpu_device import CpuDevice
 from coopmat.runtime.device import Device
 from coopmat.runtime.simulated_device import SimulatedDevice
+from coopmat.runtime.split_options import SplitOptions
 from coopmat.targets.cpu.options import CpuOptions
 from coopmat.targets.cuda.options import CudaOptions
 from coopmat.targets.simulator import SimulatorOptions
@@ -22,7 +23,7 @@ from coopmat.targets.simulator import SimulatorOptions
 DEFAULT_DEVICE = "cpu"
 DEVICE_VARIABLE = "COOPMAT_DEVICE"
 
-Options = SimulatorOptions | CpuOptions | CudaOptions
+Options = SimulatorOptions | CpuOptions | CudaOptions | SplitOptions
 """The options of a device of any kind."""
 
 _MAKERS: dict[str, Callable[[], Device]] = {
@@ -59,7 +60,9 @@ def device(chosen: str | Device | Selector | None = None, *, options: Options | 
 
     By default: the one that the environment variable COOPMAT_DEVICE names, else ``cpu``.
     ``options``: :class:`coopmat.CpuOptions` for the CPU, :class:`coopmat.CudaOptions` for an NVIDIA GPU,
-    :class:`coopmat.SimulatorOptions` for a simulated device.
+    :class:`coopmat.SimulatorOptions` for a simulated device, :class:`coopmat.SplitOptions` for several devices.
+    Names of devices between commas, such as ``"cuda:0,cuda:1"``, or ``"cuda:*"``, are one device that shares launches
+    out (docs/several-devices.md).
     Raises :class:`coopmat.Error` for a name that is not a device, if a selector wants none of those that are here, and
     for options that the device cannot follow.
     """
@@ -86,6 +89,8 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
                     f"not {type(name).__name__}")
     if name in _MAKERS:
         return _MAKERS[name]()
+    if "," in name or name in _ALL:
+        return _several(name)
     numbered = _CUDA.fullmatch(name)
     if numbered is not None:
         return _cuda(int(numbered[1] or 0))
@@ -93,6 +98,29 @@ def _found(chosen: Any, environment: Mapping[str, str]) -> Device:
     hint = f"; did you mean '{close[0]}'?" if close else ""
     raise Error(f"no device {value_text(name)}{hint} (kernels run on the CPU, on NVIDIA's GPUs, cuda:0 and so on, and "
                 f"on simulated devices: {', '.join(_MAKERS)})")
+
+
+def _several(names: str) -> Device:
+    """The devices whose names stand between commas, as one; ``cuda:*`` stands for all GPUs."""
+    from coopmat.runtime.split_device import SplitDevice
+
+    found: list[Device] = []
+    for name in map(str.strip, names.split(",")):
+        found += _ALL[name]() if name in _ALL else [_shared(_found(name or "''", {}))]
+    return found[0] if len(found) == 1 else SplitDevice(found)
+
+
+def _gpus() -> list[Device]:
+    from coopmat.targets.cuda.host.driver import device_count
+
+    count = device_count()
+    if not count:
+        raise Error("'cuda:*' stands for all GPUs of NVIDIA, and there is none here")
+    return [_shared(_cuda(ordinal)) for ordinal in range(count)]
+
+
+_ALL: dict[str, Callable[[], list[Device]]] = {"cuda:*": _gpus}
+"""Names of all devices of a kind."""
 
 
 def select(selector: Selector) -> Device:

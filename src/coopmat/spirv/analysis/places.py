@@ -21,6 +21,8 @@ def place_of(module: Content, wanted: Instruction) -> SourceLocation | None:
             line = None
         if row is wanted:
             break
+    else:
+        return None  # a copy, as inlining makes them
     if line is None:
         return None
     file, number, column = line.words

@@ -15,7 +15,7 @@ from coopmat.spirv.analysis.dominators import immediate_dominators, preorder
 from coopmat.spirv.analysis.requirements import Needs, implied
 from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.edit.ordering import LINES
-from coopmat.spirv.grammar import TERMINATORS, Op, instruction
+from coopmat.spirv.grammar import TERMINATORS, BuiltIn, Decoration, Op, StorageClass, instruction
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Block
 from coopmat.spirv.module.instruction import Instruction, make
@@ -257,6 +257,47 @@ def first_place(block: Block) -> int:
         elif item.opcode not in LINES:
             break
     return place
+
+
+# --- what a kernel is given ------------------------------------------------------------
+
+
+def add_parameters(editor: FunctionEditor, body: Body, types: Sequence[int],
+                   ids: Sequence[int] | None = None) -> list[int]:
+    """Give a function more parameters, of these types, behind its own; their ids, ``ids`` where they are given. Who
+    calls it must give them."""
+    function = body.instruction
+    result, *known = editor.definition(function.words[1]).words
+    kind = editor.unique(Op.TypeFunction, result, *known, *types)
+    last = max(place for place, row in enumerate(body.head) if row.opcode in (Op.Function, Op.FunctionParameter))
+    rows = [editor.row(Op.FunctionParameter, kind_id, result=result_id)
+            for kind_id, result_id in zip(types, ids if ids is not None else [None] * len(types), strict=True)]
+    body.head[last + 1:last + 1] = rows
+    body.head[body.head.index(function)] = editor.add(with_words(function, (function.words[0], kind)))
+    return [row.result_id or 0 for row in rows]
+
+
+def input_variable(editor: FunctionEditor, function: int, builtin: BuiltIn, type_id: int) -> int:
+    """The variable with what a built-in variable says, of a type; entry points of ``function`` list it."""
+    pointer = editor.type_pointer(StorageClass.Input, type_id)
+    for row in editor.head:
+        decorations = editor.module.decorations(row.result_id or 0) if row.opcode == Op.Variable else ()
+        if row.type_id == pointer and (Decoration.BuiltIn, (builtin,)) in decorations:
+            _list_variable(editor, function, row.result_id or 0)
+            return row.result_id or 0
+    variable = editor.row(Op.Variable, pointer, StorageClass.Input)
+    editor.head.append(variable)
+    identifier = variable.result_id or 0
+    editor.decorate(identifier, Decoration.BuiltIn, builtin)
+    editor.decorate(identifier, Decoration.Constant)
+    _list_variable(editor, function, identifier)
+    return identifier
+
+
+def _list_variable(editor: FunctionEditor, function: int, variable: int) -> None:
+    """Have the entry points of a function list a variable."""
+    editor.head = [with_words(row, (*row.words, variable)) if row.opcode == Op.EntryPoint
+                   and row.words[1] == function and variable not in row.ids() else row for row in editor.head]
 
 
 # --- the graph ------------------------------------------------------------------------

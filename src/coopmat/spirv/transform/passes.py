@@ -19,6 +19,7 @@ from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
+from coopmat.spirv.transform.parts import parts
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.unroll import unroll
 from coopmat.spirv.transform.values import values
@@ -26,12 +27,14 @@ from coopmat.spirv.transform.values import values
 
 @dataclass(frozen=True)
 class Pass:
-    """One transformation. ``is_usual``: it is one of those that run where nobody chooses."""
+    """One transformation. ``is_usual``: it is one of those that run where nobody chooses. ``is_launched_alike``:
+    kernels are launched with the same sizes and arguments as before."""
 
     name: str
     summary: str
     apply: Callable[[Module, Goal, Say], Module]
     is_usual: bool = True
+    is_launched_alike: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ PASSES = (
     Pass("fold", "constants and branches on them are folded; what is unused or computed twice is removed", fold),
     Pass("unroll", "loops over arrays of cooperative matrices are written out", unroll, is_usual=False),
     Pass("pack", "cooperative matrices that lie side by side in memory become larger ones", pack, is_usual=False),
+    Pass("parts", "kernels get parameters that tell which part of a launch they run", parts, is_usual=False,
+         is_launched_alike=False),
     Pass("element-loops", "matrix instructions that run functions become loops over components", _loops,
          is_usual=False),
     Pass("structure", "any control flow becomes structured control flow, as shaders have it", structure,

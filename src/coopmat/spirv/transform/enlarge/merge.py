@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from coopmat.spirv.analysis.polynomials import Atom, Polynomial, Range
 from coopmat.spirv.analysis.types import TypeTable
-from coopmat.spirv.edit.functions import FunctionEditor, with_words
-from coopmat.spirv.grammar import BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
+from coopmat.spirv.edit.functions import FunctionEditor, add_parameters, input_variable
+from coopmat.spirv.grammar import BuiltIn, ExecutionMode, ExecutionModel, Op, Scope, StorageClass
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import make
 from coopmat.spirv.transform.enlarge.growth import AXES, Matrices, NoMerge, growth_of, no_merge, scope_of
@@ -206,31 +206,12 @@ class Neighbours:
         """The variable with the position of the work-group."""
         editor = self.editor
         vector = editor.unique(Op.TypeVector, editor.unique(Op.TypeInt, 64, 0), AXES)
-        pointer = editor.type_pointer(StorageClass.Input, vector)
-        for row in editor.head:
-            decorations = editor.module.decorations(row.result_id or 0) if row.opcode == Op.Variable else ()
-            if row.type_id == pointer and (Decoration.BuiltIn, (BuiltIn.WorkgroupId,)) in decorations:
-                return row.result_id or 0
-        variable = editor.row(Op.Variable, pointer, StorageClass.Input)
-        editor.head.append(variable)
-        identifier = variable.result_id or 0
-        editor.decorate(identifier, Decoration.BuiltIn, BuiltIn.WorkgroupId)
-        editor.decorate(identifier, Decoration.Constant)
-        editor.head = [with_words(row, (*row.words, identifier)) if row.opcode == Op.EntryPoint
-                       and row.words[1] == self.entry.function_id else row for row in editor.head]
-        return identifier
+        return input_variable(editor, self.entry.function_id, BuiltIn.WorkgroupId, vector)
 
     def _take_counts(self, counts: Sequence[int]) -> None:
         """Give the kernel its new parameters."""
-        editor, long = self.editor, self.editor.unique(Op.TypeInt, 64, 0)
-        function = self.body.instruction
-        result, *parameters = editor.definition(function.words[1]).words
-        kind = editor.unique(Op.TypeFunction, result, *parameters, *(long for _ in counts))
-        last = max(place for place, row in enumerate(self.body.head)
-                   if row.opcode in (Op.Function, Op.FunctionParameter))
-        self.body.head[last + 1:last + 1] = [editor.row(Op.FunctionParameter, long, result=one) for one in counts]
-        place = next(number for number, row in enumerate(self.body.head) if row is function)
-        self.body.head[place] = editor.add(with_words(function, (function.words[0], kind)))
+        long = self.editor.unique(Op.TypeInt, 64, 0)
+        add_parameters(self.editor, self.body, [long] * len(counts), counts)
 
     def _require_sizes(self, block: Block) -> None:
         """Let the kernel require its new work-group size; that of sub-groups counts only for their matrices."""
