@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from coopmat.diagnostics import Error
+from coopmat.spirv.analysis.offsets import steps
 from coopmat.spirv.analysis.types import (
-    ArrayType,
     PointerType,
-    StructType,
     Type,
     TypeTable,
-    VectorType,
     contains_matrix,
 )
 from coopmat.spirv.grammar import MemoryAccess, Op
@@ -31,7 +29,6 @@ WIDEST = 8
 _SAME = frozenset({Op.AccessChain, Op.InBoundsAccessChain, Op.PtrAccessChain, Op.InBoundsPtrAccessChain, Op.CopyObject,
                    Op.Bitcast})
 CHAINS = {Op.AccessChain: 1, Op.InBoundsAccessChain: 1, Op.PtrAccessChain: 1, Op.InBoundsPtrAccessChain: 1}
-ELEMENT_FIRST = frozenset({Op.PtrAccessChain, Op.InBoundsPtrAccessChain})
 _ESCAPED = -1
 
 
@@ -152,44 +149,6 @@ class Regions:
         base = self.module.definition(row.words[0]).type_id or 0
         for step in steps(self.module, self.types, base, row):
             yield step.size
-
-
-@dataclass(frozen=True)
-class Step:
-    """One index of a chain: ``size`` bytes by the value ``index``, or, if that is None, so many bytes."""
-
-    size: int
-    index: int | None
-    inside: Type
-    is_packed: bool = False
-
-
-def steps(module: Module, types: TypeTable, pointer_type: int, row: Instruction) -> Iterator[Step]:
-    """The indices of an access chain, the first one first."""
-    kind = types.pointee(types[pointer_type])
-    indices = row.words[1:]
-    if row.opcode in ELEMENT_FIRST:
-        yield Step(_stride(kind), indices[0], kind)
-        indices = indices[1:]
-    for index in indices:
-        if isinstance(kind, StructType):
-            number = int(module.constant_value(index) or 0)
-            yield Step(kind.offsets[number], None, kind.members[number], kind.packed)
-            kind = kind.members[number]
-        elif isinstance(kind, ArrayType):
-            yield Step(kind.stride, index, kind.element)
-            kind = kind.element
-        elif isinstance(kind, VectorType):
-            yield Step(kind.component.size, index, kind.component)
-            kind = kind.component
-        else:
-            raise Error(f"an index into {kind} cannot be translated to a shader")
-
-
-def _stride(kind: Type) -> int:
-    if contains_matrix(kind):
-        return 0
-    return -(-kind.size // kind.alignment) * kind.alignment if kind.size else 1
 
 
 _GIVING = frozenset({Op.Load, Op.CompositeExtract, Op.ConvertUToPtr, Op.AtomicExchange, Op.AtomicLoad, Op.Bitcast,

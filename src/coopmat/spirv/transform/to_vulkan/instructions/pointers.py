@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from coopmat.spirv.analysis.offsets import ELEMENT_FIRST, steps
 from coopmat.spirv.analysis.types import IntType, PointerType, Type, VectorType
 from coopmat.spirv.grammar import Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.instructions import built_ins, composites
 from coopmat.spirv.transform.to_vulkan.memory import Place, flags_of
-from coopmat.spirv.transform.to_vulkan.regions import ELEMENT_FIRST, Region, access_alignment, steps
+from coopmat.spirv.transform.to_vulkan.regions import Region, access_alignment
 from coopmat.spirv.transform.to_vulkan.translation import NULL_POSITION, Handler, Translation
 from coopmat.spirv.transform.to_vulkan.types import U8, U32, U64, UNSIGNED
 
