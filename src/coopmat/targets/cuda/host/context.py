@@ -41,8 +41,8 @@ def gpus() -> int:
 class Context:
     """One GPU. Get one from :func:`context`.
 
-    lost: why nothing can be done there any more. idle_marks, idle_streams: of the driver, for the next ones who need
-    some. clock: see :func:`~coopmat.targets.cuda.host.streams.clock_of`.
+    device, handle: the driver's. lost: why nothing can be done there any more. idle_marks, idle_streams: of the driver,
+    for the next ones who need some. clock: see :func:`~coopmat.targets.cuda.host.streams.clock_of`.
     """
 
     def __init__(self, ordinal: int) -> None:
@@ -52,14 +52,14 @@ class Context:
         self.idle_marks: list[Any] = []
         self.idle_streams: list[Any] = []
         self.clock: Any = None
-        self._device = call("cuDeviceGet", ordinal, error=Error)
-        self._handle = call("cuDevicePrimaryCtxRetain", self._device, error=Error, what=f"cuda:{ordinal}")
+        self.device = call("cuDeviceGet", ordinal, error=Error)
+        self.handle = call("cuDevicePrimaryCtxRetain", self.device, error=Error, what=f"cuda:{ordinal}")
 
     def use(self) -> None:
         """Make it the calling thread's. LaunchError if it is lost."""
         if self.lost is not None:
             raise LaunchError(f"cuda:{self.ordinal} cannot be used any more in this process, since {self.lost}")
-        status, = started().cuCtxSetCurrent(self._handle)
+        status, = started().cuCtxSetCurrent(self.handle)
         if status:
             raise failure(status, f"cuda:{self.ordinal}")
         state.context = self
@@ -73,12 +73,12 @@ class Context:
     def attribute(self, name: str) -> int:
         """A number that the driver knows of the GPU, by the end of its name."""
         found = getattr(bindings().CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        return int(call("cuDeviceGetAttribute", found, self._device, error=Error))
+        return int(call("cuDeviceGetAttribute", found, self.device, error=Error))
 
     @cached_property
     def memory(self) -> int:
         """The bytes of its memory."""
-        return int(call("cuDeviceTotalMem", self._device, error=Error))
+        return int(call("cuDeviceTotalMem", self.device, error=Error))
 
     @cached_property
     def cache(self) -> int:
@@ -88,7 +88,7 @@ class Context:
     @cached_property
     def name(self) -> str:
         """As the driver calls it."""
-        return call("cuDeviceGetName", 256, self._device, error=Error).split(b"\0")[0].decode()
+        return call("cuDeviceGetName", 256, self.device, error=Error).split(b"\0")[0].decode()
 
     @cached_property
     def chip(self) -> Chip:
