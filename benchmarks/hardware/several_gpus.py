@@ -82,8 +82,9 @@ def main() -> None:
         times = [[seconds(launch, queue) for queue in queues] for _ in range(ROUNDS)]
         one, several = (statistics.median(column) for column in zip(*times, strict=True))
         ratio = statistics.median(first / second for first, second in times)
-        print(f"{name:<20} one {operations / one / 1e12:7.1f}  all {operations / several / 1e12:7.1f}  ratio {ratio:.2f}"
-              f"  {'same bits' if torch.equal(*found) else 'other results'}", flush=True)
+        bits = "same bits" if torch.equal(*found) else "other results"
+        print(f"{name:<20} one {operations / one / 1e12:7.1f}  all {operations / several / 1e12:7.1f}  "
+              f"ratio {ratio:.2f}  {bits}", flush=True)
 
 
 if __name__ == "__main__":
