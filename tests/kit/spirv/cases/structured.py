@@ -100,6 +100,10 @@ CASES = [
                 "OpLoopMerge %end %next None\nOpBranch %body\n%body = OpLabel\nOpBranchConditional %c %next %x\n"
                 "%next = OpLabel\nOpBranch %loop\n%end = OpLabel\nOpBranch %out\n%x = OpLabel\nOpBranch %out\n"
                 "%out = OpLabel"), says="leaves the loop construct"),
+    broken("structured-entries", "a selection that a block behind its merge block enters again",
+           flow("OpSelectionMerge %end None\nOpBranchConditional %c %x %end\n%x = OpLabel\n"
+                "OpBranchConditional %c %end %y\n%end = OpLabel\nOpBranch %y\n%y = OpLabel"),
+           says="enters the selection construct"),
     valid("a switch within a loop breaks the loop",
           loop("OpSelectionMerge %after None\nOpSwitch %s %after 1 %leave 2 %again\n%leave = OpLabel\nOpBranch %end\n"
                "%again = OpLabel\nOpBranch %next\n%after = OpLabel\nOpBranch %next")),

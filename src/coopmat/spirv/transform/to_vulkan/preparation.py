@@ -7,24 +7,28 @@ from collections.abc import Callable
 from coopmat.diagnostics import Error
 from coopmat.spirv.analysis.callees import CALLING, callees_of
 from coopmat.spirv.analysis.imports import imported_name
-from coopmat.spirv.edit.functions import FunctionEditor, with_words
+from coopmat.spirv.edit.functions import FunctionEditor, keep_header, with_words
 from coopmat.spirv.edit.specialization import frozen
 from coopmat.spirv.grammar import ExecutionModel, FunctionControl, Op
 from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Function
+from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.passes import check
+from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.values import values
 
 _PER_KERNEL = frozenset({Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId})
-_PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (inline, values, fold)
+_PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (inline, values, fold, structure)
 
 
-def prepared(module: Module, kernel: str) -> tuple[Module, Function]:
+def prepared(module: Module, kernel: str, divides: Callable[[Instruction], bool]) -> tuple[Module, Function]:
     """A valid module with one kernel, its constants frozen and its calls replaced, and the kernel's function.
+
+    ``divides``: whether an instruction becomes several blocks; heads of loops have none such.
 
     Raises ValidationError for a module that is not valid, Error where there is no such kernel or where something that
     it calls is imported or calls itself.
@@ -33,6 +37,7 @@ def prepared(module: Module, kernel: str) -> tuple[Module, Function]:
     module = with_loops(_only(frozen(module), kernel))
     for one in _PASSES:
         module = one(module, Goal(), _unheard)
+    module = _without_heads(module, divides)
     function = next(one for one in module.functions if one.id == module.entry_points[0].function_id)
     _check_calls(module, function, kernel)
     return module, function
@@ -70,6 +75,19 @@ def _only(module: Module, kernel: str) -> Module:
         head.append(row)
     editor.head = head
     return editor.done()
+
+
+def _without_heads(module: Module, divides: Callable[[Instruction], bool]) -> Module:
+    """The module with what becomes several blocks outside of the heads of loops."""
+    editor = FunctionEditor(module)
+    changed = False
+    for body in editor.bodies:
+        for block in list(body.blocks):
+            is_head = any(row.opcode == Op.LoopMerge for row in block.instructions)
+            if is_head and any(map(divides, block.instructions)):
+                keep_header(editor, body, block)
+                changed = True
+    return editor.done() if changed else module
 
 
 def _check_calls(module: Module, function: Function, kernel: str) -> None:

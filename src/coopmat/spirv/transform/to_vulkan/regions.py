@@ -130,7 +130,7 @@ class Regions:
         """Make a region's units as narrow as one of its accesses needs."""
         if row.opcode in CHAINS:
             region = self.of(row.result_id or 0)
-            for size in self._steps(row) if region is not None else ():
+            for size in self._steps(row) if region is not None and not region.is_typed else ():
                 self._at_most(region, size)
             return
         for pointer, kind, alignment in accesses(self.module, self.types, row):

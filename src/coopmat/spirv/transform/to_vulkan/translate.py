@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from coopmat.diagnostics import KernelNotSupported
 from coopmat.spirv.analysis.types import PointerType
 from coopmat.spirv.grammar import (
+    BuiltIn,
     Capability,
+    Decoration,
     ExecutionMode,
     ExecutionModel,
     FunctionControl,
@@ -16,14 +18,20 @@ from coopmat.spirv.grammar import (
     StorageClass,
 )
 from coopmat.spirv.module import Module
-from coopmat.spirv.module.instruction import make
+from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.to_vulkan.block import HIDDEN, Block
-from coopmat.spirv.transform.to_vulkan.features import ALWAYS, features_of
+from coopmat.spirv.transform.to_vulkan.features import ALWAYS, BY_CAPABILITY, features_of
+from coopmat.spirv.transform.to_vulkan.globals import constant_address, image_of
 from coopmat.spirv.transform.to_vulkan.instructions import (
+    arithmetic,
+    async_copies,
+    atomics,
     barriers,
     built_ins,
     composites,
     control_flow,
+    conversions,
+    groups,
     mathematics,
     matrices,
     pointers,
@@ -32,7 +40,7 @@ from coopmat.spirv.transform.to_vulkan.preparation import prepared
 from coopmat.spirv.transform.to_vulkan.regions import Region
 from coopmat.spirv.transform.to_vulkan.shader import ADDRESS_BYTES, Argument, Shader, VulkanTarget
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
-from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, UNSIGNED
+from coopmat.spirv.transform.to_vulkan.types import LOCAL, U32, U64, UNSIGNED
 from coopmat.spirv.transform.to_vulkan.writer import VERSION
 
 LOCAL_SIZE_IDS = (0, 1, 2)
@@ -42,8 +50,10 @@ REGION_ALIGNMENT = 16
 """Bytes to which the variables in one region are aligned."""
 _BASE = (Capability.Shader, Capability.PhysicalStorageBufferAddresses, Capability.VulkanMemoryModel)
 _HANDLERS: Mapping[int, Handler] = MappingProxyType({
-    op: handler for family in (composites, pointers, barriers, matrices, control_flow, mathematics)
+    op: handler for family in (composites, pointers, barriers, matrices, control_flow, mathematics, atomics, arithmetic,
+                                         conversions, groups, async_copies)
     for op, handler in family.HANDLERS.items()})
+_OF_SUB_GROUPS = frozenset({"SubgroupSize", "NumSubgroups", "SubgroupId", "SubgroupLocalInvocationId"})
 _KERNEL_ONLY = frozenset({Capability.Kernel, Capability.Addresses, Capability.Linkage, Capability.Matrix})
 
 
@@ -53,8 +63,16 @@ def to_vulkan(module: Module, kernel: str, target: VulkanTarget) -> Shader:
     Raises KernelNotSupported, which names the feature, for what the driver cannot do; Error or ValidationError for a
     module that is not valid, has no such kernel, or only imports something that the kernel calls.
     """
-    prepared_module, function = prepared(module, kernel)
+    prepared_module, function = prepared(module, kernel, _divides)
     return _Shader(Translation(prepared_module, function, target)).done()
+
+
+_DIVIDING = atomics.WITH_BLOCKS | async_copies.WITH_BLOCKS | groups.OF_WORK_GROUPS
+
+
+def _divides(row: Instruction) -> bool:
+    """Whether an instruction may become several blocks."""
+    return row.opcode in _DIVIDING
 
 
 class _Shader:
@@ -64,6 +82,7 @@ class _Shader:
         self.out = translation.writer.out
         self.arguments: list[Argument] = []
         self.local_bytes = 0
+        self.image = image_of(translation.module, translation.table, translation.used)
 
     def done(self) -> Shader:
         t, out = self.t, self.out
@@ -104,8 +123,9 @@ class _Shader:
                 self.arguments.append(Argument("pointer", t.layout.place(ADDRESS_BYTES, ADDRESS_BYTES), ADDRESS_BYTES))
         t.layout.hide({name for name in (*built_ins.hidden(t), *self._other_hidden()) if name in HIDDEN})
 
-    def _other_hidden(self) -> tuple[str, ...]:
-        return ()
+    def _other_hidden(self) -> Iterator[str]:
+        if self.image.offsets:
+            yield "globals"
 
     def _declare_sizes(self) -> None:
         out, kind = self.out, self.writer.types(U32)
@@ -123,6 +143,21 @@ class _Shader:
                 t.memory.store(pointee, t.block.load(pointee, argument.offset), t.place(identifier, pointee.alignment))
             elif t.is_used(identifier):
                 t.values[identifier] = t.block.load(kind, argument.offset)
+        self._bind_globals()
+
+    def _bind_globals(self) -> None:
+        """Program-scope variables become addresses, and so do constants that are computed of them."""
+        t, image = self.t, self.image
+        if not image.offsets:
+            return
+        base = t.block.hidden("globals")
+        for identifier, offset in image.offsets.items():
+            t.values[identifier] = self.writer.add(U64, base, self.writer.integer(offset, U64))
+        for row in t.module.of_opcode(Op.SpecConstantOp):
+            if t.is_used(row.result_id or 0) and isinstance(t.result_type(row), PointerType):
+                number, is_address = constant_address(t.module, t.table, image, row.result_id or 0)
+                value = self.writer.integer(number, U64)
+                t.values[row.result_id or 0] = self.writer.add(U64, base, value) if is_address else value
 
     # -- regions -----------------------------------------------------------------------
 
@@ -184,6 +219,10 @@ class _Shader:
     def _finished(self, module: Module) -> Shader:
         t = self.t
         capabilities = self._capabilities(module)
+        unknown = sorted(one.name for one in capabilities - BY_CAPABILITY.keys() - set(_BASE))
+        if unknown:
+            raise KernelNotSupported(f"kernel '{t.kernel}' needs what Vulkan does not have: "
+                                     f"{', '.join(unknown)}", t.kernel)
         needed = ALWAYS | features_of(capabilities).keys()
         missing = sorted(needed - t.target.features)
         if missing:
@@ -195,11 +234,15 @@ class _Shader:
         return Shader(
             spirv=shader.to_bytes(), entry_point=t.kernel, arguments=tuple(self.arguments), block_size=t.layout.size,
             block_in_memory=t.block.in_memory, hidden=MappingProxyType(dict(t.layout.hidden)),
-            local_size_spec_ids=LOCAL_SIZE_IDS, print_calls=tuple(t.print_calls), local_bytes=self.local_bytes,
-            features=frozenset(needed))
+            local_size_spec_ids=LOCAL_SIZE_IDS, globals_image=bytes(self.image.content),
+            globals_relocations=tuple(self.image.relocations), print_calls=tuple(t.print_calls),
+            local_bytes=self.local_bytes, features=frozenset(needed))
 
     def _capabilities(self, module: Module) -> set[Capability]:
         found = {Capability(one) for one in module.capabilities} - _KERNEL_ONLY | set(_BASE)
+        if any(row.words[1] == Decoration.BuiltIn and BuiltIn(row.words[2]).name in _OF_SUB_GROUPS
+               for row in module.of_opcode(Op.Decorate)):
+            found.add(Capability.GroupNonUniform)
         pointees = [module.definition(row.words[1]) for row in module.of_opcode(Op.TypePointer)
                     if row.words[0] == StorageClass.PhysicalStorageBuffer]
         scalars = [module.definition(row.words[0]) if row.opcode == Op.TypeVector else row for row in pointees]

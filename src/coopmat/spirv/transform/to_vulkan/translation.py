@@ -50,9 +50,10 @@ class Translation:
         self.built_in_parts: dict[int, tuple[int, int]] = {}  # pointer → built-in variable and index
         self.inputs: dict[BuiltIn, int] = {}
         self.local_size: list[int] = []
+        self.scratch: dict[tuple[int, int], int] = {}  # bytes and number of elements → an array of local memory
         self.end: Instruction  # of the block that is being translated
         self._phis: list[tuple[Instruction, Instruction]] = []
-        self._used = {identifier for one in function.blocks for row in one.instructions for identifier in row.ids()}
+        self.used = {identifier for one in function.blocks for row in one.instructions for identifier in row.ids()}
 
     # -- types and values --------------------------------------------------------------
 
@@ -122,7 +123,16 @@ class Translation:
 
     def is_used(self, identifier: int) -> bool:
         """Whether the kernel's blocks name an id."""
-        return identifier in self._used
+        return identifier in self.used
+
+    def most_sub_groups(self) -> int:
+        """A constant: as many as a work-group's sub-groups, or more."""
+        integer, out = self.writer.types(U32), self.writer.out
+        x, y, z = self.local_size
+        total = out.constant_operation(integer, Op.IMul, out.constant_operation(integer, Op.IMul, x, y), z)
+        size = self.target.sub_group_size
+        more = out.constant_operation(integer, Op.IAdd, total, self.writer.integer(size - 1))
+        return out.constant_operation(integer, Op.UDiv, more, self.writer.integer(size))
 
     def refuse(self, what: str, row: Instruction | None = None) -> KernelNotSupported:
         """The error for what the driver, or any shader, cannot do."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 from coopmat.spirv.analysis.types import BoolType, IntType, Type, VectorType
@@ -112,6 +112,45 @@ class Writer:
     def if_then(self, condition: int) -> _If:
         """A context manager: what is written in it runs where the condition holds."""
         return _If(self, condition)
+
+    def count(self, first: int, end: int, step: int, body: Callable[[int], None]) -> None:
+        """``body`` for each number of 32 bits from ``first`` on, below ``end``, ``step`` apart."""
+        header, inside, going_on, merge = (self.out.new_id() for _ in range(4))
+        following, index, before = self.out.new_id(), self.out.new_id(), self.label
+        self.out.emit(Op.Branch, header)
+        self.begin(header)
+        self.op(Op.Phi, U32, first, before, following, going_on, result=index)
+        is_inside = self.op(Op.ULessThan, BoolType(), index, end)
+        self.out.emit(Op.LoopMerge, merge, going_on, 0)
+        self.out.emit(Op.BranchConditional, is_inside, inside, merge)
+        self.begin(inside)
+        body(index)
+        self.out.emit(Op.Branch, going_on)
+        self.begin(going_on)
+        self.op(Op.IAdd, U32, index, step, result=following)
+        self.out.emit(Op.Branch, header)
+        self.begin(merge)
+
+    def repeat(self, kind: Type, first: int, body: Callable[[int], tuple[int, int]]) -> int:
+        """``body`` on a value until it says that it is done: it gives whether it is, and the next value, which the last
+        time is the result."""
+        header, going_on, merge = (self.out.new_id() for _ in range(3))
+        value, before = self.out.new_id(), self.label
+        phi = make(Op.Phi, type_id=self.types(kind), result_id=value)
+        self.out.emit(Op.Branch, header)
+        self.begin(header)
+        self.out.append(phi)
+        self.out.emit(Op.LoopMerge, merge, going_on, 0)
+        inside = self.out.new_id()
+        self.out.emit(Op.Branch, inside)
+        self.begin(inside)
+        is_done, following = body(value)
+        phi.words = (first, before, following, going_on)
+        self.out.emit(Op.BranchConditional, is_done, merge, going_on)
+        self.begin(going_on)
+        self.out.emit(Op.Branch, header)
+        self.begin(merge)
+        return following
 
     # -- bits --------------------------------------------------------------------------
 

@@ -171,7 +171,7 @@ def _of_each(view: ModuleView, check: Callable[[Structure], Findings]) -> Findin
 def is_structured(view: ModuleView, function: FunctionRange) -> bool:
     """Whether a function with blocks keeps the rules below, whatever the capabilities of its module."""
     structure = Structure(view, function)
-    return not any(True for check in (_selection, _dominance, _loops, _leaving) for _ in check(structure))
+    return not any(True for check in (_selection, _dominance, _loops, _leaving, _entering) for _ in check(structure))
 
 
 @rule("structured-selection", "In shader modules, what branches to several blocks is the header of a selection or "
@@ -280,6 +280,36 @@ def _leaving(structure: Structure) -> Findings:
                     f"{{op}} leaves the {construct.kind} construct of header " \
                     f"{{named{structure.label(construct.header)}}} for {{named{structure.label(successor)}}}, " \
                     "which is no exit of it"
+
+
+@rule("structured-entries", "In shader modules, a construct is entered by its header, a continue construct by the "
+      "continue target.", SECTION)
+def structured_entries(view: ModuleView) -> Findings:
+    return _of_each(view, _entering)
+
+
+def _entering(structure: Structure) -> Findings:
+    view = structure.view
+    if structure.too_deep is not None:
+        return
+    for block in structure.innermost:
+        for successor in view.flow.blocks[block].successors:
+            construct = _entered_wrongly(structure, block, successor)
+            if construct is not None:
+                yield view.flow.blocks[block].last, \
+                    f"{{op}} enters the {construct.kind} construct of header " \
+                    f"{{named{structure.label(construct.header)}}} at {{named{structure.label(successor)}}}, " \
+                    "which is not where it begins"
+
+
+def _entered_wrongly(structure: Structure, block: int, to: int) -> Construct | None:
+    """The construct that a branch enters where it may not."""
+    construct = structure.innermost.get(to)
+    while construct is not None and not _lies_in(structure, block, construct):
+        if to != (construct.target if construct.kind == "continue" else construct.header):
+            return construct
+        construct = construct.parent
+    return None
 
 
 def _left_wrongly(structure: Structure, construct: Construct | None, to: int) -> Construct | None:

@@ -86,6 +86,11 @@ def _component(t: Translation, built_in: BuiltIn, index: int, kind: Type) -> int
     return t.writer.converted(value, found, kind)
 
 
+def number(t: Translation, built_in: BuiltIn) -> int:
+    """A built-in of one number, of 32 bits."""
+    return _input(t, _SCALARS[built_in], U32)
+
+
 def _input(t: Translation, built_in: BuiltIn, kind: Type) -> int:
     variable = t.inputs.get(built_in)
     if variable is None:
