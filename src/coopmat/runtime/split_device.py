@@ -51,7 +51,7 @@ class SplitDevice(Device):
     def matrix_combinations(self) -> list[Combination]:
         """The combinations that all of the devices have; ``native`` where all have instructions for them."""
         tables = [{replace(row, native=True): row for row in one.matrix_combinations} for one in self.devices
-                  if not one.description.any_combination]
+                  if one.matrix_combinations]  # sim:generic takes them all
         return [replace(row, native=all(table[key].native for table in tables))
                 for key, row in (tables[0] if tables else {}).items() if all(key in table for table in tables)]
 
@@ -76,6 +76,10 @@ class SplitDevice(Device):
     def are_gpus(self) -> bool:
         """Whether all are GPUs of NVIDIA, which work on each other's memory."""
         return all(one.name.startswith(_CUDA) for one in self.devices)
+
+    @property
+    def is_apart(self) -> bool:  # type: ignore[override]
+        return self.are_gpus
 
     @cached_property
     def ordinals(self) -> tuple[int, ...]:
