@@ -20,6 +20,7 @@ from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.parts import parts
+from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.unroll import unroll
 from coopmat.spirv.transform.values import values
@@ -66,6 +67,8 @@ PASSES = (
     Pass("parts", "kernels get parameters that tell which part of a launch they run", parts, is_usual=False,
          is_launched_alike=False),
     Pass("element-loops", "matrix instructions that run functions become loops over components", _loops,
+         is_usual=False),
+    Pass("spaces", "generic pointers become pointers into one memory each, or integers with a tag", spaces,
          is_usual=False),
     Pass("structure", "any control flow becomes structured control flow, as shaders have it", structure,
          is_usual=False),
