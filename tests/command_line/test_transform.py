@@ -40,7 +40,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     (tmp_path / "shader.spvasm").write_text("OpCapability Shader\nOpMemoryModel Logical GLSL450\n")
     (tmp_path / "wrong.spvasm").write_text(kernel("%sum = OpFAdd %uint %p0 %p0", parameters="%uint"))
     out = ("-o", tmp_path / "out.spv")
-    assert ("there is no pass 'inlin': the passes are inline, values, cut, fold, unroll, pack, element-loops, "
+    assert ("there is no pass 'inlin': the passes are inline, values, cut, fold, unroll, pack, parts, element-loops, "
             "spaces, structure" in failure("opt", tmp_path / "k.cl", "-DONE=1", *out, "--passes", "inlin"))
     assert "--tile takes M, N and K such as 16,16,16; found '16,16'" in failure(
         "opt", tmp_path / "k.cl", "-DONE=1", *out, "--tile", "16,16")

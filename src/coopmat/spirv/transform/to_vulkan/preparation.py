@@ -18,11 +18,12 @@ from coopmat.spirv.transform.goal import Goal
 from coopmat.spirv.transform.inline import inline
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.passes import check
+from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
 from coopmat.spirv.transform.values import values
 
 _PER_KERNEL = frozenset({Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId})
-_PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (inline, values, fold, structure)
+_PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (inline, values, fold, spaces, structure)
 
 
 def prepared(module: Module, kernel: str, divides: Callable[[Instruction], bool]) -> tuple[Module, Function]:
