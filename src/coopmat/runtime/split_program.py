@@ -144,10 +144,8 @@ class SplitProgram:
         on_gpus = [place for place, one in enumerate(arguments) if isinstance(one, DeviceArray)]
         if on_gpus:
             given = self._as_gpus_take_it(kernel, given, on_gpus, labels)
-        works = [self._threads.submit(self._run, name, part, geometry, one)
-                 for part, one in zip(kernel.parts, given, strict=True)]
-        wait(works)
-        seconds = [work.result() for work in works]  # raises what one of them has failed with
+        run = self._at_once if copies.arrays or not self.device.are_gpus else self._in_turn
+        seconds = run(name, kernel.parts, geometry, given)
         copies.put_together(checks=self._checks)
         if on_gpus:
             self.device.peers.changed([arguments[place] for place in on_gpus if place in kernel.sharing.written])
@@ -166,15 +164,32 @@ class SplitProgram:
         return [peers.arguments(one, self.device.ordinals[part.owner], kernel.sharing.written)
                 for part, one in zip(kernel.parts, given, strict=True)]
 
-    def _run(self, name: str, part: Part, geometry: Geometry, arguments: Sequence[Any]) -> float:
-        """Run a part; the seconds that it took."""
-        start = perf_counter()
+    # --- parts --------------------------------------------------------------------------
+
+    def _in_turn(self, name: str, parts: Sequence[Part], geometry: Geometry, given: Sequence[Sequence[Any]]
+                 ) -> list[float]:
+        """Submit parts to GPUs, which run them at the same time, and wait; the seconds of each by its GPU's clock."""
+        events = [self._submit(name, part, geometry, one) for part, one in zip(parts, given, strict=True)]
+        return [event.elapsed for event in events]
+
+    def _at_once(self, name: str, parts: Sequence[Part], geometry: Geometry, given: Sequence[Sequence[Any]]
+                 ) -> list[float]:
+        """Run parts in threads, since whoever takes arrays of the host waits for them; the seconds of each."""
+        def run(part: Part, arguments: Sequence[Any]) -> float:
+            start = perf_counter()
+            self._submit(name, part, geometry, arguments).wait()
+            return perf_counter() - start
+
+        works = [self._threads.submit(run, part, one) for part, one in zip(parts, given, strict=True)]
+        wait(works)
+        return [work.result() for work in works]  # raises what one of them has failed with
+
+    def _submit(self, name: str, part: Part, geometry: Geometry, arguments: Sequence[Any]) -> Event:
         size = tuple(count * local for count, local in zip(part.counts, geometry.local_size, strict=True))
         kernel = self._parts.kernel(name)
         more = [number.to_bytes(kernel.signature.parameters[-1].type.size, sys.byteorder)
                 for number in (*part.first, *geometry.group_counts)]
-        self._streams[part.owner].launch(kernel, (size, geometry.local_size), [*arguments, *more]).wait()
-        return perf_counter() - start
+        return self._streams[part.owner].launch(kernel, (size, geometry.local_size), [*arguments, *more])
 
     def explanation(self) -> list[str]:
         """How the last launch was shared out."""

@@ -59,6 +59,11 @@ class Copies:
                     raise LaunchError(f"{labels[place]} and {labels[other]} share a part of their memory, so a launch "
                                       "cannot be split over devices: pass the same array, or copies")
 
+    @property
+    def arrays(self) -> int:
+        """How many arguments are arrays of the host."""
+        return sum(isinstance(one, np.ndarray) for one in self._arguments)
+
     def of(self, part: int) -> list[Any]:
         """The arguments of a part."""
         return [self._memory[_span(one)].copies[part] if isinstance(one, np.ndarray) and _span(one) in self._memory
