@@ -3,8 +3,6 @@ tests of matrix functions and windows hold for matrices in tiles; what cannot be
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator
 from functools import partial
 
 import ml_dtypes
@@ -15,13 +13,14 @@ import coopmat as cm
 from coopmat import sycl
 from coopmat.diagnostics import KernelNotSupported
 from coopmat.spirv import Module
+from coopmat.spirv.edit.editor import Editor
 from coopmat.spirv.transform import passes
 from coopmat.spirv.transform.goal import Goal
 from coopmat.targets import simulator
 from tests.kit.fuzz import modelled_matrices
 from tests.kit.fuzz.executions import Result, attempt, same
 from tests.kit.lenient import lenient
-from tests.targets.simulator import test_matrix_functions, test_matrix_windows
+from tests.kit.spirv.borrowed import OF_WHOLE_MATRICES, borrowed_tests
 
 SIGNED = "|".join(f"CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_{name}_SIGNED" for name in ("A", "B", "C", "RESULT"))
 GEMM = """
@@ -132,33 +131,12 @@ def test_tf32_and_the_order_of_sums() -> None:
 # --- what the simulator's tests ask of matrices, asked of tiles ----------------------------
 
 
-def _tests() -> Iterator[object]:
-    for module in (test_matrix_functions, test_matrix_windows):
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if name.startswith("test_") and function.__module__ == module.__name__:
-                for values in _cases(function):
-                    yield pytest.param(function, values, id=f"{name}-{'-'.join(map(str, values.values()))}"[:70])
-
-
-def _cases(function: object) -> Iterator[dict[str, object]]:
-    """The arguments of a test with one mark of parameters, or none."""
-    marks = [mark for mark in getattr(function, "pytestmark", ()) if mark.name == "parametrize"]
-    if not marks and not inspect.signature(function).parameters:  # type: ignore[arg-type]
-        yield {}
-    elif len(marks) == 1 and not marks[0].kwargs.get("indirect"):
-        names, values = marks[0].args
-        for value in values:
-            value = value.values if hasattr(value, "values") and not isinstance(value, dict) else value
-            several = not isinstance(names, str) or "," in names
-            keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-            yield dict(zip(keys, value if several or hasattr(value, "marks") else [value], strict=True))
-
-
-@pytest.mark.parametrize(("function", "values"), list(_tests()))
+@pytest.mark.parametrize(("function", "values"), borrowed_tests(OF_WHOLE_MATRICES))
 def test_in_tiles(function: object, values: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     compile_, tile = simulator.compile, Goal(None, (2, 4, 4))
 
     def of_tiles(module: Module, *more: object) -> object:
+        module = Editor(module).finish()  # the short kernels of these tests declare few capabilities
         broken = any(found.severity == "error" for found in module.validate())
         return compile_(module if broken else cut(module, tile, ("cut", "fold"))[0], *more)  # type: ignore[arg-type]
 

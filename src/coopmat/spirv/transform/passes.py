@@ -18,6 +18,7 @@ from coopmat.spirv.transform.enlarge.pack import pack
 from coopmat.spirv.transform.fold import fold
 from coopmat.spirv.transform.goal import Goal, Say
 from coopmat.spirv.transform.inline import inline
+from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.parts import parts
 from coopmat.spirv.transform.spaces import spaces
@@ -66,6 +67,8 @@ PASSES = (
     Pass("pack", "cooperative matrices that lie side by side in memory become larger ones", pack, is_usual=False),
     Pass("parts", "kernels get parameters that tell which part of a launch they run", parts, is_usual=False,
          is_launched_alike=False),
+    Pass("matrices", "cooperative matrices that the device has not are cut into its own, or become sub-group code",
+         matrices, is_usual=False),
     Pass("element-loops", "matrix instructions that run functions become loops over components", _loops,
          is_usual=False),
     Pass("spaces", "generic pointers become pointers into one memory each, or integers with a tag", spaces,

@@ -86,7 +86,7 @@ class Unfit(Exception):
 
 def chosen_tiles(module: Module, goal: Goal, say: Say) -> dict[int, Tile]:
     """Type → tile of all matrices that are to be cut."""
-    matrices = _Matrices(module, goal)
+    matrices = Matrices(module, goal)
     found: dict[int, Tile] = {}
     for one in matrices.sets():
         try:
@@ -101,7 +101,7 @@ def chosen_tiles(module: Module, goal: Goal, say: Say) -> dict[int, Tile]:
     return found
 
 
-class _Matrices:
+class Matrices:
     """The matrix types of a module, and what connects them."""
 
     def __init__(self, module: Module, goal: Goal) -> None:
@@ -119,6 +119,7 @@ class _Matrices:
         self.products: list[Product] = []
         self.links: list[Link] = []
         self.refused: dict[int, str] = {}
+        self.unknown: set[int] = set()  # of those that are refused, those of instructions that no pass knows
         self.accesses: dict[int, list[tuple[int, int]]] = {}
         for row in module.instructions:
             self._note(row)
@@ -156,6 +157,7 @@ class _Matrices:
         elif row.opcode in _REFUSED:
             for type_id in {result, *map(self._type, row.words)} - {0}:
                 self.refused[type_id] = f"{row.name} cannot be cut"
+                self.unknown.add(type_id)
 
     def _note_product(self, row: Instruction, result: int) -> None:
         types = (*map(self._type, row.words[:3]), result)
@@ -291,7 +293,7 @@ class _Matrices:
         kind, use = self.types[type_id], USES[self.types[type_id].use]
         shape = (kind.rows, kind.columns)
         formats = possible_formats(kind)
-        device = self.goal.device
+        device = self.goal.matrices
         if self.goal.tile is not None:
             sizes = [self.goal.tile]
         elif device is None or device.any_combination:
@@ -310,7 +312,7 @@ class _Matrices:
 
     def _sizes(self, product: Product) -> Iterator[Sizes]:
         """M, N and K that a product may be cut to, large ones first; as they are, if the device has that."""
-        use, device = product.use, self.goal.device
+        use, device = product.use, self.goal.matrices
         whole = (use.m, use.n, use.k)
         if self.goal.tile is not None:
             found = {self.goal.tile}
@@ -329,7 +331,7 @@ class _Matrices:
 
     def _is_chained(self, product: Product, sizes: Sizes) -> bool:
         """Whether partial sums can be handed on: the accumulators are alike, or the device has the step between."""
-        use, device = product.use, self.goal.device
+        use, device = product.use, self.goal.matrices
         a, b, c, d = use.formats
         between = wider(c, d)
         return c == d or device is None or device.any_combination or device.supports(a, b, between, between, *sizes)
@@ -354,7 +356,7 @@ class _Matrices:
 
     def _reason(self, product: Product) -> str:
         """Why a product cannot be cut."""
-        use, device = product.use, self.goal.device
+        use, device = product.use, self.goal.matrices
         what = f"{types_text(*use.formats)}, M={use.m} N={use.n} K={use.k}"
         along = replace(product, use=replace(use, saturating=False))
         if use.saturating and any(self._sizes(along)):

@@ -22,8 +22,8 @@ from coopmat.spirv.transform.cut.grids import Grid
 from coopmat.spirv.transform.cut.rewriting import Cut, Rewriting
 from coopmat.spirv.transform.goal import Goal, Say
 
-_REPLICATED = frozenset({Op.ConstantCompositeReplicateEXT, Op.SpecConstantCompositeReplicateEXT})
-_COMPOSED = _REPLICATED | {Op.ConstantComposite, Op.SpecConstantComposite}
+REPLICATED = frozenset({Op.ConstantCompositeReplicateEXT, Op.SpecConstantCompositeReplicateEXT})
+_COMPOSED = REPLICATED | {Op.ConstantComposite, Op.SpecConstantComposite}
 ELEMENTWISE = CONVERSIONS | {
     Op.FNegate, Op.SNegate, Op.FAdd, Op.IAdd, Op.FSub, Op.ISub, Op.FMul, Op.IMul, Op.FDiv, Op.SDiv, Op.UDiv,
     Op.MatrixTimesScalar, Op.Bitcast, Op.CopyObject, Op.CopyLogical, Op.Select, Op.CooperativeMatrixConvertUseEXT,
@@ -56,25 +56,52 @@ _ONLY_WHERE_CUT = frozenset({Op.CooperativeMatrixMulAddKHR, Op.CooperativeMatrix
 
 def cut(module: Module, goal: Goal, say: Say) -> Module:
     """The module with large matrices cut into those that the goal's device has."""
-    if goal.device is None and goal.tile is None:
+    if goal.matrices is None and goal.tile is None:
         say("nothing is cut without a device or a tile")
         return module
-    if goal.tile is None and goal.device is not None and goal.device.any_combination:
-        say(f"nothing is cut: {goal.device.device_name} has every shape")
+    if goal.tile is None and goal.matrices is not None and goal.matrices.any_combination:
+        name = goal.matrices.name if goal.device is None else goal.device.device_name
+        say(f"nothing is cut: {name} has every shape")
         return module
     tiles = chosen_tiles(module, goal, say)
     sizes = goal.device.sub_group_sizes if goal.device is not None and goal.tile is None else ()
-    return _Cutting(module, tiles, sizes).done() if tiles else module
+    if not tiles:
+        return module
+    editor, table = FunctionEditor(module), TypeTable(module, 1)
+    grids = {type_id: _grid(editor, type_id, table[type_id], tile) for type_id, tile in tiles.items()}
+    return Splitting(editor, grids, sizes).done()
 
 
-class _Cutting:
-    """Rewrites a module."""
+def _grid(editor: FunctionEditor, type_id: int, kind: object, tile: Tile) -> Grid:
+    assert isinstance(kind, MatrixType)
+    component, scope, _, _, use = editor.definition(type_id).words
+    return Grid(type_id, _matrix_type(editor, component, scope, tile, use), kind, *tile)
 
-    def __init__(self, module: Module, tiles: Mapping[int, Tile], sub_group_sizes: tuple[int, ...]) -> None:
-        self.editor = FunctionEditor(module)
-        table = TypeTable(module, 1)
-        grids = {type_id: self._grid(type_id, table[type_id], tile) for type_id, tile in tiles.items()}
-        self.cut = Cut(self.editor, table, grids, {}, self.editor.annotations(), sub_group_sizes)
+
+def _matrix_type(editor: FunctionEditor, component: int, scope: int, tile: Tile, use: int) -> int:
+    """The one matrix type of a shape: the module may have it already, with other constants of the same value."""
+    wanted = [editor.integer(scope), *tile, editor.integer(use)]
+    for row in editor.head:
+        if row.opcode == Op.TypeCooperativeMatrixKHR and row.words[0] == component and [
+                editor.integer(word) for word in row.words[1:]] == wanted:
+            return row.result_id or 0
+    made = make(Op.TypeCooperativeMatrixKHR, component, scope, *map(editor.constant, tile), use,
+                result_id=editor.new_id())
+    editor.head.append(editor.add(made))
+    return made.result_id or 0
+
+
+class Splitting:
+    """Rewrites a module whose matrices become arrays of parts: ``grids`` says of which, by type."""
+
+    handlers: Mapping[int, Handler] = HANDLERS
+    elementwise: frozenset[Op] = ELEMENTWISE
+
+    def __init__(self, editor: FunctionEditor, grids: Mapping[int, Grid], sub_group_sizes: tuple[int, ...] = ()
+                 ) -> None:
+        self.editor = editor
+        table = TypeTable(editor.module, 1)
+        self.cut = Cut(editor, table, grids, {}, editor.annotations(), sub_group_sizes)
         self._change_head()
 
     def done(self) -> Module:
@@ -85,24 +112,6 @@ class _Cutting:
         return self.editor.done()
 
     # --- types and constants -------------------------------------------------------------
-
-    def _grid(self, type_id: int, kind: object, tile: Tile) -> Grid:
-        assert isinstance(kind, MatrixType)
-        component, scope, _, _, use = self.editor.definition(type_id).words
-        return Grid(type_id, self._matrix_type(component, scope, tile, use), kind, *tile)
-
-    def _matrix_type(self, component: int, scope: int, tile: Tile, use: int) -> int:
-        """The one matrix type of a shape: the module may have it already, with other constants of the same value."""
-        editor = self.editor
-        wanted = [editor.integer(scope), *tile, editor.integer(use)]
-        for row in editor.head:
-            if row.opcode == Op.TypeCooperativeMatrixKHR and row.words[0] == component and [
-                    editor.integer(word) for word in row.words[1:]] == wanted:
-                return row.result_id or 0
-        made = make(Op.TypeCooperativeMatrixKHR, component, scope, *map(editor.constant, tile), use,
-                    result_id=editor.new_id())
-        editor.head.append(editor.add(made))
-        return made.result_id or 0
 
     def _change_head(self) -> None:
         """The types become arrays, and so do constants of them."""
@@ -120,10 +129,10 @@ class _Cutting:
         start = next(i for i, row in enumerate(head) if row.type_id is not None or row.name.startswith("OpType"))
         editor.head = [*head[:start], *ordered(head[start:])]
 
-    def _constant(self, row: Instruction, grid: Grid) -> tuple[Instruction, Instruction]:
+    def _constant(self, row: Instruction, grid: Grid) -> tuple[Instruction, ...]:
         """A constant matrix: that of a tile, and an array of it."""
         tile = Instruction(row.opcode, grid.tile_id, self.editor.new_id(), row.words)
-        count = 1 if row.opcode in _REPLICATED else grid.count
+        count = 1 if row.opcode in REPLICATED else grid.count
         whole = Instruction(row.opcode, row.type_id, row.result_id, (tile.result_id or 0,) * count)
         self.cut.constants[row.result_id or 0] = [tile.result_id or 0] * grid.count
         return self.editor.add(tile), self.editor.add(whole)
@@ -152,12 +161,12 @@ class _Cutting:
         grid = self.cut.grid(row.type_id)
         places = row.id_places()
         is_touched = grid is not None or any(self.cut.is_cut(row.words[place]) for place in places)
-        handler = HANDLERS.get(row.opcode)
+        handler = self.handlers.get(row.opcode)
         if handler is not None and (is_touched or row.opcode not in _ONLY_WHERE_CUT) and handler(to, row):
             return
         if not is_touched:
             to.rows.append(row)
-        elif grid is not None and row.opcode in ELEMENTWISE:
+        elif grid is not None and row.opcode in self.elementwise:
             self._each(to, row, grid)
         else:
             self._as_arrays(to, row, grid)

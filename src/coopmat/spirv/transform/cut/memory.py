@@ -100,29 +100,37 @@ class _Places:
 
 def load_checked(to: Rewriting, row: Instruction) -> bool:
     """The same window, at another place for each tile."""
-    return _checked(to, row, None, 1)
+    return _checked(to, row, None, 1, 3)
 
 
 def store_checked(to: Rewriting, row: Instruction) -> bool:
     """The same of a store."""
-    return _checked(to, row, 3, 1)
+    return _checked(to, row, 3, 1, 4)
 
 
 def construct_checked(to: Rewriting, row: Instruction) -> bool:
     """The same of a matrix that is filled inside of a window."""
-    return _checked(to, row, None, 0)
+    return _checked(to, row, None, 0, None)
 
 
-def _checked(to: Rewriting, row: Instruction, value: int | None, first: int) -> bool:
-    """``value``: the place of the matrix among the words, ``first`` that of the window's row."""
+def _checked(to: Rewriting, row: Instruction, value: int | None, first: int, layout: int | None) -> bool:
+    """``value``: the place of the matrix among the words, ``first`` that of the window's row, which is one of memory:
+    of a column-major matrix its column; ``layout`` that of the layout, if the matrix lies in memory."""
     grid = to.cut.grid(row.type_id if value is None else to.type_id(row.words[value]))
     if grid is None:
         return False
     tiles = to.results(row) if value is None else to.tiles_of(row.words[value])
+    order = Layout.RowMajorKHR if layout is None else to.editor.module.constant_value(row.words[layout])
     for (down, across), tile in zip(grid.places(), tiles, strict=True):
         words = list(row.words)
-        words[first] = to.plus(words[first], down * grid.rows)
-        words[first + 1] = to.plus(words[first + 1], across * grid.columns)
+        place = [down * grid.rows, across * grid.columns]
+        if order == Layout.ColumnMajorKHR:
+            place.reverse()
+        elif order == Layout.PackedINTEL and grid.kind.use == Use.MatrixBKHR:
+            together = rows_per_word(8 * grid.kind.component.size)
+            place = [place[0] // together, place[1] * together]
+        words[first] = to.plus(words[first], place[0])
+        words[first + 1] = to.plus(words[first + 1], place[1])
         if value is not None:
             words[value] = tile
         to.again(row, words, *((None, None) if value is not None else (grid.tile_id, tile)))
