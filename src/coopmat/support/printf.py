@@ -238,3 +238,17 @@ def _hexadecimal(value: float, precision: int | None, *, point: bool) -> str:
     shown = f"{fraction:0{digits}x}" if digits else ""
     shown = shown.rstrip("0") if precision is None else shown.ljust(precision, "0")
     return f"{lead:x}{'.' if shown or point else ''}{shown}p{exponent:+d}"
+
+
+def least_text(format: bytes | None) -> int:
+    """The characters that a call prints at least, whatever its arguments; an empty text counts as one, and so does one
+    whose format is not known."""
+    parts = parse(format or b"")
+    return max(1, sum(_least_of(part) if isinstance(part, Specifier) else len(part) for part in parts))
+
+
+def _least_of(specifier: Specifier) -> int:
+    """The characters that a specifier prints at least; of floating-point numbers, infinities are short."""
+    may_be_empty = specifier.letter == "s" or (specifier.letter in INTEGERS and specifier.precision == 0)
+    each = max(specifier.width if specifier.letter in FLOATS else specifier.least, not may_be_empty)
+    return specifier.count * each + specifier.count - 1

@@ -21,7 +21,7 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.transform.to_vulkan.block import HIDDEN, Block
 from coopmat.spirv.transform.to_vulkan.features import ALWAYS, BY_CAPABILITY, features_of
-from coopmat.spirv.transform.to_vulkan.globals import constant_address, image_of
+from coopmat.spirv.transform.to_vulkan.globals import constant_address
 from coopmat.spirv.transform.to_vulkan.instructions import (
     arithmetic,
     async_copies,
@@ -35,6 +35,7 @@ from coopmat.spirv.transform.to_vulkan.instructions import (
     mathematics,
     matrices,
     pointers,
+    printing,
 )
 from coopmat.spirv.transform.to_vulkan.preparation import prepared
 from coopmat.spirv.transform.to_vulkan.regions import Region
@@ -72,7 +73,7 @@ _DIVIDING = atomics.WITH_BLOCKS | async_copies.WITH_BLOCKS | groups.OF_WORK_GROU
 
 def _divides(row: Instruction) -> bool:
     """Whether an instruction may become several blocks."""
-    return row.opcode in _DIVIDING
+    return row.opcode in _DIVIDING or printing.is_printf(row)
 
 
 class _Shader:
@@ -82,7 +83,6 @@ class _Shader:
         self.out = translation.writer.out
         self.arguments: list[Argument] = []
         self.local_bytes = 0
-        self.image = image_of(translation.module, translation.table, translation.used)
 
     def done(self) -> Shader:
         t, out = self.t, self.out
@@ -124,8 +124,10 @@ class _Shader:
         t.layout.hide({name for name in (*built_ins.hidden(t), *self._other_hidden()) if name in HIDDEN})
 
     def _other_hidden(self) -> Iterator[str]:
-        if self.image.offsets:
+        if self.t.image.offsets:
             yield "globals"
+        if any(printing.is_printf(row) for block in self.t.function.blocks for row in block.instructions):
+            yield "printf"
 
     def _declare_sizes(self) -> None:
         out, kind = self.out, self.writer.types(U32)
@@ -147,7 +149,7 @@ class _Shader:
 
     def _bind_globals(self) -> None:
         """Program-scope variables become addresses, and so do constants that are computed of them."""
-        t, image = self.t, self.image
+        t, image = self.t, self.t.image
         if not image.offsets:
             return
         base = t.block.hidden("globals")
@@ -234,8 +236,8 @@ class _Shader:
         return Shader(
             spirv=shader.to_bytes(), entry_point=t.kernel, arguments=tuple(self.arguments), block_size=t.layout.size,
             block_in_memory=t.block.in_memory, hidden=MappingProxyType(dict(t.layout.hidden)),
-            local_size_spec_ids=LOCAL_SIZE_IDS, globals_image=bytes(self.image.content),
-            globals_relocations=tuple(self.image.relocations), print_calls=tuple(t.print_calls),
+            local_size_spec_ids=LOCAL_SIZE_IDS, globals_image=bytes(self.t.image.content),
+            globals_relocations=tuple(self.t.image.relocations), print_calls=tuple(t.print_calls),
             local_bytes=self.local_bytes, features=frozenset(needed))
 
     def _capabilities(self, module: Module) -> set[Capability]:

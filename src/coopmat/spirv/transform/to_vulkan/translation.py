@@ -12,6 +12,7 @@ from coopmat.spirv.module.content import Function
 from coopmat.spirv.module.instruction import Instruction, make
 from coopmat.spirv.module.operands import decode_number
 from coopmat.spirv.transform.to_vulkan.block import Block, Layout
+from coopmat.spirv.transform.to_vulkan.globals import image_of
 from coopmat.spirv.transform.to_vulkan.memory import Memory, Place
 from coopmat.spirv.transform.to_vulkan.regions import Region, Regions
 from coopmat.spirv.transform.to_vulkan.shader import PrintedCall, VulkanTarget
@@ -40,6 +41,8 @@ class Translation:
         self.memory = Memory(self.writer)
         self.regions = Regions(module, function, self.table)
         self.layout = Layout()
+        self.used = {identifier for one in function.blocks for row in one.instructions for identifier in row.ids()}
+        self.image = image_of(module, self.table, self.used)
         self.block: Block
         self.arrays: dict[Region, int] = {}
         self.values: dict[int, int] = {}
@@ -53,7 +56,6 @@ class Translation:
         self.scratch: dict[tuple[int, int], int] = {}  # bytes and number of elements → an array of local memory
         self.end: Instruction  # of the block that is being translated
         self._phis: list[tuple[Instruction, Instruction]] = []
-        self.used = {identifier for one in function.blocks for row in one.instructions for identifier in row.ids()}
 
     # -- types and values --------------------------------------------------------------
 

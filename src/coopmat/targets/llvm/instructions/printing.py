@@ -8,7 +8,7 @@ from contextlib import suppress
 from coopmat.spirv.analysis.types import FloatType, Type
 from coopmat.spirv.grammar import CHAINS, Decoration, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
-from coopmat.support.printf import FLOATS, INTEGERS, Specifier, parse
+from coopmat.support.printf import least_text
 from coopmat.targets.base.global_memory import SAME_BITS
 from coopmat.targets.base.printing import Conversion, FormatFault, check_printable, conversions
 from coopmat.targets.llvm.arithmetic.floats import from_bf16
@@ -68,7 +68,7 @@ def printf(emitter: Emitter, row: Instruction) -> Value:
         else:
             numbers += (_word(emitter, one, kinds[index]) for one in emitter.numbers(operand))
     emitter.writer.helper("string_bytes", STRING_BYTES)
-    result, number, least = llvm_type(emitter.result_type(row)), len(emitter.prints) - 1, _least_text(call)
+    result, number, least = llvm_type(emitter.result_type(row)), len(emitter.prints) - 1, least_text(call.format)
 
     def body(buffer: str, *texts: str) -> str:
         return _record(emitter, buffer, number, least, texts, dict(strings), result)
@@ -82,19 +82,6 @@ def _call(format: bytes | None, kinds: tuple[Type, ...]) -> PrintCall:
         strings = {part.index: part.specifier.precision for part in conversions(format or b"", kinds)
                    if isinstance(part, Conversion) and part.specifier.letter == "s"}
     return PrintCall(format, kinds, strings)
-
-
-def _least_text(call: PrintCall) -> int:
-    """The characters that a call prints at least; an empty text counts as one."""
-    parts = parse(call.format or b"")
-    return max(1, sum(_least_of(part) if isinstance(part, Specifier) else len(part) for part in parts))
-
-
-def _least_of(specifier: Specifier) -> int:
-    """The characters that a specifier prints at least; of floating-point numbers, infinities are short."""
-    may_be_empty = specifier.letter == "s" or (specifier.letter in INTEGERS and specifier.precision == 0)
-    each = max(specifier.width if specifier.letter in FLOATS else specifier.least, not may_be_empty)
-    return specifier.count * each + specifier.count - 1
 
 
 def known_string(emitter: Emitter, pointer: int) -> bytes | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coopmat.spirv.analysis.types import Type
+from coopmat.spirv.analysis.types import Type, VectorType
 from coopmat.spirv.grammar import BuiltIn, MemorySemantics, Op, Scope, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.instructions import built_ins
@@ -14,10 +14,15 @@ _ALL = (MemorySemantics.AcquireRelease | MemorySemantics.WorkgroupMemory | Memor
         | MemorySemantics.MakeAvailable | MemorySemantics.MakeVisible)
 
 
+_ODD = 3
+
+
 def _copy(t: Translation, row: Instruction) -> None:
     """Each work-item copies some of the elements; the stride is that of the global side."""
     scope, target, source, count, stride, _ = row.words
     kind = t.pointee(target)
+    if isinstance(kind, VectorType) and kind.length == _ODD:  # which takes as much memory as one of 4
+        kind = VectorType(kind.component, _ODD + 1)
     first, step = _share(t, scope)
     end = t.writer.converted(t.value(count), t.type_of(count), U32)
     distance = t.writer.converted(t.value(stride), t.type_of(stride), U64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coopmat.spirv.analysis.types import Type, VectorType
 from coopmat.spirv.grammar import EXTENDED_INSTRUCTIONS, Op, extended_names
 from coopmat.spirv.module.instruction import Instruction
+from coopmat.spirv.transform.to_vulkan.instructions import printing
 from coopmat.spirv.transform.to_vulkan.instructions.composites import operand_types
 from coopmat.spirv.transform.to_vulkan.translation import Handler, Translation
 from coopmat.spirv.transform.to_vulkan.types import LONGEST, is_long
@@ -31,6 +32,8 @@ def _extended(t: Translation, row: Instruction) -> None:
     name = extended_names(set_name).get(row.words[1], "") if set_name in EXTENDED_INSTRUCTIONS else ""
     if set_name == GLSL:
         _copied(t, row, name)
+    elif printing.is_printf(row):
+        printing.printf(t, row)
     elif set_name == "OpenCL.std" and name in DIRECT:
         _copied(t, row, DIRECT[name])
     elif set_name == "OpenCL.std" and name in COMPOSED:
