@@ -21,7 +21,7 @@ from coopmat.support.cache import Cache
 from coopmat.support.cached import cached_property
 from coopmat.targets.analysis.sharing import Sharing, sharing_of
 from coopmat.targets.base.device_array import DeviceArray, Memory
-from coopmat.targets.base.geometry import Geometry
+from coopmat.targets.base.geometry import Geometry, Triple
 from coopmat.targets.base.modules import check
 from coopmat.targets.base.out_of_bounds import argument_name
 from coopmat.targets.base.partition import Part, partition
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from coopmat.runtime.split_device import SplitDevice
 
 SMOOTHING = 0.5  # how much a launch's speed counts beside that of those before
+EVEN = 1.04  # the longest time of a part beside their mean, with which parts stay as they are
 
 
 class SplitStream(HostStream):
@@ -75,8 +76,29 @@ class _Kernel:
     speeds: dict[int, float] = field(default_factory=dict)
     launched: set[int] = field(default_factory=set)  # devices that have compiled it
     parts: list[Part] = field(default_factory=list)
+    group_counts: Triple = (0, 0, 0)
+    launches: int = 0  # since the parts were last thought over
+    patience: int = 1  # launches until that is done again: code that is made for sizes should serve often
 
-    def shares(self, devices: int) -> list[float]:
+    def parts_for(self, group_counts: Triple, devices: int) -> list[Part]:
+        """The parts of a launch: those of the last one, unless other ones promise more."""
+        self.launches += 1
+        if group_counts != self.group_counts or not self.parts:
+            self.group_counts, self.patience = group_counts, 1
+        elif self.launches < self.patience or self._are_even():
+            return self.parts
+        else:
+            self.patience *= 2
+        self.launches = 0
+        self.parts = partition(group_counts, self._shares(devices))
+        return self.parts
+
+    def _are_even(self) -> bool:
+        """Whether all devices are expected to take about the same time."""
+        times = [math.prod(part.counts) / self.speeds[part.owner] for part in self.parts if part.owner in self.speeds]
+        return len(times) < len(self.parts) or max(times) <= EVEN * sum(times) / len(times)
+
+    def _shares(self, devices: int) -> list[float]:
         """How much each device should do: what nobody knows is as fast as the others are on average."""
         usual = sum(self.speeds.values()) / len(self.speeds) if self.speeds else 1.0
         return [self.speeds.get(number, usual) for number in range(devices)]
@@ -137,7 +159,7 @@ class SplitProgram:
 
     def _launch(self, name: str, kernel: _Kernel, geometry: Geometry, arguments: Sequence[Any],
                 labels: Sequence[str]) -> None:
-        kernel.parts = partition(geometry.group_counts, kernel.shares(len(self._streams)))
+        kernel.parts_for(geometry.group_counts, len(self._streams))
         self._last = name, kernel
         copies = Copies(arguments, kernel.sharing, len(kernel.parts), labels)
         given = [copies.of(number) for number in range(len(kernel.parts))]
