@@ -15,6 +15,7 @@ from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.cut import cut
 from coopmat.spirv.transform.cut.choice import LOADS, Matrices, Set_, Unfit
 from coopmat.spirv.transform.goal import (
+    EXTENSIONS,
     JOINT_MATRIX,
     MATRIX_FUNCTIONS,
     MATRIX_FUNCTIONS_NV,
@@ -37,7 +38,7 @@ def matrices(module: Module, goal: Goal, say: Say) -> Module:
     """The module with matrices that the goal has: larger ones are cut, all others become sub-group code; without a
     goal all of them. KernelNotSupported for what can become neither."""
     support = goal.matrices or MatrixSupport("nobody")
-    if support.any_combination:
+    if support.any_combination and support.extensions == EXTENSIONS:
         say(f"nothing is changed: {support.name} has every shape")
         return module
     known = Matrices(module, Goal(driver=support))
@@ -57,7 +58,7 @@ def matrices(module: Module, goal: Goal, say: Say) -> Module:
         types += one.types
     if types:
         module = plain(module, types, support, sub_group_size(module, support))
-    if any(True for _ in module.of_opcode(Op.TypeCooperativeMatrixKHR)):
+    if not support.any_combination and any(True for _ in module.of_opcode(Op.TypeCooperativeMatrixKHR)):
         _say_native(module, support, say)
         module = cut(module, Goal(goal.device, driver=support), say)
     return module
@@ -78,11 +79,13 @@ def sub_group_size(module: Module, support: MatrixSupport) -> int:
 
 def _reason(known: Matrices, support: MatrixSupport, one: Set_) -> str | None:
     """Why a set of matrices becomes sub-group code; None where the driver has it, whole or cut."""
-    if not support.combinations:
+    if not support.combinations and not support.any_combination:
         return f"{support.name} has no matrices"
     for type_id, what in _needs(known, support):
         if type_id in one.types:
             return f"{support.name} does not have {what}"
+    if support.any_combination:
+        return None
     try:
         tiles = known.solved(one)
     except Unfit as reason:

@@ -14,19 +14,23 @@ from coopmat.spirv.module import Module
 from coopmat.spirv.module.content import Function
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.fold import fold
-from coopmat.spirv.transform.goal import Goal
+from coopmat.spirv.transform.goal import BFLOAT16, Goal, MatrixSupport
 from coopmat.spirv.transform.inline import inline
+from coopmat.spirv.transform.matrices import matrices
 from coopmat.spirv.transform.matrix_functions import with_loops
 from coopmat.spirv.transform.passes import check
 from coopmat.spirv.transform.spaces import spaces
 from coopmat.spirv.transform.structure import structure
+from coopmat.spirv.transform.to_vulkan.shader import VulkanTarget
 from coopmat.spirv.transform.values import values
 
 _PER_KERNEL = frozenset({Op.EntryPoint, Op.ExecutionMode, Op.ExecutionModeId})
-_PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (inline, values, fold, spaces, structure)
+_PASSES: tuple[Callable[[Module, Goal, Callable[[str], None]], Module], ...] = (
+    inline, values, fold, spaces, matrices, values, fold, structure)
 
 
-def prepared(module: Module, kernel: str, divides: Callable[[Instruction], bool]) -> tuple[Module, Function]:
+def prepared(module: Module, kernel: str, target: VulkanTarget,
+             divides: Callable[[Instruction], bool]) -> tuple[Module, Function]:
     """A valid module with one kernel, its constants frozen and its calls replaced, and the kernel's function.
 
     ``divides``: whether an instruction becomes several blocks; heads of loops have none such.
@@ -36,8 +40,9 @@ def prepared(module: Module, kernel: str, divides: Callable[[Instruction], bool]
     """
     check(module)
     module = with_loops(_only(frozen(module), kernel))
+    goal = Goal(driver=_matrices_of(target))
     for one in _PASSES:
-        module = one(module, Goal(), _unheard)
+        module = one(module, goal, _unheard)
     module = _without_heads(module, divides)
     function = next(one for one in module.functions if one.id == module.entry_points[0].function_id)
     _check_calls(module, function, kernel)
@@ -76,6 +81,15 @@ def _only(module: Module, kernel: str) -> Module:
         head.append(row)
     editor.head = head
     return editor.done()
+
+
+def _matrices_of(target: VulkanTarget) -> MatrixSupport:
+    """What the driver has for matrices: those of SPV_KHR_cooperative_matrix, and bf16 if it says so."""
+    has_matrices = "cooperativeMatrix" in target.features
+    extensions = {BFLOAT16} if "shaderBFloat16Type" in target.features else set()
+    return MatrixSupport("the Vulkan driver", (target.combinations or ()) if has_matrices else (),
+                         any_combination=has_matrices and target.combinations is None,
+                         extensions=frozenset(extensions), sub_group_size=target.sub_group_size)
 
 
 def _without_heads(module: Module, divides: Callable[[Instruction], bool]) -> Module:

@@ -215,7 +215,7 @@ def accesses(module: Module, types: TypeTable, row: Instruction) -> Iterator[tup
             found = types[definition.type_id] if definition.type_id else None
             if isinstance(found, PointerType):
                 yield pointer, types.pointee(found), types.pointee(found).scalar.size
-    elif "Block" in name and name.endswith("INTEL"):
+    elif row.opcode in (Op.SubgroupBlockReadINTEL, Op.SubgroupBlockWriteINTEL):
         for pointer in row.words[:1]:
             yield pointer, pointee(pointer), pointee(pointer).scalar.size
 

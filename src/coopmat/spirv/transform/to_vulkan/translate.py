@@ -64,7 +64,7 @@ def to_vulkan(module: Module, kernel: str, target: VulkanTarget) -> Shader:
     Raises KernelNotSupported, which names the feature, for what the driver cannot do; Error or ValidationError for a
     module that is not valid, has no such kernel, or only imports something that the kernel calls.
     """
-    prepared_module, function = prepared(module, kernel, _divides)
+    prepared_module, function = prepared(module, kernel, target, _divides)
     return _Shader(Translation(prepared_module, function, target)).done()
 
 

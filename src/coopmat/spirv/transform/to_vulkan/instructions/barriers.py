@@ -30,6 +30,11 @@ def semantics(t: Translation, identifier: int, *, reads: bool = True, writes: bo
     before = t.integer_of(identifier)
     if before is None:
         raise t.refuse("memory semantics that are not constant")
+    return semantics_of(t, before, reads=reads, writes=writes, own=own)
+
+
+def semantics_of(t: Translation, before: int, *, reads: bool = True, writes: bool = True, own: int = 0) -> int:
+    """The same for known semantics."""
     order = before & _ORDERS
     if not order:
         return t.writer.integer(0)
@@ -63,4 +68,17 @@ def _memory(t: Translation, row: Instruction) -> None:
         t.writer.out.emit(Op.MemoryBarrier, scope(t, row.words[0]), order)
 
 
-HANDLERS: dict[int, Handler] = {Op.ControlBarrier: _control, Op.MemoryBarrier: _memory}
+def _arrive(t: Translation, row: Instruction) -> None:
+    """The first half of a barrier: who waits later waits for all of it."""
+
+
+def _wait(t: Translation, row: Instruction) -> None:
+    """The second half does what a whole barrier does, and releases what was written before the first one."""
+    execution, memory, order = row.words
+    before = t.integer_of(order) or 0
+    both = semantics_of(t, before | MemorySemantics.AcquireRelease)
+    t.writer.out.emit(Op.ControlBarrier, scope(t, execution), scope(t, memory), both)
+
+
+HANDLERS: dict[int, Handler] = {Op.ControlBarrier: _control, Op.MemoryBarrier: _memory,
+                               Op.ControlBarrierArriveINTEL: _arrive, Op.ControlBarrierWaitINTEL: _wait}
