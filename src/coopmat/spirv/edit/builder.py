@@ -129,12 +129,13 @@ class ModuleBuilder:
         """The id of OpTypeVector."""
         return self._declare(Op.TypeVector, component, count)
 
-    def type_array(self, element: int, length: int) -> int:
-        """The id of OpTypeArray; ``length`` is a number of elements."""
+    def type_array(self, element: int, length: int, *, unique: bool = True) -> int:
+        """The id of OpTypeArray; ``length`` is a number of elements. ``unique=False``: no other declaration shares it."""
         if length < 1:
             raise ValueError(f"an array has at least one element, not {length}")
         index = self.type_int(32 if length < 1 << 32 else 64)
-        return self._declare(Op.TypeArray, element, self.constant(index, length))
+        declare = self._declare if unique else self._add_global
+        return declare(Op.TypeArray, element, self.constant(index, length))
 
     def type_array_of(self, element: int, length: int) -> int:
         """The id of OpTypeArray whose length is a constant, which may be a specialisation constant."""

@@ -52,7 +52,7 @@ class Block:
 
     def _declared(self) -> int:
         out = self.writer.out
-        array = out.type_array(self.writer.types(U32), self.words)
+        array = out.type_array(self.writer.types(U32), self.words, unique=False)
         structure = out.type_struct([array], unique=False)
         out.decorate(array, Decoration.ArrayStride, WORD)
         out.decorate(structure, Decoration.Block)

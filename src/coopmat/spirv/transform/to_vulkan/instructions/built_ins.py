@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from coopmat.spirv.analysis.types import IntType, Type, VectorType
+from coopmat.spirv.analysis.types import BoolType, IntType, Type, VectorType
 from coopmat.spirv.grammar import BuiltIn, Decoration, Op, StorageClass
 from coopmat.spirv.module.instruction import Instruction
 from coopmat.spirv.transform.to_vulkan.instructions.composites import of_scalars
@@ -163,8 +163,18 @@ def _dimensions(t: Translation, index: int) -> Number:
     return t.block.hidden("work_dim"), U32
 
 
+def _members(t: Translation, index: int) -> Number:
+    """How many work-items a sub-group has: the last one of a work-group may be smaller than the others."""
+    writer = t.writer
+    size = number(t, BuiltIn.SubgroupSize)
+    total = writer.multiply(U32, writer.multiply(U32, t.local_size[0], t.local_size[1]), t.local_size[2])
+    left = writer.op(Op.ISub, U32, total, writer.multiply(U32, number(t, BuiltIn.SubgroupId), size))
+    return writer.op(Op.Select, U32, writer.op(Op.ULessThan, BoolType(), left, size), left, size), U32
+
+
 _COMPUTED: dict[BuiltIn, Callable[[Translation, int], Number]] = {
     BuiltIn.WorkgroupSize: _local_size, BuiltIn.EnqueuedWorkgroupSize: _local_size, BuiltIn.WorkgroupId: _group_id,
     BuiltIn.NumWorkgroups: _group_count, BuiltIn.GlobalSize: _global_size, BuiltIn.GlobalInvocationId: _global_id,
     BuiltIn.GlobalOffset: _global_offset, BuiltIn.GlobalLinearId: _global_linear, BuiltIn.WorkDim: _dimensions,
+    BuiltIn.SubgroupSize: _members,
 }
