@@ -130,7 +130,7 @@ class ModuleBuilder:
         return self._declare(Op.TypeVector, component, count)
 
     def type_array(self, element: int, length: int, *, unique: bool = True) -> int:
-        """The id of OpTypeArray; ``length`` is a number of elements. ``unique=False``: no other declaration shares it."""
+        """The id of OpTypeArray; ``length``: a number of elements. ``unique=False``: no other declaration shares it."""
         if length < 1:
             raise ValueError(f"an array has at least one element, not {length}")
         index = self.type_int(32 if length < 1 << 32 else 64)
